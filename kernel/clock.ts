@@ -1,0 +1,22 @@
+// The time, as a dependency: rooms are handed a clock, tests hand them one they move.
+
+export interface Clock {
+  now(): Date;
+}
+
+export const systemClock: Clock = { now: () => new Date() };
+
+/** The calendar date in a time zone, `YYYY-MM-DD`. @param timeZone an IANA name, such as `Asia/Karachi`. */
+export function dateIn(timeZone: string, instant: Date): string {
+  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(instant);
+}
+
+/** The first day of the UTC calendar month of an instant, `YYYY-MM-01`: the quota's month. */
+export function utcMonth(instant: Date): string {
+  return `${instant.toISOString().slice(0, 7)}-01`;
+}
+
+/** The start of the next UTC calendar month: when a quota starts anew. */
+export function nextUtcMonth(instant: Date): Date {
+  return new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + 1, 1));
+}

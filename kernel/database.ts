@@ -1,0 +1,91 @@
+// PostgreSQL for the rooms that speak SQL: one pool, typed rows, transactions.
+// Hides type parsing: a date is text `YYYY-MM-DD`, a numeric is text with its published digits, a bigint is a number.
+import pg from 'pg';
+import type { Log } from './log.ts';
+
+const dateOid = 1082;
+const bigintOid = 20;
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === dateOid) return (text: string) => text;
+    if (oid === bigintOid) return parseBigint;
+    return pg.types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text') as (text: string) => unknown;
+  },
+};
+
+function parseBigint(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} does not fit a number`);
+  return value;
+}
+
+/** What runs statements: the pool, or one transaction. Give a statement a `name` to have it prepared once a connection. */
+export interface Queryable {
+  query<Row extends object>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>;
+}
+
+export interface Transaction extends Queryable {
+  /** The connection itself, for COPY and cursors. */
+  readonly client: pg.PoolClient;
+}
+
+export interface Database extends Queryable {
+  /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** How the connections are named in pg_stat_activity. */
+  applicationName: string;
+  connectionsMax?: number;
+  /** Aborts any statement that takes longer; 0 for none (loads). */
+  statementTimeoutMs?: number;
+}
+
+/** Opens a pool. Nothing connects before the first statement. */
+export function openDatabase(url: string, log: Log, options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: options.applicationName,
+    max: options.connectionsMax ?? 10,
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    types,
+  });
+  // An idle connection that breaks (server restart) emits here; the pool replaces it on the next statement.
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
+
+  return {
+    query: (text, values, name) => run(pool, text, values, name),
+    async transaction(work) {
+      const client = await pool.connect();
+      let broken: Error | undefined;
+      try {
+        await client.query('begin');
+        const result = await work({ client, query: (text, values, name) => run(client, text, values, name) });
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        await client.query('rollback').catch((rollbackError: Error) => {
+          broken = rollbackError;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+async function run<Row extends object>(
+  on: pg.Pool | pg.PoolClient,
+  text: string,
+  values: readonly unknown[] = [],
+  name?: string,
+): Promise<Row[]> {
+  const result = await on.query<Row>({ text, values: [...values], ...(name === undefined ? {} : { name }) });
+  return result.rows;
+}

@@ -1,0 +1,123 @@
+// The one table of errors: every code a client can see, its HTTP status and what it means.
+// Hides how a thrown value becomes the envelope; what was not thrown by `fail` is `internal` and stays private.
+
+/** code → HTTP status and the sentence that docs/errors.md shows. Codes are never reused for another meaning. */
+export const errorTable = {
+  invalid_parameter: {
+    status: 400,
+    meaning: 'A parameter has a value that is not allowed, or is not known.',
+  },
+  invalid_cursor: { status: 400, meaning: 'The cursor is damaged, or belongs to another request.' },
+  invalid_body: { status: 400, meaning: 'The body is not JSON, or one of its fields is not allowed.' },
+  invalid_request: {
+    status: 400,
+    meaning: 'The request itself is malformed: its path, its headers or its framing.',
+  },
+  transform_not_applicable: {
+    status: 400,
+    meaning: 'The transform has no meaning at the frequency of the series.',
+  },
+  unknown_dimension: { status: 400, meaning: 'The series has no dimension of that name.' },
+  unauthorized: { status: 401, meaning: 'The API key or the session is missing or invalid.' },
+  invalid_credentials: {
+    status: 401,
+    meaning: 'The e-mail address and the password do not belong together.',
+  },
+  reauthentication_required: { status: 401, meaning: 'The session is too old for this; sign in again.' },
+  quota_exceeded: { status: 402, meaning: "This month's calls are used up." },
+  subscription_inactive: { status: 402, meaning: 'The subscription of the account is not active.' },
+  plan_required: { status: 403, meaning: 'The feature belongs to a higher plan.' },
+  forbidden: { status: 403, meaning: 'The credential is valid but may not do this.' },
+  not_found: { status: 404, meaning: 'There is nothing at this address.' },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The address exists, the method does not; see the Allow header.',
+  },
+  not_acceptable: { status: 406, meaning: 'The asked format does not exist.' },
+  conflict: { status: 409, meaning: 'The request contradicts the present state.' },
+  key_limit_reached: { status: 409, meaning: 'The account holds as many active keys as it may.' },
+  email_taken: { status: 409, meaning: 'The e-mail address belongs to another account.' },
+  already_subscribed: { status: 409, meaning: 'The account has a subscription already.' },
+  idempotency_in_progress: {
+    status: 409,
+    meaning: 'The first request with this Idempotency-Key is still running.',
+  },
+  gone: { status: 410, meaning: 'The thing existed and was used up or deleted.' },
+  payload_too_large: { status: 413, meaning: 'The body is larger than allowed.' },
+  unsupported_media_type: { status: 415, meaning: 'The body must be application/json.' },
+  idempotency_mismatch: { status: 422, meaning: 'The Idempotency-Key was used for another request.' },
+  rate_limited: { status: 429, meaning: 'Too many requests at once; see Retry-After.' },
+  header_fields_too_large: { status: 431, meaning: 'The headers, or the address, are longer than allowed.' },
+  internal: { status: 500, meaning: 'A fault of ours. The request id finds it in the log.' },
+  upstream_error: { status: 502, meaning: 'A room behind the gateway failed.' },
+  unavailable: { status: 503, meaning: 'The service cannot answer just now; try again.' },
+  billing_not_configured: { status: 503, meaning: 'This installation takes no payments.' },
+  upstream_timeout: { status: 504, meaning: 'A room behind the gateway did not answer in time.' },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+export interface FailureOptions {
+  /** The parameter or field at fault, for `error.param`. */
+  param?: string;
+  /** Headers that belong to the answer, such as Retry-After or Allow. */
+  headers?: Record<string, string>;
+  /** For the log only; never sent. */
+  detail?: unknown;
+}
+
+/** A failure the client may see. `message` is public; `detail` is logged once and never sent. */
+export class Failure extends Error {
+  readonly code: ErrorCode;
+  readonly param: string | undefined;
+  readonly headers: Record<string, string>;
+  readonly detail: unknown;
+
+  constructor(code: ErrorCode, message: string, options: FailureOptions = {}) {
+    super(message, options.detail instanceof Error ? { cause: options.detail } : undefined);
+    this.name = 'Failure';
+    this.code = code;
+    this.param = options.param;
+    this.headers = options.headers ?? {};
+    this.detail = options.detail;
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+}
+
+/** Throws a Failure. @throws Failure always. */
+export function fail(code: ErrorCode, message: string, options: FailureOptions = {}): never {
+  throw new Failure(code, message, options);
+}
+
+export interface ErrorEnvelope {
+  success: false;
+  error: { code: ErrorCode; message: string; param?: string; docs_url?: string; request_id?: string };
+}
+
+/** The answer for a failure: the envelope of the contract, with the request id where there is one. */
+export function toEnvelope(failure: Failure, requestId?: string): ErrorEnvelope {
+  return {
+    success: false,
+    error: {
+      code: failure.code,
+      message: failure.message,
+      ...(failure.param === undefined ? {} : { param: failure.param }),
+      ...(requestId === undefined ? {} : { request_id: requestId }),
+    },
+  };
+}
+
+/** Any thrown value as a Failure: what was not thrown by `fail` becomes `internal`, its cause kept for the log. */
+export function toFailure(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown;
+  return new Failure(
+    'internal',
+    'Something went wrong on our side. Quote the request id when you report it.',
+    {
+      detail: thrown,
+    },
+  );
+}

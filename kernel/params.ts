@@ -1,0 +1,143 @@
+// The border: query strings and JSON bodies in, typed values out, by one schema each.
+// Hides how a fault becomes a 400 that names the parameter, what is allowed, and the nearest known name.
+import { z } from 'zod';
+import { fail } from './errors.ts';
+import { isDate, parsePeriod, type DateRange } from './periods.ts';
+
+const valueLengthMax = 2_000;
+
+/** A day that exists. */
+export const dateParam = z.string().refine(isDate, 'must be a date, YYYY-MM-DD, that exists');
+
+/** A day or a whole period (`2024`, `2024-03`, `2024-Q1`), as the days it means. */
+export const periodParam = z.string().transform((text, context): DateRange => {
+  const range = parsePeriod(text);
+  if (range !== null) return range;
+  context.issues.push({
+    code: 'custom',
+    input: text,
+    message: 'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1',
+  });
+  return z.NEVER;
+});
+
+/** A whole number in a range. */
+export const integerParam = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((n) => n >= least && n <= most, `must be a whole number from ${least} to ${most}`);
+
+/** One of some words. */
+export const oneOfParam = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.enum(words, { error: `must be one of ${words.join(', ')}` });
+
+/** `true` or `false`. */
+export const booleanParam = oneOfParam(['true', 'false']).transform((word) => word === 'true');
+
+/** A parameter that may be given more than once: an array of its values. */
+export const repeatableParam = <Item extends z.ZodType>(item: Item) => z.array(item);
+
+/**
+ * Reads the query of a URL by a schema whose keys are the known parameters.
+ * @param url the request's address, or its path and query.
+ * @throws Failure `invalid_parameter` for an unknown, repeated, empty, over-long or disallowed one, named in `param`.
+ */
+export function parseQuery<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  url: string,
+): z.output<z.ZodObject<Shape>> {
+  const known = Object.keys(schema.shape);
+  const given: Record<string, string | string[]> = {};
+  const start = url.indexOf('?');
+  for (const [name, value] of new URLSearchParams(start < 0 ? '' : url.slice(start + 1))) {
+    if (!known.includes(name)) failUnknown(name, known);
+    if (value === '') refuse(name, 'must not be empty');
+    if (value.length > valueLengthMax) refuse(name, `must not be longer than ${valueLengthMax} characters`);
+    if (hasControlCharacter(value)) refuse(name, 'must not contain control characters');
+    const before = given[name];
+    if (isRepeatable(schema.shape[name])) given[name] = [...((before as string[] | undefined) ?? []), value];
+    else if (before !== undefined) refuse(name, 'must be given once');
+    else given[name] = value;
+  }
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const name = String(issue?.path[0] ?? '');
+  return refuse(name, given[name] === undefined ? 'is required' : (issue?.message ?? 'is not allowed'));
+}
+
+/**
+ * Reads a JSON body by a strict schema.
+ * @throws Failure `invalid_body` that names the field and what is allowed.
+ */
+export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    fail('invalid_body', 'The body must be a JSON object.');
+  }
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const name = issue?.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : (issue?.path.join('.') ?? '');
+  const reason =
+    issue?.code === 'unrecognized_keys' ? 'is not a known field' : (issue?.message ?? 'is not allowed');
+  return fail('invalid_body', `"${printable(name)}": ${reason}.`, { param: printable(name) });
+}
+
+/** The known name nearest to a mistyped one, or undefined where none is near (more than a third of it differs). */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))
+    ? best.candidate
+    : undefined;
+}
+
+function failUnknown(name: string, known: readonly string[]): never {
+  const shown = printable(name);
+  const nearest = nearestName(name, known);
+  const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+  const allowed = known.length === 0 ? 'None are known here.' : `Known here: ${known.join(', ')}.`;
+  return fail('invalid_parameter', `"${shown}" is not a parameter of this endpoint.${hint} ${allowed}`, {
+    param: shown,
+  });
+}
+
+function refuse(name: string, reason: string): never {
+  return fail('invalid_parameter', `"${name}" ${reason}.`, { param: name });
+}
+
+/** Client text on its way into a message: short, without control characters. */
+function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/[\u0000-\u001f\u007f]/g, '?').slice(0, 64);
+}
+
+function hasControlCharacter(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex
+  return /[\u0000-\u001f\u007f]/.test(text);
+}
+
+function isRepeatable(schema: z.core.$ZodType | undefined): boolean {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return isRepeatable(schema.unwrap());
+  if (schema instanceof z.ZodPipe) return isRepeatable(schema.in);
+  return schema instanceof z.ZodArray;
+}
+
+/** Levenshtein's distance, by rows; both texts are short. */
+function editDistance(a: string, b: string): number {
+  if (a.length > 64) return a.length;
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = a[i - 1] === b[j - 1] ? 0 : 1;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + change));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,127 @@
+// All settings: environment variables, read once into one typed, frozen object. Hides parsing and defaults.
+// Every fault is reported at once, by name, before anything listens. `.env.example` documents each (a test compares).
+import path from 'node:path';
+import { z } from 'zod';
+
+const port = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a port number from 0 to 65535')
+    .transform(Number)
+    .refine((n) => n <= 65535, 'must be a port number from 0 to 65535')
+    .default(fallback);
+
+const wholeNumber = (fallback: number, least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((n) => n >= least && n <= most, `must be a whole number from ${least} to ${most}`)
+    .default(fallback);
+
+const urlOf = (...protocols: string[]) =>
+  z.string().refine(
+    (text) => {
+      const url = URL.parse(text);
+      return url !== null && protocols.includes(url.protocol.slice(0, -1));
+    },
+    `must be an address that begins ${protocols.map((p) => `${p}://`).join(' or ')}`,
+  );
+
+const urls = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .pipe(z.array(urlOf('http')).min(1));
+
+const timeZone = z.string().refine((name) => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}, 'must be an IANA time zone, such as Asia/Karachi');
+
+const schema = z.object({
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: port(8080),
+  DATA_API_PORT: port(8081),
+  ACCOUNTS_API_PORT: port(8082),
+  DATA_DIR: z.string().min(1).default('.almanac'),
+  DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
+  DATABASE_READ_URL: urlOf('postgres', 'postgresql').optional(),
+  REDIS_URL: urlOf('redis', 'rediss').optional(),
+  IDENTITY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  DATA_API_URL: urls.optional(),
+  ACCOUNTS_API_URL: urls.optional(),
+  SERIES_TIME_ZONE: timeZone.default('UTC'),
+  PLANS_FILE: z.string().min(1).optional(),
+  TRUSTED_PROXY_HOPS: wholeNumber(0, 0, 10),
+  PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
+  DRAIN_DELAY_MS: wholeNumber(0, 0, 600_000),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
+});
+
+export type Settings = Readonly<{
+  host: string;
+  port: number;
+  dataApiPort: number;
+  accountsApiPort: number;
+  /** Absolute. */
+  dataDir: string;
+  /** Undefined: the embedded PostgreSQL. */
+  databaseUrl: string | undefined;
+  databaseReadUrl: string | undefined;
+  redisUrl: string | undefined;
+  identitySecret: string | undefined;
+  dataApiUrls: readonly string[] | undefined;
+  accountsApiUrls: readonly string[] | undefined;
+  seriesTimeZone: string;
+  /** Absolute. */
+  plansFile: string;
+  trustedProxyHops: number;
+  publicCallsPerSecond: number;
+  drainDelayMs: number;
+  logLevel: string;
+}>;
+
+/** The names of all settings, for the test that compares `.env.example`. */
+export const settingNames: readonly string[] = Object.keys(schema.shape);
+
+/** Where the project's own files stand (config, migrations). */
+export const projectRoot = path.resolve(import.meta.dirname, '..');
+
+/**
+ * Reads the settings. An empty variable counts as not set.
+ * @throws Error that names every faulty variable, one a line, with what is allowed; never its value.
+ */
+export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `  ${String(issue.path[0])} ${issue.message}`);
+    throw new Error(`These settings are not right:\n${[...new Set(faults)].join('\n')}`);
+  }
+  const s = parsed.data;
+  return Object.freeze({
+    host: s.HOST,
+    port: s.PORT,
+    dataApiPort: s.DATA_API_PORT,
+    accountsApiPort: s.ACCOUNTS_API_PORT,
+    dataDir: path.resolve(s.DATA_DIR),
+    databaseUrl: s.DATABASE_URL,
+    databaseReadUrl: s.DATABASE_READ_URL,
+    redisUrl: s.REDIS_URL,
+    identitySecret: s.IDENTITY_SECRET,
+    dataApiUrls: s.DATA_API_URL,
+    accountsApiUrls: s.ACCOUNTS_API_URL,
+    seriesTimeZone: s.SERIES_TIME_ZONE,
+    plansFile: path.resolve(s.PLANS_FILE ?? path.join(projectRoot, 'config/plans.yml')),
+    trustedProxyHops: s.TRUSTED_PROXY_HOPS,
+    publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,
+    drainDelayMs: s.DRAIN_DELAY_MS,
+    logLevel: s.LOG_LEVEL,
+  });
+}

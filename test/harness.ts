@@ -1,0 +1,57 @@
+// What tests share: a database of their own, cloned from the migrated template; a private Redis; a clock to move.
+// `npm test` (test/run.ts) starts the servers and passes their addresses.
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import type { Clock } from '../kernel/clock.ts';
+import { createLog, type Log } from '../kernel/log.ts';
+
+export const silentLog: Log = createLog('test', 'silent');
+
+/** For rooms that tests start: any 32 characters. */
+export const testIdentitySecret = 'a secret of the tests, long enough';
+
+/** A clock that stands still until moved. */
+export function fakeClock(
+  start: string,
+): Clock & { set(instant: string): void; advance(milliseconds: number): void } {
+  let now = Date.parse(start);
+  return {
+    now: () => new Date(now),
+    set: (instant) => void (now = Date.parse(instant)),
+    advance: (milliseconds) => void (now += milliseconds),
+  };
+}
+
+/** A fresh database with every migration run; `drop` when the file is done. */
+export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const server = requireEnv('TEST_POSTGRES_URL');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await onServer(server, `create database ${name} template almanac_template`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => onServer(server, `drop database ${name} with (force)`) };
+}
+
+/** The private Redis of this run. Keys are shared between test files: prefix yours, or use ids of your own. */
+export function testRedisUrl(): string {
+  return requireEnv('TEST_REDIS_URL');
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    // Two files may clone the template at once: PostgreSQL refuses while another session uses it.
+    await client.query('select pg_advisory_lock(1)');
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function requireEnv(name: string): string {
+  const value = process.env[name];
+  if (value === undefined)
+    throw new Error(`${name} is not set: run the tests by npm test (or node test/run.ts FILE).`);
+  return value;
+}

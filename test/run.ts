@@ -1,0 +1,117 @@
+// The test run: a private PostgreSQL with a migrated template, a private Redis, then AVA; all of it stopped at the end.
+// Arguments are passed on to AVA. In CI a skipped test fails the run.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../embedded/postgres.ts';
+import { projectRoot } from '../kernel/settings.ts';
+import { migrate } from '../migrations/run.ts';
+
+const templateDatabase = 'almanac_template';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+spawnSync('chmod', ['755', directory]); // the server's user must reach it where root runs the tests
+const postgres = await startEmbeddedPostgres(directory);
+const redis = await startRedis(directory);
+try {
+  await makeTemplate(postgres.url);
+  process.exitCode = await runAva({ TEST_POSTGRES_URL: postgres.url, TEST_REDIS_URL: redis.url });
+} finally {
+  redis.server.kill('SIGTERM');
+  await postgres.stop();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function makeTemplate(serverUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`create database ${templateDatabase}`);
+  await client.end();
+  const template = new URL(serverUrl);
+  template.pathname = `/${templateDatabase}`;
+  await migrate(template.href);
+}
+
+/** A Redis of our own on a free port: never one that runs already. */
+async function startRedis(dataDir: string): Promise<{ url: string; server: ChildProcess }> {
+  if (!has('redis-server')) installRedis();
+  const port = await freePort();
+  const options = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    dataDir,
+  ];
+  const server = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.once('exit', (code) => reject(new Error(`redis-server ended with code ${code}`)));
+    server.stdout.on('data', (chunk: Buffer) => {
+      if (chunk.toString().includes('Ready to accept connections')) resolve();
+    });
+  });
+  return { url: `redis://127.0.0.1:${port}`, server };
+}
+
+function installRedis(): void {
+  if (!existsSync('/etc/debian_version') || process.getuid?.() !== 0) {
+    throw new Error(
+      'The tests need redis-server on the PATH: install it (Debian: apt-get install redis-server).',
+    );
+  }
+  process.stdout.write('Installing redis-server for the tests …\n');
+  // Debian starts the service after installing; policy-rc.d is left alone, the tests never speak to that one.
+  for (const args of [
+    ['update', '-qq'],
+    ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'],
+  ]) {
+    const result = spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    if (result.status !== 0) throw new Error(`apt-get ${args.join(' ')} failed`);
+  }
+}
+
+function has(program: string): boolean {
+  return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function runAva(env: Record<string, string>): Promise<number> {
+  const ava = path.join(projectRoot, 'node_modules/ava/entrypoints/cli.js');
+  const child = spawn(process.execPath, [ava, ...process.argv.slice(2)], {
+    cwd: projectRoot,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let tail = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    process.stdout.write(chunk);
+    tail = (tail + chunk.toString()).slice(-4_000);
+  });
+  const code = await new Promise<number>((resolve) => child.once('close', (status) => resolve(status ?? 1)));
+  // AVA's closing lines are coloured words; this one line is for people and machines alike.
+  const count = (word: string) =>
+    /(\d+)/.exec(new RegExp(`\\d+ tests? ${word}`).exec(tail)?.[0] ?? '0')?.[1] ?? '0';
+  process.stdout.write(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped\n`);
+  const skipped = /\d+ tests? (skipped|todo)/.exec(tail);
+  if (code === 0 && skipped !== null && process.env['CI'] !== undefined) {
+    process.stdout.write(`In CI no test may be left out: ${skipped[0]}.\n`);
+    return 1;
+  }
+  return code;
+}
