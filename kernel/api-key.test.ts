@@ -11,10 +11,14 @@ test('every minted key is well-formed and differs from every other', (t) => {
 test('a key with any one character changed is refused before any lookup', (t) => {
   const key = mintApiKey();
   fc.assert(
-    fc.property(fc.integer({ min: 8, max: key.length - 1 }), fc.constantFrom('0', 'A', 'z', '9'), (at, character) => {
-      fc.pre(key[at] !== character);
-      t.false(isWellFormedApiKey(key.slice(0, at) + character + key.slice(at + 1)));
-    }),
+    fc.property(
+      fc.integer({ min: 8, max: key.length - 1 }),
+      fc.constantFrom('0', 'A', 'z', '9'),
+      (at, character) => {
+        fc.pre(key[at] !== character);
+        t.false(isWellFormedApiKey(key.slice(0, at) + character + key.slice(at + 1)));
+      },
+    ),
   );
 });
 

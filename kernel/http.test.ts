@@ -1,0 +1,125 @@
+import test from 'ava';
+import { silentLog, testIdentitySecret } from '../test/harness.ts';
+import { fail } from './errors.ts';
+import { sendJson, startRoom, type Route } from './http.ts';
+import { anonymous, createOpener, createSealer, identityHeader } from './identity.ts';
+
+const seal = createSealer(testIdentitySecret, 'data-api');
+const headers = { [identityHeader]: seal(anonymous), 'x-request-id': 'req_1' };
+
+const routes: Route[] = [
+  {
+    method: 'GET',
+    path: '/things/:id',
+    scope: 'client',
+    handler: (_request, response) => sendJson(response, 200, { success: true }),
+  },
+  {
+    method: 'DELETE',
+    path: '/things/:id',
+    scope: 'client',
+    handler: () => fail('forbidden', 'Not that one.', { detail: 'secret detail' }),
+  },
+  {
+    method: 'POST',
+    path: '/things',
+    scope: 'client',
+    handler: (request, response) => sendJson(response, 201, request.body),
+  },
+  {
+    method: 'GET',
+    path: '/broken',
+    scope: 'client',
+    handler: () => Promise.reject(new Error('secret cause')),
+  },
+  {
+    method: 'POST',
+    path: '/internal/x',
+    scope: 'internal',
+    handler: (_request, response) => sendJson(response, 200, {}),
+  },
+  {
+    method: 'GET',
+    path: '/timed',
+    scope: 'client',
+    async handler(_request, response, call) {
+      sendJson(response, 200, { value: await call.stage('sql', () => 5) });
+    },
+  },
+];
+
+const room = await startRoom({
+  log: silentLog,
+  routes,
+  openIdentity: createOpener(testIdentitySecret, 'data-api'),
+  ready: () => Promise.resolve(),
+  host: '127.0.0.1',
+  port: 0,
+});
+test.after.always(() => room.close());
+
+async function call(
+  method: string,
+  path: string,
+  init: RequestInit = {},
+): Promise<{ status: number; body: string; headers: Headers }> {
+  const response = await fetch(room.url + path, { method, headers, ...init });
+  return { status: response.status, body: await response.text(), headers: response.headers };
+}
+
+test('a call that did not come through the gateway is refused, whatever its address', async (t) => {
+  for (const path of ['/things/1', '/internal/x', '/nowhere']) {
+    t.is((await call('GET', path, { headers: {} })).status, 401, path);
+    t.is((await call('GET', path, { headers: { [identityHeader]: 'forged' } })).status, 401, path);
+  }
+});
+
+test("the gateway's own addresses do not exist for clients, nor clients' for it", async (t) => {
+  t.is((await call('POST', '/internal/x')).status, 404);
+  const internal = { [identityHeader]: seal({ ...anonymous, scope: 'internal' }) };
+  t.is((await call('POST', '/internal/x', { headers: internal })).status, 200);
+  t.is((await call('GET', '/things/1', { headers: internal })).status, 404);
+});
+
+test('every failure has the envelope, and no detail of ours', async (t) => {
+  const broken = await call('GET', '/broken');
+  t.is(broken.status, 500);
+  t.false(broken.body.includes('secret'));
+  t.like(JSON.parse(broken.body), { success: false, error: { code: 'internal', request_id: 'req_1' } });
+  const forbidden = await call('DELETE', '/things/1');
+  t.is(forbidden.status, 403);
+  t.false(forbidden.body.includes('secret'));
+  t.like(JSON.parse((await call('GET', '/nowhere')).body), { success: false, error: { code: 'not_found' } });
+});
+
+test('an address answers a foreign method with 405 and says which it takes', async (t) => {
+  const answer = await call('PATCH', '/things/1');
+  t.is(answer.status, 405);
+  t.is(answer.headers.get('allow'), 'GET, HEAD, DELETE');
+});
+
+test('HEAD works wherever GET does', async (t) => {
+  const answer = await call('HEAD', '/things/1');
+  t.is(answer.status, 200);
+  t.is(answer.body, '');
+});
+
+test('a body that is too large, malformed or not JSON is refused by its own code', async (t) => {
+  const json = { ...headers, 'content-type': 'application/json' };
+  t.is((await call('POST', '/things', { headers: json, body: '{"a":1}' })).status, 201);
+  t.is((await call('POST', '/things', { headers: json, body: '{"a":' })).status, 400);
+  t.is(
+    (await call('POST', '/things', { headers: json, body: JSON.stringify({ a: 'x'.repeat(70_000) }) }))
+      .status,
+    413,
+  );
+  t.is(
+    (await call('POST', '/things', { headers: { ...headers, 'content-type': 'text/plain' }, body: 'a' }))
+      .status,
+    415,
+  );
+});
+
+test('the stages of a call are in its Server-Timing', async (t) => {
+  t.regex((await call('GET', '/timed')).headers.get('server-timing') ?? '', /^sql;dur=\d/);
+});

@@ -1,0 +1,75 @@
+import { generateKeyPairSync, hkdfSync } from 'node:crypto';
+import test from 'ava';
+import jsonwebtoken from 'jsonwebtoken';
+import { createOpener, createSealer, type Identity } from './identity.ts';
+
+const secret = 'a secret of the tests, long enough';
+const identity: Identity = {
+  scope: 'client',
+  accountId: 'acct_1',
+  keyId: 'key_1',
+  sessionId: null,
+  plan: 'pro',
+  features: ['vintages'],
+};
+const roomKey = Buffer.from(hkdfSync('sha256', secret, '', 'almanac identity for data-api', 32));
+
+const claims = { identity, iss: 'almanac-gateway', aud: 'data-api' };
+const header = (extra: object = {}) => ({ header: { alg: 'HS256', typ: 'identity+jwt', ...extra } });
+
+test('what is sealed for a room opens there and nowhere else', (t) => {
+  const token = createSealer(secret, 'data-api')(identity);
+  t.deepEqual(createOpener(secret, 'data-api')(token), identity);
+  t.is(createOpener(secret, 'accounts-api')(token), null);
+  t.is(createOpener('another secret, as long as the first', 'data-api')(token), null);
+});
+
+test('one credential is signed once in half a minute', (t) => {
+  const seal = createSealer(secret, 'data-api');
+  t.is(seal(identity), seal({ ...identity }));
+  t.not(seal(identity), seal({ ...identity, plan: 'free' }));
+});
+
+test('a forged, stale, foreign or malformed token is refused', (t) => {
+  const open = createOpener(secret, 'data-api');
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const sign = (payload: object, options: jsonwebtoken.SignOptions) =>
+    jsonwebtoken.sign(payload, roomKey, options);
+  const valid = sign({ ...claims }, { expiresIn: 60, ...header() });
+  t.deepEqual(open(valid), identity);
+
+  const none = `${Buffer.from('{"alg":"none","typ":"identity+jwt"}').toString('base64url')}.${valid.split('.')[1]}.`;
+  const refused: Record<string, string | undefined> = {
+    missing: undefined,
+    empty: '',
+    'alg none': none,
+    'no exp': sign({ ...claims }, header()),
+    expired: sign({ ...claims, exp: 1 }, header()),
+    'wrong typ': sign({ ...claims }, { expiresIn: 60 }),
+    crit: sign({ ...claims }, { expiresIn: 60, ...header({ crit: ['x'] }) }),
+    'wrong issuer': sign(
+      { ...claims, iss: 'me' },
+      {
+        expiresIn: 60,
+        ...header(),
+      },
+    ),
+    'wrong audience': sign(
+      { ...claims, aud: 'accounts-api' },
+      {
+        expiresIn: 60,
+        ...header(),
+      },
+    ),
+    'another algorithm': sign(
+      { ...claims },
+      { expiresIn: 60, algorithm: 'HS512', header: { alg: 'HS512', typ: 'identity+jwt' } },
+    ),
+    'an asymmetric algorithm': jsonwebtoken.sign({ ...claims }, privateKey, {
+      algorithm: 'RS256',
+      expiresIn: 60,
+    }),
+    tampered: `${valid.slice(0, -3)}abc`,
+  };
+  for (const [what, token] of Object.entries(refused)) t.is(open(token), null, what);
+});
