@@ -1,0 +1,12 @@
+# One image for every room: the command says which.
+FROM node:20-bookworm-slim
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY gateway/stand-ins gateway/stand-ins
+RUN npm ci --omit=dev --ignore-scripts
+COPY . .
+ENV HOST=0.0.0.0 PATH=/app/node_modules/.bin:$PATH
+USER node
+EXPOSE 8080 8081 8082
+ENTRYPOINT ["node", "almanac.js"]
+CMD ["start"]
