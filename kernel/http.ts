@@ -46,6 +46,7 @@ export interface RunningRoom {
 }
 
 const bodyBytesMax = 64 * 1024;
+const internalBodyBytesMax = 4 * 1024 * 1024; // the gateway's batches
 // Longer than the gateway's idle time, so that the gateway never sends on a connection that is just being closed here.
 const keepAliveTimeoutMs = 75_000;
 
@@ -140,7 +141,10 @@ function openCall(options: RoomOptions): RequestHandler {
 function mount(app: express.Express, route: Route): void {
   const verb = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
   const steps: RequestHandler[] = [requireScope(route.scope)];
-  if (verb === 'post' || verb === 'patch') steps.push(requireJson, express.json({ limit: bodyBytesMax }));
+  if (verb === 'post' || verb === 'patch') {
+    const limit = route.scope === 'internal' ? internalBodyBytesMax : bodyBytesMax;
+    steps.push(requireJson, express.json({ limit }));
+  }
   app[verb](route.path, ...steps, async (request: Request, response: Response) => {
     await route.handler(request, response, callOf(response));
   });
@@ -192,7 +196,8 @@ function renderFailure(log: Log) {
 function fromBodyParser(thrown: unknown): Failure | undefined {
   if (!(thrown instanceof Error) || !('type' in thrown)) return undefined;
   if (thrown.type === 'entity.too.large') {
-    return new Failure('payload_too_large', `The body may have at most ${bodyBytesMax / 1024} KB.`);
+    const limit = 'limit' in thrown ? Number(thrown.limit) : bodyBytesMax;
+    return new Failure('payload_too_large', `The body may have at most ${limit / 1024} KB.`);
   }
   const known = [
     'entity.parse.failed',
