@@ -1,0 +1,18 @@
+// What the fields of a body may hold, where more than one endpoint or command takes them.
+import { z } from 'zod';
+
+const nameRule = 'must have 1 to 100 characters, none of them a control character';
+
+/** A name that people read: of an account or of a key. */
+export const nameField = z
+  .string({ error: nameRule })
+  .trim()
+  .min(1, nameRule)
+  .max(100, nameRule)
+  .regex(/^\P{Cc}*$/u, nameRule);
+
+/** An e-mail address, kept as its owner writes it. */
+export const emailField = z.email('must be an e-mail address').max(254, 'must have at most 254 characters');
+
+/** The query of an endpoint that takes no parameters. */
+export const noParameters = z.object({});

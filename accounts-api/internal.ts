@@ -1,0 +1,125 @@
+// The gateway's own calls: credentials, quota and the settling of what was served, each a whole batch at once.
+// PostgreSQL is the truth: nothing is kept here, so a revoked key or a changed plan is in force on the next call.
+import { z } from 'zod';
+import { nextUtcMonth, utcMonth } from '../kernel/clock.ts';
+import { sendJson, type Handler } from '../kernel/http.ts';
+import { dateParam, parseBody } from '../kernel/params.ts';
+import type { Deps } from './database.ts';
+import {
+  addUsage,
+  insertQuotaMonths,
+  insertSettledBatch,
+  refundQuota,
+  selectCredentials,
+  takeQuota,
+  touchKeys,
+  type Allowance,
+  type GrantRow,
+} from './internal.sql.ts';
+import { planOf } from './plans.ts';
+
+const batchMax = 500;
+const settleMax = 10_000;
+
+const id = z.string().min(1).max(64);
+const count = z.int().min(0).max(1_000_000_000);
+
+const credentialsBody = z.strictObject({
+  keys: z.array(z.string().regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of a key, in hex')).max(batchMax),
+});
+
+const takeBody = z.strictObject({
+  takes: z
+    .array(z.strictObject({ account_id: id, calls: count.min(1) }))
+    .max(batchMax)
+    .refine(
+      (takes) => new Set(takes.map((take) => take.account_id)).size === takes.length,
+      'must name an account once',
+    ),
+});
+
+const settleBody = z.strictObject({
+  batch_id: z.uuid(),
+  usage: z
+    .array(
+      z
+        .strictObject({
+          account_id: id,
+          key_id: id,
+          day: dateParam,
+          endpoint: z.string().min(1).max(64),
+          status_class: z.int().min(1).max(5),
+          calls: count,
+          billed: count,
+        })
+        .refine((entry) => entry.billed <= entry.calls, 'must not bill more calls than there were'),
+    )
+    .max(settleMax),
+  refunds: z
+    .array(
+      z.strictObject({
+        account_id: id,
+        month: dateParam.refine((day) => day.endsWith('-01'), 'must be the first day of a month'),
+        calls: count,
+      }),
+    )
+    .max(settleMax),
+  last_used: z.array(z.strictObject({ key_id: id, at: z.iso.datetime() })).max(settleMax),
+});
+
+/** POST /internal/credentials: who the hashes belong to; null for unknown, revoked, expired, or a disabled account. */
+export function findCredentials(deps: Deps): Handler {
+  return async (request, response, call) => {
+    const { keys } = parseBody(credentialsBody, request.body);
+    const rows = await call.stage('sql', () => selectCredentials(deps.db, keys, deps.clock.now()));
+    const byHash = new Map(
+      rows.map(({ hash, plan, ...row }) => [hash, { ...row, plan: planOf(deps.plans, plan).id }]),
+    );
+    sendJson(response, 200, { credentials: keys.map((hash) => byHash.get(hash) ?? null) });
+  };
+}
+
+/** POST /internal/quota/take: charges the current month (UTC) of each account with what it asks for, up to its limit. */
+export function grantQuota(deps: Deps): Handler {
+  const allowances: Allowance[] = deps.plans.all.map(({ id, calls_month }) => ({ id, calls_month }));
+  return async (request, response, call) => {
+    const { takes } = parseBody(takeBody, request.body);
+    const now = deps.clock.now();
+    const month = utcMonth(now);
+    const grants = new Map<string, GrantRow>();
+    await call.stage('sql', async () => {
+      for (const row of await takeQuota(deps.db, takes, month, allowances)) grants.set(row.account_id, row);
+      // The first call of a month finds no row to lock. Only those accounts ask again: the others are charged already.
+      const missing = takes.filter((take) => !grants.has(take.account_id));
+      if (missing.length === 0) return;
+      const accountIds = missing.map((take) => take.account_id);
+      await insertQuotaMonths(deps.db, accountIds, month);
+      for (const row of await takeQuota(deps.db, missing, month, allowances)) grants.set(row.account_id, row);
+    });
+    const resetsAt = nextUtcMonth(now).toISOString();
+    sendJson(response, 200, {
+      // An account that was disabled or deleted since its credential was looked up is granted nothing.
+      grants: takes.map(({ account_id }) => {
+        const { granted, limit, used } = grants.get(account_id) ?? { granted: 0, limit: 0, used: 0 };
+        return { granted, limit, used, resets_at: resetsAt };
+      }),
+    });
+  };
+}
+
+/** POST /internal/quota/settle: ledger, refunds and last use of what was served; a batch counts once, however often it comes. */
+export function settleBatch(deps: Deps): Handler {
+  return async (request, response, call) => {
+    const batch = parseBody(settleBody, request.body);
+    const now = deps.clock.now();
+    await call.stage('sql', () =>
+      deps.db.sequelize.transaction(async (transaction) => {
+        if (!(await insertSettledBatch(deps.db, transaction, batch.batch_id, now))) return;
+        if (batch.usage.length > 0) await addUsage(deps.db, transaction, batch.usage);
+        if (batch.refunds.length > 0) await refundQuota(deps.db, transaction, batch.refunds);
+        if (batch.last_used.length > 0) await touchKeys(deps.db, transaction, batch.last_used, now);
+      }),
+    );
+    sendJson(response, 200, { success: true });
+  };
+}

@@ -1,0 +1,53 @@
+// accounts-api: owns accounts, API keys, quota and the usage ledger. Builds the room and starts it.
+import type { Clock } from '../kernel/clock.ts';
+import { fail } from '../kernel/errors.ts';
+import { startRoom, type RunningRoom } from '../kernel/http.ts';
+import { createOpener } from '../kernel/identity.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Plans } from '../kernel/plans.ts';
+import { connect } from './database.ts';
+import { prune } from './housekeeping.sql.ts';
+import { routes } from './routes.ts';
+
+export interface AccountsApiOptions {
+  databaseUrl: string;
+  identitySecret: string;
+  plans: Plans;
+  host: string;
+  port: number;
+  log: Log;
+  clock: Clock;
+}
+
+const pruneEveryMs = 60 * 60_000;
+
+/** Starts the room. `close()` answers the calls under way, then closes the connections. */
+export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
+  const { plans, clock, log } = options;
+  const db = connect(options.databaseUrl);
+  const room = await startRoom({
+    log,
+    routes: routes({ db, plans, clock }),
+    openIdentity: createOpener(options.identitySecret, 'accounts-api'),
+    async ready() {
+      try {
+        await db.accounts.findOne({ attributes: ['id'] }); // also fails while the schema is missing
+      } catch (error) {
+        fail('unavailable', 'The database of the accounts does not answer.', { detail: error });
+      }
+    },
+    host: options.host,
+    port: options.port,
+  });
+  const pruning = setInterval(() => {
+    prune(db, clock.now()).catch((error: unknown) => log.warn({ err: error }, 'pruning failed'));
+  }, pruneEveryMs);
+  return {
+    url: room.url,
+    async close() {
+      clearInterval(pruning);
+      await room.close();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// The account as Sequelize sees it: one row of accounts.accounts.
+import {
+  DataTypes,
+  Model,
+  type CreationOptional,
+  type InferAttributes,
+  type InferCreationAttributes,
+  type Sequelize,
+} from 'sequelize';
+
+// `declare` everywhere: a real class field would hide the accessor that Sequelize puts on the prototype.
+export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
+  declare id: string;
+  declare email: string;
+  declare name: string | null;
+  /** An id of config/plans.yml, as stored; `planOf` tells what it means today. */
+  declare plan: string;
+  declare status: CreationOptional<'active' | 'disabled'>;
+  /** `inactive`: keyed calls answer 402. */
+  declare subscriptionState: CreationOptional<'none' | 'active' | 'inactive'>;
+  declare createdAt: Date;
+}
+
+/** The model on one connection: several rooms may run in one process, each with a connection of its own. */
+export function accountModel(sequelize: Sequelize): typeof Account {
+  return class extends Account {}.init(
+    {
+      id: { type: DataTypes.TEXT, primaryKey: true },
+      email: DataTypes.TEXT,
+      name: DataTypes.TEXT,
+      plan: DataTypes.TEXT,
+      status: DataTypes.TEXT,
+      subscriptionState: DataTypes.TEXT,
+      createdAt: DataTypes.DATE,
+    },
+    { sequelize, modelName: 'account', tableName: 'accounts' },
+  );
+}

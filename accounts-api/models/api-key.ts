@@ -1,0 +1,44 @@
+// The API key as Sequelize sees it: one row of accounts.api_keys. The value of a key is in no row.
+import {
+  DataTypes,
+  Model,
+  type CreationOptional,
+  type InferAttributes,
+  type InferCreationAttributes,
+  type Sequelize,
+} from 'sequelize';
+
+export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttributes<ApiKey>> {
+  declare id: string;
+  declare accountId: string;
+  declare name: string;
+  /** SHA-256 of the value, 64 hex digits. */
+  declare hash: string;
+  /** `pk_live_abcd…wxyz` */
+  declare mask: string;
+  /** 1 to 3; null once the key is revoked, or expired and found so. */
+  declare slot: number | null;
+  declare createdAt: Date;
+  declare expiresAt: Date | null;
+  declare lastUsedAt: CreationOptional<Date | null>;
+  declare revokedAt: CreationOptional<Date | null>;
+}
+
+/** The model on one connection. */
+export function apiKeyModel(sequelize: Sequelize): typeof ApiKey {
+  return class extends ApiKey {}.init(
+    {
+      id: { type: DataTypes.TEXT, primaryKey: true },
+      accountId: DataTypes.TEXT,
+      name: DataTypes.TEXT,
+      hash: DataTypes.TEXT,
+      mask: DataTypes.TEXT,
+      slot: DataTypes.SMALLINT,
+      createdAt: DataTypes.DATE,
+      expiresAt: DataTypes.DATE,
+      lastUsedAt: DataTypes.DATE,
+      revokedAt: DataTypes.DATE,
+    },
+    { sequelize, modelName: 'apiKey', tableName: 'api_keys' },
+  );
+}

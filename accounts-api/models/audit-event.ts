@@ -1,0 +1,44 @@
+// Who changed what: one row of accounts.audit_events, which only takes new rows.
+import {
+  DataTypes,
+  Model,
+  type CreationOptional,
+  type InferAttributes,
+  type InferCreationAttributes,
+  type Sequelize,
+} from 'sequelize';
+
+/** Who makes a change. `actorId` is the id of the key or the session; the operator has none. */
+export type Actor =
+  { actorKind: 'key' | 'session'; actorId: string } | { actorKind: 'operator'; actorId: null };
+
+export class AuditEvent extends Model<InferAttributes<AuditEvent>, InferCreationAttributes<AuditEvent>> {
+  declare eventNo: CreationOptional<number>;
+  declare at: Date;
+  declare accountId: string;
+  declare actorKind: Actor['actorKind'];
+  declare actorId: string | null;
+  declare action:
+    'account.created' | 'account.updated' | 'account.plan_changed' | 'key.created' | 'key.revoked';
+  /** The id of what was changed. */
+  declare subject: string;
+  /** What changed, without any secret. */
+  declare detail: Record<string, unknown>;
+}
+
+/** The model on one connection. */
+export function auditEventModel(sequelize: Sequelize): typeof AuditEvent {
+  return class extends AuditEvent {}.init(
+    {
+      eventNo: { type: DataTypes.BIGINT, primaryKey: true, autoIncrement: true },
+      at: DataTypes.DATE,
+      accountId: DataTypes.TEXT,
+      actorKind: DataTypes.TEXT,
+      actorId: DataTypes.TEXT,
+      action: DataTypes.TEXT,
+      subject: DataTypes.TEXT,
+      detail: DataTypes.JSONB,
+    },
+    { sequelize, modelName: 'auditEvent', tableName: 'audit_events' },
+  );
+}

@@ -1,0 +1,110 @@
+// accounts-api as tests boot it: the room itself over real HTTP, on a database of its own, called as the gateway calls.
+import type { ExecutionContext } from 'ava';
+import { connect, type Deps } from '../accounts-api/database.ts';
+import { start } from '../accounts-api/main.ts';
+import { createAccount, createKey } from '../accounts-api/operator.ts';
+import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
+import type { Log } from '../kernel/log.ts';
+import { loadPlans } from '../kernel/plans.ts';
+import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** Parsed where it is JSON, else the text. */
+  body: unknown;
+}
+
+export interface Ask {
+  method?: string;
+  /** Sent as JSON; a string is sent as it is. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Who calls: an account by one of its keys. */
+export interface Client {
+  accountId: string;
+  keyId: string;
+}
+
+const seal = createSealer(testIdentitySecret, 'accounts-api');
+
+/** Boots the room. `deps` is a second connection, as the command line has one beside a running instance. */
+export async function startAccountsRoom(now = '2026-11-20T10:00:00.000Z', log: Log = silentLog) {
+  const database = await createTestDatabase();
+  const clock = fakeClock(now);
+  const plans = loadPlans('config/plans.yml');
+  const room = await start({
+    databaseUrl: database.url,
+    identitySecret: testIdentitySecret,
+    plans,
+    host: '127.0.0.1',
+    port: 0,
+    log,
+    clock,
+  });
+  const deps: Deps = { db: connect(database.url), plans, clock };
+
+  async function call(identity: Partial<Identity>, path: string, ask: Ask = {}): Promise<Answer> {
+    const text = typeof ask.body === 'string' ? ask.body : JSON.stringify(ask.body);
+    const response = await fetch(room.url + path, {
+      method: ask.method ?? (ask.body === undefined ? 'GET' : 'POST'),
+      headers: {
+        [identityHeader]: seal({ ...anonymous, ...identity }),
+        ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...ask.headers,
+      },
+      ...(ask.body === undefined ? {} : { body: text }),
+    });
+    const answer = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? (JSON.parse(answer) as unknown) : answer,
+    };
+  }
+
+  let accounts = 0;
+  return {
+    url: room.url,
+    clock,
+    deps,
+    /** Without any credential, as on public endpoints. */
+    anonymously: (path: string, ask?: Ask) => call({}, path, ask),
+    /** As an account, by its key. */
+    as: (client: Client, path: string, ask?: Ask) => call(client, path, ask),
+    /** The gateway's own call. */
+    internally: (path: string, body: unknown) => call({ scope: 'internal' }, path, { body }),
+    /** A new account with one key. */
+    async newClient(plan = 'free'): Promise<Client & { key: string }> {
+      accounts += 1;
+      const { id: accountId } = await createAccount(deps, { email: `user${accounts}@example.org`, plan });
+      const { id: keyId, key } = await createKey(deps, accountId, 'first');
+      return { accountId, keyId, key };
+    },
+    async close(): Promise<void> {
+      await deps.db.close();
+      await room.close();
+      await database.drop();
+    },
+  };
+}
+
+export type AccountsRoom = Awaited<ReturnType<typeof startAccountsRoom>>;
+
+/** Asserts an error envelope of that status and code, and gives its error. */
+export function assertError(t: ExecutionContext, answer: Answer, status: number, code: string) {
+  const body = answer.body as { success: boolean; error: { code: string; message: string; param?: string } };
+  t.is(answer.status, status);
+  t.false(body.success);
+  t.is(body.error.code, code);
+  return body.error;
+}
+
+/** The `data` of an answer that succeeded with that status. */
+export function dataOf(t: ExecutionContext, answer: Answer, status = 200): unknown {
+  t.is(answer.status, status, JSON.stringify(answer.body));
+  return (answer.body as { data: unknown }).data;
+}

@@ -1,0 +1,341 @@
+// /v1/keys: at most three active keys, shown once, revoked at once, of nobody else's business.
+import { createHash } from 'node:crypto';
+import test from 'ava';
+import { QueryTypes } from 'sequelize';
+import type { KeyRecord } from '../../accounts-api/keys.ts';
+import { isWellFormedApiKey } from '../../kernel/api-key.ts';
+import { createLog } from '../../kernel/log.ts';
+import { assertError, dataOf, startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+
+const lines: string[] = [];
+let room: AccountsRoom;
+
+test.before(async () => {
+  const log = createLog('accounts-api', 'trace', { write: (line) => void lines.push(line) });
+  room = await startAccountsRoom('2026-11-20T10:00:00.000Z', log);
+});
+test.after.always(() => room.close());
+
+type NewKey = KeyRecord & { key: string };
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+async function credentialOf(key: string): Promise<unknown> {
+  const answer = await room.internally('/internal/credentials', { keys: [sha256(key)] });
+  return (answer.body as { credentials: unknown[] }).credentials[0];
+}
+
+async function list(client: Client): Promise<KeyRecord[]> {
+  return ((await room.as(client, '/v1/keys')).body as { data: KeyRecord[] }).data;
+}
+
+test('a new key is shown once, well-formed, and works at once', async (t) => {
+  const client = await room.newClient();
+  const answer = await room.as(client, '/v1/keys', { body: { name: 'laptop' } });
+  const made = dataOf(t, answer, 201) as NewKey;
+  t.true(isWellFormedApiKey(made.key));
+  t.is(answer.headers.get('cache-control'), 'no-store');
+  t.like(await credentialOf(made.key), {
+    account_id: client.accountId,
+    key_id: made.id,
+    plan: 'free',
+    active: true,
+  });
+
+  const shown = (await list(client)).find((key) => key.id === made.id);
+  t.deepEqual(shown, {
+    id: made.id,
+    name: 'laptop',
+    masked: `pk_live_${made.key.slice(8, 12)}…${made.key.slice(-4)}`,
+    status: 'active',
+    created_at: '2026-11-20T10:00:00.000Z',
+    last_used_at: null,
+    expires_at: null,
+    revoked_at: null,
+  });
+});
+
+test('the value of a key is in no list, no log line, no audit row and no other table', async (t) => {
+  const client = await room.newClient();
+  const headers = { 'idempotency-key': 'leak test' };
+  const { key } = dataOf(
+    t,
+    await room.as(client, '/v1/keys', { body: { name: 'secret' }, headers }),
+    201,
+  ) as NewKey;
+  const listed = await room.as(client, '/v1/keys');
+  t.false(JSON.stringify(listed.body).includes(key));
+  t.false(lines.join('').includes(key));
+  const tables = await room.deps.db.sequelize.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'accounts'`,
+    { type: QueryTypes.SELECT },
+  );
+  t.true(tables.length >= 7);
+  for (const { name } of tables) {
+    const rows = await room.deps.db.sequelize.query(`select * from accounts.${name}`, {
+      type: QueryTypes.SELECT,
+    });
+    t.false(JSON.stringify(rows).includes(key), name);
+  }
+});
+
+test('of 100 keys asked for at once, exactly three are made and the others are told why', async (t) => {
+  const client = await room.newClient();
+  await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => room.as(client, '/v1/keys', { body: { name: `key ${i}` } })),
+  );
+  t.is(answers.filter((answer) => answer.status === 201).length, 3);
+  for (const answer of answers.filter((each) => each.status !== 201)) {
+    assertError(t, answer, 409, 'key_limit_reached');
+  }
+  t.is((await list(client)).filter((key) => key.status === 'active').length, 3);
+});
+
+test('the database itself refuses a fourth active key', async (t) => {
+  const client = await room.newClient();
+  for (const name of ['second', 'third']) {
+    dataOf(t, await room.as(client, '/v1/keys', { body: { name } }), 201);
+  }
+  const fourth = (slot: number | null) =>
+    room.deps.db.keys.create({
+      id: `key_${'a'.repeat(20)}`,
+      accountId: client.accountId,
+      name: 'fourth',
+      hash: sha256('fourth'),
+      mask: 'pk_live_abcd…wxyz',
+      slot,
+      createdAt: room.clock.now(),
+      expiresAt: null,
+    });
+  await t.throwsAsync(fourth(3), { name: 'SequelizeUniqueConstraintError' });
+  await t.throwsAsync(fourth(4), { message: /api_keys_slot_check/ });
+  await t.throwsAsync(fourth(null), { message: /violates check constraint/ });
+});
+
+test('a revoked key is unknown on the next look-up, and its slot is free', async (t) => {
+  const client = await room.newClient();
+  t.truthy(await credentialOf(client.key));
+  const answer = await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  t.is(answer.status, 204);
+  t.is(answer.body, '');
+  t.is(await credentialOf(client.key), null);
+  for (const name of ['one', 'two', 'three']) {
+    dataOf(t, await room.as(client, '/v1/keys', { body: { name } }), 201);
+  }
+});
+
+test('revoking again is 204 and changes neither the instant nor the audit', async (t) => {
+  const client = await room.newClient();
+  await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  const [before] = await list(client);
+  const again = await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  t.is(again.status, 204);
+  const [after] = await list(client);
+  t.is(after?.status, 'revoked');
+  t.deepEqual(after, before);
+  const where = { subject: client.keyId, action: 'key.revoked' as const };
+  t.is(await room.deps.db.auditEvents.count({ where }), 1);
+});
+
+test("another account's key is not found, and goes on working", async (t) => {
+  const [owner, stranger] = [await room.newClient(), await room.newClient()];
+  assertError(t, await room.as(stranger, `/v1/keys/${owner.keyId}`, { method: 'DELETE' }), 404, 'not_found');
+  assertError(t, await room.as(stranger, '/v1/keys/key_nothing', { method: 'DELETE' }), 404, 'not_found');
+  t.truthy(await credentialOf(owner.key));
+  t.false((await list(stranger)).some((key) => key.id === owner.keyId));
+});
+
+test.serial(
+  'an expired key stops working on the instant, is listed as expired, and gives its slot to the next',
+  async (t) => {
+    const client = await room.newClient();
+    const expires = new Date(room.clock.now().getTime() + 60_000).toISOString();
+    const short = dataOf(
+      t,
+      await room.as(client, '/v1/keys', { body: { name: 'short', expires_at: expires } }),
+      201,
+    ) as NewKey;
+    t.is(short.expires_at, expires);
+    dataOf(t, await room.as(client, '/v1/keys', { body: { name: 'third' } }), 201);
+    assertError(t, await room.as(client, '/v1/keys', { body: { name: 'fourth' } }), 409, 'key_limit_reached');
+    t.truthy(await credentialOf(short.key));
+
+    const earlier = room.clock.now().toISOString();
+    room.clock.advance(60_000);
+    try {
+      t.is(await credentialOf(short.key), null);
+      dataOf(t, await room.as(client, '/v1/keys', { body: { name: 'fourth' } }), 201);
+      const keys = await list(client);
+      t.deepEqual(
+        keys.map((key) => key.status),
+        ['active', 'active', 'active', 'expired'],
+      );
+      t.like(keys[3], { id: short.id, revoked_at: null });
+    } finally {
+      room.clock.set(earlier);
+    }
+  },
+);
+
+for (const [what, body, param] of [
+  ['a slot', { name: 'x', slot: 2 }, 'slot'],
+  ['an account', { name: 'x', account_id: 'acct_other' }, 'account_id'],
+  ['a value', { name: 'x', key: 'pk_live_mine' }, 'key'],
+  ['no name', {}, 'name'],
+  ['an empty name', { name: '  ' }, 'name'],
+  ['a name that is no text', { name: ['x'] }, 'name'],
+  ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name'],
+  ['a name with a line break', { name: 'a\nb' }, 'name'],
+  ['an expiry that is no instant', { name: 'x', expires_at: '2027-02-30T00:00:00Z' }, 'expires_at'],
+  ['an expiry that is past', { name: 'x', expires_at: '2026-11-20T10:00:00Z' }, 'expires_at'],
+] as const) {
+  test(`a key is refused that is asked for with ${what}`, async (t) => {
+    const client = await room.newClient();
+    const error = assertError(t, await room.as(client, '/v1/keys', { body }), 400, 'invalid_body');
+    t.is(error.param, param);
+    t.is((await list(client)).length, 1);
+  });
+}
+
+test('a body that is no JSON object is refused, and one that is too large', async (t) => {
+  const client = await room.newClient();
+  for (const body of ['{"name":', '[]', '"x"', 'null']) {
+    assertError(t, await room.as(client, '/v1/keys', { body }), 400, 'invalid_body');
+  }
+  assertError(t, await room.as(client, '/v1/keys', { method: 'POST' }), 400, 'invalid_body');
+  const large = JSON.stringify({ name: 'x'.repeat(70_000) });
+  assertError(t, await room.as(client, '/v1/keys', { body: large }), 413, 'payload_too_large');
+  const form = { body: 'name=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+  assertError(t, await room.as(client, '/v1/keys', form), 415, 'unsupported_media_type');
+});
+
+test('a body cannot reach the prototype of objects', async (t) => {
+  const client = await room.newClient();
+  const body = '{"name":"x","__proto__":{"slot":9},"constructor":{"prototype":{"slot":9}}}';
+  assertError(t, await room.as(client, '/v1/keys', { body }), 400, 'invalid_body');
+  t.is(({} as { slot?: number }).slot, undefined);
+});
+
+test('without a credential, and without a sealed identity, nothing is shown or changed', async (t) => {
+  assertError(t, await room.anonymously('/v1/keys'), 401, 'unauthorized');
+  assertError(t, await room.anonymously('/v1/keys', { body: { name: 'x' } }), 401, 'unauthorized');
+  t.is((await fetch(`${room.url}/v1/keys`)).status, 401);
+});
+
+test('a page never repeats or loses a key, and a damaged cursor is refused', async (t) => {
+  const client = await room.newClient();
+  const ids = [client.keyId];
+  for (let i = 0; i < 4; i += 1) {
+    const made = dataOf(t, await room.as(client, '/v1/keys', { body: { name: `key ${i}` } }), 201) as NewKey;
+    ids.push(made.id);
+    if (i < 3) await room.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' });
+  }
+  const seen: KeyRecord[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: string = cursor === null ? '?limit=2' : `?limit=2&cursor=${cursor}`;
+    const { body } = await room.as(client, `/v1/keys${query}`);
+    const { data, pagination } = body as { data: KeyRecord[]; pagination: { next_cursor: string | null } };
+    seen.push(...data);
+    cursor = pagination.next_cursor;
+  } while (cursor !== null);
+  t.deepEqual(seen.map((key) => key.id).toSorted(), ids.toSorted());
+  t.deepEqual(
+    seen.map((key) => key.status),
+    ['active', 'active', 'revoked', 'revoked', 'revoked'],
+  );
+  for (const damaged of ['x', Buffer.from('true 2026-99-99 key_').toString('base64url')]) {
+    assertError(t, await room.as(client, `/v1/keys?cursor=${damaged}`), 400, 'invalid_cursor');
+  }
+});
+
+test('an unknown parameter is refused by name', async (t) => {
+  const client = await room.newClient();
+  const error = assertError(t, await room.as(client, '/v1/keys?limt=2'), 400, 'invalid_parameter');
+  t.regex(error.message, /Did you mean "limit"/);
+});
+
+test('a retry with the same Idempotency-Key makes no second key, and is shown the first without its value', async (t) => {
+  const client = await room.newClient();
+  const ask = { body: { name: 'once' }, headers: { 'idempotency-key': '"a1"' } };
+  const first = await room.as(client, '/v1/keys', ask);
+  const { key, ...record } = dataOf(t, first, 201) as NewKey;
+  t.true(isWellFormedApiKey(key));
+  t.is(first.headers.get('idempotent-replayed'), null);
+  const spelledOtherwise = { body: '{ "name" : "once" }', headers: { 'idempotency-key': 'a1' } };
+  const retry = await room.as(client, '/v1/keys', spelledOtherwise);
+  t.deepEqual(dataOf(t, retry, 201), record);
+  t.is(retry.headers.get('idempotent-replayed'), 'true');
+  t.is((await list(client)).length, 2);
+});
+
+test('an Idempotency-Key belongs to one body and one account', async (t) => {
+  const [one, other] = [await room.newClient(), await room.newClient()];
+  const headers = { 'idempotency-key': 'shared' };
+  dataOf(t, await room.as(one, '/v1/keys', { body: { name: 'a' }, headers }), 201);
+  assertError(
+    t,
+    await room.as(one, '/v1/keys', { body: { name: 'b' }, headers }),
+    422,
+    'idempotency_mismatch',
+  );
+  dataOf(t, await room.as(other, '/v1/keys', { body: { name: 'b' }, headers }), 201);
+  for (const unfit of ['""', 'x'.repeat(256)]) {
+    const ask = { body: { name: 'a' }, headers: { 'idempotency-key': unfit } };
+    assertError(t, await room.as(one, '/v1/keys', ask), 400, 'invalid_request');
+  }
+});
+
+test('20 requests at once with one Idempotency-Key make one key; the others are replayed or told to wait', async (t) => {
+  const client = await room.newClient();
+  const ask = { body: { name: 'race' }, headers: { 'idempotency-key': 'race' } };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => room.as(client, '/v1/keys', ask)));
+  t.is((await list(client)).length, 2);
+  t.is(answers.filter((answer) => JSON.stringify(answer.body).includes('"key":')).length, 1);
+  for (const answer of answers.filter((each) => each.status !== 201)) {
+    assertError(t, answer, 409, 'idempotency_in_progress');
+    t.is(answer.headers.get('retry-after'), '1');
+  }
+});
+
+test('a failure is not kept under its Idempotency-Key: the retry runs', async (t) => {
+  const client = await room.newClient();
+  for (const name of ['two', 'three']) {
+    dataOf(t, await room.as(client, '/v1/keys', { body: { name } }), 201);
+  }
+  const ask = { body: { name: 'later' }, headers: { 'idempotency-key': 'later' } };
+  assertError(t, await room.as(client, '/v1/keys', ask), 409, 'key_limit_reached');
+  await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  t.truthy((dataOf(t, await room.as(client, '/v1/keys', ask), 201) as NewKey).key);
+});
+
+test('a key made or revoked leaves an audit row that says by whom', async (t) => {
+  const client = await room.newClient();
+  const made = dataOf(t, await room.as(client, '/v1/keys', { body: { name: 'audited' } }), 201) as NewKey;
+  await room.as({ ...client, keyId: made.id }, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  const rows = await room.deps.db.auditEvents.findAll({
+    where: { accountId: client.accountId },
+    order: ['eventNo'],
+  });
+  t.deepEqual(
+    rows.map((row) => [row.action, row.actorKind, row.actorId, row.subject]),
+    [
+      ['account.created', 'operator', null, client.accountId],
+      ['key.created', 'operator', null, client.keyId],
+      ['key.created', 'key', client.keyId, made.id],
+      ['key.revoked', 'key', made.id, client.keyId],
+    ],
+  );
+});
+
+test('audit rows cannot be changed or deleted', async (t) => {
+  await room.newClient();
+  const { sequelize } = room.deps.db;
+  await t.throwsAsync(sequelize.query(`update accounts.audit_events set action = 'key.created'`), {
+    message: /only takes new rows/,
+  });
+  await t.throwsAsync(sequelize.query('delete from accounts.audit_events'), {
+    message: /only takes new rows/,
+  });
+});
