@@ -1,0 +1,73 @@
+// POST /internal/credentials: whose keys these are, as PostgreSQL has it at this moment.
+import { createHash } from 'node:crypto';
+import test from 'ava';
+import { setPlan } from '../../accounts-api/operator.ts';
+import { assertError, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
+
+let room: AccountsRoom;
+
+test.before(async () => {
+  room = await startAccountsRoom();
+});
+test.after.always(() => room.close());
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+async function lookUp(...hashes: string[]): Promise<(object | null)[]> {
+  const answer = await room.internally('/internal/credentials', { keys: hashes });
+  return (answer.body as { credentials: (object | null)[] }).credentials;
+}
+
+test('credentials come in the order of the hashes, with null for an unknown one', async (t) => {
+  const [free, pro] = [await room.newClient('free'), await room.newClient('pro')];
+  const expected = (client: typeof free, plan: string) => ({
+    account_id: client.accountId,
+    key_id: client.keyId,
+    plan,
+    active: true,
+  });
+  t.deepEqual(await lookUp(sha256(pro.key), sha256('unknown'), sha256(free.key), sha256(pro.key)), [
+    expected(pro, 'pro'),
+    null,
+    expected(free, 'free'),
+    expected(pro, 'pro'),
+  ]);
+  t.deepEqual(await lookUp(), []);
+});
+
+test('a changed plan, an unpaid subscription and a disabled account are in force on the next look-up', async (t) => {
+  const client = await room.newClient('free');
+  const hash = sha256(client.key);
+  await setPlan(room.deps, client.accountId, 'pro');
+  t.like((await lookUp(hash))[0], { plan: 'pro', active: true });
+  const where = { id: client.accountId };
+  await room.deps.db.accounts.update({ subscriptionState: 'inactive' }, { where });
+  t.like((await lookUp(hash))[0], { active: false });
+  await room.deps.db.accounts.update({ subscriptionState: 'active', status: 'disabled' }, { where });
+  t.deepEqual(await lookUp(hash), [null]);
+});
+
+test('500 hashes are a batch, 501 are refused, and so is what is no hash', async (t) => {
+  const hashes = Array.from({ length: 500 }, (_, i) => sha256(String(i)));
+  t.deepEqual(
+    await lookUp(...hashes),
+    Array.from({ length: 500 }, () => null),
+  );
+  for (const keys of [[...hashes, sha256('more')], ['pk_live_x'], [sha256('x').toUpperCase()], 'x']) {
+    assertError(t, await room.internally('/internal/credentials', { keys }), 400, 'invalid_body');
+  }
+});
+
+test('a client cannot reach the internal addresses, whatever credential it has', async (t) => {
+  const client = await room.newClient('enterprise');
+  for (const path of ['/internal/credentials', '/internal/quota/take', '/internal/quota/settle']) {
+    assertError(t, await room.as(client, path, { body: { keys: [] } }), 404, 'not_found');
+    assertError(t, await room.anonymously(path, { body: {} }), 404, 'not_found');
+    t.is((await fetch(room.url + path, { method: 'POST' })).status, 401);
+  }
+});
+
+test('the room says whether it is alive and whether its database answers', async (t) => {
+  t.is((await fetch(`${room.url}/healthz`)).status, 200);
+  t.is((await fetch(`${room.url}/readyz`)).status, 200);
+});

@@ -1,0 +1,318 @@
+// POST /internal/quota/take and /settle: the limit holds at any concurrency, and a batch counts once.
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import fc from 'fast-check';
+import { QueryTypes } from 'sequelize';
+import { prune } from '../../accounts-api/housekeeping.sql.ts';
+import type { LastUse, Refund, UsageEntry } from '../../accounts-api/internal.sql.ts';
+import { setPlan } from '../../accounts-api/operator.ts';
+import { selectUsed } from '../../accounts-api/usage.sql.ts';
+import { assertError, startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+
+let room: AccountsRoom;
+
+test.before(async () => {
+  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+});
+test.after.always(() => room.close());
+
+interface Grant {
+  granted: number;
+  limit: number | null;
+  used: number;
+  resets_at: string;
+}
+
+interface Batch {
+  batch_id: string;
+  usage: UsageEntry[];
+  refunds: Refund[];
+  last_used: LastUse[];
+}
+
+async function take(...takes: [client: Client, calls: number][]): Promise<Grant[]> {
+  const body = { takes: takes.map(([client, calls]) => ({ account_id: client.accountId, calls })) };
+  const answer = await room.internally('/internal/quota/take', body);
+  return (answer.body as { grants: Grant[] }).grants;
+}
+
+const settle = (batch: Partial<Batch>) =>
+  room.internally('/internal/quota/settle', {
+    batch_id: randomUUID(),
+    usage: [],
+    refunds: [],
+    last_used: [],
+    ...batch,
+  });
+
+const month = '2026-11-01';
+const used = (client: Client) => selectUsed(room.deps.db, client.accountId, month);
+
+function usageOf(client: Client, calls: number, more: Partial<UsageEntry> = {}): UsageEntry {
+  return {
+    account_id: client.accountId,
+    key_id: client.keyId,
+    day: '2026-11-20',
+    endpoint: 'series',
+    status_class: 2,
+    calls,
+    billed: calls,
+    ...more,
+  };
+}
+
+async function ledger(client: Client): Promise<{ calls: number; billed: number }> {
+  const rows = await room.deps.db.sequelize.query<{ calls: number; billed: number }>(
+    `select coalesce(sum(calls), 0)::int as calls, coalesce(sum(billed), 0)::int as billed
+     from accounts.usage_daily where account_id = $1`,
+    { bind: [client.accountId], type: QueryTypes.SELECT },
+  );
+  return rows[0] ?? { calls: -1, billed: -1 };
+}
+
+async function lastUsed(client: Client): Promise<string | undefined> {
+  return (await room.deps.db.keys.findByPk(client.keyId))?.lastUsedAt?.toISOString();
+}
+
+test('a take is charged at once, and what is over the limit is not granted', async (t) => {
+  const client = await room.newClient();
+  const resets_at = '2026-12-01T00:00:00.000Z';
+  t.deepEqual(await take([client, 998]), [{ granted: 998, limit: 1000, used: 998, resets_at }]);
+  t.deepEqual(await take([client, 3]), [{ granted: 2, limit: 1000, used: 1000, resets_at }]);
+  t.deepEqual(await take([client, 1]), [{ granted: 0, limit: 1000, used: 1000, resets_at }]);
+  t.is(await used(client), 1000);
+});
+
+test('grants come in the order of the takes; an unknown and a disabled account get nothing', async (t) => {
+  const [one, two, three] = [await room.newClient(), await room.newClient('starter'), await room.newClient()];
+  await room.deps.db.accounts.update({ status: 'disabled' }, { where: { id: three.accountId } });
+  const unknown = { accountId: 'acct_unknown', keyId: 'key_unknown' };
+  const grants = await take([two, 5], [unknown, 5], [one, 7], [three, 9]);
+  t.deepEqual(
+    grants.map((grant) => [grant.granted, grant.limit]),
+    [
+      [5, 25_000],
+      [0, 0],
+      [7, 1000],
+      [0, 0],
+    ],
+  );
+  t.is(await used(three), 0);
+});
+
+test('200 takers of 1 to 20 calls at once get exactly the limit, and never more', async (t) => {
+  for (let round = 0; round < 3; round += 1) {
+    const client = await room.newClient();
+    const asked = Array.from({ length: 200 }, (_, i) => 1 + ((i * 7 + round) % 20));
+    t.true(asked.reduce((sum, calls) => sum + calls, 0) > 1000);
+    const grants = await Promise.all(asked.map((calls) => take([client, calls])));
+    const granted = grants.flat().reduce((sum, grant) => sum + grant.granted, 0);
+    t.is(granted, 1000);
+    t.is(await used(client), 1000);
+  }
+});
+
+test('whatever batches arrive at once, each account is granted the less of what was asked and its limit', async (t) => {
+  const batch = fc.uniqueArray(fc.tuple(fc.nat(4), fc.integer({ min: 1, max: 400 })), {
+    selector: ([account]) => account,
+    minLength: 1,
+    maxLength: 5,
+  });
+  const plans = ['free', 'free', 'free', 'starter', 'enterprise'];
+  await fc.assert(
+    fc.asyncProperty(fc.array(batch, { minLength: 4, maxLength: 16 }), async (batches) => {
+      const clients: Client[] = [];
+      for (const plan of plans) clients.push(await room.newClient(plan));
+      const client = (index: number) => clients[index] as Client;
+      // Batches name the accounts in any order: the room locks them in one.
+      const grants = await Promise.all(
+        batches.map((takes) =>
+          take(...takes.map(([index, calls]): [Client, number] => [client(index), calls])),
+        ),
+      );
+      for (const [index, plan] of plans.entries()) {
+        const limit = room.deps.plans.get(plan)?.calls_month ?? Infinity;
+        let asked = 0;
+        let granted = 0;
+        for (const [b, takes] of batches.entries()) {
+          for (const [i, [account, calls]] of takes.entries()) {
+            if (account !== index) continue;
+            asked += calls;
+            granted += grants[b]?.[i]?.granted ?? Number.NaN;
+          }
+        }
+        t.is(granted, Math.min(asked, limit));
+        t.is(await used(client(index)), granted);
+      }
+    }),
+    { numRuns: 12 },
+  );
+});
+
+test('takes and settles of the same accounts at once neither deadlock nor lose a call', async (t) => {
+  const clients: Client[] = [];
+  for (let i = 0; i < 4; i += 1) clients.push(await room.newClient('pro'));
+  const work = Array.from({ length: 60 }, async (_, i) => {
+    const order = i % 2 === 0 ? clients : clients.toReversed();
+    const grants = await take(...order.map((client): [Client, number] => [client, 10]));
+    t.true(grants.every((grant) => grant.granted === 10));
+    const answer = await settle({
+      usage: order.map((client) => usageOf(client, 10, { billed: 7, day: `2026-11-${10 + (i % 3)}` })),
+      refunds: order.map((client) => ({ account_id: client.accountId, month, calls: 3 })),
+      last_used: order.map((client) => ({ key_id: client.keyId, at: '2026-11-20T09:59:00.000Z' })),
+    });
+    t.is(answer.status, 200);
+  });
+  await Promise.all(work);
+  for (const client of clients) {
+    t.is(await used(client), 420);
+    t.deepEqual(await ledger(client), { calls: 600, billed: 420 }); // the month can be counted again from the ledger
+  }
+});
+
+test('an unlimited plan is granted all it asks for, and still counted', async (t) => {
+  const client = await room.newClient('enterprise');
+  t.like((await take([client, 1_000_000]))[0], { granted: 1_000_000, limit: null, used: 1_000_000 });
+  t.like((await take([client, 1]))[0], { granted: 1, used: 1_000_001 });
+});
+
+test('a changed plan is in force on the next take, upwards and downwards', async (t) => {
+  const client = await room.newClient('free');
+  t.like((await take([client, 2000]))[0], { granted: 1000 });
+  await setPlan(room.deps, client.accountId, 'starter');
+  t.like((await take([client, 2000]))[0], { granted: 2000, limit: 25_000, used: 3000 });
+  await setPlan(room.deps, client.accountId, 'free');
+  t.like((await take([client, 1]))[0], { granted: 0, limit: 1000, used: 3000 });
+});
+
+test.serial(
+  'a month begins at midnight UTC with the whole limit, and the old month keeps its count',
+  async (t) => {
+    const client = await room.newClient();
+    room.clock.set('2026-11-30T23:59:59.999Z');
+    try {
+      t.like((await take([client, 1000]))[0], { granted: 1000, resets_at: '2026-12-01T00:00:00.000Z' });
+      t.like((await take([client, 1]))[0], { granted: 0 });
+      room.clock.advance(1);
+      t.like((await take([client, 5]))[0], { granted: 5, used: 5, resets_at: '2027-01-01T00:00:00.000Z' });
+      t.is(await used(client), 1000);
+      // A call that was charged in November and failed in December is given back to November.
+      await settle({ refunds: [{ account_id: client.accountId, month, calls: 1 }] });
+      t.is(await used(client), 999);
+      t.is(await selectUsed(room.deps.db, client.accountId, '2026-12-01'), 5);
+    } finally {
+      room.clock.set('2026-11-20T10:00:00.000Z');
+    }
+  },
+);
+
+test('a batch that is settled again changes nothing, not even ten times at once', async (t) => {
+  const client = await room.newClient();
+  await take([client, 10]);
+  const batch: Partial<Batch> = {
+    batch_id: randomUUID(),
+    usage: [usageOf(client, 10, { billed: 6 })],
+    refunds: [{ account_id: client.accountId, month, calls: 4 }],
+    last_used: [{ key_id: client.keyId, at: '2026-11-20T09:00:00.000Z' }],
+  };
+  const answers = await Promise.all(Array.from({ length: 10 }, () => settle(batch)));
+  answers.push(
+    await settle({ ...batch, last_used: [{ key_id: client.keyId, at: '2026-11-20T09:30:00.000Z' }] }),
+  );
+  for (const answer of answers) {
+    t.is(answer.status, 200);
+    t.deepEqual(answer.body, { success: true });
+  }
+  t.is(await used(client), 6);
+  t.deepEqual(await ledger(client), { calls: 10, billed: 6 });
+  t.is(await lastUsed(client), '2026-11-20T09:00:00.000Z');
+});
+
+test('entries of one batch that tell of the same thing are added up', async (t) => {
+  const client = await room.newClient();
+  await take([client, 9]);
+  const refund = { account_id: client.accountId, month, calls: 2 };
+  await settle({ usage: [usageOf(client, 2), usageOf(client, 3)], refunds: [refund, refund] });
+  t.deepEqual(await ledger(client), { calls: 5, billed: 5 });
+  t.is(await used(client), 5);
+});
+
+test('a refund never takes a month below zero, and one for an unknown account harms nobody', async (t) => {
+  const client = await room.newClient();
+  await take([client, 2]);
+  const answer = await settle({
+    refunds: [
+      { account_id: 'acct_unknown', month, calls: 1 },
+      { account_id: client.accountId, month, calls: 5 },
+      { account_id: client.accountId, month: '2026-10-01', calls: 5 },
+    ],
+  });
+  t.is(answer.status, 200);
+  t.is(await used(client), 0);
+  t.like((await take([client, 1001]))[0], { granted: 1000 });
+});
+
+test('the last use of a key moves forward only, at most once a minute, and never into the future', async (t) => {
+  const client = await room.newClient();
+  const use = (...instants: string[]) =>
+    settle({ last_used: instants.map((at) => ({ key_id: client.keyId, at })) });
+  await use('2026-11-20T09:00:00.000Z');
+  t.is(await lastUsed(client), '2026-11-20T09:00:00.000Z');
+  await use('2026-11-20T09:00:59.999Z');
+  t.is(await lastUsed(client), '2026-11-20T09:00:00.000Z');
+  await use('2026-11-20T08:00:00.000Z', '2026-11-20T09:01:00.000Z');
+  t.is(await lastUsed(client), '2026-11-20T09:01:00.000Z');
+  await use('2026-11-20T08:00:00.000Z');
+  t.is(await lastUsed(client), '2026-11-20T09:01:00.000Z');
+  await use('2031-01-01T00:00:00.000Z');
+  t.is(await lastUsed(client), '2026-11-20T10:00:00.000Z');
+});
+
+test.serial('a settled batch is forgotten after a week, not before', async (t) => {
+  const client = await room.newClient();
+  const batch: Partial<Batch> = { batch_id: randomUUID(), usage: [usageOf(client, 1)] };
+  await settle(batch);
+  await prune(room.deps.db, new Date('2026-11-27T10:00:00.000Z'));
+  await settle(batch);
+  t.deepEqual(await ledger(client), { calls: 1, billed: 1 });
+  await prune(room.deps.db, new Date('2026-11-27T10:00:00.001Z'));
+  await settle(batch);
+  t.deepEqual(await ledger(client), { calls: 2, billed: 2 });
+});
+
+test('a batch as large as an outage leaves it is settled whole', async (t) => {
+  const client = await room.newClient('pro');
+  const usage = Array.from({ length: 10_000 }, (_, i) => usageOf(client, 1, { endpoint: `endpoint-${i}` }));
+  t.is((await settle({ usage })).status, 200);
+  t.deepEqual(await ledger(client), { calls: 10_000, billed: 10_000 });
+});
+
+for (const [what, batch] of [
+  ['more billed than called', { usage: [{ calls: 1, billed: 2 }] }],
+  ['a day that does not exist', { usage: [{ day: '2026-02-30' }] }],
+  ['a class that is none', { usage: [{ status_class: 6 }] }],
+  ['a field that is not known', { usage: [{ plan: 'free' }] }],
+  ['a negative refund', { refunds: [{ account_id: 'acct_x', month, calls: -1 }] }],
+  [
+    'a month that begins on its second day',
+    { refunds: [{ account_id: 'acct_x', month: '2026-11-02', calls: 1 }] },
+  ],
+  ['an id that is no UUID', { batch_id: '1' }],
+] as const) {
+  test(`a batch with ${what} is refused whole`, async (t) => {
+    const client = await room.newClient();
+    const usage = 'usage' in batch ? batch.usage.map((entry) => ({ ...usageOf(client, 1), ...entry })) : [];
+    const answer = await settle({ ...batch, usage: [usageOf(client, 1), ...usage] } as Partial<Batch>);
+    assertError(t, answer, 400, 'invalid_body');
+    t.deepEqual(await ledger(client), { calls: 0, billed: 0 });
+  });
+}
+
+test('a take that names an account twice, or asks for nothing, is refused', async (t) => {
+  const client = await room.newClient();
+  const entry = { account_id: client.accountId, calls: 1 };
+  for (const takes of [[entry, entry], [{ ...entry, calls: 0 }], [{ ...entry, calls: 1.5 }], {}]) {
+    assertError(t, await room.internally('/internal/quota/take', { takes }), 400, 'invalid_body');
+  }
+  t.is(await used(client), 0);
+});

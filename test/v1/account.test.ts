@@ -1,0 +1,83 @@
+// /v1/account: what the holder sees, and the one field that the holder may change.
+import test from 'ava';
+import { assertError, dataOf, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
+
+let room: AccountsRoom;
+
+test.before(async () => {
+  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+});
+test.after.always(() => room.close());
+
+test('an account is shown to its own credential', async (t) => {
+  const client = await room.newClient('pro');
+  const account = await room.deps.db.accounts.findByPk(client.accountId);
+  t.deepEqual(dataOf(t, await room.as(client, '/v1/account')), {
+    id: client.accountId,
+    email: account?.email,
+    name: null,
+    plan: 'pro',
+    status: 'active',
+    subscription_state: 'none',
+    created_at: '2026-11-20T10:00:00.000Z',
+    active_keys: 1,
+    key_limit: 3,
+  });
+});
+
+test('a plan that the operator took out of the file counts as free', async (t) => {
+  const client = await room.newClient();
+  await room.deps.db.accounts.update({ plan: 'gold' }, { where: { id: client.accountId } });
+  t.like(dataOf(t, await room.as(client, '/v1/account')), { plan: 'free' });
+  t.like(dataOf(t, await room.as(client, '/v1/usage')), { plan: 'free', limit: 1000 });
+});
+
+test('the name can be changed, surrounding blanks are not part of it, and the audit says by whom', async (t) => {
+  const client = await room.newClient();
+  const answer = await room.as(client, '/v1/account', { method: 'PATCH', body: { name: '  Zoë Müller ' } });
+  t.like(dataOf(t, answer), { id: client.accountId, name: 'Zoë Müller' });
+  t.like(dataOf(t, await room.as(client, '/v1/account')), { name: 'Zoë Müller' });
+  const where = { accountId: client.accountId, action: 'account.updated' as const };
+  const [event, ...others] = await room.deps.db.auditEvents.findAll({ where });
+  t.like(event, { actorKind: 'key', actorId: client.keyId, subject: client.accountId });
+  t.deepEqual(event?.detail, { name: 'Zoë Müller' });
+  t.is(others.length, 0);
+});
+
+for (const field of [
+  'id',
+  'email',
+  'plan',
+  'status',
+  'subscription_state',
+  'subscriptionState',
+  'email_verified',
+  'stripe_customer_id',
+  'created_at',
+  'quota',
+]) {
+  test(`the holder cannot change ${field}`, async (t) => {
+    const client = await room.newClient();
+    const before = dataOf(t, await room.as(client, '/v1/account'));
+    const body = { name: 'x', [field]: 'enterprise' };
+    const answer = await room.as(client, '/v1/account', { method: 'PATCH', body });
+    t.is(assertError(t, answer, 400, 'invalid_body').param, field);
+    t.deepEqual(dataOf(t, await room.as(client, '/v1/account')), before);
+  });
+}
+
+for (const body of [{}, { name: null }, { name: '' }, { name: { first: 'a' } }, { name: 'a\u0000b' }]) {
+  test(`a change to ${JSON.stringify(body)} is refused`, async (t) => {
+    const client = await room.newClient();
+    const answer = await room.as(client, '/v1/account', { method: 'PATCH', body });
+    t.is(assertError(t, answer, 400, 'invalid_body').param, 'name');
+  });
+}
+
+test('the credential of an account that is gone is refused', async (t) => {
+  const client = await room.newClient();
+  await room.deps.db.accounts.destroy({ where: { id: client.accountId } });
+  assertError(t, await room.as(client, '/v1/account'), 401, 'unauthorized');
+  assertError(t, await room.as(client, '/v1/usage'), 401, 'unauthorized');
+  assertError(t, await room.as(client, '/v1/keys', { body: { name: 'x' } }), 401, 'unauthorized');
+});

@@ -1,0 +1,154 @@
+// /v1/usage and /v1/usage/history: what was settled, counted the same from every side, and only one's own.
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import type { Group, HistoryRow, Interval } from '../../accounts-api/usage.sql.ts';
+import { assertError, dataOf, startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+
+let room: AccountsRoom;
+
+test.before(async () => {
+  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+});
+test.after.always(() => room.close());
+
+/** Takes and settles calls as the gateway does: all of them charged, those not answered 2xx refunded. */
+async function serve(
+  client: Client,
+  calls: { day: string; endpoint: string; status_class: number; calls: number }[],
+): Promise<void> {
+  const month = `${room.clock.now().toISOString().slice(0, 7)}-01`;
+  const total = calls.reduce((sum, entry) => sum + entry.calls, 0);
+  await room.internally('/internal/quota/take', {
+    takes: [{ account_id: client.accountId, calls: total }],
+  });
+  const usage = calls.map((entry) => ({
+    account_id: client.accountId,
+    key_id: client.keyId,
+    ...entry,
+    billed: entry.status_class === 2 ? entry.calls : 0,
+  }));
+  const failed = usage.reduce((sum, entry) => sum + entry.calls - entry.billed, 0);
+  const refunds = failed === 0 ? [] : [{ account_id: client.accountId, month, calls: failed }];
+  const batch = { batch_id: randomUUID(), usage, refunds, last_used: [] };
+  await room.internally('/internal/quota/settle', batch);
+}
+
+async function history(
+  client: Client,
+  query: { interval?: Interval; by?: Group; from?: string; to?: string },
+) {
+  const answer = await room.as(client, `/v1/usage/history?${new URLSearchParams(query).toString()}`);
+  return (answer.body as { data: HistoryRow[] }).data;
+}
+
+test('a new account has used nothing of its limit', async (t) => {
+  const client = await room.newClient();
+  t.deepEqual(dataOf(t, await room.as(client, '/v1/usage')), {
+    month: '2026-11-01',
+    plan: 'free',
+    used: 0,
+    limit: 1000,
+    remaining: 1000,
+    resets_at: '2026-12-01T00:00:00.000Z',
+    by_key: [],
+    by_endpoint: [],
+  });
+});
+
+test('this month is the sum of its settled calls, by key and by endpoint; failed calls cost nothing', async (t) => {
+  const client = await room.newClient();
+  await serve(client, [
+    { day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 7 },
+    { day: '2026-11-20', endpoint: 'series', status_class: 4, calls: 2 },
+    { day: '2026-11-20', endpoint: 'funds', status_class: 2, calls: 3 },
+  ]);
+  const usage = dataOf(t, await room.as(client, '/v1/usage')) as { by_key: object[] };
+  t.like(usage, { used: 10, remaining: 990 });
+  t.like(usage.by_key[0], { key_id: client.keyId, name: 'first', calls: 12, billed: 10 });
+  t.like(usage, {
+    by_endpoint: [
+      { endpoint: 'series', calls: 9, billed: 7 },
+      { endpoint: 'funds', calls: 3, billed: 3 },
+    ],
+  });
+});
+
+test('an unlimited plan has neither limit nor remainder', async (t) => {
+  const client = await room.newClient('enterprise');
+  await serve(client, [{ day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 5000 }]);
+  t.like(dataOf(t, await room.as(client, '/v1/usage')), { used: 5000, limit: null, remaining: null });
+});
+
+test('after a change to a smaller plan nothing remains, rather than less than nothing', async (t) => {
+  const client = await room.newClient('starter');
+  await serve(client, [{ day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 3000 }]);
+  await room.deps.db.accounts.update({ plan: 'free' }, { where: { id: client.accountId } });
+  t.like(dataOf(t, await room.as(client, '/v1/usage')), { used: 3000, limit: 1000, remaining: 0 });
+});
+
+test('the history has a row for each day with calls, and each month dated to its last day', async (t) => {
+  const client = await room.newClient('pro');
+  await serve(client, [
+    { day: '2026-02-01', endpoint: 'series', status_class: 2, calls: 1 },
+    { day: '2026-02-28', endpoint: 'funds', status_class: 2, calls: 2 },
+    { day: '2026-11-05', endpoint: 'series', status_class: 2, calls: 4 },
+    { day: '2026-11-05', endpoint: 'series', status_class: 5, calls: 8 },
+  ]);
+  t.deepEqual(await history(client, { from: '2026' }), [
+    { date: '2026-02-01', calls: 1, billed: 1 },
+    { date: '2026-02-28', calls: 2, billed: 2 },
+    { date: '2026-11-05', calls: 12, billed: 4 },
+  ]);
+  t.deepEqual(await history(client, { interval: 'month', from: '2026-01', to: '2026-11' }), [
+    { date: '2026-02-28', calls: 3, billed: 3 },
+    { date: '2026-11-30', calls: 12, billed: 4 },
+  ]);
+  t.deepEqual(await history(client, { by: 'status' }), [
+    { date: '2026-11-05', status: '2xx', calls: 4, billed: 4 },
+    { date: '2026-11-05', status: '5xx', calls: 8, billed: 0 },
+  ]);
+  t.deepEqual(await history(client, { by: 'endpoint', to: '2026-02', interval: 'month' }), [
+    { date: '2026-02-28', endpoint: 'funds', calls: 2, billed: 2 },
+    { date: '2026-02-28', endpoint: 'series', calls: 1, billed: 1 },
+  ]);
+  t.deepEqual(await history(client, { by: 'key', from: '2026-11-05', to: '2026-11-05' }), [
+    { date: '2026-11-05', key_id: client.keyId, calls: 12, billed: 4 },
+  ]);
+});
+
+test('the history as CSV has the same rows under a header, with CRLF', async (t) => {
+  const client = await room.newClient();
+  await serve(client, [{ day: '2026-11-19', endpoint: '=series()', status_class: 2, calls: 1 }]);
+  const answer = await room.as(client, '/v1/usage/history?format=csv&by=endpoint&from=2026-11&to=2026-11-20');
+  t.is(answer.headers.get('content-type'), 'text/csv; charset=utf-8');
+  t.is(answer.headers.get('content-disposition'), 'attachment; filename="usage-2026-11-01-2026-11-20.csv"');
+  t.is(answer.body, "date,endpoint,calls,billed\r\n2026-11-19,'=series(),1,1\r\n");
+});
+
+test("no account sees another's usage", async (t) => {
+  const [owner, stranger] = [await room.newClient(), await room.newClient()];
+  await serve(owner, [{ day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 5 }]);
+  t.like(dataOf(t, await room.as(stranger, '/v1/usage')), { used: 0, by_key: [], by_endpoint: [] });
+  t.deepEqual(await history(stranger, {}), []);
+  const mixed = { ...stranger, keyId: owner.keyId };
+  t.deepEqual(await history(mixed, { by: 'key' }), []);
+});
+
+for (const [query, param] of [
+  ['from=2026-11-02&to=2026-11-01', 'from'],
+  ['from=2024-11-19&to=2026-11-20', 'from'],
+  ['from=2010&interval=month', 'from'],
+  ['from=2026-02-30', 'from'],
+  ['to=yesterday', 'to'],
+  ['interval=hour', 'interval'],
+  ['by=account', 'by'],
+  ['by=key&by=status', 'by'],
+  ['format=xml', 'format'],
+  ['account_id=acct_other', 'account_id'],
+] as const) {
+  test(`the history refuses ${query} and names the parameter`, async (t) => {
+    const client = await room.newClient();
+    const answer = await room.as(client, `/v1/usage/history?${query}`);
+    t.is(assertError(t, answer, 400, 'invalid_parameter').param, param);
+  });
+}
