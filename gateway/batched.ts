@@ -1,0 +1,40 @@
+// Natural batching: while one call is under way, what arrives waits and goes together with the next.
+// A burst so costs few round trips, and a lone item none more than it would alone.
+
+/**
+ * @param send makes one call for many items, and gives their results in the same order.
+ * @returns asks for one item; rejects as the call that carried it does.
+ */
+export function batched<Item, Result>(
+  itemsMax: number,
+  send: (items: readonly Item[]) => Promise<readonly Result[]>,
+): (item: Item) => Promise<Result> {
+  interface Waiting {
+    item: Item;
+    resolve(result: Result): void;
+    reject(error: unknown): void;
+  }
+  const queue: Waiting[] = [];
+  let underWay = false;
+
+  async function sendAll(): Promise<void> {
+    underWay = true;
+    while (queue.length > 0) {
+      const batch = queue.splice(0, itemsMax);
+      try {
+        const results = await send(batch.map(({ item }) => item));
+        if (results.length !== batch.length) throw new Error('A batch was answered in another length.');
+        for (const [i, waiting] of batch.entries()) waiting.resolve(results[i] as Result);
+      } catch (error) {
+        for (const waiting of batch) waiting.reject(error);
+      }
+    }
+    underWay = false;
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      queue.push({ item, resolve, reject });
+      if (!underWay) void sendAll();
+    });
+}

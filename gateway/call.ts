@@ -1,0 +1,65 @@
+// What the policies know of one call, beside the request itself; `request-id` opens it, the others read and add to it.
+import type { IncomingMessage } from 'node:http';
+import type { Identity } from '../kernel/identity.ts';
+import type { Plan } from '../kernel/plans.ts';
+
+/** What an accepted key stands for. */
+export interface Caller {
+  accountId: string;
+  keyId: string;
+  plan: Plan;
+  /** False: the subscription does not run. */
+  active: boolean;
+}
+
+/** Calls taken from the month's quota before the call was forwarded. */
+export interface Charge {
+  calls: number;
+  /** `YYYY-MM-01`, the UTC month they were taken from. */
+  month: string;
+}
+
+export interface Call {
+  readonly requestId: string;
+  /** `performance.now()` when the first policy ran. */
+  readonly arrivedAtMs: number;
+  /** The client's IP address, through as many proxies as are trusted. */
+  readonly clientAddress: string;
+  /** Whether the client came over TLS, as the trusted proxy says. */
+  readonly secure: boolean;
+  /** Credentials as they came: every X-API-Key header, every `api_key` parameter, every X-Session-Token header. */
+  readonly presented: { keyHeaders: string[]; keyParameters: string[]; sessionHeaders: string[] };
+  /** The path as matched, logged and forwarded; empty until `path-check` has passed. */
+  path: string;
+  /** The query without its `?`, and without any key. */
+  query: string;
+  identity: Identity;
+  caller: Caller | undefined;
+  charge: Charge | undefined;
+  /** How long the room behind took to begin its answer, in ms; 0 where none was asked. */
+  upstreamMs: number;
+}
+
+const calls = new WeakMap<IncomingMessage, Call>();
+
+export function openCall(request: IncomingMessage, call: Call): void {
+  calls.set(request, call);
+}
+
+/** The call of a request. @throws Error where `request-id` is not the first policy of the pipeline. */
+export function callOf(request: IncomingMessage): Call {
+  const call = calls.get(request);
+  if (call === undefined) throw new Error('The pipeline does not begin with request-id.');
+  return call;
+}
+
+/** The call, or undefined before `request-id` ran: for those who answer failures. */
+export function callIfOpen(request: IncomingMessage): Call | undefined {
+  return calls.get(request);
+}
+
+/** The caller that `credential` accepted. @throws Error where the pipeline has no `credential` before this policy. */
+export function callerOf(call: Call): Caller {
+  if (call.caller === undefined) throw new Error('The pipeline has no credential before this policy.');
+  return call.caller;
+}

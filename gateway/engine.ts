@@ -1,0 +1,31 @@
+// Runs express-gateway in this process and gives its app. Hides the engine's own ways of being configured.
+// A process may run it several times: the engine's state is written anew at each run.
+import { createRequire } from 'node:module';
+// Imported here, before the engine does: it would report a fault in its plugin as a module that cannot be found.
+import { prepare, type EngineApp, type Prepared } from './plugin.ts';
+
+/**
+ * @param configDirectory with gateway.config.yml, system.config.yml and models/, which the engine checks for itself;
+ * what it then runs is `prepared`.
+ * @throws Error where a policy of the map does not exist or refuses its action.
+ */
+export async function runEngine(
+  configDirectory: string,
+  prepared: Omit<Prepared, 'onApp'>,
+): Promise<EngineApp> {
+  process.env['EG_DISABLE_CONFIG_WATCH'] = '1'; // a change of the map takes a restart: a bad one would end the process
+  const require = createRequire(import.meta.url);
+  const loggers = require('express-gateway/lib/logger') as Record<string, { level: string }>;
+  // Its lines are coloured text on stdout, not our JSON; what goes wrong it throws as well.
+  for (const logger of Object.values(loggers)) logger.level = 'error';
+  const expressGateway = require('express-gateway') as ExpressGateway;
+  const engine = expressGateway().load(configDirectory);
+  let app: EngineApp | undefined;
+  // From here to the engine's first await nothing else runs, so what is prepared is what is built.
+  prepare({ ...prepared, onApp: (built) => void (app = built) });
+  await engine.run();
+  if (app === undefined) throw new Error('express-gateway did not load gateway/plugin.ts.');
+  return app;
+}
+
+type ExpressGateway = () => { load(configDirectory: string): { run(): Promise<unknown> } };

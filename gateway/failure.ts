@@ -1,0 +1,30 @@
+// How the gateway itself says no: every failure as the contract's envelope, logged once.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toEnvelope, toFailure } from '../kernel/errors.ts';
+import type { Log } from '../kernel/log.ts';
+import { callIfOpen } from './call.ts';
+
+/** Answers a thrown value. Where an answer has begun, or the client has left, the connection is cut: that is all that is honest. */
+export function answerFailure(
+  log: Log,
+  request: IncomingMessage,
+  response: ServerResponse,
+  thrown: unknown,
+): void {
+  const failure = toFailure(thrown);
+  const call = callIfOpen(request);
+  const entry = { request_id: call?.requestId, code: failure.code, path: call?.path, err: failure.detail };
+  if (failure.status >= 500) log.error(entry, failure.message);
+  else if (failure.detail !== undefined) log.info(entry, failure.message);
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const body = JSON.stringify(toEnvelope(failure, call?.requestId));
+  response.statusCode = failure.status;
+  for (const [name, value] of Object.entries(failure.headers)) response.setHeader(name, value);
+  response.setHeader('content-type', 'application/json; charset=utf-8');
+  response.setHeader('cache-control', 'no-store');
+  response.setHeader('content-length', Buffer.byteLength(body));
+  response.end(body);
+}

@@ -1,0 +1,170 @@
+// The journal of what was served: usage, refunds and last uses, gathered and sent to accounts-api in batches.
+// Hides the batching. A batch that failed is kept and sent again under the same id, so nothing is lost or counted twice.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+
+export interface UsageEntry {
+  accountId: string;
+  keyId: string;
+  /** `YYYY-MM-DD`, UTC. */
+  day: string;
+  /** The group: series, commodities, funds, amcs, securities, fixed-income, trade. */
+  endpoint: string;
+  /** 2 for 2xx, and so on. */
+  statusClass: number;
+  calls: number;
+  billed: number;
+}
+
+export interface Journal {
+  record(entry: UsageEntry): void;
+  /** Hands calls back to the month they were taken from. */
+  refund(accountId: string, month: string, calls: number): void;
+  /** Notes that a key was used just now; at most once a minute a key goes out. */
+  touch(keyId: string): void;
+  /** Sends what is left. Gives up after a while, and says so in the log, where accounts-api stays away. */
+  close(): Promise<void>;
+}
+
+export interface JournalOptions {
+  send(batch: object): Promise<void>;
+  flushEveryMs: number;
+  /** How long close() goes on trying. */
+  closeWithinMs: number;
+  clock: Clock;
+  log: Log;
+}
+
+const touchEveryMs = 60_000;
+const touchedKeysMax = 100_000;
+const retryAfterMs = 500;
+
+export function createJournal(options: JournalOptions): Journal {
+  let gathering = new Batch();
+  let failed: Batch | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<void> | undefined;
+  const touchedAt = new Map<string, number>();
+
+  function schedule(afterMs = options.flushEveryMs): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void flush();
+    }, afterMs);
+  }
+
+  function flush(): Promise<void> {
+    flushing ??= sendNext().finally(() => {
+      flushing = undefined;
+      if (failed !== undefined) schedule(retryAfterMs);
+      else if (!gathering.isEmpty()) schedule();
+    });
+    return flushing;
+  }
+
+  async function sendNext(): Promise<void> {
+    const batch = failed ?? gathering;
+    if (failed === undefined) gathering = new Batch();
+    if (batch.isEmpty()) return;
+    try {
+      await options.send(batch.toJson());
+      failed = undefined;
+    } catch (error) {
+      failed = batch;
+      options.log.warn(
+        { err: error, batch_id: batch.id },
+        'A batch of usage was not taken; it is sent again',
+      );
+    }
+  }
+
+  return {
+    record(entry) {
+      gathering.record(entry);
+      schedule();
+    },
+    refund(accountId, month, calls) {
+      gathering.refund(accountId, month, calls);
+      schedule();
+    },
+    touch(keyId) {
+      const now = options.clock.now();
+      if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;
+      if (touchedAt.size >= touchedKeysMax) touchedAt.clear();
+      touchedAt.set(keyId, now.getTime());
+      gathering.touch(keyId, now);
+      schedule();
+    },
+    async close() {
+      const giveUpAtMs = performance.now() + options.closeWithinMs;
+      const isLeft = () => failed !== undefined || !gathering.isEmpty();
+      await flushing;
+      while (isLeft() && performance.now() < giveUpAtMs) {
+        await flush();
+        if (failed !== undefined) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
+      }
+      clearTimeout(timer);
+      if (isLeft())
+        options.log.error(
+          { lost: [failed?.toJson(), gathering.toJson()] },
+          'Usage could not be handed over and is lost',
+        );
+    },
+  };
+}
+
+/** What one message to accounts-api carries, summed by key. */
+class Batch {
+  readonly id = randomUUID();
+  readonly #usage = new Map<string, UsageEntry>();
+  readonly #refunds = new Map<string, { accountId: string; month: string; calls: number }>();
+  readonly #lastUsed = new Map<string, Date>();
+
+  record(entry: UsageEntry): void {
+    const key = [entry.keyId, entry.accountId, entry.day, entry.endpoint, entry.statusClass].join(' ');
+    const sum = this.#usage.get(key);
+    if (sum === undefined) this.#usage.set(key, { ...entry });
+    else {
+      sum.calls += entry.calls;
+      sum.billed += entry.billed;
+    }
+  }
+
+  refund(accountId: string, month: string, calls: number): void {
+    const key = `${accountId} ${month}`;
+    const sum = this.#refunds.get(key);
+    if (sum === undefined) this.#refunds.set(key, { accountId, month, calls });
+    else sum.calls += calls;
+  }
+
+  touch(keyId: string, at: Date): void {
+    this.#lastUsed.set(keyId, at);
+  }
+
+  isEmpty(): boolean {
+    return this.#usage.size + this.#refunds.size + this.#lastUsed.size === 0;
+  }
+
+  toJson(): object {
+    return {
+      batch_id: this.id,
+      usage: [...this.#usage.values()].map((entry) => ({
+        account_id: entry.accountId,
+        key_id: entry.keyId,
+        day: entry.day,
+        endpoint: entry.endpoint,
+        status_class: entry.statusClass,
+        calls: entry.calls,
+        billed: entry.billed,
+      })),
+      refunds: [...this.#refunds.values()].map(({ accountId, month, calls }) => ({
+        account_id: accountId,
+        month,
+        calls,
+      })),
+      last_used: [...this.#lastUsed].map(([key_id, at]) => ({ key_id, at: at.toISOString() })),
+    };
+  }
+}

@@ -1,0 +1,141 @@
+// Starts the gateway: builds the policies, has the engine run them by the map, and stops without losing a call.
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Clock } from '../kernel/clock.ts';
+import { listen, type RunningRoom } from '../kernel/http.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Plans } from '../kernel/plans.ts';
+import { createAccounts } from './accounts.ts';
+import { runEngine } from './engine.ts';
+import { answerFailure } from './failure.ts';
+import { createJournal } from './journal.ts';
+import { createLimits } from './limits.ts';
+import { loadMap, type GatewayMap } from './map.ts';
+import { cors } from './policies/cors.ts';
+import { credential } from './policies/credential.ts';
+import { createForwarder } from './policies/forward.ts';
+import { framing } from './policies/framing.ts';
+import { health } from './policies/health.ts';
+import { notFound } from './policies/not-found.ts';
+import { pathCheck } from './policies/path-check.ts';
+import { plan, planAction } from './policies/plan.ts';
+import { quota } from './policies/quota.ts';
+import { rate } from './policies/rate.ts';
+import { requestId } from './policies/request-id.ts';
+import { usage } from './policies/usage.ts';
+import { withAction, withoutAction, type BuildPolicy } from './policy.ts';
+import { createGatewayServer, drain } from './server.ts';
+import { createUpstreams } from './upstreams.ts';
+
+export interface GatewayOptions {
+  dataApiUrls: readonly string[];
+  accountsApiUrls: readonly string[];
+  identitySecret: string;
+  plans: Plans;
+  /** Undefined: limits are counted in this process. */
+  redisUrl: string | undefined;
+  trustedProxyHops: number;
+  publicCallsPerSecond: number;
+  /** How long close() goes on serving after /readyz has turned to 503. */
+  drainDelayMs: number;
+  host: string;
+  port: number;
+  log: Log;
+  clock: Clock;
+  /** Where gateway.config.yml, system.config.yml and models/ stand; the project's config/ by default. */
+  configDirectory?: string;
+  /** How long a room may be silent; 30 s by default. */
+  upstreamTimeoutMs?: number;
+  /** How often usage is handed to accounts-api; 250 ms by default. */
+  settleEveryMs?: number;
+}
+
+const closeJournalWithinMs = 10_000;
+
+/** @throws Error where the map is wrong, a policy of it does not exist, or the port is taken. */
+export async function start(options: GatewayOptions): Promise<RunningRoom> {
+  const { log } = options;
+  const configDirectory = options.configDirectory ?? path.resolve(import.meta.dirname, '../config');
+  const gateway = assemble(options, path.join(configDirectory, 'gateway.config.yml'));
+  try {
+    const app = await runEngine(configDirectory, {
+      policies: gateway.policies,
+      gatewayConfig: gateway.map.forEngine,
+      answerFailure: (request, response, thrown) => answerFailure(log, request, response, thrown),
+    });
+    const server = createGatewayServer(app, log);
+    return {
+      url: await listen(server, options.host, options.port),
+      async close() {
+        gateway.beginDrain();
+        await pause(options.drainDelayMs);
+        await drain(server);
+        await gateway.close();
+      },
+    };
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+}
+
+/** Everything the policies need, built once and given to them here and nowhere else. */
+function assemble(options: GatewayOptions, mapFile: string) {
+  const { plans, clock, log, identitySecret, trustedProxyHops, publicCallsPerSecond } = options;
+  const dataApi = createUpstreams('data-api', options.dataApiUrls);
+  const accountsApi = createUpstreams('accounts-api', options.accountsApiUrls);
+  let draining = false;
+  const isDraining = () => draining;
+  const journal = createJournal({
+    send: (batch) => accounts.settle(batch),
+    flushEveryMs: options.settleEveryMs ?? 250,
+    closeWithinMs: closeJournalWithinMs,
+    clock,
+    log,
+  });
+  const accounts = createAccounts({
+    upstreams: accountsApi,
+    identitySecret,
+    onLeftOver: (accountId, month, calls) => journal.refund(accountId, month, calls),
+  });
+  const limits = createLimits(options.redisUrl, log);
+  const timeoutMs = options.upstreamTimeoutMs ?? 30_000;
+  const forwarders = {
+    'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
+    'accounts-api': createForwarder({ upstreams: accountsApi, identitySecret, timeoutMs }),
+  };
+  const policies: Record<string, BuildPolicy> = {
+    'request-id': withoutAction(requestId({ trustedProxyHops, isDraining, log })),
+    framing: withoutAction(framing()),
+    'path-check': withoutAction(pathCheck()),
+    cors: withoutAction(cors()),
+    credential: withAction(
+      z.strictObject({ accept: z.array(z.enum(['key', 'session'])).min(1) }),
+      ({ accept }) => credential({ accounts, journal, plans }, accept),
+    ),
+    usage: withoutAction(usage({ journal, clock })),
+    plan: withAction(planAction, (action) => plan(plans, action)),
+    rate: withAction(z.strictObject({ by: z.enum(['account', 'address']) }), ({ by }) =>
+      rate({ limits, publicCallsPerSecond }, by),
+    ),
+    quota: withoutAction(quota({ accounts, journal, clock })),
+    forward: withAction(
+      z.strictObject({ to: z.enum(['data-api', 'accounts-api']) }),
+      ({ to }) => forwarders[to].policy,
+    ),
+    health: withoutAction(health({ rooms: [dataApi, accountsApi], isDraining })),
+    'not-found': withoutAction((request, response, next) => notFound(map)(request, response, next)),
+  };
+  const map: GatewayMap = loadMap(mapFile, Object.keys(policies));
+  return {
+    policies,
+    map,
+    beginDrain: () => void (draining = true),
+    async close() {
+      await journal.close();
+      limits.close();
+      for (const forwarder of Object.values(forwarders)) forwarder.close();
+    },
+  };
+}

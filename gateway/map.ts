@@ -1,0 +1,138 @@
+// Reads config/gateway.config.yml, the map of the gateway, and refuses what would open a hole in it.
+// Hides how its paths become patterns: whole, in exact case, without the engine's tolerance for either.
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+const methods = ['GET', 'POST', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+const pathSchema = z
+  .string()
+  .regex(
+    /^(?:\*|(?:\/:?[A-Za-z][A-Za-z0-9_-]*)+(?:\/\*)?)$/,
+    'must be a path such as /v1/series/:id, or "*"',
+  );
+
+const endpointSchema = z.strictObject({
+  methods: z.array(z.enum(methods)).min(1).optional().describe('none: every method'),
+  paths: z.array(pathSchema).min(1),
+});
+
+const stepSchema = z
+  .strictObject({
+    action: z.record(z.string(), z.unknown()).optional(),
+    condition: z.undefined('is not allowed: the engine could mount the policy behind `forward`').optional(),
+  })
+  .nullable();
+
+const fileSchema = z.strictObject({
+  apiEndpoints: z.record(z.string(), z.union([endpointSchema, z.array(endpointSchema).min(1)])),
+  policies: z.array(z.string()),
+  pipelines: z.record(
+    z.string(),
+    z.strictObject({
+      apiEndpoints: z.array(z.string()).min(1),
+      policies: z.array(z.record(z.string(), stepSchema)).min(1),
+    }),
+  ),
+});
+
+type Endpoint = z.output<typeof endpointSchema>;
+type MapFile = z.output<typeof fileSchema>;
+
+export interface GatewayMap {
+  /** The methods the address takes, HEAD and OPTIONS included where they stand; empty where nothing is mapped. */
+  methodsAt(path: string): readonly string[];
+  /** The map as express-gateway takes it, every path an anchored pattern. */
+  readonly forEngine: {
+    apiEndpoints: Record<string, { host: string; pathRegex: string; methods?: readonly string[] }[]>;
+    policies: readonly string[];
+    pipelines: MapFile['pipelines'];
+  };
+}
+
+/** Reads the file. @throws Error as `parseMap` does, with the file's name. */
+export function loadMap(file: string, registered: readonly string[]): GatewayMap {
+  try {
+    return parseMap(readFileSync(file, 'utf8'), registered);
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/**
+ * @param text the YAML. @param registered the names of the policies that exist.
+ * @throws Error for a condition, an unknown policy, an endpoint without a pipeline, or any other fault of shape.
+ */
+export function parseMap(text: string, registered: readonly string[]): GatewayMap {
+  const parsed = fileSchema.safeParse(parse(text));
+  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
+  const file = parsed.data;
+  checkPolicies(file, registered);
+  checkEndpoints(file);
+  const routes = Object.values(file.apiEndpoints).flat().flatMap(routesOf);
+  return {
+    methodsAt(path) {
+      const found = routes.filter((route) => route.path !== '*' && route.pattern.test(path));
+      const taken = found.flatMap((route) => route.methods ?? methods);
+      return [...new Set(taken.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
+    },
+    forEngine: {
+      apiEndpoints: Object.fromEntries(
+        Object.entries(file.apiEndpoints).map(([name, endpoints]) => [name, engineEndpoints(endpoints)]),
+      ),
+      policies: file.policies,
+      pipelines: file.pipelines,
+    },
+  };
+}
+
+/** The pattern of a path of the map: anchored, in exact case; `:name` is one segment, a closing `*` the rest. */
+export function patternOf(path: string): RegExp {
+  if (path === '*') return /^/;
+  const source = path.replace(/:[A-Za-z][A-Za-z0-9_-]*/g, '[^/]+').replace(/\*$/, '.+');
+  return new RegExp(`^${source}$`);
+}
+
+function checkPolicies(file: MapFile, registered: readonly string[]): void {
+  const used = Object.entries(file.pipelines).flatMap(([pipeline, { policies }]) =>
+    policies.map((step) => ({ pipeline, names: Object.keys(step) })),
+  );
+  for (const { pipeline, names } of used) {
+    if (names.length !== 1) throw new Error(`pipelines.${pipeline}: each step names one policy`);
+  }
+  const unknown = [...file.policies, ...used.flatMap(({ names }) => names)].filter(
+    (name) => !registered.includes(name) || !file.policies.includes(name),
+  );
+  if (unknown.length > 0) {
+    throw new Error(`these policies are not registered: ${[...new Set(unknown)].join(', ')}`);
+  }
+}
+
+function checkEndpoints(file: MapFile): void {
+  const served = Object.values(file.pipelines).flatMap((pipeline) => pipeline.apiEndpoints);
+  for (const name of served) {
+    if (!(name in file.apiEndpoints)) throw new Error(`pipelines: there is no endpoint "${name}"`);
+    if (served.filter((other) => other === name).length > 1) {
+      throw new Error(`pipelines: "${name}" is served twice`);
+    }
+  }
+  for (const name of Object.keys(file.apiEndpoints)) {
+    if (!served.includes(name)) throw new Error(`apiEndpoints: no pipeline serves "${name}"`);
+  }
+}
+
+function routesOf(endpoint: Endpoint) {
+  return endpoint.paths.map((path) => ({ path, pattern: patternOf(path), methods: endpoint.methods }));
+}
+
+function engineEndpoints(endpoints: Endpoint | Endpoint[]) {
+  return [endpoints]
+    .flat()
+    .flatMap(routesOf)
+    .map((route) => ({
+      host: '*',
+      pathRegex: route.pattern.source,
+      ...(route.methods === undefined ? {} : { methods: route.methods }),
+    }));
+}

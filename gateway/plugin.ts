@@ -1,0 +1,71 @@
+// The adapter between our policies and express-gateway; beside engine.ts the only file that knows the engine.
+// The engine requires this module by its path and calls `init`; engine.ts hands over what to run by `prepare` before.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BuildPolicy, Policy } from './policy.ts';
+
+/** What the engine is given to run. */
+export interface Prepared {
+  policies: Readonly<Record<string, BuildPolicy>>;
+  /** The map in the engine's own shape. It has no address to listen at: the server is ours. */
+  gatewayConfig: object;
+  /** Given the engine's app, which the pipelines are mounted on. */
+  onApp: (app: EngineApp) => void;
+  /** Answers for a policy that threw. */
+  answerFailure: (request: IncomingMessage, response: ServerResponse, thrown: unknown) => void;
+}
+
+/** An Express 4 app. `next` is called where it has no answer. */
+export type EngineApp = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+interface EngineContext {
+  registerPolicy(policy: { name: string; policy: (action: object) => Policy }): void;
+  config: { gatewayConfig: object };
+  registerGatewayRoute(declare: (app: EngineApp) => void): void;
+}
+
+let prepared: Prepared | undefined;
+
+/** Called right before the engine runs, which loads and builds everything in the same turn. */
+export function prepare(next: Prepared): void {
+  prepared = next;
+}
+
+/** Of the plugin interface; the engine compares it with its own, 1.2.0. */
+export const version = '1.0.0';
+
+export function init(context: EngineContext): void {
+  const { policies, gatewayConfig, onApp } = current();
+  context.config.gatewayConfig = gatewayConfig;
+  context.registerGatewayRoute(onApp);
+  for (const name of Object.keys(policies)) {
+    context.registerPolicy({ name, policy: (action) => build(name, action) });
+  }
+}
+
+/** The engine keeps a registered policy for the life of the process, so each build asks what is prepared now. */
+function build(name: string, engineAction: object): Policy {
+  const { policies, answerFailure } = current();
+  const buildPolicy = policies[name];
+  if (buildPolicy === undefined) throw new Error(`There is no policy "${name}".`);
+  // The engine mixes a function of its own into every action.
+  const action = Object.fromEntries(
+    Object.entries(engineAction).filter(([key]) => key !== 'getCommonAuthCallback'),
+  );
+  const policy = buildPolicy(action);
+  return async function runPolicy(request, response, next) {
+    try {
+      await policy(request, response, next);
+    } catch (error) {
+      answerFailure(request, response, error);
+    }
+  };
+}
+
+function current(): Prepared {
+  if (prepared === undefined) throw new Error('The engine is run by gateway/engine.ts.');
+  return prepared;
+}

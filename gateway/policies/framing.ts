@@ -1,0 +1,31 @@
+// Refuses requests whose framing two servers could read differently: the ground of request smuggling.
+// Node's parser has refused conflicting lengths, repeated lengths and folded headers before this runs.
+import { fail } from '../../kernel/errors.ts';
+import type { Policy } from '../policy.ts';
+
+export const bodyBytesMax = 64 * 1024;
+
+const bodyless = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
+// What follows an unread body on the connection cannot be trusted to be a request.
+const close = { connection: 'close' };
+
+export function framing(): Policy {
+  return (request, _response, next) => {
+    const method = request.method ?? '';
+    const encoding = request.headers['transfer-encoding'];
+    const length = request.headers['content-length'];
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      fail('invalid_request', 'The Host header is missing.', { headers: close });
+    }
+    if (bodyless.includes(method) && (encoding !== undefined || Number(length ?? 0) !== 0)) {
+      fail('invalid_request', `A ${method} request carries no body.`, { headers: close });
+    }
+    if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
+      fail('invalid_request', 'Of the transfer encodings, only chunked is taken.', { headers: close });
+    }
+    if (Number(length ?? 0) > bodyBytesMax) {
+      fail('payload_too_large', `The body may have at most ${bodyBytesMax / 1024} KB.`, { headers: close });
+    }
+    next();
+  };
+}

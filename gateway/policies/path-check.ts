@@ -1,0 +1,78 @@
+// Parses the address once, for match, log and forward alike; an address that two servers could read differently is refused.
+// Takes every `api_key` parameter out of the URL before anything logs or forwards it.
+import type { IncomingMessage } from 'node:http';
+import { fail } from '../../kernel/errors.ts';
+import { callOf } from '../call.ts';
+import type { Policy } from '../policy.ts';
+
+// Most paths are plainly normal: letters, digits and -._~, no segment empty or beginning with a dot.
+const plainPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
+// The one place where an encoded slash has a meaning: codes of debt securities contain slashes.
+const securityCode = /^(\/v1\/securities\/)([^/]+)(\/prices)$/;
+
+export function pathCheck(): Policy {
+  return (request, _response, next) => {
+    const target = request.url ?? '';
+    const mark = target.indexOf('?');
+    const path = mark < 0 ? target : target.slice(0, mark);
+    if (!isNormalPath(path)) {
+      fail(
+        'invalid_request',
+        'The address must be a path in its normal form: no empty or dot segments, no encoded dots or slashes.',
+      );
+    }
+    const call = callOf(request);
+    const { query, keys } = takeKeys(mark < 0 ? '' : target.slice(mark + 1));
+    call.path = path;
+    call.query = query;
+    call.presented.keyParameters.push(...keys);
+    setUrl(request, query === '' ? path : `${path}?${query}`);
+    next();
+  };
+}
+
+/** Whether a path reads the same to everyone: no dot or empty segments, no second spelling of a separator, valid escapes. */
+export function isNormalPath(path: string): boolean {
+  if (plainPath.test(path)) return true;
+  if (!/^\/[\x21-\x7e]*$/.test(path) || path.includes('//') || /[\\#]/.test(path)) return false;
+  const withoutCodeSlashes = path.replace(
+    securityCode,
+    (_whole, before: string, code: string, after: string) => before + code.replace(/%2f/gi, '-') + after,
+  );
+  if (/%(?:2e|2f|5c)/i.test(withoutCodeSlashes)) return false;
+  if (new URL(path, 'http://gateway').pathname !== path) return false;
+  try {
+    // oxlint-disable-next-line no-control-regex
+    return !/[\u0000-\u001f\u007f]/.test(decodeURIComponent(path));
+  } catch (error) {
+    if (error instanceof URIError) return false;
+    throw error;
+  }
+}
+
+/** The query without its keys. The name is compared decoded and in any case, so that no spelling of it slips into a log. */
+export function takeKeys(rawQuery: string): { query: string; keys: string[] } {
+  const keys: string[] = [];
+  const kept = rawQuery.split('&').filter((pair) => {
+    if (!/[a%]/i.test(pair[0] ?? '')) return true;
+    const [[name = '', value = ''] = []] = new URLSearchParams(pair);
+    if (name.toLowerCase() !== 'api_key') return true;
+    keys.push(value);
+    return false;
+  });
+  return { query: escapeRawBytes(kept.join('&')), keys };
+}
+
+/** Some clients send UTF-8 unescaped; Node shows each byte as one character. Escaped, the bytes are the same. */
+function escapeRawBytes(query: string): string {
+  return query.replace(
+    /[^\x21-\x7e]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}
+
+/** Express keeps a second copy of the address for error pages and loggers; it must not keep the key either. */
+function setUrl(request: IncomingMessage & { originalUrl?: string }, url: string): void {
+  request.url = url;
+  if (request.originalUrl !== undefined) request.originalUrl = url;
+}

@@ -1,0 +1,50 @@
+// What the account's plan allows: 402 where its subscription does not run, 403 where a feature belongs to a higher plan.
+// Which parameters and paths are a feature stands in the map.
+import { z } from 'zod';
+import { fail } from '../../kernel/errors.ts';
+import { features, type Feature, type Plans } from '../../kernel/plans.ts';
+import { callOf, callerOf } from '../call.ts';
+import { patternOf } from '../map.ts';
+import type { Policy } from '../policy.ts';
+
+export const planAction = z.strictObject({
+  features: z.partialRecord(
+    z.enum(features),
+    z.strictObject({ parameters: z.array(z.string()), paths: z.array(z.string()) }),
+  ),
+});
+
+export function plan(plans: Plans, action: z.output<typeof planAction>): Policy {
+  const gates = Object.entries(action.features).map(([feature, { parameters, paths }]) => ({
+    feature: feature as Feature,
+    parameters,
+    patterns: paths.map(patternOf),
+  }));
+  return (request, _response, next) => {
+    const call = callOf(request);
+    const caller = callerOf(call);
+    if (!caller.active) {
+      fail(
+        'subscription_inactive',
+        'The subscription of this account is not active. Renew it: GET /v1/billing/portal.',
+      );
+    }
+    const query = new URLSearchParams(call.query);
+    for (const { feature, parameters, patterns } of gates) {
+      if (caller.plan.features.includes(feature)) continue;
+      const parameter = parameters.find((name) => query.has(name));
+      if (parameter === undefined && !patterns.some((pattern) => pattern.test(call.path))) continue;
+      fail('plan_required', planMessage(plans, feature, caller.plan.name), {
+        ...(parameter && { param: parameter }),
+      });
+    }
+    next();
+  };
+}
+
+function planMessage(plans: Plans, feature: Feature, present: string): string {
+  const lowest = plans.lowestWith(feature);
+  return lowest === undefined
+    ? `No plan of this service has ${feature}.`
+    : `This needs the ${lowest.name} plan, which has ${feature}; this account is on ${present}. See GET /v1/plans.`;
+}

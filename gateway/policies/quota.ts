@@ -1,0 +1,76 @@
+// How much: takes the call from the month's quota before it is forwarded; 402 when the month is used up.
+// What is not served afterwards, `usage` hands back.
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../kernel/clock.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { Accounts, Take } from '../accounts.ts';
+import { callOf, callerOf } from '../call.ts';
+import type { Journal } from '../journal.ts';
+import type { Policy } from '../policy.ts';
+
+export interface QuotaOptions {
+  accounts: Accounts;
+  journal: Journal;
+  clock: Clock;
+}
+
+const seriesMax = 100; // of one list; data-api refuses longer ones, so no more is ever served
+
+export function quota({ accounts, journal, clock }: QuotaOptions): Policy {
+  return async (request, response, next) => {
+    const call = callOf(request);
+    const { accountId } = callerOf(call);
+    const calls = callsOf(call.path, call.query);
+    const take = await accounts.take(accountId, calls);
+    if (take.granted && response.closed) {
+      journal.refund(accountId, take.month, calls); // the client left meanwhile: `usage` has settled already
+      return;
+    }
+    setQuotaHeaders(response, take, clock);
+    if (!take.granted) refuse(take, calls, clock);
+    call.charge = { calls, month: take.month };
+    next();
+  };
+}
+
+/** A list of series counts as one call a series. */
+export function callsOf(path: string, query: string): number {
+  if (path !== '/v1/series') return 1;
+  const ids = new URLSearchParams(query).get('ids');
+  return ids === null ? 1 : Math.min(seriesMax, ids.split(',').length);
+}
+
+function setQuotaHeaders(response: ServerResponse, take: Take, clock: Clock): void {
+  response.setHeader('x-quota-reset', take.resetsAt);
+  response.setHeader('x-quota-limit', take.limit ?? 'unlimited');
+  if (take.limit === null) return;
+  const remaining = Math.max(0, take.limit - take.used);
+  const monthSeconds = (Date.parse(take.resetsAt) - Date.parse(take.month)) / 1000;
+  response.setHeader('x-quota-remaining', remaining);
+  extend(response, 'ratelimit-policy', `"month";q=${take.limit};w=${monthSeconds}`);
+  extend(response, 'ratelimit', `"month";r=${remaining};t=${secondsUntil(take.resetsAt, clock)}`);
+}
+
+function refuse(take: Take, calls: number, clock: Clock): never {
+  const remaining = Math.max(0, (take.limit ?? 0) - take.used);
+  const used =
+    remaining === 0
+      ? `The ${take.limit} calls of this month are used up.`
+      : `This request counts as ${calls} calls and ${remaining} are left of this month's ${take.limit}.`;
+  fail(
+    'quota_exceeded',
+    `${used} The quota starts anew at ${take.resetsAt}. For more, choose a higher plan: GET /v1/plans.`,
+    {
+      headers: { 'retry-after': String(secondsUntil(take.resetsAt, clock)) },
+    },
+  );
+}
+
+function extend(response: ServerResponse, name: string, item: string): void {
+  const before = response.getHeader(name);
+  response.setHeader(name, before === undefined ? item : `${String(before)}, ${item}`);
+}
+
+function secondsUntil(instant: string, clock: Clock): number {
+  return Math.max(1, Math.ceil((Date.parse(instant) - clock.now().getTime()) / 1000));
+}

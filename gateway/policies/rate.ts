@@ -1,0 +1,28 @@
+// How fast: calls a second, per account by its plan, or per client address where nobody is known; 429 beyond.
+import { fail } from '../../kernel/errors.ts';
+import { callOf, callerOf } from '../call.ts';
+import { limitKey } from '../client-address.ts';
+import type { Limits } from '../limits.ts';
+import type { Policy } from '../policy.ts';
+
+export function rate(
+  { limits, publicCallsPerSecond }: { limits: Limits; publicCallsPerSecond: number },
+  by: 'account' | 'address',
+): Policy {
+  return async (request, response, next) => {
+    const call = callOf(request);
+    const callsPerSecond = by === 'account' ? callerOf(call).plan.calls_second : publicCallsPerSecond;
+    const key = by === 'account' ? callerOf(call).accountId : limitKey(call.clientAddress);
+    const taken = await limits.take(`${by}:${key}`, callsPerSecond);
+    const resetSeconds = Math.max(1, Math.ceil(taken.resetMs / 1000));
+    response.setHeader('ratelimit-policy', `"second";q=${callsPerSecond};w=1`);
+    response.setHeader('ratelimit', `"second";r=${taken.remaining};t=${resetSeconds}`);
+    if (!taken.allowed) {
+      const whose = by === 'account' ? 'this plan' : 'one address';
+      fail('rate_limited', `Too many calls: ${whose} may make ${callsPerSecond} a second.`, {
+        headers: { 'retry-after': String(resetSeconds) },
+      });
+    }
+    next();
+  };
+}

@@ -1,0 +1,38 @@
+// Counts what was served: after the response it journals the call, and hands back what was taken for it but not served.
+// A call is billed if and only if the client was answered 2xx or 304, whole.
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../kernel/clock.ts';
+import { callOf, callerOf, type Call } from '../call.ts';
+import type { Journal } from '../journal.ts';
+import type { Policy } from '../policy.ts';
+
+export function usage({ journal, clock }: { journal: Journal; clock: Clock }): Policy {
+  return (request, response, next) => {
+    const call = callOf(request);
+    const day = clock.now().toISOString().slice(0, 10);
+    response.once('close', () => settle(journal, response, call, day));
+    next();
+  };
+}
+
+function settle(journal: Journal, response: ServerResponse, call: Call, day: string): void {
+  const caller = callerOf(call);
+  const { charge } = call;
+  const calls = charge?.calls ?? 1;
+  const served = charge !== undefined && isServed(response);
+  journal.record({
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    day,
+    endpoint: call.path.split('/')[2] ?? '',
+    statusClass: Math.floor(response.statusCode / 100),
+    calls,
+    billed: served ? calls : 0,
+  });
+  if (charge !== undefined && !served) journal.refund(caller.accountId, charge.month, charge.calls);
+}
+
+function isServed(response: ServerResponse): boolean {
+  const { statusCode } = response;
+  return response.writableFinished && ((statusCode >= 200 && statusCode < 300) || statusCode === 304);
+}
