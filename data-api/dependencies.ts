@@ -1,0 +1,14 @@
+// What the handlers of this room are given by main.
+import type { Clock } from '../kernel/clock.ts';
+import type { Database } from '../kernel/database.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Cursors } from './cursor.ts';
+
+export interface Dependencies {
+  database: Database;
+  cursors: Cursors;
+  clock: Clock;
+  /** The publisher's, an IANA name: a vintage is a day there. */
+  seriesTimeZone: string;
+  log: Log;
+}

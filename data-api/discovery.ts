@@ -1,0 +1,148 @@
+// The public endpoints that say what there is: /v1/catalog, /v1/catalog/{id}, /v1/status.
+import { z } from 'zod';
+import type { Handler } from '../kernel/http.ts';
+import { dateParam, integerParam, oneOfParam, parseQuery } from '../kernel/params.ts';
+import { frequencies } from '../kernel/periods.ts';
+import type { Dependencies } from './dependencies.ts';
+import { listCatalog, listSources, type SourceState } from './discovery.sql.ts';
+import { csvType, jsonType, listCsv, listJson } from './envelope.ts';
+import { cachingHeaders, sendNotModified, sendText } from './reply.ts';
+import { factsOf, requireSeries } from './series.ts';
+
+const publicCacheControl = 'public, max-age=60';
+
+const catalogQuery = z.object({
+  q: z.string().optional(),
+  category: z.string().optional(),
+  source: z.string().optional(),
+  frequency: oneOfParam(frequencies).optional(),
+  geography: z.string().optional(),
+  tag: z.string().optional(),
+  updated_after: dateParam.optional(),
+  sort: oneOfParam(['id', '-id']).default('id'),
+  limit: integerParam(1, 1_000).default(100),
+  cursor: z.string().optional(),
+  format: oneOfParam(['json', 'csv']).default('json'),
+});
+
+const catalogColumns = [
+  'id',
+  'name',
+  'unit',
+  'frequency',
+  'source',
+  'category',
+  'geography',
+  'tags',
+  'first_date',
+  'last_date',
+  'last_updated',
+  'observation_count',
+] as const;
+
+/** GET /v1/catalog: the series, filtered. */
+export function getCatalog({ database, cursors }: Dependencies): Handler {
+  return async function getCatalog(request, response, call) {
+    const {
+      cursor,
+      limit,
+      format,
+      updated_after: updatedAfter,
+      ...filter
+    } = await call.stage('parse', () => parseQuery(catalogQuery, request.url));
+    const { q, category, source, frequency, geography, tag, sort } = filter;
+    const walk = JSON.stringify([
+      'catalog',
+      q,
+      category,
+      source,
+      frequency,
+      geography,
+      tag,
+      updatedAfter,
+      sort,
+    ]);
+    const after = cursor === undefined ? null : String(cursors.open(cursor, walk)[0]);
+    const found = await call.stage('sql', () =>
+      listCatalog(database, {
+        q,
+        category,
+        source,
+        frequency,
+        geography,
+        tag,
+        updatedAfter,
+        sort,
+        after,
+        limit: limit + 1,
+      }),
+    );
+    const rows = found.slice(0, limit);
+    const last = rows.at(-1);
+    const nextCursor = found.length > limit && last !== undefined ? cursors.seal([last.id], walk) : null;
+    const text = await call.stage('render', () =>
+      format === 'csv' ? listCsv(rows, catalogColumns) : listJson(rows, nextCursor),
+    );
+    const headers = cachingHeaders(request, {
+      identity: [text],
+      lastModified: null,
+      cacheControl: publicCacheControl,
+    });
+    if (sendNotModified(request, response, headers)) return;
+    await sendText(request, response, { type: format === 'csv' ? csvType : jsonType, headers, text });
+  };
+}
+
+/** GET /v1/catalog/{id}: everything known of one series, and an address to try. */
+export function getCatalogEntry({ database }: Dependencies): Handler {
+  return async function getCatalogEntry(request, response, call) {
+    await call.stage('parse', () => parseQuery(z.object({}), request.url));
+    const series = await call.stage('sql', () => requireSeries(database, request, null));
+    const data = {
+      id: series.id,
+      ...factsOf(series, null),
+      sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
+    };
+    const headers = cachingHeaders(request, {
+      identity: ['catalog', data],
+      lastModified: series.changedAt,
+      cacheControl: publicCacheControl,
+    });
+    if (sendNotModified(request, response, headers)) return;
+    await sendText(request, response, {
+      type: jsonType,
+      headers,
+      text: JSON.stringify({ success: true, data }),
+    });
+  };
+}
+
+/** GET /v1/status: whether the parts work, and how fresh each source is. */
+export function getStatus({ database, log, clock }: Dependencies): Handler {
+  return async function getStatus(request, response, call) {
+    await call.stage('parse', () => parseQuery(z.object({}), request.url));
+    let sources: SourceState[] = [];
+    let databaseState = 'operational';
+    try {
+      sources = await call.stage('sql', () => listSources(database));
+    } catch (error) {
+      // This endpoint exists to say so; the log has the cause.
+      log.error({ err: error }, 'the status could not be read from the database');
+      databaseState = 'down';
+    }
+    const data = {
+      state: databaseState === 'operational' ? 'operational' : 'degraded',
+      checked_at: clock.now().toISOString(),
+      components: [
+        { name: 'data-api', state: 'operational' },
+        { name: 'database', state: databaseState },
+      ],
+      sources,
+    };
+    await sendText(request, response, {
+      type: jsonType,
+      headers: { 'cache-control': 'no-cache' },
+      text: JSON.stringify({ success: true, data }),
+    });
+  };
+}

@@ -1,0 +1,41 @@
+// Starts the data-api: the room that reads schema `data` and answers with it. It holds no state; run as many as needed.
+import { openDatabase } from '../kernel/database.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { startRoom, type RunningRoom } from '../kernel/http.ts';
+import { createOpener } from '../kernel/identity.ts';
+import type { Log } from '../kernel/log.ts';
+import { createCursors } from './cursor.ts';
+import { routes } from './routes.ts';
+
+export interface DataApiOptions {
+  /** The database, or a read replica of it. */
+  databaseUrl: string;
+  /** Opens the gateway's tokens and seals the page cursors; the same for every data-api of an installation. */
+  identitySecret: string;
+  /** An IANA name: the publisher's days are days there. */
+  seriesTimeZone: string;
+  host: string;
+  port: number;
+  log: Log;
+  clock: Clock;
+}
+
+export async function start(options: DataApiOptions): Promise<RunningRoom> {
+  const { databaseUrl, identitySecret, seriesTimeZone, host, port, log, clock } = options;
+  const database = openDatabase(databaseUrl, log, { applicationName: 'almanac data-api' });
+  const room = await startRoom({
+    log,
+    routes: routes({ database, cursors: createCursors(identitySecret), clock, seriesTimeZone, log }),
+    openIdentity: createOpener(identitySecret, 'data-api'),
+    ready: async () => void (await database.query('select')),
+    host,
+    port,
+  });
+  return {
+    url: room.url,
+    async close() {
+      await room.close();
+      await database.close();
+    },
+  };
+}

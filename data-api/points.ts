@@ -1,0 +1,152 @@
+// The points of a series in order, read in blocks of whole dates, all of one version of the data.
+// Hides that a load may commit between two blocks: every block is pinned, and no connection is held between them.
+import type { Queryable } from '../kernel/database.ts';
+import { fail } from '../kernel/errors.ts';
+import { addDays } from '../kernel/periods.ts';
+import { isBackfilledSince, readPoints, type PointsRow, type Reading, type Series } from './series.sql.ts';
+
+/** Points as columns of equal length, in order of date, then dimsNo. */
+export interface Points {
+  dates: string[];
+  /** The published digits; '' where the value is missing. */
+  values: string[];
+  dimsNos: number[];
+  publishedOn: string[];
+  statuses: (string | null)[];
+}
+
+/** The place of a point in the order. */
+export interface Place {
+  date: string;
+  dimsNo: number;
+}
+
+/** Which points of a series a call speaks of. */
+export interface Selection {
+  series: Series;
+  dimsNos: readonly number[];
+  /** Inclusive. */
+  from: string;
+  /** Inclusive. */
+  to: string;
+  order: 'asc' | 'desc';
+  vintage: string | null;
+  release: 'first' | 'current';
+  includeMissing: boolean;
+  /** The load that the points are read as of; every page of a walk names the same. */
+  version: number;
+}
+
+/** How many points a block of a streamed answer has, about: what such an answer holds in memory. */
+export const blockPoints = 10_000;
+
+/**
+ * The points of a selection, block by block; a block holds whole dates.
+ * @param pointsWanted how many the caller can use: sizes the blocks, bounds nothing.
+ */
+export async function* readBlocks(
+  database: Queryable,
+  selection: Selection,
+  pointsWanted: number,
+): AsyncGenerator<Points> {
+  if (selection.dimsNos.length === 0) return;
+  let { from, to } = selection;
+  const points = Math.min(pointsWanted, blockPoints);
+  const perCombinationMax = Math.ceil(points / selection.dimsNos.length) + 1;
+  while (from <= to) {
+    const row = await readPinned(database, { ...selection, from, to }, perCombinationMax, 'complete_dates');
+    yield pointsOf(row);
+    if (row.lastComplete === null) return;
+    if (selection.order === 'asc') from = addDays(row.lastComplete, 1);
+    else to = addDays(row.lastComplete, -1);
+  }
+}
+
+/** The newest point of each combination, the oldest of them first. */
+export async function readNewest(database: Queryable, selection: Selection): Promise<Points> {
+  const points = pointsOf(await readPinned(database, { ...selection, order: 'desc' }, 1, 'all'));
+  for (const column of Object.values(points) as unknown[][]) column.reverse();
+  return points;
+}
+
+/** All points of a selection at once. For bounded windows. */
+export async function readAll(database: Queryable, selection: Selection): Promise<Points> {
+  const wholeSelection = 2_147_483_647;
+  return pointsOf(await readPinned(database, selection, wholeSelection, 'all'));
+}
+
+/** The points of `points` at the positions for which `keep` holds. */
+export function filterPoints(points: Points, keep: (position: number) => boolean): Points {
+  const kept = (_: unknown, position: number): boolean => keep(position);
+  return {
+    dates: points.dates.filter(kept),
+    values: points.values.filter(kept),
+    dimsNos: points.dimsNos.filter(kept),
+    publishedOn: points.publishedOn.filter(kept),
+    statuses: points.statuses.filter(kept),
+  };
+}
+
+/** Adds the points of `more` behind those of `points`. */
+export function appendPoints(points: Points, more: Points): void {
+  for (let i = 0; i < more.dates.length; i += 1) {
+    points.dates.push(more.dates[i] ?? '');
+    points.values.push(more.values[i] ?? '');
+    points.dimsNos.push(more.dimsNos[i] ?? 0);
+    points.publishedOn.push(more.publishedOn[i] ?? '');
+    points.statuses.push(more.statuses[i] ?? null);
+  }
+}
+
+export function noPoints(): Points {
+  return { dates: [], values: [], dimsNos: [], publishedOn: [], statuses: [] };
+}
+
+/**
+ * One statement where the version is still the newest, and a second, slower one where a load came in between.
+ * @throws Failure `gone` where that load brought an older vintage: the state before it cannot be told any more.
+ */
+async function readPinned(
+  database: Queryable,
+  selection: Selection,
+  perCombinationMax: number,
+  cut: 'complete_dates' | 'all',
+): Promise<PointsRow> {
+  const { series, version } = selection;
+  const query = { ...selection, seriesNo: series.seriesNo, perCombinationMax, cut };
+  const reading = version === series.version ? readingOf(selection) : pinnedReadingOf(selection);
+  let row = await readPoints(database, { ...query, reading });
+  if (row.version === version) return row;
+  if (reading !== pinnedReadingOf(selection)) {
+    row = await readPoints(database, { ...query, reading: pinnedReadingOf(selection) });
+  }
+  if (await isBackfilledSince(database, series.seriesNo, version)) {
+    fail(
+      'gone',
+      'An earlier vintage of the series has been loaded since the first page. Start anew, without a cursor.',
+    );
+  }
+  return row;
+}
+
+function readingOf({ series, vintage, release }: Selection): Reading {
+  if (release === 'first') return 'first_release';
+  if (vintage === null || (series.lastUpdated !== null && vintage >= series.lastUpdated)) return 'live';
+  return series.vintageHasLostPoints ? 'history' : 'as_of';
+}
+
+function pinnedReadingOf({ release }: Selection): Reading {
+  return release === 'first' ? 'first_release' : 'history';
+}
+
+function pointsOf(row: PointsRow): Points {
+  if (row.dates === null) return noPoints();
+  const dates = row.dates.split(',');
+  return {
+    dates,
+    values: row.values?.split(',') ?? [],
+    dimsNos: row.dimsNos?.split(',').map(Number) ?? [],
+    publishedOn: row.publishedOn?.split(',') ?? [],
+    statuses: row.statuses ?? Array.from({ length: dates.length }, () => null),
+  };
+}

@@ -1,0 +1,138 @@
+// The HTTP side of an answer: validators and 304, compression, HEAD, streams that stop when the client leaves.
+// Hides node:zlib and backpressure; what the bytes say is decided in envelope.ts.
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import type { Request, Response } from 'express';
+
+export type Encoding = 'br' | 'gzip' | 'identity';
+
+/** Below this a compressed answer saves no packet. */
+const compressBytesMin = 1_024;
+// Measured 2026-11-20 on 25 kB of points: brotli 4 takes 0.4 ms and is smaller than gzip 6; brotli 11 takes 60 ms.
+const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } };
+
+const brotli = promisify(zlib.brotliCompress);
+const gzip = promisify(zlib.gzip);
+
+export interface Validators {
+  /** Everything that decides the bytes but the encoding; hashed into the ETag. */
+  identity: readonly unknown[];
+  lastModified: Date | null;
+  /** The value of Cache-Control. */
+  cacheControl: string;
+}
+
+/** What is sent: the headers go out only with the answer itself, never with a failure that comes before it. */
+export interface Answer {
+  type: string;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** The headers that a cache needs: a strong ETag a representation, Last-Modified, Vary, Cache-Control. */
+export function cachingHeaders(request: Request, validators: Validators): Record<string, string> {
+  const digest = createHash('sha256')
+    .update(JSON.stringify(validators.identity))
+    .digest('base64url')
+    .slice(0, 22);
+  const encoding = encodingFor(request.headers['accept-encoding']);
+  return {
+    etag: `"${digest}${encoding === 'identity' ? '' : `-${encoding}`}"`,
+    'cache-control': validators.cacheControl,
+    vary: 'Accept-Encoding',
+    ...(validators.lastModified === null ? {} : { 'last-modified': validators.lastModified.toUTCString() }),
+  };
+}
+
+/** Answers 304 where the client has the same bytes already. @returns whether that was the answer. */
+export function sendNotModified(
+  request: Request,
+  response: Response,
+  headers: Readonly<Record<string, string>>,
+): boolean {
+  if (!matches(request.headers['if-none-match'], headers['etag'] ?? '')) return false;
+  setHeaders(response, headers);
+  response.writeHead(304).end();
+  return true;
+}
+
+/** Sends a whole text, compressed where the client takes it and it is worthwhile. */
+export async function sendText(
+  request: Request,
+  response: Response,
+  { type, headers, text }: Answer & { text: string },
+): Promise<void> {
+  let body: Buffer = Buffer.from(text);
+  const encoding = encodingFor(request.headers['accept-encoding']);
+  if (encoding !== 'identity' && body.length >= compressBytesMin) {
+    body = await (encoding === 'br' ? brotli(body, brotliOptions) : gzip(body));
+    response.setHeader('content-encoding', encoding);
+  }
+  setHeaders(response, { ...headers, 'content-type': type, 'content-length': String(body.length) });
+  response.end(body); // to a HEAD, Node sends the headers alone
+}
+
+/**
+ * Sends text as it is made; the maker is stopped where it stands when the client leaves.
+ * The first part is made before the headers go out, so that a failure of it is still an honest answer.
+ */
+export async function sendStream(
+  request: Request,
+  response: Response,
+  { type, headers, parts }: Answer & { parts: AsyncGenerator<string> },
+): Promise<void> {
+  const first = await parts.next();
+  const encoding = encodingFor(request.headers['accept-encoding']);
+  setHeaders(response, { ...headers, 'content-type': type });
+  if (encoding !== 'identity') response.setHeader('content-encoding', encoding);
+  if (request.method === 'HEAD') {
+    await parts.return(undefined);
+    response.end();
+    return;
+  }
+  const source = Readable.from(startingWith(first, parts));
+  try {
+    if (encoding === 'br') await pipeline(source, zlib.createBrotliCompress(brotliOptions), response);
+    else if (encoding === 'gzip') await pipeline(source, zlib.createGzip(), response);
+    else await pipeline(source, response);
+  } catch (error) {
+    const clientLeft =
+      error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (!clientLeft) throw error;
+  }
+}
+
+function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+}
+
+async function* startingWith(
+  first: IteratorResult<string, unknown>,
+  rest: AsyncGenerator<string>,
+): AsyncGenerator<string> {
+  if (first.done === true) return;
+  yield first.value;
+  yield* rest;
+}
+
+/** The encoding to use: the one the client weighs highest, brotli before gzip. */
+export function encodingFor(accepted: string | undefined): Encoding {
+  const weights = new Map<string, number>();
+  for (const part of (accepted ?? '').toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    weights.set(name, quality === undefined ? 1 : Number(quality.slice(2)));
+  }
+  const weightOf = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0;
+  if (weightOf('br') > 0 && weightOf('br') >= weightOf('gzip')) return 'br';
+  return weightOf('gzip') > 0 ? 'gzip' : 'identity';
+}
+
+/** If-None-Match compares weakly: a proxy may have marked our strong tag with W/. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === '*') return true;
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,156 @@
+// The statistics of risk and return over arrays of periodic returns, as fractions (0.01 is one percent).
+// Hides when a figure means nothing: each answers null instead of NaN, Infinity or the quotient of two rounding errors.
+// Formulas: quantopian/empyrical where it has the figure; the names in brackets are its functions. docs/funds.md lists them.
+
+/** Below it a variance is the rounding of constant returns (the threshold of empyrical's beta). */
+const noVariance = 1e-30;
+/** Below it a return, a drawdown or a beta is taken for zero where it would divide. */
+const noAmount = 1e-12;
+
+export interface Drawdown {
+  /** min(value / highest value so far − 1): zero or negative. */
+  depth: number;
+  /** Positions in the values: the peak it fell from, its bottom, the first return to the peak's value. */
+  peak: number | null;
+  trough: number | null;
+  recovery: number | null;
+}
+
+/** Sample standard deviation (ddof 1) × √periods a year. [annual_volatility] */
+export function volatility(returns: readonly number[], periodsPerYear: number): number | null {
+  return finite(Math.sqrt(sampleVariance(returns) * periodsPerYear));
+}
+
+/** mean / sample standard deviation × √periods a year; of returns less the risk-free rate. [sharpe_ratio] */
+export function sharpe(excess: readonly number[], periodsPerYear: number): number | null {
+  const variance = sampleVariance(excess);
+  if (variance < noVariance) return null;
+  return finite((mean(excess) / Math.sqrt(variance)) * Math.sqrt(periodsPerYear));
+}
+
+/** mean × periods / (√mean(min(r, 0)²) × √periods), the mean square over all returns. [sortino_ratio] */
+export function sortino(excess: readonly number[], periodsPerYear: number): number | null {
+  const downside = mean(excess.map((value) => Math.min(value, 0) ** 2));
+  if (downside < noVariance) return null;
+  return finite((mean(excess) * periodsPerYear) / Math.sqrt(downside * periodsPerYear));
+}
+
+/** The deepest fall below the highest value so far, the first value included; of equal falls the first. [max_drawdown] */
+export function maxDrawdown(values: readonly number[]): Drawdown {
+  const deepest: Drawdown = { depth: 0, peak: null, trough: null, recovery: null };
+  let peak = 0;
+  for (const [i, value] of values.entries()) {
+    const peakValue = values[peak] ?? value;
+    if (value >= peakValue) {
+      if (deepest.peak === peak && deepest.recovery === null) deepest.recovery = i;
+      peak = i;
+    } else if (value / peakValue - 1 < deepest.depth) {
+      Object.assign(deepest, { depth: value / peakValue - 1, peak, trough: i, recovery: null });
+    }
+  }
+  return deepest;
+}
+
+/** The 5th percentile of the returns, by linear interpolation: a negative number is a loss. [value_at_risk] */
+export function valueAtRisk95(returns: readonly number[]): number | null {
+  const sorted = returns.toSorted((a, b) => a - b);
+  const position = 0.05 * (sorted.length - 1);
+  const below = sorted[Math.floor(position)];
+  const above = sorted[Math.ceil(position)];
+  if (below === undefined || above === undefined) return null;
+  return finite(below + (above - below) * (position - Math.floor(position)));
+}
+
+/** cov(fund, benchmark) / var(benchmark) of excess returns. [beta] */
+export function beta(excess: readonly number[], benchmarkExcess: readonly number[]): number | null {
+  if (sampleVariance(benchmarkExcess) < noVariance) return null;
+  return finite(sampleCovariance(excess, benchmarkExcess) / sampleVariance(benchmarkExcess));
+}
+
+/** (1 + mean(excess − β · benchmark excess))^periods − 1. [alpha] */
+export function alpha(
+  excess: readonly number[],
+  benchmarkExcess: readonly number[],
+  periodsPerYear: number,
+): number | null {
+  const slope = beta(excess, benchmarkExcess);
+  if (slope === null) return null;
+  const growth = 1 + mean(excess.map((value, i) => value - slope * (benchmarkExcess[i] ?? NaN)));
+  return growth > 0 ? finite(growth ** periodsPerYear - 1) : null;
+}
+
+/** Pearson's correlation of excess returns; its square is the r² of the regression behind alpha and beta. */
+export function correlation(excess: readonly number[], benchmarkExcess: readonly number[]): number | null {
+  const [variance, benchmarkVariance] = [sampleVariance(excess), sampleVariance(benchmarkExcess)];
+  if (variance < noVariance || benchmarkVariance < noVariance) return null;
+  const value =
+    sampleCovariance(excess, benchmarkExcess) / (Math.sqrt(variance) * Math.sqrt(benchmarkVariance));
+  return finite(Math.max(-1, Math.min(1, value)));
+}
+
+/** mean × periods a year / tracking error, of returns less the benchmark's. [excess_sharpe, annualised] */
+export function informationRatio(active: readonly number[], periodsPerYear: number): number | null {
+  return sharpe(active, periodsPerYear);
+}
+
+/** mean excess × periods a year / β: a ratio of fractions, 0.08 is eight points of return a unit of beta. */
+export function treynor(
+  excess: readonly number[],
+  benchmarkExcess: readonly number[],
+  periodsPerYear: number,
+): number | null {
+  const slope = beta(excess, benchmarkExcess);
+  if (slope === null || Math.abs(slope) < noAmount) return null;
+  return finite((mean(excess) * periodsPerYear) / slope);
+}
+
+/** Annualised return / depth of the deepest drawdown; null without a fall. [calmar_ratio] */
+export function calmar(annualReturn: number | null, drawdown: number): number | null {
+  return annualReturn === null || drawdown > -noAmount ? null : finite(annualReturn / -drawdown);
+}
+
+/**
+ * The fund's annualised return over the periods in which the benchmark rose (or fell) / the benchmark's over the same,
+ * annualised (∏(1 + r))^(periods a year / count) − 1. [up_capture, down_capture]
+ */
+export function capture(
+  returns: readonly number[],
+  benchmark: readonly number[],
+  direction: 'up' | 'down',
+  periodsPerYear: number,
+): number | null {
+  const chosen = benchmark.map((value) => (direction === 'up' ? value > 0 : value < 0));
+  const own = annualised(
+    returns.filter((_, i) => chosen[i]),
+    periodsPerYear,
+  );
+  const theirs = annualised(
+    benchmark.filter((_, i) => chosen[i]),
+    periodsPerYear,
+  );
+  return Math.abs(theirs) < noAmount ? null : finite(own / theirs);
+}
+
+/** The value where it is a number, null where it is none. */
+export function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+/** NaN without returns. */
+function annualised(returns: readonly number[], periodsPerYear: number): number {
+  return returns.reduce((growth, value) => growth * (1 + value), 1) ** (periodsPerYear / returns.length) - 1;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function sampleVariance(values: readonly number[]): number {
+  return sampleCovariance(values, values);
+}
+
+function sampleCovariance(a: readonly number[], b: readonly number[]): number {
+  const [meanA, meanB] = [mean(a), mean(b)];
+  const products = a.reduce((sum, value, i) => sum + (value - meanA) * ((b[i] ?? NaN) - meanB), 0);
+  return products / (a.length - 1);
+}

@@ -1,0 +1,17 @@
+// The whole URL table of this room. What needs a key is decided by the gateway (config/gateway.config.yml).
+import type { Handler, Route } from '../kernel/http.ts';
+import type { Dependencies } from './dependencies.ts';
+import { getCatalog, getCatalogEntry, getStatus } from './discovery.ts';
+import { getLatest, getSeries } from './series.ts';
+
+export function routes(dependencies: Dependencies): Route[] {
+  const get = (path: string, handler: Handler): Route => ({ method: 'GET', path, scope: 'client', handler });
+  return [
+    get('/v1/series/:id', getSeries(dependencies)),
+    get('/v1/series/:id/latest', getLatest(dependencies)),
+
+    get('/v1/catalog', getCatalog(dependencies)),
+    get('/v1/catalog/:id', getCatalogEntry(dependencies)),
+    get('/v1/status', getStatus(dependencies)),
+  ];
+}
