@@ -1,0 +1,155 @@
+import test from 'ava';
+import { publicCaller, startDataRoom, type DataRoom } from '../data-room.ts';
+import { makeSeries, publish } from '../series-fixture.ts';
+
+interface List {
+  success: boolean;
+  data: Record<string, unknown>[];
+  count: number;
+  pagination: { next_cursor: string | null; count: number };
+  error: { code: string; message: string; param?: string };
+}
+
+let room: DataRoom;
+
+test.before(async () => {
+  room = await startDataRoom();
+  await makeSeries(room.pool, {
+    id: 'CPI.PK',
+    name: 'Consumer prices',
+    category: 'prices/consumer',
+    geography: 'Pakistan',
+    tags: ['inflation', 'headline'],
+  });
+  await makeSeries(room.pool, {
+    id: 'WPI.PK',
+    name: '=Wholesale 100%',
+    category: 'prices',
+    geography: 'Pakistan',
+  });
+  await makeSeries(room.pool, {
+    id: 'GDP',
+    frequency: 'quarterly',
+    source: 'Statistics Office',
+    category: 'pricesetting',
+  });
+  await publish(room.pool, 'CPI.PK', '2024-05-02', [{ date: '2024-04-30', value: '1.50' }]);
+  await publish(room.pool, 'GDP', '2024-06-02', [{ date: '2024-03-31', value: '2' }]);
+});
+
+test.after.always(() => room.close());
+
+async function list(path: string): Promise<List> {
+  return (await room.call(path, { identity: publicCaller })).json as List;
+}
+
+const ids = ({ data }: List) => data.map((entry) => entry['id']);
+
+test('the catalogue lists the series in the list envelope, in order of id, without a key', async (t) => {
+  const answer = await list('/v1/catalog');
+  t.deepEqual(ids(answer), ['CPI.PK', 'GDP', 'WPI.PK']);
+  t.true(answer.success);
+  t.is(answer.count, 3);
+  t.deepEqual(answer.pagination, { next_cursor: null, count: 3 });
+  t.deepEqual(answer.data[0], {
+    id: 'CPI.PK',
+    name: 'Consumer prices',
+    unit: 'USD',
+    frequency: 'monthly',
+    source: 'Bureau of Examples',
+    category: 'prices/consumer',
+    geography: 'Pakistan',
+    tags: ['inflation', 'headline'],
+    first_date: '2024-04-30',
+    last_date: '2024-04-30',
+    last_updated: '2024-05-02',
+    observation_count: 1,
+  });
+  t.deepEqual(ids(await list('/v1/catalog?sort=-id')), ['WPI.PK', 'GDP', 'CPI.PK']);
+});
+
+test('every filter narrows the catalogue, and they combine', async (t) => {
+  const cases: [query: string, ids: string[]][] = [
+    ['q=consumer', ['CPI.PK']],
+    ['q=.pk', ['CPI.PK', 'WPI.PK']],
+    ['q=100%25', ['WPI.PK']],
+    ['q=_', []],
+    ['category=prices', ['CPI.PK', 'WPI.PK']],
+    ['category=prices/consumer', ['CPI.PK']],
+    ['source=Statistics%20Office', ['GDP']],
+    ['frequency=quarterly', ['GDP']],
+    ['geography=Pakistan&tag=headline', ['CPI.PK']],
+    ['updated_after=2024-05-02', ['GDP']],
+    ['updated_after=2024-05-01', ['CPI.PK', 'GDP']],
+    ['q=consumer&frequency=quarterly', []],
+  ];
+  for (const [query, expected] of cases)
+    t.deepEqual(ids(await list(`/v1/catalog?${query}`)), expected, query);
+});
+
+test('walking the catalogue by cursor misses nothing and repeats nothing', async (t) => {
+  for (const [sort, expected] of [
+    ['id', ['CPI.PK', 'GDP', 'WPI.PK']],
+    ['-id', ['WPI.PK', 'GDP', 'CPI.PK']],
+  ] as const) {
+    const walked: unknown[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page: List = await list(
+        `/v1/catalog?sort=${sort}&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      );
+      walked.push(...ids(page));
+      cursor = page.pagination.next_cursor;
+    }
+    t.deepEqual(walked, expected);
+  }
+  const { pagination } = await list('/v1/catalog?limit=1');
+  t.is(
+    (await list(`/v1/catalog?limit=1&q=GDP&cursor=${pagination.next_cursor}`)).error.code,
+    'invalid_cursor',
+  );
+});
+
+test('the catalogue comes as CSV too, with formulas defused', async (t) => {
+  const { text, headers } = await room.call('/v1/catalog?format=csv&q=WPI', { identity: publicCaller });
+  t.is(headers.get('content-type'), 'text/csv; charset=utf-8');
+  t.is(
+    text,
+    'id,name,unit,frequency,source,category,geography,tags,first_date,last_date,last_updated,observation_count\r\n' +
+      "WPI.PK,'=Wholesale 100%,USD,monthly,Bureau of Examples,prices,Pakistan,[],,,,0\r\n",
+  );
+});
+
+test('a catalogue entry has everything known of a series and an address that works', async (t) => {
+  const { json } = await room.call('/v1/catalog/CPI.PK', { identity: publicCaller });
+  const { success, data } = json as { success: boolean; data: Record<string, unknown> };
+  t.true(success);
+  t.is(data['id'], 'CPI.PK');
+  t.is(data['observation_count'], 1);
+  t.is((await room.call(String(data['sample_url']))).status, 200);
+  const missing = await list('/v1/catalog/CPI.PX');
+  t.is(missing.error.code, 'not_found');
+  t.regex(missing.error.message, /Did you mean "CPI\.PK"/);
+});
+
+test('the catalogue is cacheable and answers 304', async (t) => {
+  for (const path of ['/v1/catalog', '/v1/catalog/GDP']) {
+    const first = await room.call(path);
+    t.is(first.headers.get('cache-control'), 'public, max-age=60');
+    const again = await room.call(path, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+    t.is(again.status, 304);
+  }
+});
+
+test('a bad filter is 400 and named', async (t) => {
+  for (const [query, param] of [
+    ['limit=1001', 'limit'],
+    ['frequency=hourly', 'frequency'],
+    ['updated_after=yesterday', 'updated_after'],
+    ['sort=name', 'sort'],
+    ['tags=a', 'tags'],
+  ]) {
+    const { error } = await list(`/v1/catalog?${query}`);
+    t.deepEqual([error.code, error.param], ['invalid_parameter', param]);
+  }
+});

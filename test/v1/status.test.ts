@@ -1,0 +1,44 @@
+import test from 'ava';
+import { publicCaller, startDataRoom } from '../data-room.ts';
+import { makeSeries, publish } from '../series-fixture.ts';
+
+interface Status {
+  data: {
+    state: string;
+    checked_at: string;
+    components: { name: string; state: string }[];
+    sources: {
+      source: string;
+      last_success_at: string | null;
+      last_data_date: string | null;
+      series_count: number;
+    }[];
+  };
+}
+
+test('the status tells the freshness of every source, and that the database is gone when it is', async (t) => {
+  const room = await startDataRoom('2026-06-15T12:00:00Z');
+  await makeSeries(room.pool, { id: 'A', source: 'Central Bank' });
+  await makeSeries(room.pool, { id: 'B', source: 'Central Bank' });
+  await makeSeries(room.pool, { id: 'C', source: 'Bureau' });
+  await publish(room.pool, 'A', '2024-05-02', [{ date: '2024-04-30', value: '1' }]);
+  await publish(room.pool, 'B', '2024-05-02', [{ date: '2024-03-31', value: '1' }]);
+  const read = async () => (await room.call('/v1/status', { identity: publicCaller })).json as Status;
+
+  const { data } = await read();
+  t.is(data.state, 'operational');
+  t.is(data.checked_at, '2026-06-15T12:00:00.000Z');
+  const [bureau, bank] = data.sources;
+  t.deepEqual(bureau, { source: 'Bureau', last_success_at: null, last_data_date: null, series_count: 1 });
+  t.is(bank?.source, 'Central Bank');
+  t.is(bank?.series_count, 2);
+  t.is(bank?.last_data_date, '2024-04-30');
+  t.regex(bank?.last_success_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+
+  await room.pool.query('alter table data.series rename to gone');
+  const down = await read();
+  t.is(down.data.state, 'degraded');
+  t.deepEqual(down.data.components.at(-1), { name: 'database', state: 'down' });
+  t.deepEqual(down.data.sources, []);
+  await room.close();
+});
