@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
 import { parseBody, parseQuery } from '../kernel/params.ts';
-import { callerOf } from './caller.ts';
 import type { Plans } from '../kernel/plans.ts';
+import { callerOf } from './caller.ts';
 import type { Deps } from './database.ts';
 import { sendOne } from './envelope.ts';
 import { nameField, noParameters } from './fields.ts';
@@ -88,8 +88,8 @@ export function toRecord(plans: Plans, account: Account, activeKeys: number): Ac
   };
 }
 
-/** @throws Failure `unauthorized` where the account is gone: its credential went with it. */
-async function findAccount(deps: Deps, accountId: string): Promise<Account> {
+/** The account of a caller. @throws Failure `unauthorized` where it is gone: its credential went with it. */
+export async function findAccount(deps: Deps, accountId: string): Promise<Account> {
   const account = await deps.db.accounts.findByPk(accountId);
   return account ?? fail('unauthorized', 'The account of this credential no longer exists.');
 }

@@ -1,7 +1,6 @@
 // Idempotency-Key: a retried request is answered like the first and does nothing again. Hides claims and their lease.
 // The answer is stored in the transaction that does the work, so a crash loses both or neither.
 import { createHash } from 'node:crypto';
-import type { Request } from 'express';
 import type { Transaction } from 'sequelize';
 import { fail } from '../kernel/errors.ts';
 import type { Deps } from './database.ts';
@@ -21,24 +20,22 @@ const leaseMs = 60_000;
 
 /**
  * Runs the work once a key; without the header it simply runs. Failures are not kept: the retry runs anew.
- * @param question.body as parsed: another spelling of the same body is the same request.
+ * @param asked.key the header's value. @param asked.body as parsed: another spelling of it is the same request.
  * @throws Failure `idempotency_in_progress`, or `idempotency_mismatch` where the key came with another body before.
  */
 export async function idempotently(
   deps: Deps,
-  question: { accountId: string; route: string; body: object },
-  request: Request,
+  asked: { accountId: string; route: string; key: string | undefined; body: object },
   work: (remember: Remember) => Promise<Answer>,
 ): Promise<Answer & { replayed: boolean }> {
-  const key = readKey(request);
-  if (key === null) return { ...(await work(() => Promise.resolve())), replayed: false };
+  if (asked.key === undefined) return { ...(await work(() => Promise.resolve())), replayed: false };
 
   const now = deps.clock.now();
   const claim: Claim = {
-    accountId: question.accountId,
-    route: question.route,
-    keyHash: sha256(key),
-    requestHash: sha256(JSON.stringify(question.body)),
+    accountId: asked.accountId,
+    route: asked.route,
+    keyHash: sha256(unquote(asked.key)),
+    requestHash: sha256(JSON.stringify(asked.body)),
     claimedAt: now,
   };
   const claimed = await claimKey(deps.db, claim, {
@@ -71,10 +68,8 @@ async function replay(deps: Deps, claim: Claim): Promise<Answer> {
   return { status: held.status, data: held.answer };
 }
 
-/** The header's value, or null where there is none. The draft standard quotes it; most clients do not. */
-function readKey(request: Request): string | null {
-  const header = request.get('idempotency-key');
-  if (header === undefined) return null;
+/** The draft standard puts the key in quotes; most clients do not. */
+function unquote(header: string): string {
   const key = header.replace(/^"(.*)"$/, '$1');
   if (key.length < 1 || key.length > 255) {
     fail('invalid_request', 'The header Idempotency-Key must have 1 to 255 characters.');

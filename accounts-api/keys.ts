@@ -50,9 +50,10 @@ export function createKey(deps: Deps): Handler {
     const caller = callerOf(call);
     parseQuery(noParameters, request.url);
     const body = parseBody(newKey, request.body);
-    const question = { accountId: caller.accountId, route: 'POST /v1/keys', body };
+    const key = request.get('idempotency-key');
+    const asked = { accountId: caller.accountId, route: 'POST /v1/keys', key, body };
     const answer = await call.stage('sql', () =>
-      idempotently(deps, question, request, (remember) =>
+      idempotently(deps, asked, (remember) =>
         deps.db.sequelize.transaction(async (transaction) => {
           const { record, value } = await issueKey(deps, transaction, caller, {
             name: body.name,

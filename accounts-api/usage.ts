@@ -6,6 +6,7 @@ import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
 import { oneOfParam, parseQuery, periodParam } from '../kernel/params.ts';
 import { addDays, addMonths } from '../kernel/periods.ts';
+import { findAccount } from './account.ts';
 import { callerOf } from './caller.ts';
 import type { Deps } from './database.ts';
 import { sendList, sendOne } from './envelope.ts';
@@ -39,8 +40,7 @@ export function readUsage(deps: Deps): Handler {
   return async (request, response, call) => {
     const { accountId } = callerOf(call);
     parseQuery(noParameters, request.url);
-    const account = await call.stage('sql', () => deps.db.accounts.findByPk(accountId));
-    if (account === null) fail('unauthorized', 'The account of this credential no longer exists.');
+    const account = await call.stage('sql', () => findAccount(deps, accountId));
     sendOne(response, 200, await call.stage('sql', () => monthUsage(deps, account)));
   };
 }

@@ -1,8 +1,10 @@
 // POST /internal/credentials: whose keys these are, as PostgreSQL has it at this moment.
 import { createHash } from 'node:crypto';
 import test from 'ava';
+import { start } from '../../accounts-api/main.ts';
 import { setPlan } from '../../accounts-api/operator.ts';
 import { assertError, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
+import { silentLog, testIdentitySecret } from '../harness.ts';
 
 let room: AccountsRoom;
 
@@ -67,7 +69,21 @@ test('a client cannot reach the internal addresses, whatever credential it has',
   }
 });
 
-test('the room says whether it is alive and whether its database answers', async (t) => {
+test('the room says whether it is alive, and whether its database answers', async (t) => {
   t.is((await fetch(`${room.url}/healthz`)).status, 200);
   t.is((await fetch(`${room.url}/readyz`)).status, 200);
+  const cutOff = await start({
+    databaseUrl: 'postgres://nobody@127.0.0.1:1/nothing',
+    identitySecret: testIdentitySecret,
+    plans: room.deps.plans,
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    clock: room.clock,
+  });
+  t.is((await fetch(`${cutOff.url}/healthz`)).status, 200);
+  const notReady = await fetch(`${cutOff.url}/readyz`);
+  t.is(notReady.status, 503);
+  t.like(await notReady.json(), { error: { code: 'unavailable' } });
+  await cutOff.close();
 });
