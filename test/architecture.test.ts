@@ -83,7 +83,7 @@ test('no package with a known hole is in the lockfile', (t) => {
     superagent: (version) => !isStandIn(version),
     'base-x': (version) => below(version, '4.0.1'),
     uuid: (version) => version !== '3.4.0' && below(version, '11.1.1'), // 3.4.0 is gateway/stand-ins/uuid
-    'js-yaml': (version) => below(version, '4.1.1'),
+    'js-yaml': (version) => below(version, version.startsWith('3.') ? '3.14.2' : '4.1.1'),
     vm2: () => true,
     jws: (version) => below(version, '3.2.3'),
   };

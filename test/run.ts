@@ -105,8 +105,7 @@ async function runAva(env: Record<string, string>): Promise<number> {
   });
   const code = await new Promise<number>((resolve) => child.once('close', (status) => resolve(status ?? 1)));
   // AVA's closing lines are coloured words; this one line is for people and machines alike.
-  const count = (word: string) =>
-    /(\d+)/.exec(new RegExp(`\\d+ tests? ${word}`).exec(tail)?.[0] ?? '0')?.[1] ?? '0';
+  const count = (word: string) => new RegExp(`(\\d+)(?: tests?)? ${word}`).exec(tail)?.[1] ?? '0';
   process.stdout.write(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped\n`);
   const skipped = /\d+ tests? (skipped|todo)/.exec(tail);
   if (code === 0 && skipped !== null && process.env['CI'] !== undefined) {
