@@ -1,6 +1,6 @@
 // Risk and return of a fund over one, three, five years or since inception, against a benchmark and a risk-free rate.
 // Hides which NAVs are compared, when a history is too short or too thin, and which rate was in force in each period.
-import { addMonths, dayNumber, fromDayNumber, periodEnd } from '../kernel/periods.ts';
+import { addDays, addMonths, dayNumber, periodEnd } from '../kernel/periods.ts';
 import { inceptionNav, navOnOrBefore, navsBetween, navSlackDays, type AdjustedNav } from './adjusted-nav.ts';
 import { returnPct } from './fund-returns.ts';
 import {
@@ -60,6 +60,7 @@ export interface FundAnalytics {
   sortino: number | null;
   /** Zero or negative. */
   max_drawdown_pct: number | null;
+  /** All null where the value never fell; no recovery date where the peak is not reached again in the window. */
   max_drawdown: { peak_date: string | null; trough_date: string | null; recovery_date: string | null };
   calmar: number | null;
   /** The 5th percentile of the returns of one period: a negative figure is a loss. */
@@ -107,9 +108,9 @@ export function fundAnalytics(navs: readonly AdjustedNav[], options: AnalyticsOp
     n_obs: Math.max(0, sample.length - 1),
     basis: 'annualized_compound',
     ...ownFigures(enough, options),
-    ...monthFigures(navs, enough),
+    ...monthFigures(navs, enough, options),
     ...benchmarkFigures(enough, options),
-    method: methodText(options),
+    method: methodText(navs, enough, options),
   };
 }
 
@@ -179,18 +180,133 @@ function ownFigures(sample: Sample, { frequency, riskFree }: AnalyticsOptions) {
 }
 
 /** Best and worst calendar month, and the share of months above zero, whatever the frequency of the other figures. */
-function monthFigures(navs: Sample, sample: Sample) {
-  const [first, last] = [sample[0], sample.at(-1)];
-  const monthEnds = first && last ? monthEndNavs(navs, first.date, lastMonthEndBy(last.date)) : [];
+function monthFigures(navs: Sample, sample: Sample, { asOf }: AnalyticsOptions) {
+  const first = sample[0];
+  const monthEnds = first === undefined ? [] : monthEndNavs(navs, first.date, lastMonthEndBy(asOf));
   const returns = returnsOf(monthEnds.map((nav) => nav.adjusted));
-  const [best, worst] = [returns.indexOf(Math.max(...returns)), returns.indexOf(Math.min(...returns))];
-  const month = (position: number) => monthEnds[position + 1]?.date.slice(0, 7) ?? null;
-  const positive = returns.filter((value) => value > 0).length;
+  const months = returns
+    .map((value, i) => ({ month: monthEnds[i + 1]?.date.slice(0, 7) ?? null, value }))
+    .sort((a, b) => b.value - a.value);
+  const [best, worst] = [months[0], months.at(-1)];
   return {
-    best_month: month(best),
-    best_month_pct: pct(returns[best] ?? null),
-    worst_month: month(worst),
-    worst_month_pct: pct(returns[worst] ?? null),
-    positive_months_pct: pct(finite(positive / returns.length)),
+    best_month: best?.month ?? null,
+    best_month_pct: pct(best?.value ?? null),
+    worst_month: worst?.month ?? null,
+    worst_month_pct: pct(worst?.value ?? null),
+    positive_months_pct: pct(finite(returns.filter((value) => value > 0).length / returns.length)),
   };
+}
+
+function benchmarkFigures(sample: Sample, options: AnalyticsOptions) {
+  const p = periodsPerYear[options.frequency];
+  const shared = sharedSample(sample, options);
+  const returns = returnsOf(shared.fund.map((nav) => nav.adjusted));
+  const benchmark = returnsOf(shared.benchmark.map((nav) => nav.adjusted));
+  const active = returns.map((value, i) => value - (benchmark[i] ?? NaN));
+  const excess = lessRiskFree(returns, shared.fund, options.riskFree, p);
+  const benchmarkExcess = lessRiskFree(benchmark, shared.fund, options.riskFree, p);
+  const regressed = excess === null || benchmarkExcess === null ? null : ([excess, benchmarkExcess] as const);
+  const r = regressed && correlation(...regressed);
+  return {
+    benchmark_n_obs: returns.length,
+    alpha_pct: pct(regressed && alpha(...regressed, p)),
+    beta: regressed && beta(...regressed),
+    r_squared: r === null ? null : r * r,
+    correlation: r,
+    tracking_error_pct: pct(volatility(active, p)),
+    information_ratio: informationRatio(active, p),
+    treynor: regressed && treynor(...regressed, p),
+    up_capture_pct: pct(capture(returns, benchmark, 'up', p)),
+    down_capture_pct: pct(capture(returns, benchmark, 'down', p)),
+  };
+}
+
+/**
+ * Fund and benchmark at the same moments: on the dates that both have, or at each month's end. A benchmark that is missing
+ * on a date is not carried forward, which would show a false calm and then a false jump. Empty where what they share does
+ * not cover the window or is not enough.
+ */
+function sharedSample(sample: Sample, options: AnalyticsOptions): { fund: Sample; benchmark: Sample } {
+  const none = { fund: [], benchmark: [] };
+  const [first, last] = [sample[0], sample.at(-1)];
+  if (first === undefined || last === undefined || options.benchmark === null) return none;
+  const shared = { fund: sample, benchmark: options.benchmark };
+  if (options.frequency === 'daily') {
+    const byDate = new Map(options.benchmark.map((level) => [level.date, level]));
+    shared.fund = sample.filter((nav) => byDate.has(nav.date));
+    shared.benchmark = shared.fund.flatMap((nav) => byDate.get(nav.date) ?? []);
+  } else {
+    shared.benchmark = monthEndNavs(options.benchmark, first.date, lastMonthEndBy(options.asOf));
+  }
+  const isCovered =
+    (shared.fund[0]?.date ?? '9999') <= addDays(first.date, navSlackDays) &&
+    (shared.fund.at(-1)?.date ?? '') >= addDays(last.date, -navSlackDays);
+  return isCovered &&
+    isEnough(shared.fund, options.frequency) &&
+    isEnough(shared.benchmark, options.frequency)
+    ? shared
+    : none;
+}
+
+/**
+ * Returns less the rate in force on the first day of each period, (1 + rate)^(1 / periods a year) − 1.
+ * Null where a rate is not known at the start of every period.
+ */
+function lessRiskFree(
+  returns: readonly number[],
+  sample: Sample,
+  riskFree: readonly RatePoint[] | null,
+  p: number,
+): readonly number[] | null {
+  if (riskFree === null) return returns;
+  const rates = riskFree
+    .flatMap(({ date, rate_pct }) => (rate_pct === null ? [] : [{ date, rate: Number(rate_pct) / 100 }]))
+    .sort((a, b) => (a.date < b.date ? -1 : 1));
+  let next = 0;
+  const excess = returns.map((value, i) => {
+    while (next < rates.length && (rates[next]?.date ?? '') <= (sample[i]?.date ?? '')) next += 1;
+    return value - ((1 + (rates[next - 1]?.rate ?? NaN)) ** (1 / p) - 1);
+  });
+  return excess.every(Number.isFinite) ? excess : null;
+}
+
+function methodText(navs: Sample, sample: Sample, { frequency, riskFree }: AnalyticsOptions): string {
+  const [first, last] = [sample[0], sample.at(-1)];
+  const isFolded =
+    frequency === 'daily' && first && last && navsBetween(navs, first.date, last.date).length > sample.length;
+  return [
+    `simple ${frequency} returns of the adjusted NAV, ${periodsPerYear[frequency]} a year`,
+    ...(isFolded ? ['those of Saturday and Sunday are part of the next'] : []),
+    riskFree === null ? 'risk-free rate zero' : 'risk-free rate in force at the start of each period',
+  ].join('; ');
+}
+
+function returnsOf(values: readonly number[]): number[] {
+  return values.slice(1).map((value, i) => value / (values[i] ?? NaN) - 1);
+}
+
+function daysOf(sample: Sample): number {
+  const [first, last] = [sample[0], sample.at(-1)];
+  return first === undefined || last === undefined ? 0 : dayNumber(last.date) - dayNumber(first.date);
+}
+
+function perYear(sample: Sample): number {
+  return ((sample.length - 1) * 365) / daysOf(sample);
+}
+
+function yearsBefore(date: string, window: '1y' | '3y' | '5y'): string {
+  return addMonths(date, -12 * Number(window.slice(0, 1)));
+}
+
+/** The last day of the last month that is over by the end of the day. */
+function lastMonthEndBy(date: string): string {
+  return addDays(`${addDays(date, 1).slice(0, 7)}-01`, -1);
+}
+
+function isWeekend(date: string): boolean {
+  return [0, 6].includes(new Date(dayNumber(date) * 86_400_000).getUTCDay());
+}
+
+function pct(fraction: number | null): number | null {
+  return fraction === null ? null : finite(fraction * 100);
 }

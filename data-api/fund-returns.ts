@@ -58,7 +58,6 @@ export interface SipReturn {
   from: string | null;
   to: string | null;
   instalments: number;
-  invested: number;
   final_value: number | null;
   /** Percent points a year. */
   value_pct: number | null;
@@ -120,19 +119,19 @@ export function sipReturn(
   }: { instalmentDates: readonly string[]; instalment: number; asOf: string },
 ): SipReturn {
   const end = navOnOrBefore(navs, asOf);
-  const purchases = instalmentDates.toSorted().map((date) => navOnOrAfter(navs, date));
-  const bought = purchases.filter((nav) => nav !== null && end !== null && nav.date <= end.date);
-  const complete = end !== null && bought.length > 0 && bought.length === purchases.length;
+  const bought = instalmentDates.toSorted().flatMap((date) => {
+    const nav = navOnOrAfter(navs, date);
+    return nav === null || end === null || nav.date > end.date ? [] : [nav];
+  });
+  const complete = end !== null && bought.length > 0 && bought.length === instalmentDates.length;
   const finalValue = complete
     ? bought.reduce((sum, nav) => sum + instalment * (end.adjusted / nav.adjusted), 0)
     : NaN;
   const flows = bought.map(({ date }) => ({ date, amount: -instalment }));
-  const invested = instalment * instalmentDates.length;
   return {
     from: bought[0]?.date ?? null,
     to: end?.date ?? null,
     instalments: instalmentDates.length,
-    invested,
     final_value: Number.isFinite(finalValue) ? finalValue : null,
     value_pct: complete ? xirrPct([...flows, { date: end.date, amount: finalValue }]) : null,
     basis: 'xirr',

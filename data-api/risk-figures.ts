@@ -149,7 +149,9 @@ function sampleVariance(values: readonly number[]): number {
   return sampleCovariance(values, values);
 }
 
+/** NaN below two values. */
 function sampleCovariance(a: readonly number[], b: readonly number[]): number {
+  if (a.length < 2) return NaN;
   const [meanA, meanB] = [mean(a), mean(b)];
   const products = a.reduce((sum, value, i) => sum + (value - meanA) * ((b[i] ?? NaN) - meanB), 0);
   return products / (a.length - 1);
