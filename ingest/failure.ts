@@ -1,0 +1,43 @@
+// How a load fails: one error for a wrong call, an unreadable file, or rows that are not what the dataset expects.
+
+/** A cell that was refused: where it stands, what it says, what was expected instead. */
+export interface Reject {
+  /** The line of the file on which the row begins; the header is on line 1. */
+  line: number;
+  /** The column as the file names it, or the part of the row that is at fault. */
+  column: string;
+  value: string;
+  expected: string;
+}
+
+/**
+ * `usage`: the call itself is wrong (an unknown dataset, a mapping to a column that is not there);
+ * `invalid_file`: the file cannot be read (no header, broken gzip, wrong encoding);
+ * `invalid_rows`: rows were refused. Nothing was stored in any of the three.
+ */
+export type IngestFailureCode = 'usage' | 'invalid_file' | 'invalid_rows';
+
+export class IngestFailure extends Error {
+  readonly code: IngestFailureCode;
+  /** The first thousand refused cells, in the order found; the report file has all of them. */
+  readonly rejects: readonly Reject[];
+  /** How many rows were refused in all. */
+  readonly rowsRejected: number;
+
+  constructor(
+    code: IngestFailureCode,
+    message: string,
+    options: { rejects?: readonly Reject[]; rowsRejected?: number; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'IngestFailure';
+    this.code = code;
+    this.rejects = options.rejects ?? [];
+    this.rowsRejected = options.rowsRejected ?? 0;
+  }
+}
+
+/** @throws IngestFailure always: the call is wrong. */
+export function misuse(message: string): never {
+  throw new IngestFailure('usage', message);
+}

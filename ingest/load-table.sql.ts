@@ -1,0 +1,110 @@
+// Statements of the datasets that are plain tables: staging rows, checking them, inserting or updating by key.
+import type { Transaction } from '../kernel/database.ts';
+import type { Column, Dataset } from './datasets.ts';
+
+const sqlTypes: Record<Column['type'], string> = {
+  text: 'text',
+  series_id: 'text',
+  frequency: 'text',
+  date: 'date',
+  number: 'numeric',
+  integer: 'integer',
+  month_day: 'text',
+  list: 'text[]',
+};
+
+/** Makes load_table: the line, and the columns that the file has. */
+export async function createTableStage(on: Transaction, columns: readonly Column[]): Promise<void> {
+  const definitions = columns.map((column) => `${column.name} ${sqlTypes[column.type]}`);
+  await on.query(
+    `create temp table load_table (line integer not null, ${definitions.join(', ')}) on commit drop`,
+  );
+}
+
+/** Takes every row but the first of each key out of the stage. @returns them. */
+export function takeRepeatedKeys(
+  on: Transaction,
+  dataset: Dataset,
+): Promise<{ line: number; first_line: number; key: string }[]> {
+  const key = dataset.key.join(', ');
+  return on.query(
+    `with numbered as (select line, min(line) over (partition by ${key}) as first_line from load_table)
+     delete from load_table t using numbered n where n.line = t.line and n.line > n.first_line
+     returning t.line, n.first_line, concat_ws(', ', ${dataset.key.map((name) => `t.${name}`).join(', ')}) as key`,
+  );
+}
+
+/** Takes out the rows of new keys that lack required columns. @returns them, with the first column they lack. */
+export function takeIncomplete(
+  on: Transaction,
+  dataset: Dataset,
+  present: readonly Column[],
+): Promise<{ line: number; column: string }[]> {
+  const has = new Set(present.map((column) => column.name));
+  const lacking = dataset.columns
+    .filter((column) => column.required)
+    .map(
+      (column) => `when ${has.has(column.name) ? `t.${column.name} is null` : 'true'} then '${column.name}'`,
+    );
+  return on.query(
+    `with checked as (
+       select t.line, case ${lacking.join(' ')} end as lacks from load_table t
+       where not exists (select from ${dataset.target} k where ${onKey(dataset, 't', 'k')}))
+     delete from load_table t using checked c where c.line = t.line and c.lacks is not null
+     returning t.line, c.lacks as column`,
+  );
+}
+
+/** Takes out rows that would change how the dates of existing observations are to be read. @returns them. */
+export function takeRedatings(
+  on: Transaction,
+  column: 'frequency' | 'fiscal_year_end',
+): Promise<{ line: number; value: string | null; kept: string | null }[]> {
+  return on.query(
+    `delete from load_table t using data.series s
+     where s.series_id = t.series_id and s.${column} is distinct from t.${column}
+       and exists (select from data.vintages v where v.series_no = s.series_no)
+     returning t.line, t.${column} as value, s.${column} as kept`,
+  );
+}
+
+/** Inserts and updates. @returns how many rows were new, and how many changed; the others were as they stand. */
+export async function upsert(
+  on: Transaction,
+  dataset: Dataset,
+  present: readonly Column[],
+  loadNo: number,
+): Promise<{ inserted: number; updated: number }> {
+  const names = present.map((column) => column.name);
+  const cell = (column: Column) =>
+    column.type === 'list' ? `coalesce(t.${column.name}, '{}')` : `t.${column.name}`;
+  const others = present.filter((column) => !dataset.key.includes(column.name));
+  // The version is what readers' caches go by, so metadata counts as a change of the series.
+  const versions = dataset.target === 'data.series' ? ', data_version = $1, updated_at = now()' : '';
+  const updated =
+    others.length === 0
+      ? []
+      : await on.query(
+          `update ${dataset.target} k set ${others.map((column) => `${column.name} = ${cell(column)}`).join(', ')}${versions}
+           from load_table t where ${onKey(dataset, 't', 'k')}
+             and (${others.map((column) => `k.${column.name} is distinct from ${cell(column)}`).join(' or ')})
+           returning 1`,
+          versions === '' ? [] : [loadNo],
+        );
+  const inserted = await on.query(
+    `insert into ${dataset.target} (${names.join(', ')})
+     select ${present.map(cell).join(', ')} from load_table t
+     where not exists (select from ${dataset.target} k where ${onKey(dataset, 't', 'k')}) returning 1`,
+  );
+  return { inserted: inserted.length, updated: updated.length };
+}
+
+/** The rows left in the stage. */
+export async function countStaged(on: Transaction): Promise<number> {
+  const [row] = await on.query<{ count: number }>('select count(*) as count from load_table');
+  return row?.count ?? 0;
+}
+
+function onKey(dataset: Dataset, stage: string, target: string): string {
+  return dataset.key.map((name) => `${target}.${name} = ${stage}.${name}`).join(' and ');
+}

@@ -1,0 +1,209 @@
+// Loads a file into a dataset, whole or not at all: read, stage, compare, store, in one transaction.
+// Hides where the rows of each dataset go. One load runs at a time; readers see it when it is committed.
+import type { Readable } from 'node:stream';
+import { dateIn, type Clock } from '../kernel/clock.ts';
+import type { Database } from '../kernel/database.ts';
+import type { ColumnOptions } from './columns.ts';
+import { readCsv, type CsvBatch, type CsvOptions } from './csv.ts';
+import { datasetNamed } from './datasets.ts';
+import { parseVintage } from './dates.ts';
+import { IngestFailure, misuse, type Reject } from './failure.ts';
+import { loadPoints } from './load-points.ts';
+import { loadTable } from './load-table.ts';
+import { Rejects } from './rejects.ts';
+import { lockLoads, relaxLimits, type LoadCounts } from './statements.sql.ts';
+import type { ValueOptions } from './values.ts';
+
+export interface LoadOptions extends ColumnOptions, ValueOptions {
+  dataset: string;
+  /** A path, `-` for standard input, or a stream. Gzip is recognised by its content. */
+  input: Readable | string;
+  /** What to call the input in the record of loads; the path unless given. */
+  sourceName?: string;
+  /** Series that are not there are made, from the constants of `set` and from columns of the file. */
+  create?: boolean;
+  /** One row a date, one column a series. */
+  wide?: boolean;
+  /** Lines below the header that hold no data. */
+  skipRows?: number;
+  /** Such as `DD/MM/YYYY`; see dates.ts. */
+  dateFormat?: string;
+  /** The day, or the period by its last day, on which the file was published; today unless given. */
+  vintage?: string;
+  /** The file states each of its series completely: what it leaves out is deleted as of the vintage. */
+  full?: boolean;
+  /** Does everything, then takes it back. */
+  dryRun?: boolean;
+  /** Leaves refused rows out (in a wide file: refused cells) instead of storing nothing. */
+  skipInvalid?: boolean;
+  delimiter?: string;
+  encoding?: string;
+  headerLine?: number;
+  /** Where today is decided. */
+  seriesTimeZone: string;
+  clock: Clock;
+  /** bytesTotal is not known for streams. */
+  onProgress?: (rowsRead: number, bytesRead: number, bytesTotal?: number) => void;
+  /** A CSV file that receives every refused row. */
+  reportFile?: string;
+}
+
+export interface LoadSummary {
+  /** Rows of the file that held something. */
+  rowsRead: number;
+  /** Points, or the rows of a table dataset. */
+  pointsNew: number;
+  pointsRevised: number;
+  pointsUnchanged: number;
+  pointsDeleted: number;
+  /** In a wide file: cells. */
+  rowsRejected: number;
+  seconds: number;
+  rowsPerSecond: number;
+  /** The first twenty. */
+  rejects: Reject[];
+}
+
+/** What a kind of dataset makes of the batches. */
+export interface LoadResult extends LoadCounts {
+  rows_read: number;
+}
+
+/** What both kinds are handed. */
+export interface LoadInput {
+  header: string[];
+  headerLine: number;
+  batches: AsyncIterable<CsvBatch>;
+  /** The vintage of the load; given by the call where `vintageGiven`. */
+  vintage: string;
+  vintageGiven: boolean;
+  today: string;
+  rejects: Rejects;
+  onRows: (rowsRead: number) => void;
+}
+
+/** Carries the result of a dry run out of its transaction, which it ends. */
+class DryRunEnds extends Error {
+  readonly result: LoadResult;
+
+  constructor(result: LoadResult) {
+    super('the dry run is over');
+    this.result = result;
+  }
+}
+
+/**
+ * Loads the file. The same file twice changes nothing; a file of an older vintage lands where it belongs.
+ * @throws IngestFailure where the call or the file is wrong, or a row is and `skipInvalid` is not set; nothing is stored.
+ */
+export async function load(database: Database, options: LoadOptions): Promise<LoadSummary> {
+  const started = performance.now();
+  const dataset = datasetNamed(options.dataset);
+  checkOptions(options);
+  const today = dateIn(options.seriesTimeZone, options.clock.now());
+  const vintage = options.vintage === undefined ? today : parseVintage(options.vintage, today);
+  const rejects = new Rejects(options.reportFile);
+  let rows = 0;
+  const csv: CsvOptions = {
+    ...options,
+    onBytes: (bytesRead, bytesTotal) => options.onProgress?.(rows, bytesRead, bytesTotal),
+  };
+  const batches = readCsv(options.input, csv);
+  try {
+    const result = await database
+      .transaction(async (on) => {
+        await relaxLimits(on);
+        await lockLoads(on);
+        const input = {
+          ...(await headerAndRows(batches, options)),
+          vintage,
+          vintageGiven: options.vintage !== undefined,
+          today,
+          rejects,
+          onRows: (rowsRead: number) => void (rows = rowsRead),
+        };
+        const result =
+          dataset.kind === 'points'
+            ? await loadPoints(on, input, options)
+            : await loadTable(on, dataset, input, options);
+        if (options.dryRun === true) throw new DryRunEnds(result);
+        return result;
+      })
+      .catch((error: unknown) => {
+        if (error instanceof DryRunEnds) return error.result;
+        throw error;
+      });
+    return summarise(result, rejects, (performance.now() - started) / 1000);
+  } finally {
+    rejects.close();
+    await batches.return(undefined);
+  }
+}
+
+function checkOptions(options: LoadOptions): void {
+  if (options.full === true && options.skipInvalid === true)
+    misuse(
+      '--full takes what is absent as deleted, so --skip-invalid would delete the rows it leaves out: use one of them.',
+    );
+  if (options.skipRows !== undefined && !(Number.isInteger(options.skipRows) && options.skipRows >= 0))
+    misuse('--skip-rows is a number of lines, 0 or more.');
+  if (options.headerLine !== undefined && !(Number.isInteger(options.headerLine) && options.headerLine >= 1))
+    misuse('--header-line is the number of a line, 1 or more.');
+}
+
+/** Takes the header and the rows to skip off the front. */
+async function headerAndRows(
+  batches: AsyncGenerator<CsvBatch>,
+  options: LoadOptions,
+): Promise<{ header: string[]; headerLine: number; batches: AsyncIterable<CsvBatch> }> {
+  const first = await nonEmpty(batches);
+  const header = first?.rows[0];
+  if (first === null || header === undefined || header.every((title) => title.trim() === ''))
+    throw new IngestFailure('invalid_file', 'The file has no header: its first line must name the columns.');
+  const left = { rows: first.rows.slice(1), lines: first.lines.slice(1) };
+  return {
+    header,
+    headerLine: first.lines[0] ?? 1,
+    batches: withoutRows(options.skipRows ?? 0, left, batches),
+  };
+}
+
+async function nonEmpty(batches: AsyncGenerator<CsvBatch>): Promise<CsvBatch | null> {
+  for (;;) {
+    const next = await batches.next();
+    if (next.done === true) return null;
+    if (next.value.rows.length > 0) return next.value;
+  }
+}
+
+async function* withoutRows(
+  count: number,
+  first: CsvBatch,
+  rest: AsyncGenerator<CsvBatch>,
+): AsyncGenerator<CsvBatch> {
+  let left = count;
+  const cut = (batch: CsvBatch): CsvBatch => {
+    if (left === 0) return batch;
+    const skipped = Math.min(left, batch.rows.length);
+    left -= skipped;
+    return { rows: batch.rows.slice(skipped), lines: batch.lines.slice(skipped) };
+  };
+  yield cut(first);
+  for await (const batch of rest) yield cut(batch);
+}
+
+function summarise(result: LoadResult, rejects: Rejects, seconds: number): LoadSummary {
+  return {
+    rowsRead: result.rows_read,
+    pointsNew: result.points_new,
+    pointsRevised: result.points_revised,
+    pointsUnchanged: result.points_unchanged,
+    pointsDeleted: result.points_deleted,
+    rowsRejected: rejects.count,
+    seconds,
+    rowsPerSecond: seconds === 0 ? 0 : Math.round(result.rows_read / seconds),
+    rejects: rejects.first,
+  };
+}
+
+export { describe } from './datasets.ts';

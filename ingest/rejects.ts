@@ -1,0 +1,64 @@
+// Collects refused rows: the first thousand in memory, all of them in a CSV report where one is asked for.
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { stringify } from 'csv-stringify/sync';
+import { IngestFailure, type Reject } from './failure.ts';
+
+const keptInMemory = 1_000;
+const shownInMessage = 20;
+const valueLengthMax = 200;
+
+export class Rejects {
+  readonly #kept: Reject[] = [];
+  readonly #reportFile: string | undefined;
+  #report: number | undefined;
+  #count = 0;
+
+  /** @param reportFile made when the first row is refused; an existing file is replaced. */
+  constructor(reportFile?: string) {
+    this.#reportFile = reportFile;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get first(): Reject[] {
+    return this.#kept.slice(0, shownInMessage);
+  }
+
+  add(line: number, column: string, value: string, expected: string): void {
+    this.#count++;
+    const shown = value.length > valueLengthMax ? `${value.slice(0, valueLengthMax)}…` : value;
+    const reject = { line, column, value: shown, expected };
+    if (this.#kept.length < keptInMemory) this.#kept.push(reject);
+    if (this.#reportFile === undefined) return;
+    if (this.#report === undefined) {
+      this.#report = openSync(this.#reportFile, 'w');
+      writeSync(this.#report, 'line,column,value,expected\n');
+    }
+    writeSync(this.#report, stringify([[line, column, shown, expected]]));
+  }
+
+  /** @throws IngestFailure where a row was refused. */
+  throwIfAny(): void {
+    if (this.#count === 0) return;
+    const lines = this.first.map(
+      (reject) => `  line ${reject.line}, ${reject.column}: "${reject.value}", expected ${reject.expected}`,
+    );
+    const more = this.#count - lines.length;
+    if (more > 0)
+      lines.push(
+        this.#reportFile === undefined ? `  and ${more} more` : `  and ${more} more, in ${this.#reportFile}`,
+      );
+    const rows = this.#count === 1 ? '1 row is' : `${this.#count} rows are`;
+    throw new IngestFailure('invalid_rows', `${rows} not valid; nothing was stored.\n${lines.join('\n')}`, {
+      rejects: this.#kept,
+      rowsRejected: this.#count,
+    });
+  }
+
+  close(): void {
+    if (this.#report !== undefined) closeSync(this.#report);
+    this.#report = undefined;
+  }
+}

@@ -1,0 +1,60 @@
+// What the tests of ingest share: loading CSV text, and reading back what was published.
+import { Readable } from 'node:stream';
+import type { Database } from '../../kernel/database.ts';
+import { load, type LoadOptions, type LoadSummary } from '../../ingest/load.ts';
+import { fakeClock } from '../harness.ts';
+
+export const today = '2024-06-30';
+
+/** Loads CSV text into observations, with series made as daily ones unless told otherwise. */
+export function loadCsv(
+  database: Database,
+  csv: string | readonly string[],
+  options: Partial<LoadOptions> = {},
+): Promise<LoadSummary> {
+  const text = typeof csv === 'string' ? csv : csv.join('\n');
+  return load(database, {
+    dataset: 'observations',
+    input: Readable.from([Buffer.from(text)]),
+    seriesTimeZone: 'UTC',
+    clock: fakeClock(`${today}T12:00:00Z`),
+    ...options,
+  });
+}
+
+/** What makes unknown series, for `--create`. */
+export const daily = { frequency: 'daily', unit: 'Index', source: 'Test' };
+
+/** The published values of a series at a vintage (now, unless given): `date` or `date dims` → value, null where missing. */
+export async function published(
+  database: Database,
+  seriesId: string,
+  vintage?: string,
+): Promise<Record<string, string | null>> {
+  const rows = await database.query<{ point: string; value: string | null }>(
+    `select concat_ws(' ', o.date, (select string_agg(value, ' ' order by key) from jsonb_each_text(d.dims))) as point,
+       o.value
+     from data.observations o join data.series s using (series_no) join data.series_dims d using (series_no, dims_no)
+     where s.series_id = $1 and case when $2::date is null then o.superseded_on = 'infinity'
+       else o.published_on <= $2 and o.superseded_on > $2 end
+     order by 1`,
+    [seriesId, vintage ?? null],
+  );
+  const values = Object.fromEntries(rows.map((row) => [row.point, row.value]));
+  if (Object.keys(values).length < rows.length)
+    throw new Error(`${seriesId} has a point twice at ${vintage}`);
+  return values;
+}
+
+/** How many rows each table of the data holds: a load that changes nothing leaves them as they are. */
+export async function rowCounts(database: Database): Promise<Record<string, number>> {
+  const [counts] = await database.query<Record<string, number>>(
+    `select (select count(*) from data.observations) as observations,
+       (select count(*) from data.observations where superseded_on <> 'infinity') as closed,
+       (select count(*) from data.vintages) as vintages,
+       (select count(*) from data.confirmations) as confirmations,
+       (select count(*) from data.series) as series,
+       (select count(*) from data.series_dims) as dims`,
+  );
+  return counts ?? {};
+}
