@@ -22,9 +22,9 @@ const serverOptions = {
 
 /** The server that runs the engine's app; it does not listen yet. */
 export function createGatewayServer(app: EngineApp, log: Log): Server {
-  const answering = new WeakSet<Duplex>();
+  const answering = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(serverOptions, (request, response) => {
-    answering.add(request.socket);
+    answering.set(request.socket, response);
     response.once('close', () => answering.delete(request.socket));
     app(request, response, (error) => answerFailure(log, request, response, unanswered(error)));
   });
@@ -34,7 +34,8 @@ export function createGatewayServer(app: EngineApp, log: Log): Server {
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     // In the middle of an answer, a second one would be read as part of the first.
-    const isCut = !socket.writable || error.code === 'ECONNRESET' || answering.has(socket);
+    const isCut =
+      !socket.writable || error.code === 'ECONNRESET' || answering.get(socket)?.headersSent === true;
     if (isCut) socket.destroy();
     else socket.end(rawAnswer(malformed(error)));
   });

@@ -123,7 +123,7 @@ function createProxy(
     ejectPlugins: true, // the default ones answer failures in plain text, and log addresses
     plugins: [
       (proxy) => {
-        proxy.on('error', (error, request) => attempts.get(request)?.fail(error));
+        proxy.on('error', (error, request) => request && attempts.get(request)?.fail(error));
         proxy.on('proxyReq', (upstream, request) => {
           const attempt = attempts.get(request);
           if (attempt === undefined) return;

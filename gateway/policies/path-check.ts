@@ -60,15 +60,7 @@ export function takeKeys(rawQuery: string): { query: string; keys: string[] } {
     keys.push(value);
     return false;
   });
-  return { query: escapeRawBytes(kept.join('&')), keys };
-}
-
-/** Some clients send UTF-8 unescaped; Node shows each byte as one character. Escaped, the bytes are the same. */
-function escapeRawBytes(query: string): string {
-  return query.replace(
-    /[^\x21-\x7e]/g,
-    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  );
+  return { query: kept.join('&'), keys };
 }
 
 /** Express keeps a second copy of the address for error pages and loggers; it must not keep the key either. */

@@ -177,7 +177,7 @@ export async function startTestGateway(overrides: Partial<GatewayOptions> = {}) 
   const clock = fakeClock('2026-11-20T12:00:00Z');
   const dataApi = await startUpstream('data-api');
   const accounts = await startAccounts(clock);
-  const gateway = await start({
+  const started = start({
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [accounts.upstream.url],
     identitySecret: testIdentitySecret,
@@ -193,6 +193,11 @@ export async function startTestGateway(overrides: Partial<GatewayOptions> = {}) 
     settleEveryMs: 5,
     ...overrides,
   });
+  const closeStandIns = () => Promise.all([dataApi.close(), accounts.upstream.close()]);
+  const gateway = await started.catch(async (error: unknown) => {
+    await closeStandIns();
+    throw error;
+  });
   return {
     url: gateway.url,
     gateway,
@@ -201,8 +206,7 @@ export async function startTestGateway(overrides: Partial<GatewayOptions> = {}) 
     accounts,
     async close() {
       await gateway.close();
-      await dataApi.close();
-      await accounts.upstream.close();
+      await closeStandIns();
     },
   };
 }

@@ -1,0 +1,61 @@
+import test from 'ava';
+import { batched } from './batched.ts';
+
+/** A send that answers each batch when told. */
+function heldSend() {
+  const batches: {
+    items: readonly number[];
+    answer: (results: string[]) => void;
+    fail: (error: Error) => void;
+  }[] = [];
+  const send = (items: readonly number[]) =>
+    new Promise<string[]>((answer, fail) => void batches.push({ items, answer, fail }));
+  return { batches, send };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('while one call is under way, what arrives waits and goes together, and each gets its own result', async (t) => {
+  const { batches, send } = heldSend();
+  const ask = batched(500, send);
+  const asked = [1, 2, 3, 4].map((item) => ask(item));
+  t.deepEqual(
+    batches.map(({ items }) => items),
+    [[1]],
+  );
+  batches[0]?.answer(['one']);
+  await turn();
+  t.deepEqual(batches[1]?.items, [2, 3, 4]);
+  batches[1]?.answer(['two', 'three', 'four']);
+  t.deepEqual(await Promise.all(asked), ['one', 'two', 'three', 'four']);
+});
+
+test('no batch is larger than the most', async (t) => {
+  const { batches, send } = heldSend();
+  const ask = batched(2, send);
+  const asked = [1, 2, 3, 4].map((item) => ask(item));
+  for (let i = 0; i < 3; i += 1) {
+    batches[i]?.answer((batches[i]?.items ?? []).map(String));
+    await turn();
+  }
+  t.deepEqual(
+    batches.map(({ items }) => items),
+    [[1], [2, 3], [4]],
+  );
+  t.deepEqual(await Promise.all(asked), ['1', '2', '3', '4']);
+});
+
+test('a failed call fails its own items only', async (t) => {
+  const { batches, send } = heldSend();
+  const ask = batched(500, send);
+  const [first, second] = [ask(1), ask(2)];
+  batches[0]?.fail(new Error('lost'));
+  await t.throwsAsync(first, { message: 'lost' });
+  batches[1]?.answer(['two']);
+  t.is(await second, 'two');
+});
+
+test('results of another number than asked are nobody’s', async (t) => {
+  const ask = batched(500, async () => ['one', 'more']);
+  await t.throwsAsync(ask(1));
+});

@@ -1,0 +1,101 @@
+import test from 'ava';
+import { systemClock } from '../kernel/clock.ts';
+import { fakeClock, silentLog } from '../test/harness.ts';
+import { createJournal, type UsageEntry } from './journal.ts';
+
+interface SentBatch {
+  batch_id: string;
+  usage: { calls: number; billed: number; status_class: number }[];
+  refunds: { account_id: string; month: string; calls: number }[];
+  last_used: { key_id: string; at: string }[];
+}
+
+const call: UsageEntry = {
+  accountId: 'a',
+  keyId: 'k',
+  day: '2026-11-20',
+  endpoint: 'series',
+  statusClass: 2,
+  calls: 1,
+  billed: 1,
+};
+
+function journalTo(send: (batch: SentBatch) => Promise<void>, closeWithinMs = 10_000) {
+  const clock = fakeClock('2026-11-20T12:00:00Z');
+  const journal = createJournal({
+    send: (batch) => send(batch as SentBatch),
+    flushEveryMs: 60_000, // only close() flushes
+    closeWithinMs,
+    clock,
+    log: silentLog,
+  });
+  return { journal, clock };
+}
+
+test('entries of one key, day, endpoint and status class are summed, and closing sends them', async (t) => {
+  const sent: SentBatch[] = [];
+  const { journal } = journalTo(async (batch) => void sent.push(batch));
+  for (let i = 0; i < 3; i += 1) journal.record(call);
+  journal.record({ ...call, statusClass: 4, billed: 0 });
+  journal.refund('a', '2026-11-01', 2);
+  journal.refund('a', '2026-11-01', 1);
+  await journal.close();
+  t.is(sent.length, 1);
+  t.like(sent[0]?.usage, [
+    { status_class: 2, calls: 3, billed: 3 },
+    { status_class: 4, calls: 1, billed: 0 },
+  ]);
+  t.deepEqual(sent[0]?.refunds, [{ account_id: 'a', month: '2026-11-01', calls: 3 }]);
+});
+
+test('a batch that failed is sent again unchanged, under the same id, before what came later', async (t) => {
+  const sent: SentBatch[] = [];
+  const { journal } = journalTo(async (batch) => {
+    sent.push(structuredClone(batch));
+    if (sent.length === 1) {
+      journal.record({ ...call, statusClass: 5 });
+      throw new Error('the answer was lost');
+    }
+  });
+  journal.record(call);
+  await journal.close();
+  t.is(sent.length, 3);
+  t.deepEqual(sent[1], sent[0]);
+  t.not(sent[2]?.batch_id, sent[0]?.batch_id);
+  t.like(sent[2]?.usage, [{ status_class: 5 }]);
+});
+
+test('the use of a key is told at most once a minute', async (t) => {
+  const sent: SentBatch[] = [];
+  const { journal, clock } = journalTo(async (batch) => void sent.push(batch));
+  journal.touch('k');
+  clock.advance(59_999);
+  journal.touch('k');
+  journal.touch('other');
+  await journal.close();
+  t.deepEqual(sent[0]?.last_used, [
+    { key_id: 'k', at: '2026-11-20T12:00:00.000Z' },
+    { key_id: 'other', at: '2026-11-20T12:00:59.999Z' },
+  ]);
+  clock.advance(1);
+  journal.touch('k');
+  await journal.close();
+  t.deepEqual(sent[1]?.last_used, [{ key_id: 'k', at: '2026-11-20T12:01:00.000Z' }]);
+});
+
+test('what accounts-api never takes is given up on closing, and the log says what', async (t) => {
+  const errors: unknown[] = [];
+  const journal = createJournal({
+    send: async () => Promise.reject(new Error('away')),
+    flushEveryMs: 60_000,
+    closeWithinMs: 50,
+    clock: systemClock,
+    log: Object.assign(Object.create(silentLog) as typeof silentLog, {
+      error: (entry: unknown) => void errors.push(entry),
+    }),
+  });
+  journal.record(call);
+  await journal.close();
+  t.is(errors.length, 1);
+  t.regex(JSON.stringify(errors[0]), /"calls":1/);
+});

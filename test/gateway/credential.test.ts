@@ -1,0 +1,142 @@
+import { mintApiKey } from '../../kernel/api-key.ts';
+import test from 'ava';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { createLog } from '../../kernel/log.ts';
+import { projectRoot } from '../../kernel/settings.ts';
+import { exchange, lines } from './raw.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+let logged = '';
+const log = createLog('gateway', 'trace', { write: (line) => void (logged += line) });
+const gateway = await startTestGateway({ log });
+const { account, key } = gateway.accounts.addAccount();
+const other = gateway.accounts.addAccount();
+test.after.always(() => gateway.close());
+
+const reached = () => gateway.dataApi.received.length + gateway.accounts.upstream.received.length;
+
+async function errorOf(response: Response) {
+  const body = (await response.json()) as { error: { code: string; message: string } };
+  return { status: response.status, ...body.error };
+}
+
+const map = parse(readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), 'utf8')) as {
+  apiEndpoints: Record<
+    string,
+    { methods: string[]; paths: string[] } | { methods: string[]; paths: string[] }[]
+  >;
+  pipelines: Record<string, { apiEndpoints: string[]; policies: Record<string, unknown>[] }>;
+};
+
+for (const [name, pipeline] of Object.entries(map.pipelines)) {
+  if (!pipeline.policies.some((step) => 'credential' in step)) continue;
+  const routes = pipeline.apiEndpoints
+    .flatMap((endpoint) => map.apiEndpoints[endpoint] ?? [])
+    .flatMap(({ methods, paths }) => paths.flatMap((at) => methods.map((method) => ({ method, at }))))
+    .filter(({ method }) => method !== 'OPTIONS');
+  test.serial(
+    `every address of the pipeline "${name}" answers 401 without a valid key and asks no room`,
+    async (t) => {
+      t.true(routes.length > 5);
+      const before = reached();
+      for (const { method, at } of routes) {
+        const url = gateway.url + at.replace(/:\w+/g, 'x').replace('*', 'x');
+        for (const headers of [{}, { 'x-api-key': 'pk_live_nonsense' }, { 'x-api-key': mintApiKey() }]) {
+          const error = await errorOf(await fetch(url, { method, headers }));
+          t.is(error.status, 401, `${method} ${at}`);
+          t.is(error.code, 'unauthorized');
+        }
+      }
+      t.is(reached(), before);
+    },
+  );
+}
+
+test.serial('data and account addresses take the key from the header or the parameter', async (t) => {
+  for (const at of ['/v1/series/A', '/v1/usage']) {
+    t.is((await fetch(gateway.url + at, { headers: { 'x-api-key': key } })).status, 200);
+    t.is((await fetch(`${gateway.url}${at}?api_key=${key}`)).status, 200);
+    t.is((await fetch(`${gateway.url}${at}?api_key=${key}`, { headers: { 'x-api-key': key } })).status, 200);
+  }
+});
+
+test.serial('the key of one account never speaks for another', async (t) => {
+  await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+  t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, account.id);
+  await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': other.key } });
+  t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, other.account.id);
+});
+
+test.serial('two different keys in one request are refused', async (t) => {
+  const response = await fetch(`${gateway.url}/v1/series/A?api_key=${other.key}`, {
+    headers: { 'x-api-key': key },
+  });
+  t.like(await errorOf(response), { status: 401, code: 'unauthorized' });
+});
+
+test.serial('a credential given twice is refused, even where both are the same', async (t) => {
+  const twice = [
+    ['/v1/series/A', `X-API-Key: ${key}`, `X-API-Key: ${key}`],
+    [`/v1/series/A?api_key=${key}&api_key=${key}`, 'A: b', 'C: d'],
+    [`/v1/series/A?api_key=${key}&API%5FKEY=${key}`, 'A: b', 'C: d'],
+    ['/v1/usage', 'X-Session-Token: a', 'X-Session-Token: a'],
+  ] as const;
+  for (const [at, first, second] of twice) {
+    const [answer] = await exchange(
+      gateway.url,
+      lines(`GET ${at} HTTP/1.1`, 'Host: a', 'Connection: close', first, second),
+    );
+    t.is(answer?.status, 401, at);
+  }
+});
+
+test.serial('a session opens no data address', async (t) => {
+  const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-session-token': 'a session' } });
+  t.is(response.status, 401);
+});
+
+test.serial('a key that was revoked is refused on the next request', async (t) => {
+  const revoked = gateway.accounts.addAccount();
+  const call = () => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': revoked.key } });
+  t.is((await call()).status, 200);
+  revoked.account.keyHashes = [];
+  t.is((await call()).status, 401);
+});
+
+test.serial('a key never reaches a URL or a header of a room, nor the log', async (t) => {
+  const calls: [string, string, string][] = [
+    ['GET', `/v1/series/A?from=2024&api_key=${key}&to=2025`, ''],
+    ['GET', `/v1/series/A?api%5fkey=${key}`, ''],
+    ['GET', `/v1/catalog?api_key=${key}`, ''],
+    ['GET', `/v1/usage?API_KEY=${key}`, ''],
+    ['GET', `/v1/nothing?api_key=${key}`, ''],
+    ['GET', `/v1/series/..?api_key=${key}`, ''],
+    ['GET', `/v1/series/${key}`, ''],
+    ['GET', '/v1/series/A', key],
+    ['DELETE', `/v1/webhooks?id=1&api_key=${key}`, key],
+  ];
+  const first = reached();
+  for (const [method, at, header] of calls) {
+    await fetch(gateway.url + at, { method, ...(header !== '' && { headers: { 'x-api-key': header } }) });
+  }
+  t.true(reached() > first);
+  for (const { url, headers } of [...gateway.dataApi.received, ...gateway.accounts.upstream.received]) {
+    t.false(JSON.stringify([url, headers]).includes(key), url);
+  }
+  t.is(gateway.accounts.upstream.received.at(-1)?.url, '/v1/webhooks?id=1');
+  t.regex(logged, /"path":"\/v1\/series\/A"/);
+  t.false(logged.includes(key));
+  t.false(logged.includes(key.slice(8)));
+});
+
+test.serial('when accounts cannot be asked, a call is 503, never 401', async (t) => {
+  const alone = await startTestGateway({ accountsApiUrls: ['http://127.0.0.1:1'] });
+  const response = await fetch(`${alone.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+  t.like(await errorOf(response), { status: 503, code: 'unavailable' });
+  t.is(response.headers.get('retry-after'), '1');
+  t.is((await fetch(`${alone.url}/readyz`)).status, 503);
+  t.is((await fetch(`${alone.url}/healthz`)).status, 200);
+  await alone.close();
+});

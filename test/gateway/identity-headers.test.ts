@@ -1,0 +1,107 @@
+import test from 'ava';
+import { createSealer, identityHeader } from '../../kernel/identity.ts';
+import { testIdentitySecret } from '../harness.ts';
+import { exchange, lines } from './raw.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+const gateway = await startTestGateway();
+const { account, key } = gateway.accounts.addAccount();
+test.after.always(() => gateway.close());
+
+// The strongest forgery: a token that the rooms would accept.
+const forged = createSealer(
+  testIdentitySecret,
+  'data-api',
+)({
+  scope: 'client',
+  accountId: 'somebody else',
+  keyId: 'a key of theirs',
+  sessionId: null,
+  plan: 'enterprise',
+  features: ['vintages'],
+});
+
+const spellings = [
+  'x-almanac-identity',
+  'X-Almanac-Identity',
+  'X-ALMANAC-IDENTITY',
+  'x_almanac_identity',
+  'X_Almanac-Identity',
+  'x-almanac_identity',
+];
+
+function callWith(headers: string[]) {
+  return exchange(
+    gateway.url,
+    lines('GET /v1/series/A HTTP/1.1', 'Host: a', 'Connection: close', `X-API-Key: ${key}`, ...headers),
+  );
+}
+
+const padding = (count: number) => Array.from({ length: count }, (_, i) => `${i.toString(36)}: b`);
+
+for (const name of spellings) {
+  test.serial(`a client's own ${name} never reaches a room, first header or behind 500 others`, async (t) => {
+    for (const count of [0, 500]) {
+      const [answer] = await callWith([...padding(count), `${name}: ${forged}`]);
+      t.is(answer?.status, 200);
+      const received = gateway.dataApi.received.at(-1);
+      t.is(received?.identity?.accountId, account.id);
+      t.deepEqual(
+        received?.headerNames.filter((header) => /almanac/i.test(header)),
+        [identityHeader],
+      );
+    }
+  });
+}
+
+test.serial('a thousand headers with a forged identity last are refused whole', async (t) => {
+  const before = gateway.dataApi.received.length;
+  const [answer] = await callWith([...padding(1_000), `x-almanac-identity: ${forged}`]);
+  t.is(answer?.status, 431);
+  t.is(gateway.dataApi.received.length, before);
+});
+
+test.serial('on a public endpoint a forged identity leaves the caller anonymous', async (t) => {
+  await fetch(`${gateway.url}/v1/catalog`, { headers: { 'x-almanac-identity': forged } });
+  t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, null);
+});
+
+test.serial('naming the identity header in Connection does not remove it', async (t) => {
+  const [answer] = await exchange(
+    gateway.url,
+    lines(
+      'GET /v1/series/A HTTP/1.1',
+      'Host: a',
+      `X-API-Key: ${key}`,
+      'Connection: close, x-almanac-identity',
+    ),
+  );
+  t.is(answer?.status, 200);
+  t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, account.id);
+});
+
+test.serial('what a client says of its own address and request id is not passed on', async (t) => {
+  await fetch(`${gateway.url}/v1/catalog`, {
+    headers: {
+      'x-forwarded-for': '6.6.6.6',
+      forwarded: 'for=6.6.6.6',
+      'x-real-ip': '6.6.6.6',
+      'x-request-id': 'mine',
+    },
+  });
+  const received = gateway.dataApi.received.at(-1);
+  t.is(received?.headers['x-forwarded-for'], '127.0.0.1');
+  t.is(received?.headers.forwarded, undefined);
+  t.is(received?.headers['x-real-ip'], undefined);
+  t.not(received?.headers['x-request-id'], 'mine');
+});
+
+test.serial('a well-formed traceparent is passed on, any other is not', async (t) => {
+  const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  await fetch(`${gateway.url}/v1/catalog`, { headers: { traceparent: good, tracestate: 'a=1' } });
+  t.is(gateway.dataApi.received.at(-1)?.headers['traceparent'], good);
+  t.is(gateway.dataApi.received.at(-1)?.headers['tracestate'], 'a=1');
+  await fetch(`${gateway.url}/v1/catalog`, { headers: { traceparent: 'mine', tracestate: 'a=1' } });
+  t.is(gateway.dataApi.received.at(-1)?.headers['traceparent'], undefined);
+  t.is(gateway.dataApi.received.at(-1)?.headers['tracestate'], undefined);
+});

@@ -1,0 +1,170 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { isNormalPath, takeKeys } from '../../gateway/policies/path-check.ts';
+import { exchange, lines } from './raw.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+const gateway = await startTestGateway();
+const { key } = gateway.accounts.addAccount({ plan: 'free' });
+test.after.always(() => gateway.close());
+
+const tricks = [
+  '/v1/series/../keys',
+  '/v1/series/..',
+  '/v1/series/.',
+  '/v1/series/%2e%2e',
+  '/v1/series/%2E%2e/keys',
+  '/v1/series/.%2e',
+  '/v1/series/A%2Fvintages',
+  '/v1/series/A%2fvintages',
+  '/v1/series/A%5cvintages',
+  '/v1/series/A\\vintages',
+  '/v1//series/A',
+  '//v1/series/A',
+  '//evil.example/v1/series/A',
+  '/v1/series/A%00',
+  '/v1/series/A%0d%0aX: y',
+  '/v1/series/%E0%A4%A',
+  '/v1/series/%',
+  '/v1/series/%zz',
+  '/v1/series/%C0%AE',
+  '/v1/series/A#B',
+  '/v1/series/\xc3\xa9',
+  '/v1/funds/A%2Fnav',
+  'http://evil.example/v1/series/A',
+  '*',
+];
+
+for (const path of tricks) {
+  test.serial(`${JSON.stringify(path)} is refused as malformed and reaches no room`, async (t) => {
+    const before = gateway.dataApi.received.length;
+    const [answer] = await exchange(
+      gateway.url,
+      lines(`GET ${path} HTTP/1.1`, 'Host: a', 'Connection: close', `X-API-Key: ${key}`),
+    );
+    t.is(answer?.status, 400);
+    t.regex(answer?.body ?? '', /^\{"success":false,"error":\{"code":"invalid_request"/);
+    t.is(gateway.dataApi.received.length, before);
+  });
+}
+
+const unmapped = [
+  '/',
+  '/v1',
+  '/v1/seriesX',
+  '/v1/series/',
+  '/v1/series/A/',
+  '/v1/series/A/latest/more',
+  '/V1/series/A',
+  '/v1/Series/A',
+  '/v1/series/A/VINTAGES',
+  '/v1/catalog/A/B',
+  '/v1/%73eries/A',
+  '/v2/series/A',
+  '/auth',
+  '/authX',
+  '/internal/credentials',
+  '/internal/quota/take',
+  '/metrics',
+  '/admin',
+];
+
+for (const path of unmapped) {
+  test.serial(`${path} is not found and reaches no room`, async (t) => {
+    const before = gateway.dataApi.received.length + gateway.accounts.upstream.received.length;
+    for (const method of ['GET', 'POST']) {
+      const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': key } });
+      t.is(response.status, 404);
+      t.is(((await response.json()) as { error: { code: string } }).error.code, 'not_found');
+    }
+    t.is(gateway.dataApi.received.length + gateway.accounts.upstream.received.length, before);
+  });
+}
+
+test.serial('a method that an address does not take is 405 with Allow', async (t) => {
+  const cases = [
+    ['POST', '/v1/series/A', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/v1/account', 'GET, HEAD, PATCH'],
+    ['GET', '/v1/keys/1', 'DELETE'],
+    ['DELETE', '/v1/plans', 'GET, HEAD, OPTIONS'],
+    ['OPTIONS', '/v1/keys', 'GET, HEAD, POST'],
+  ] as const;
+  for (const [method, path, allow] of cases) {
+    const response = await fetch(gateway.url + path, { method });
+    t.is(response.status, 405, path);
+    t.is(response.headers.get('allow'), allow);
+    t.is(((await response.json()) as { error: { code: string } }).error.code, 'method_not_allowed');
+  }
+});
+
+test.serial('the code of a security may hold an encoded slash', async (t) => {
+  const response = await fetch(`${gateway.url}/v1/securities/HBL%2FTFC%2F190216/prices`, {
+    headers: { 'x-api-key': key },
+  });
+  t.is(response.status, 200);
+  t.is(gateway.dataApi.received.at(-1)?.url, '/v1/securities/HBL%2FTFC%2F190216/prices');
+});
+
+test.serial('HEAD works wherever GET does, and costs the same', async (t) => {
+  const response = await fetch(`${gateway.url}/v1/series/A`, {
+    method: 'HEAD',
+    headers: { 'x-api-key': key },
+  });
+  t.is(response.status, 200);
+  t.is(await response.text(), '');
+  t.is(gateway.dataApi.received.at(-1)?.method, 'HEAD');
+  t.is(response.headers.get('x-quota-reset'), '2026-12-01T00:00:00.000Z');
+});
+
+test('a path that passes is read the same by the URL standard, and decodes to as many segments', (t) => {
+  const piece = fc.constantFrom(
+    '/',
+    '.',
+    '..',
+    '%2e',
+    '%2F',
+    '%5c',
+    '\\',
+    'a',
+    'v1',
+    '%41',
+    '%00',
+    '%',
+    ';',
+    '@',
+    ':',
+    '~',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+      const path = `/${pieces.join('')}`;
+      if (!isNormalPath(path)) return;
+      t.is(new URL(path, 'http://gateway').pathname, path);
+      t.is(decodeURIComponent(path).split('/').length, path.split('/').length);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('no spelling of api_key stays in a query, and everything else does', (t) => {
+  const spelled = fc.constantFrom('api_key', 'API_KEY', 'api%5Fkey', '%61pi_key', 'Api_Key');
+  const other = fc.constantFrom('from=2024', 'apikey=1', 'a=b', 'api_key2=x', 'q', '');
+  const pair = fc.oneof(
+    spelled.map((name) => ({ text: `${name}=secret`, isKey: true })),
+    other.map((text) => ({ text, isKey: false })),
+  );
+  fc.assert(
+    fc.property(fc.array(pair, { maxLength: 6 }), (pairs) => {
+      const { query, keys } = takeKeys(pairs.map(({ text }) => text).join('&'));
+      t.notRegex(query, /secret/);
+      t.is(keys.length, pairs.filter(({ isKey }) => isKey).length);
+      t.is(
+        query,
+        pairs
+          .filter(({ isKey }) => !isKey)
+          .map(({ text }) => text)
+          .join('&'),
+      );
+    }),
+  );
+});

@@ -1,0 +1,42 @@
+// Bytes on a socket, for requests that no HTTP client would send.
+import { connect, type Socket } from 'node:net';
+
+export interface RawAnswer {
+  status: number;
+  headers: string;
+  body: string;
+}
+
+/** Opens a connection to a server. */
+export function openSocket(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  return connect(Number(port), hostname);
+}
+
+/** Sends the bytes, waits until the server closes, and gives every answer that came, in order. */
+export async function exchange(url: string, bytes: string): Promise<RawAnswer[]> {
+  const socket = openSocket(url);
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.once('close', resolve);
+    socket.write(bytes, 'latin1'); // not ended: Node gives up calls of a client that has closed its half
+  });
+  return parseAnswers(Buffer.concat(chunks).toString('latin1'));
+}
+
+/** A request from its lines, closed by an empty one. */
+export function lines(...text: string[]): string {
+  return `${text.join('\r\n')}\r\n\r\n`;
+}
+
+function parseAnswers(text: string): RawAnswer[] {
+  return text
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .filter((part) => part !== '')
+    .map((part) => {
+      const end = part.indexOf('\r\n\r\n');
+      return { status: Number(part.slice(9, 12)), headers: part.slice(0, end), body: part.slice(end + 4) };
+    });
+}
