@@ -1,0 +1,26 @@
+-- What is priced, and where. The prices themselves are observations of one series an item, `commodity.<item_id>`, with
+-- the dimensions city, price_type and stat: vintages, transforms and paging come from the one storage and its one reader.
+
+create table data.commodity_items (
+  item_id   text primary key check (item_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(item_id) <= 80),
+  series_no integer not null unique references data.series,   -- `commodity.<item_id>`: frequency, source, dates
+  name          text not null check (length(name) between 1 and 200),
+  name_local    text check (length(name_local) between 1 and 200),
+  category      text check (length(category) between 1 and 200),
+  unit          text not null check (length(unit) between 1 and 80),    -- as published: '1 Kg', '20 Kg bag', 'Dozen'
+  unit_quantity numeric check (unit_quantity > 0 and unit_quantity < 'infinity'), -- 20 of '20 Kg bag'
+  unit_measure  text check (length(unit_measure) between 1 and 40),     -- kg of '20 Kg bag'
+  currency      text not null check (currency ~ '^[A-Z]{3}$'),          -- ISO 4217
+  coicop        text check (coicop ~ '^[0-9]{2}(\.[0-9]){0,4}$'),       -- COICOP 2018, such as 01.1.1.1
+  active        boolean not null default true
+);
+
+create table data.commodity_cities (
+  city_id   text primary key check (city_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(city_id) <= 80
+            and city_id <> 'national'),                       -- the average of the cities has that name
+  name      text not null check (length(name) between 1 and 200),
+  province  text check (length(province) between 1 and 200),
+  latitude  numeric check (latitude between -90 and 90),
+  longitude numeric check (longitude between -180 and 180),
+  check ((latitude is null) = (longitude is null))
+);
