@@ -7,7 +7,8 @@ import type { Dependencies } from './dependencies.ts';
 import { listCatalog, listSources, type SourceState } from './discovery.sql.ts';
 import { csvType, jsonType, listCsv, listJson } from './envelope.ts';
 import { cachingHeaders, sendNotModified, sendText } from './reply.ts';
-import { factsOf, requireSeries } from './series.ts';
+import { factsOf } from './series-meta.ts';
+import { requireSeries } from './series-read.ts';
 
 const publicCacheControl = 'public, max-age=60';
 
@@ -97,10 +98,10 @@ export function getCatalog({ database, cursors }: Dependencies): Handler {
 export function getCatalogEntry({ database }: Dependencies): Handler {
   return async function getCatalogEntry(request, response, call) {
     await call.stage('parse', () => parseQuery(z.object({}), request.url));
-    const series = await call.stage('sql', () => requireSeries(database, request, null));
+    const series = await call.stage('sql', () => requireSeries(database, String(request.params['id']), null));
     const data = {
       id: series.id,
-      ...factsOf(series, null),
+      ...factsOf(series),
       sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
     };
     const headers = cachingHeaders(request, {

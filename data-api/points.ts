@@ -15,12 +15,6 @@ export interface Points {
   statuses: (string | null)[];
 }
 
-/** The place of a point in the order. */
-export interface Place {
-  date: string;
-  dimsNo: number;
-}
-
 /** Which points of a series a call speaks of. */
 export interface Selection {
   series: Series;
@@ -32,7 +26,8 @@ export interface Selection {
   order: 'asc' | 'desc';
   vintage: string | null;
   release: 'first' | 'current';
-  includeMissing: boolean;
+  /** `values`: points with a value · `all`: also those published as missing · `not_zero`: values other than 0. */
+  wanted: 'values' | 'all' | 'not_zero';
   /** The load that the points are read as of; every page of a walk names the same. */
   version: number;
 }
@@ -56,17 +51,17 @@ export async function* readBlocks(
   while (from <= to) {
     const row = await readPinned(database, { ...selection, from, to }, perCombinationMax, 'complete_dates');
     yield pointsOf(row);
-    if (row.lastComplete === null) return;
-    if (selection.order === 'asc') from = addDays(row.lastComplete, 1);
-    else to = addDays(row.lastComplete, -1);
+    const ended = row.lastComplete;
+    if (ended === null || ended === (selection.order === 'asc' ? to : from)) return;
+    if (selection.order === 'asc') from = addDays(ended, 1);
+    else to = addDays(ended, -1);
   }
 }
 
-/** The newest point of each combination, the oldest of them first. */
-export async function readNewest(database: Queryable, selection: Selection): Promise<Points> {
-  const points = pointsOf(await readPinned(database, { ...selection, order: 'desc' }, 1, 'all'));
-  for (const column of Object.values(points) as unknown[][]) column.reverse();
-  return points;
+/** The first point of each combination, in the order of the selection. */
+export async function readFirst(database: Queryable, selection: Selection): Promise<Points> {
+  if (selection.dimsNos.length === 0) return noPoints();
+  return pointsOf(await readPinned(database, selection, 1, 'all'));
 }
 
 /** All points of a selection at once. For bounded windows. */
@@ -77,25 +72,33 @@ export async function readAll(database: Queryable, selection: Selection): Promis
 
 /** The points of `points` at the positions for which `keep` holds. */
 export function filterPoints(points: Points, keep: (position: number) => boolean): Points {
-  const kept = (_: unknown, position: number): boolean => keep(position);
+  const kept = noPoints();
+  for (let i = 0; i < points.dates.length; i += 1) if (keep(i)) appendPoint(kept, points, i);
+  return kept;
+}
+
+/** The same points in the opposite order. */
+export function reversePoints(points: Points): Points {
   return {
-    dates: points.dates.filter(kept),
-    values: points.values.filter(kept),
-    dimsNos: points.dimsNos.filter(kept),
-    publishedOn: points.publishedOn.filter(kept),
-    statuses: points.statuses.filter(kept),
+    dates: points.dates.toReversed(),
+    values: points.values.toReversed(),
+    dimsNos: points.dimsNos.toReversed(),
+    publishedOn: points.publishedOn.toReversed(),
+    statuses: points.statuses.toReversed(),
   };
 }
 
 /** Adds the points of `more` behind those of `points`. */
 export function appendPoints(points: Points, more: Points): void {
-  for (let i = 0; i < more.dates.length; i += 1) {
-    points.dates.push(more.dates[i] ?? '');
-    points.values.push(more.values[i] ?? '');
-    points.dimsNos.push(more.dimsNos[i] ?? 0);
-    points.publishedOn.push(more.publishedOn[i] ?? '');
-    points.statuses.push(more.statuses[i] ?? null);
-  }
+  for (let i = 0; i < more.dates.length; i += 1) appendPoint(points, more, i);
+}
+
+function appendPoint(points: Points, from: Points, position: number): void {
+  points.dates.push(from.dates[position] ?? '');
+  points.values.push(from.values[position] ?? '');
+  points.dimsNos.push(from.dimsNos[position] ?? 0);
+  points.publishedOn.push(from.publishedOn[position] ?? '');
+  points.statuses.push(from.statuses[position] ?? null);
 }
 
 export function noPoints(): Points {

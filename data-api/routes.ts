@@ -2,11 +2,12 @@
 import type { Handler, Route } from '../kernel/http.ts';
 import type { Dependencies } from './dependencies.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery.ts';
-import { getLatest, getSeries } from './series.ts';
+import { getLatest, getManySeries, getSeries } from './series.ts';
 
 export function routes(dependencies: Dependencies): Route[] {
   const get = (path: string, handler: Handler): Route => ({ method: 'GET', path, scope: 'client', handler });
   return [
+    get('/v1/series', getManySeries(dependencies)),
     get('/v1/series/:id', getSeries(dependencies)),
     get('/v1/series/:id/latest', getLatest(dependencies)),
 

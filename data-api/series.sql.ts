@@ -108,7 +108,7 @@ export interface PointsQuery {
   perCombinationMax: number;
   /** `complete_dates`: the points up to the last date that is complete over all combinations. `all`: all that were read. */
   cut: 'complete_dates' | 'all';
-  includeMissing: boolean;
+  wanted: 'values' | 'all' | 'not_zero';
   /** Not for `live`. */
   vintage: string | null;
   /** The load that `history` and `first_release` are pinned to. */
@@ -157,12 +157,14 @@ const readings: Record<Reading, string> = {
     from ${everStored.replace('SUPERSEDED_AFTER', 'o.published_on')} o order by o.date, o.published_on)`,
 };
 
+const wanted = "($6::text = 'all' or ($6 = 'values' and p.value is not null) or p.value <> 0)";
+
 function pointsSql(reading: Reading, order: 'asc' | 'desc', cut: PointsQuery['cut']): string {
   const [last, frontier, isComplete] = order === 'asc' ? ['max', 'min', '<='] : ['min', 'max', '>='];
   return `
     with read as materialized (
       select d.dims_no, p.* from unnest($2::int[]) as d(dims_no) cross join lateral (
-        select * from ${readings[reading]} p where p.value is not null or $6::boolean order by p.date ${order} limit $5) p
+        select * from ${readings[reading]} p where ${wanted} order by p.date ${order} limit $5) p
     ), stopped as (
       select ${frontier}(last) as at from (
         select ${last}(date) as last from read group by dims_no having count(*) >= $5) ends
@@ -189,7 +191,7 @@ export async function readPoints(database: Queryable, query: PointsQuery): Promi
     query.from,
     query.to,
     query.perCombinationMax,
-    query.includeMissing,
+    query.wanted,
   ];
   if (reading !== 'live') values.push(query.vintage ?? 'infinity');
   if (reading === 'history' || reading === 'first_release') values.push(query.version);

@@ -1,309 +1,174 @@
-// GET /v1/series/{id} and /v1/series/{id}/latest: the points of a series, by page or as one stream.
+// GET /v1/series/{id}, /v1/series/{id}/latest and /v1/series?ids=: points by page, as one stream, of many series.
 // Hides nothing: each handler reads from the parameters to the answer.
 import type { Request, Response } from 'express';
-import { z } from 'zod';
-import { dateIn } from '../kernel/clock.ts';
-import type { Database } from '../kernel/database.ts';
-import { fail } from '../kernel/errors.ts';
 import type { Call, Handler } from '../kernel/http.ts';
-import {
-  booleanParam,
-  dateParam,
-  integerParam,
-  nearestName,
-  oneOfParam,
-  parseQuery,
-  periodParam,
-  repeatableParam,
-} from '../kernel/params.ts';
 import type { Dependencies } from './dependencies.ts';
-import { canonicalDims, combinationsThatPass, parseDims } from './dims.ts';
-import {
-  csvType,
-  defaultPointFields,
-  jsonType,
-  pointFields,
-  seriesCsv,
-  seriesJson,
-  type PointField,
-} from './envelope.ts';
-import {
-  appendPoints,
-  blockPoints,
-  filterPoints,
-  noPoints,
-  readBlocks,
-  readNewest,
-  type Place,
-  type Points,
-  type Selection,
-} from './points.ts';
+import { csvType, jsonType, seriesCsv, seriesJson } from './envelope.ts';
+import { blockPoints, type Points } from './points.ts';
 import { cachingHeaders, sendNotModified, sendStream, sendText } from './reply.ts';
-import { findNeighbourIds, findSeries, type Series } from './series.sql.ts';
+import { metaOf } from './series-meta.ts';
+import { pointsOfWalk, readLatest, readPage, requireSeries, walkOf, type Walk } from './series-read.ts';
+import {
+  limitDefault,
+  parseLatestRequest,
+  parseManySeriesRequest,
+  parseSeriesRequest,
+  type SeriesRequest,
+} from './series-request.ts';
+import type { Series } from './series.sql.ts';
+import { prepareTransform, type Computation } from './transformed-points.ts';
 
-const limitDefault = 1_000;
-const limitMax = 100_000;
 /** A client may keep an answer, and asks whether it still holds: a load is seen by the next call. */
-const keyedCacheControl = 'private, no-cache';
-const wholeHistory = { from: '0001-01-01', to: '9999-12-31' };
+const cacheControl = 'private, no-cache';
 
-/** `fields=date,value`: a choice of what a point shows, in the order of the envelope. */
-const fieldsParam = z.string().transform((text, context): readonly PointField[] => {
-  const asked = text.split(',');
-  const unknown = asked.find((name) => !(pointFields as readonly string[]).includes(name));
-  if (unknown === undefined) return pointFields.filter((field) => asked.includes(field));
-  context.issues.push({
-    code: 'custom',
-    input: text,
-    message: `must be some of ${pointFields.join(', ')}, with a comma between them`,
-  });
-  return z.NEVER;
-});
-
-const latestParams = {
-  dims: repeatableParam(z.string()).default([]),
-  vintage: dateParam.optional(),
-  format: oneOfParam(['json', 'csv']).default('json'),
-  fields: fieldsParam.default(defaultPointFields),
-};
-const latestQuery = z.object(latestParams);
-
-const seriesQuery = z.object({
-  ...latestParams,
-  from: periodParam.optional(),
-  to: periodParam.optional(),
-  sort: oneOfParam(['asc', 'desc']).default('asc'),
-  limit: integerParam(1, limitMax).optional(),
-  cursor: z.string().optional(),
-  release: oneOfParam(['first']).optional(),
-  include_missing: booleanParam.default(false),
-});
+/** How many calls the answer counts for, told to the gateway. */
+const callsHeader = 'x-almanac-calls';
 
 /** GET /v1/series/{id}. */
 export function getSeries(dependencies: Dependencies): Handler {
   const { database, cursors } = dependencies;
   return async function getSeries(request, response, call) {
-    const query = await call.stage('parse', () => {
-      const parsed = parseQuery(seriesQuery, request.url);
-      requireVintages(parsed.vintage, parsed.release, call, dependencies);
-      return parsed;
-    });
-    const { sort, limit, format, fields, release = 'current', include_missing: includeMissing } = query;
-    const vintage = query.vintage ?? null;
-    const { from, to } = windowOf(query.from, query.to);
-    const series = await call.stage('lookup', () => requireSeries(database, request, vintage));
-    const filter = parseDims(query.dims);
-    const walk = JSON.stringify([
-      series.id,
-      from,
-      to,
-      sort,
-      canonicalDims(filter),
-      vintage,
-      release,
-      includeMissing,
-    ]);
-    const [version = series.version, date, dimsNo] =
-      query.cursor === undefined ? [] : (cursors.open(query.cursor, walk) as [number, string, number]);
-    const after = date === undefined || dimsNo === undefined ? null : { date, dimsNo };
-    const selection: Selection = {
-      series,
-      dimsNos: combinationsThatPass(series, filter),
-      from,
-      to,
-      order: sort,
-      vintage,
-      release,
-      includeMissing,
-      version,
-    };
+    const asked = await call.stage('parse', () => parseSeriesRequest(request.url, call, dependencies));
+    const series = await call.stage('lookup', () =>
+      requireSeries(database, String(request.params['id']), asked.vintage),
+    );
+    const walk = walkOf(series, asked, cursors);
     const headers = cachingHeaders(request, {
-      identity: [walk, series.rowVersion, version, after, limit, format, fields],
+      identity: ['series', ...identityOf(walk), asked.limit, asked.format, asked.fields],
       lastModified: series.changedAt,
-      cacheControl: keyedCacheControl,
+      cacheControl,
     });
     if (sendNotModified(request, response, headers)) return;
 
-    if (format === 'csv' && limit === undefined) {
-      const blocks = pointsAfter(database, selection, after, blockPoints);
-      await sendCsvStream(request, response, headers, series, fields, blocks);
+    const computation = await computationOf(dependencies, walk, asked, call);
+    if (asked.format === 'csv' && asked.limit === undefined) {
+      const blocks = pointsOfWalk(database, walk, computation, blockPoints);
+      await sendCsvStream(request, response, { headers, series, asked, blocks });
       return;
     }
-    const page = await call.stage('sql', () => readPage(database, selection, after, limit ?? limitDefault));
-    const nextCursor =
-      page.last === null ? null : cursors.seal([version, page.last.date, page.last.dimsNo], walk);
-    await sendPage(request, response, call, {
-      headers,
-      series,
-      fields,
-      format,
-      meta: metaOf(series, vintage),
-      points: page.points,
-      nextCursor,
-    });
+    const { points, last } = await call.stage('sql', () =>
+      readPage(database, walk, computation, asked.limit ?? limitDefault),
+    );
+    const { version } = walk.selection;
+    const nextCursor = last === null ? null : cursors.seal([version, last.date, last.dimsNo], walk.query);
+    await sendPage(request, response, call, { headers, series, asked, computation, points, nextCursor });
   };
 }
 
 /** GET /v1/series/{id}/latest: the newest point of each combination. */
 export function getLatest(dependencies: Dependencies): Handler {
-  const { database } = dependencies;
+  const { database, cursors } = dependencies;
   return async function getLatest(request, response, call) {
-    const query = await call.stage('parse', () => {
-      const parsed = parseQuery(latestQuery, request.url);
-      requireVintages(parsed.vintage, undefined, call, dependencies);
-      return parsed;
-    });
-    const { format, fields } = query;
-    const vintage = query.vintage ?? null;
-    const series = await call.stage('lookup', () => requireSeries(database, request, vintage));
-    const filter = parseDims(query.dims);
-    const selection: Selection = {
-      series,
-      dimsNos: combinationsThatPass(series, filter),
-      ...wholeHistory,
-      order: 'asc',
-      vintage,
-      release: 'current',
-      includeMissing: false,
-      version: series.version,
-    };
+    const asked = await call.stage('parse', () => parseLatestRequest(request.url, call, dependencies));
+    const series = await call.stage('lookup', () =>
+      requireSeries(database, String(request.params['id']), asked.vintage),
+    );
+    const walk = walkOf(series, asked, cursors);
     const headers = cachingHeaders(request, {
-      identity: ['latest', series.id, canonicalDims(filter), vintage, series.rowVersion, format, fields],
+      identity: ['latest', ...identityOf(walk), asked.format, asked.fields],
       lastModified: series.changedAt,
-      cacheControl: keyedCacheControl,
+      cacheControl,
     });
     if (sendNotModified(request, response, headers)) return;
-    const points = await call.stage('sql', () => readNewest(database, selection));
+    const computation = await computationOf(dependencies, walk, asked, call);
+    const points = await call.stage('sql', () => readLatest(database, walk.selection, computation));
     await sendPage(request, response, call, {
       headers,
       series,
-      fields,
-      format,
-      meta: metaOf(series, vintage),
+      asked,
+      computation,
       points,
       nextCursor: null,
     });
   };
 }
 
-/**
- * Checks that the caller may ask for a past state, and that the day has come.
- * @throws Failure `plan_required`, or `invalid_parameter` for a vintage in the future.
- */
-function requireVintages(
-  vintage: string | undefined,
-  release: string | undefined,
-  call: Call,
-  { clock, seriesTimeZone }: Dependencies,
-): void {
-  if (vintage === undefined && release === undefined) return;
-  const param = vintage === undefined ? 'release' : 'vintage';
-  if (!call.identity.features.includes('vintages')) {
-    fail('plan_required', `"${param}" asks for a past state of the data, which belongs to a higher plan.`, {
-      param,
+/** GET /v1/series?ids=a,b,c: a list of series envelopes; all of them or, where one cannot be told, none. */
+export function getManySeries(dependencies: Dependencies): Handler {
+  const { database, cursors } = dependencies;
+  return async function getManySeries(request, response, call) {
+    const asked = await call.stage('parse', () => parseManySeriesRequest(request.url, call, dependencies));
+    const walks: Walk[] = [];
+    await call.stage('lookup', async () => {
+      for (const id of asked.ids) {
+        walks.push(walkOf(await requireSeries(database, id, asked.vintage), asked, cursors));
+      }
     });
-  }
-  const today = dateIn(seriesTimeZone, clock.now());
-  if (vintage !== undefined && vintage > today) {
-    fail('invalid_parameter', `"vintage" must not be in the future; today is ${today} (${seriesTimeZone}).`, {
-      param,
+    const headers = {
+      ...cachingHeaders(request, {
+        identity: ['many', ...walks.flatMap(identityOf), asked.limit, asked.fields],
+        lastModified: new Date(
+          Math.max(...walks.map(({ selection }) => selection.series.changedAt.getTime())),
+        ),
+        cacheControl,
+      }),
+      [callsHeader]: String(asked.ids.length),
+    };
+    if (sendNotModified(request, response, headers)) return;
+    const envelopes = await call.stage('sql', async () => {
+      const texts: string[] = [];
+      for (const walk of walks) {
+        const { series, version } = walk.selection;
+        const computation = await computationOf(dependencies, walk, asked, call);
+        const { points, last } = await readPage(database, walk, computation, asked.limit ?? limitDefault);
+        const nextCursor = last === null ? null : cursors.seal([version, last.date, last.dimsNo], walk.query);
+        texts.push(
+          seriesJson(
+            series,
+            metaOf(series, asked.vintage, computation),
+            { points, nextCursor },
+            asked.fields,
+          ),
+        );
+      }
+      return texts;
     });
-  }
-}
-
-/** @throws Failure `invalid_parameter` where the window ends before it begins. */
-function windowOf(
-  from: { from: string } | undefined,
-  to: { to: string } | undefined,
-): { from: string; to: string } {
-  const window = { from: from?.from ?? wholeHistory.from, to: to?.to ?? wholeHistory.to };
-  if (window.from > window.to) fail('invalid_parameter', '"from" must not be after "to".', { param: 'from' });
-  return window;
-}
-
-/** @throws Failure `not_found` with the nearest id where one is near. */
-export async function requireSeries(
-  database: Database,
-  request: Request,
-  vintage: string | null,
-): Promise<Series> {
-  const id = String(request.params['id']);
-  const series = await findSeries(database, id, vintage);
-  if (series !== undefined) return series;
-  const nearest = nearestName(id, await findNeighbourIds(database, id));
-  return fail(
-    'not_found',
-    `There is no series "${id.slice(0, 128)}".${nearest === undefined ? ' GET /v1/catalog lists them.' : ` Did you mean "${nearest}"?`}`,
-    { param: 'id' },
-  );
-}
-
-/** The points behind a place, in blocks. */
-async function* pointsAfter(
-  database: Database,
-  selection: Selection,
-  after: Place | null,
-  pointsWanted: number,
-): AsyncGenerator<Points> {
-  if (after === null) {
-    yield* readBlocks(database, selection, pointsWanted);
-    return;
-  }
-  const ahead = selection.order === 'asc' ? 1 : -1;
-  const rest =
-    selection.order === 'asc' ? { ...selection, from: after.date } : { ...selection, to: after.date };
-  for await (const block of readBlocks(database, rest, pointsWanted)) {
-    // Only the date of the place itself can hold points that were sent already.
-    yield filterPoints(
-      block,
-      (i) => block.dates[i] !== after.date || ((block.dimsNos[i] ?? 0) - after.dimsNo) * ahead > 0,
-    );
-  }
-}
-
-/** One page; `last` is the place of its last point where more follow. */
-async function readPage(
-  database: Database,
-  selection: Selection,
-  after: Place | null,
-  limit: number,
-): Promise<{ points: Points; last: Place | null }> {
-  const points = noPoints();
-  for await (const block of pointsAfter(database, selection, after, limit + 1)) {
-    appendPoints(points, block);
-    if (points.dates.length > limit) break;
-  }
-  if (points.dates.length <= limit) return { points, last: null };
-  return {
-    points: filterPoints(points, (i) => i < limit),
-    last: { date: points.dates[limit - 1] ?? '', dimsNo: points.dimsNos[limit - 1] ?? 0 },
+    const count = envelopes.length;
+    const pagination = JSON.stringify({ next_cursor: null, count });
+    const text = `{"success":true,"data":[${envelopes.join(',')}],"count":${count},"pagination":${pagination}}`;
+    await sendText(request, response, { type: jsonType, headers, text });
   };
+}
+
+/** What decides the points of a walk, for its ETag: the query, the page's place, the state of the series. */
+function identityOf({ query, after, selection: { series, version } }: Walk): unknown[] {
+  return [query, after, series.rowVersion, version];
+}
+
+async function computationOf(
+  { database }: Dependencies,
+  { selection }: Walk,
+  { transform, base }: SeriesRequest,
+  call: Call,
+): Promise<Computation | null> {
+  if (transform === null) return null;
+  return call.stage('transform', () => prepareTransform(database, selection, transform, base));
 }
 
 interface PageAnswer {
   headers: Record<string, string>;
   series: Series;
-  fields: readonly PointField[];
-  format: 'json' | 'csv';
-  meta: Record<string, unknown>;
+  asked: SeriesRequest;
+  computation: Computation | null;
   points: Points;
   nextCursor: string | null;
 }
 
 async function sendPage(request: Request, response: Response, call: Call, page: PageAnswer): Promise<void> {
-  const { headers, series, fields, points, nextCursor } = page;
-  if (page.format === 'json') {
+  const { headers, series, asked, computation, points, nextCursor } = page;
+  if (asked.format === 'json') {
     const text = await call.stage('render', () =>
-      seriesJson(series, page.meta, { points, nextCursor }, fields),
+      seriesJson(series, metaOf(series, asked.vintage, computation), { points, nextCursor }, asked.fields),
     );
     await sendText(request, response, { type: jsonType, headers, text });
     return;
   }
   const text = await call.stage('render', () => {
-    const csv = seriesCsv(series, fields);
+    const csv = seriesCsv(series, asked.fields);
     return csv.header + csv.lines(points);
   });
-  const link = nextCursor === null ? {} : { link: `<${nextPageUrl(request, nextCursor)}>; rel="next"` };
+  const link: Record<string, string> =
+    nextCursor === null ? {} : { link: `<${nextPageUrl(request, nextCursor)}>; rel="next"` };
   await sendText(request, response, {
     type: csvType,
     headers: { ...headers, ...attachment(series), ...link },
@@ -311,15 +176,19 @@ async function sendPage(request: Request, response: Response, call: Call, page: 
   });
 }
 
+interface StreamAnswer {
+  headers: Record<string, string>;
+  series: Series;
+  asked: SeriesRequest;
+  blocks: AsyncGenerator<Points>;
+}
+
 async function sendCsvStream(
   request: Request,
   response: Response,
-  headers: Record<string, string>,
-  series: Series,
-  fields: readonly PointField[],
-  blocks: AsyncGenerator<Points>,
+  { headers, series, asked, blocks }: StreamAnswer,
 ): Promise<void> {
-  const csv = seriesCsv(series, fields);
+  const csv = seriesCsv(series, asked.fields);
   async function* parts(): AsyncGenerator<string> {
     let isFirst = true;
     for await (const block of blocks) {
@@ -345,43 +214,4 @@ function nextPageUrl(request: Request, cursor: string): string {
   const url = new URL(request.url, 'http://host');
   url.searchParams.set('cursor', cursor);
   return url.pathname + url.search;
-}
-
-/** `meta` of the envelope: the six fields of the contract first, then what else is known. */
-function metaOf(series: Series, vintage: string | null): Record<string, unknown> {
-  const { name, unit, frequency, source, last_updated, ...more } = factsOf(series, vintage);
-  return { name, unit, frequency, source, last_updated, transform: null, vintage, ...more };
-}
-
-/** What is known of a series, as it is sent. @param vintage leaves out what is counted for the present state only. */
-export function factsOf(series: Series, vintage: string | null) {
-  const isPast = vintage !== null;
-  return {
-    name: series.name,
-    unit: series.unit,
-    frequency: series.frequency,
-    source: series.source,
-    last_updated:
-      series.vintagePublishedOn ?? series.lastUpdated ?? series.changedAt.toISOString().slice(0, 10),
-    first_vintage: series.firstVintage,
-    description: series.description,
-    geography: series.geography,
-    seasonal_adjustment: series.seasonalAdjustment,
-    unit_multiplier: series.unitMultiplier,
-    decimals: series.decimals,
-    dims: series.dimensions.map((name) => ({ name, values: valuesOf(series, name) })),
-    first_date: isPast ? null : series.firstDate,
-    last_date: isPast ? null : series.lastDate,
-    observation_count: isPast ? null : series.observationCount,
-    licence: series.licence,
-    attribution: series.attribution,
-    date_convention: 'period_end',
-    fiscal_year_end: series.fiscalYearEnd,
-    tags: series.tags,
-    category: series.category,
-  };
-}
-
-function valuesOf(series: Series, dimension: string): string[] {
-  return [...new Set(series.combinations.flatMap(({ dims }) => dims[dimension] ?? []))];
 }

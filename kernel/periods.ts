@@ -18,7 +18,8 @@ export interface DateRange {
   to: string;
 }
 
-const monthsPerPeriod: Partial<Record<Frequency, number>> = {
+/** Frequencies whose periods are whole months; the others date their observations by the day. */
+export const monthsPerPeriod: Readonly<Partial<Record<Frequency, number>>> = {
   monthly: 1,
   quarterly: 3,
   semiannual: 6,

@@ -1,0 +1,65 @@
+// Exact decimals, as they are published: no value goes through a binary fraction on its way to the client.
+// Hides BigInt. A quotient is rounded half away from zero; zeros at the end of a computed number are dropped.
+
+/** units · 10^−scale */
+export interface Decimal {
+  units: bigint;
+  scale: number;
+}
+
+/** Reads plain digits, `-12.340`: what PostgreSQL writes for a numeric. */
+export function decimal(text: string): Decimal {
+  const point = text.indexOf('.');
+  if (point < 0) return { units: BigInt(text), scale: 0 };
+  return { units: BigInt(text.slice(0, point) + text.slice(point + 1)), scale: text.length - point - 1 };
+}
+
+export function isZero({ units }: Decimal): boolean {
+  return units === 0n;
+}
+
+/** (x / base − 1) · 100, to so many decimals; null where the base is not positive. */
+export function percentChange(x: Decimal, base: Decimal, decimals: number): string | null {
+  if (base.units <= 0n) return null;
+  const [a, b] = alignedUnits(x, base);
+  return write(divide((a - b) * power(decimals + 2), b), decimals);
+}
+
+/** 100 · x / base, to so many decimals; null where the base is not positive. */
+export function percentOf(x: Decimal, base: Decimal, decimals: number): string | null {
+  if (base.units <= 0n) return null;
+  const [a, b] = alignedUnits(x, base);
+  return write(divide(a * power(decimals + 2), b), decimals);
+}
+
+/** The arithmetic mean, to so many decimals, or four more than the values have if that is more. */
+export function mean(values: readonly Decimal[], decimalsMin: number): string {
+  const scale = Math.max(...values.map((value) => value.scale));
+  const decimals = Math.max(decimalsMin, scale + 4);
+  const sum = values.reduce((total, value) => total + value.units * power(scale - value.scale), 0n);
+  return write(divide(sum * power(decimals - scale), BigInt(values.length)), decimals);
+}
+
+function alignedUnits(a: Decimal, b: Decimal): [bigint, bigint] {
+  const scale = Math.max(a.scale, b.scale);
+  return [a.units * power(scale - a.scale), b.units * power(scale - b.scale)];
+}
+
+function power(exponent: number): bigint {
+  return 10n ** BigInt(exponent);
+}
+
+/** The divisor is positive. */
+function divide(dividend: bigint, divisor: bigint): bigint {
+  const half = divisor / 2n;
+  // An odd divisor has no tie, so cutting its half off is right for it too.
+  return (dividend < 0n ? dividend - half : dividend + half) / divisor;
+}
+
+function write(units: bigint, scale: number): string {
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  const fraction = digits.slice(digits.length - scale).replace(/0+$/, '');
+  const text = fraction === '' ? whole : `${whole}.${fraction}`;
+  return units < 0n ? `-${text}` : text;
+}

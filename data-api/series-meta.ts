@@ -1,0 +1,71 @@
+// What is told of a series beside its points: `meta` of the envelope, and the catalogue's full entry.
+import type { Series } from './series.sql.ts';
+import type { Computation } from './transformed-points.ts';
+
+/** The six fields of the contract first, then what else is known. */
+export function metaOf(series: Series, vintage: string | null, computation: Computation | null) {
+  const facts = factsOf(series);
+  const { name, unit, frequency, source, last_updated, ...more } = facts;
+  // What is counted is counted for the present state only.
+  const counted =
+    vintage === null
+      ? {}
+      : {
+          last_updated: series.vintagePublishedOn ?? last_updated,
+          first_date: null,
+          last_date: null,
+          observation_count: null,
+        };
+  return {
+    name,
+    unit,
+    frequency,
+    source,
+    last_updated,
+    transform: computation?.transform ?? null,
+    vintage,
+    ...more,
+    ...counted,
+    ...(computation === null ? {} : transformFacts(series, computation)),
+  };
+}
+
+/** What is known of a series, as it is sent. */
+export function factsOf(series: Series) {
+  return {
+    name: series.name,
+    unit: series.unit,
+    frequency: series.frequency,
+    source: series.source,
+    last_updated: series.lastUpdated ?? series.changedAt.toISOString().slice(0, 10),
+    first_vintage: series.firstVintage,
+    description: series.description,
+    geography: series.geography,
+    seasonal_adjustment: series.seasonalAdjustment,
+    unit_multiplier: series.unitMultiplier,
+    decimals: series.decimals,
+    dims: series.dimensions.map((name) => ({ name, values: valuesOf(series, name) })),
+    first_date: series.firstDate,
+    last_date: series.lastDate,
+    observation_count: series.observationCount,
+    licence: series.licence,
+    attribution: series.attribution,
+    date_convention: 'period_end',
+    fiscal_year_end: series.fiscalYearEnd,
+    tags: series.tags,
+    category: series.category,
+  };
+}
+
+/** A moving average keeps the unit; the other transforms have one of their own, without multiplier or decimals. */
+function transformFacts(series: Series, { transform, baseDate }: Computation) {
+  const source_unit = series.unit;
+  if (transform === '3ma') return { source_unit };
+  const own = { source_unit, unit_multiplier: null, decimals: null };
+  if (transform !== 'index') return { ...own, unit: '%' };
+  return { ...own, unit: `Index (${baseDate ?? 'first value'} = 100)`, base_date: baseDate };
+}
+
+function valuesOf(series: Series, dimension: string): string[] {
+  return [...new Set(series.combinations.flatMap(({ dims }) => dims[dimension] ?? []))];
+}

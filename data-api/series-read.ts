@@ -1,0 +1,141 @@
+// From what a call asks to the points of one series: the selection, its pages, its newest points.
+// Hides where a page begins and ends; a page never changes a value.
+import type { Queryable } from '../kernel/database.ts';
+import { fail } from '../kernel/errors.ts';
+import { nearestName } from '../kernel/params.ts';
+import type { Cursors } from './cursor.ts';
+import { combinationsThatPass } from './dims.ts';
+import {
+  appendPoints,
+  filterPoints,
+  noPoints,
+  readBlocks,
+  readFirst,
+  reversePoints,
+  type Points,
+  type Selection,
+} from './points.ts';
+import { canonicalRequest, type SeriesRequest } from './series-request.ts';
+import { findNeighbourIds, findSeries, type Series } from './series.sql.ts';
+import { transformedBlocks, type Computation } from './transformed-points.ts';
+
+/** The place of a point in the order. */
+export interface Place {
+  date: string;
+  dimsNo: number;
+}
+
+/** One call's way through one series. */
+export interface Walk {
+  selection: Selection;
+  /** What the cursors of this walk belong to. */
+  query: string;
+  /** Where the page begins: behind this point. Null: at the beginning. */
+  after: Place | null;
+}
+
+/** @throws Failure `not_found` with the nearest id where one is near. */
+export async function requireSeries(
+  database: Queryable,
+  id: string,
+  vintage: string | null,
+): Promise<Series> {
+  const series = await findSeries(database, id, vintage);
+  if (series !== undefined) return series;
+  const nearest = nearestName(id, await findNeighbourIds(database, id));
+  const hint = nearest === undefined ? 'GET /v1/catalog lists them.' : `Did you mean "${nearest}"?`;
+  return fail('not_found', `There is no series "${id.slice(0, 128)}". ${hint}`, { param: 'id' });
+}
+
+/** @throws Failure `unknown_dimension` or `invalid_cursor`. */
+export function walkOf(series: Series, request: SeriesRequest, cursors: Cursors): Walk {
+  const query = canonicalRequest(series.id, request);
+  const [version = series.version, date, dimsNo] =
+    request.cursor === undefined ? [] : (cursors.open(request.cursor, query) as [number, string, number]);
+  const { from, to, sort, vintage, release, wanted } = request;
+  const dimsNos = combinationsThatPass(series, request.filter);
+  return {
+    query,
+    after: date === undefined || dimsNo === undefined ? null : { date, dimsNo },
+    selection: { series, dimsNos, from, to, order: sort, vintage, release, wanted, version },
+  };
+}
+
+/** The points of a walk, transformed where asked, in blocks. @param pointsWanted sizes the blocks, bounds nothing. */
+export async function* pointsOfWalk(
+  database: Queryable,
+  { selection, after }: Walk,
+  computation: Computation | null,
+  pointsWanted: number,
+): AsyncGenerator<Points> {
+  const ahead = selection.order === 'asc' ? 1 : -1;
+  const rest = after === null ? {} : selection.order === 'asc' ? { from: after.date } : { to: after.date };
+  for await (const block of blocksOf(database, { ...selection, ...rest }, computation, pointsWanted)) {
+    // Blocks hold whole dates: only the date of the place itself can have points that were sent already.
+    yield after === null
+      ? block
+      : filterPoints(
+          block,
+          (i) => block.dates[i] !== after.date || ((block.dimsNos[i] ?? 0) - after.dimsNo) * ahead > 0,
+        );
+  }
+}
+
+/** One page; `last` is the place of its last point where more follow, else null. */
+export async function readPage(
+  database: Queryable,
+  walk: Walk,
+  computation: Computation | null,
+  limit: number,
+): Promise<{ points: Points; last: Place | null }> {
+  const points = noPoints();
+  for await (const block of pointsOfWalk(database, walk, computation, limit + 1)) {
+    appendPoints(points, block);
+    if (points.dates.length > limit) break;
+  }
+  if (points.dates.length <= limit) return { points, last: null };
+  return {
+    points: filterPoints(points, (i) => i < limit),
+    last: { date: points.dates[limit - 1] ?? '', dimsNo: points.dimsNos[limit - 1] ?? 0 },
+  };
+}
+
+/** The newest point with a value of each combination, the oldest of them first. @param selection descending. */
+export async function readLatest(
+  database: Queryable,
+  selection: Selection,
+  computation: Computation | null,
+): Promise<Points> {
+  if (computation === null) return reversePoints(await readFirst(database, selection));
+  const newest = noPoints();
+  const seen = new Set<number>();
+  for await (const block of transformedBlocks(
+    database,
+    selection,
+    computation,
+    2 * selection.dimsNos.length,
+  )) {
+    const isFirst = block.dimsNos.map((dimsNo) => {
+      const isNew = !seen.has(dimsNo);
+      seen.add(dimsNo);
+      return isNew;
+    });
+    appendPoints(
+      newest,
+      filterPoints(block, (i) => isFirst[i] === true),
+    );
+    if (seen.size === selection.dimsNos.length) break;
+  }
+  return reversePoints(newest);
+}
+
+function blocksOf(
+  database: Queryable,
+  selection: Selection,
+  computation: Computation | null,
+  pointsWanted: number,
+): AsyncGenerator<Points> {
+  return computation === null
+    ? readBlocks(database, selection, pointsWanted)
+    : transformedBlocks(database, selection, computation, pointsWanted);
+}

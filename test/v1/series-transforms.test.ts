@@ -1,0 +1,185 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { addDays } from '../../kernel/periods.ts';
+import { startDataRoom, type DataRoom } from '../data-room.ts';
+import { makeSeries, publish, type FixturePoint } from '../series-fixture.ts';
+
+interface Point {
+  date: string;
+  value: number | null;
+  dims: Record<string, string>;
+}
+
+interface Envelope {
+  meta: Record<string, unknown>;
+  data: Point[];
+  pagination: { next_cursor: string | null; count: number };
+  error: { code: string; message: string; param?: string };
+}
+
+let room: DataRoom;
+
+const monthly = (values: Record<string, string | null>): FixturePoint[] =>
+  Object.entries(values).map(([date, value]) => ({ date, value }));
+
+test.before(async () => {
+  room = await startDataRoom();
+  await makeSeries(room.pool, { id: 'CPI', unit: 'Index points' });
+  await publish(
+    room.pool,
+    'CPI',
+    '2024-03-10',
+    monthly({
+      '2023-01-31': '100.0',
+      '2023-02-28': '0',
+      '2023-03-31': '110.0',
+      '2024-01-31': '104.0',
+      '2024-02-29': '105.0',
+    }),
+  );
+  await publish(
+    room.pool,
+    'CPI',
+    '2024-04-10',
+    monthly({ '2023-01-31': '101.0', '2024-02-29': '106.0', '2024-03-31': '121.0' }),
+  );
+  await makeSeries(room.pool, { id: 'RATES', frequency: 'daily', dimensions: ['side'] });
+  await publish(
+    room.pool,
+    'RATES',
+    '2024-06-01',
+    Array.from({ length: 500 }, (_, i) => ['buy', 'sell', 'mid'].map((side, s) => ({ i, side, s })))
+      .flat()
+      .filter(({ i, s }) => i % 7 < 5 && (i + s) % 11 !== 0)
+      .map(({ i, side, s }) => ({
+        date: addDays('2023-01-02', i),
+        value: i % 13 === 0 ? null : `${((i * 37 + s * 11) % 100) - 3}.25`,
+        dims: { side },
+      })),
+  );
+  await makeSeries(room.pool, { id: 'GDP', frequency: 'quarterly' });
+  await publish(room.pool, 'GDP', '2024-06-01', [{ date: '2024-03-31', value: '1' }]);
+});
+
+test.after.always(() => room.close());
+
+async function series(path: string): Promise<Envelope> {
+  return (await room.call(path)).json as Envelope;
+}
+
+const values = ({ data }: Envelope) => Object.fromEntries(data.map((point) => [point.date, point.value]));
+
+test('a transform is named in meta, with its own unit beside the unit of the source', async (t) => {
+  const yoy = await series('/v1/series/CPI?transform=yoy&from=2024');
+  t.deepEqual(values(yoy), { '2024-01-31': 2.9702970297, '2024-03-31': 10 });
+  t.like(yoy.meta, { transform: 'yoy', unit: '%', source_unit: 'Index points' });
+  t.like((await series('/v1/series/CPI?transform=3ma')).meta, { transform: '3ma', unit: 'Index points' });
+  for (const name of ['mom', 'pct_change']) {
+    const { meta, data } = await series(`/v1/series/CPI?transform=${name}`);
+    t.is(meta['transform'], name);
+    t.deepEqual(
+      data.map(({ date, value }) => [date, value]),
+      [
+        ['2023-02-28', -100],
+        ['2024-02-29', 1.9230769231],
+        ['2024-03-31', 14.1509433962],
+      ],
+    );
+  }
+});
+
+test('points without a value are left out, or null where missing values are asked for', async (t) => {
+  const all = await series('/v1/series/CPI?transform=yoy&include_missing=true');
+  t.deepEqual(values(all), {
+    '2023-01-31': null,
+    '2023-02-28': null,
+    '2023-03-31': null,
+    '2024-01-31': 2.9702970297,
+    '2024-02-29': null,
+    '2024-03-31': 10,
+  });
+});
+
+test('both legs of a transform come from the vintage', async (t) => {
+  t.deepEqual(values(await series('/v1/series/CPI?transform=yoy&vintage=2024-03-15')), { '2024-01-31': 4 });
+});
+
+test('an index is 100 at the first value of the window that is not zero, or at the base', async (t) => {
+  const cases: [query: string, baseDate: string | null, at: string, value: number | null][] = [
+    ['', '2023-01-31', '2024-01-31', 102.9702970297],
+    ['&from=2023-02', '2023-03-31', '2024-03-31', 110],
+    ['&from=2023-02&base=2023-01', '2023-01-31', '2024-01-31', 102.9702970297],
+    ['&base=2024-01-15', '2024-01-31', '2024-01-31', 100],
+    ['&base=2023', '2023-01-31', '2023-01-31', 100],
+    ['&base=2023-Q1&from=2024-03', '2023-01-31', '2024-03-31', 119.801980198],
+    ['&base=2022', null, '2024-01-31', null],
+  ];
+  for (const [query, baseDate, at, value] of cases) {
+    const envelope = await series(`/v1/series/CPI?transform=index${query}`);
+    t.is(envelope.meta['base_date'], baseDate, query);
+    t.is(envelope.meta['unit'], `Index (${baseDate ?? 'first value'} = 100)`);
+    t.is(values(envelope)[at] ?? null, value, query);
+  }
+});
+
+test('a daily index takes the last value on or before its base day', async (t) => {
+  const { meta } = await series('/v1/series/RATES?transform=index&base=2023-02-05&dims=side:buy');
+  t.is(meta['base_date'], '2023-02-03', 'a Sunday; the Saturday has none either');
+});
+
+test('a transform that has no meaning is 400, as is a base without an index', async (t) => {
+  const { error } = await series('/v1/series/GDP?transform=mom');
+  t.deepEqual([error.code, error.param], ['transform_not_applicable', 'transform']);
+  t.is((await series('/v1/series/GDP?transform=yoy&base=2020')).error.param, 'base');
+  const unknown = (await series('/v1/series/GDP?transform=qoq')).error;
+  t.deepEqual([unknown.code, unknown.param], ['invalid_parameter', 'transform']);
+  t.regex(unknown.message, /yoy, mom, pct_change, 3ma, index/);
+});
+
+test('page size, order, window, dims and format change no transformed value', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('yoy', 'mom', 'pct_change', '3ma', 'index&base=2023-03-01'),
+      fc.constantFrom('asc', 'desc'),
+      fc.integer({ min: 40, max: 300 }),
+      fc.constantFrom('', '&dims=side:buy|mid', '&from=2024-02-03&to=2024-04-05', '&from=2023-06-10'),
+      async (transform, sort, limit, filter) => {
+        const { data: whole } = await series(`/v1/series/RATES?transform=${transform}&limit=100000`);
+        const expected = whole.filter(
+          ({ date, dims }) =>
+            (!filter.includes('dims') || dims['side'] !== 'sell') &&
+            (!filter.includes('from=2024') || (date >= '2024-02-03' && date <= '2024-04-05')) &&
+            (!filter.includes('from=2023') || date >= '2023-06-10'),
+        );
+        if (sort === 'desc') expected.reverse();
+        const query = `/v1/series/RATES?transform=${transform}&sort=${sort}${filter}`;
+        const walked: Point[] = [];
+        let cursor: string | null = '';
+        while (cursor !== null) {
+          const page: Envelope = await series(
+            `${query}&limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`,
+          );
+          walked.push(...page.data);
+          cursor = page.pagination.next_cursor;
+        }
+        t.deepEqual(walked, expected);
+        const { text } = await room.call(`${query}&format=csv`);
+        t.deepEqual(
+          text.split('\r\n').slice(1, -1),
+          expected.map(({ date, value, dims }) => `${date},${value},${dims['side']}`),
+        );
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+test('latest gives the newest transformed value of each combination', async (t) => {
+  for (const transform of ['yoy', '3ma', 'index']) {
+    const { data } = await series(`/v1/series/RATES?transform=${transform}&limit=100000`);
+    const newest = new Map(data.map((point) => [point.dims['side'], point]));
+    const latest = await series(`/v1/series/RATES/latest?transform=${transform}`);
+    t.is(latest.data.length, 3);
+    for (const point of latest.data) t.deepEqual(point, newest.get(point.dims['side']));
+  }
+});
