@@ -1,7 +1,7 @@
 import test from 'ava';
 import { silentLog, testIdentitySecret } from '../test/harness.ts';
 import { fail } from './errors.ts';
-import { sendJson, startRoom, type Route } from './http.ts';
+import { sendJson, startRoom, type Route, type RunningRoom } from './http.ts';
 import { anonymous, createOpener, createSealer, identityHeader } from './identity.ts';
 
 const seal = createSealer(testIdentitySecret, 'data-api');
@@ -48,13 +48,16 @@ const routes: Route[] = [
   },
 ];
 
-const room = await startRoom({
-  log: silentLog,
-  routes,
-  openIdentity: createOpener(testIdentitySecret, 'data-api'),
-  ready: () => Promise.resolve(),
-  host: '127.0.0.1',
-  port: 0,
+let room: RunningRoom;
+test.before(async () => {
+  room = await startRoom({
+    log: silentLog,
+    routes,
+    openIdentity: createOpener(testIdentitySecret, 'data-api'),
+    ready: () => Promise.resolve(),
+    host: '127.0.0.1',
+    port: 0,
+  });
 });
 test.after.always(() => room.close());
 

@@ -104,13 +104,14 @@ async function runAva(env: Record<string, string>): Promise<number> {
     tail = (tail + chunk.toString()).slice(-4_000);
   });
   const code = await new Promise<number>((resolve) => child.once('close', (status) => resolve(status ?? 1)));
+  if (code !== 0) return code;
   // AVA's closing lines are coloured words; this one line is for people and machines alike.
   const count = (word: string) => new RegExp(`(\\d+)(?: tests?)? ${word}`).exec(tail)?.[1] ?? '0';
   process.stdout.write(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped\n`);
   const skipped = /\d+ tests? (skipped|todo)/.exec(tail);
-  if (code === 0 && skipped !== null && process.env['CI'] !== undefined) {
+  if (skipped !== null && process.env['CI'] !== undefined) {
     process.stdout.write(`In CI no test may be left out: ${skipped[0]}.\n`);
     return 1;
   }
-  return code;
+  return 0;
 }

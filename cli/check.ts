@@ -1,0 +1,90 @@
+// almanac check: what works and what does not, of everything the settings name. Secrets are never printed.
+import { createClient } from 'redis';
+import { createLog } from '../kernel/log.ts';
+import { openDatabase } from '../kernel/database.ts';
+import { loadPlans } from '../kernel/plans.ts';
+import { printJson, readWords, type Command } from './command.ts';
+import { serverVersion } from './check.sql.ts';
+import { openInstallation, type Installation } from './installation.ts';
+
+interface Finding {
+  what: string;
+  state: 'ok' | 'failed' | 'not configured';
+  detail: string;
+}
+
+const redisTimeoutMs = 2_000;
+
+export const check: Command = {
+  summary: 'say what works and what does not: settings, plans, database, Redis',
+  usage: 'Usage: almanac check [--json]\n\nExit code 1 where something that is configured does not work.',
+  async run(args) {
+    const { values } = readWords(args, { json: { type: 'boolean' } });
+    const findings = await findAll();
+    if (values.json === true) printJson({ findings });
+    else
+      for (const { what, state, detail } of findings)
+        process.stdout.write(`${what.padEnd(10)}${state}: ${detail}\n`);
+    const failed = findings.filter((finding) => finding.state === 'failed').map((finding) => finding.what);
+    if (failed.length > 0) throw new Error(`not working: ${failed.join(', ')}`);
+  },
+};
+
+async function findAll(): Promise<Finding[]> {
+  const installation = await openInstallation();
+  try {
+    const { settings } = installation;
+    return [
+      {
+        what: 'settings',
+        state: 'ok',
+        detail: `data in ${settings.dataDir}, vintages in ${settings.seriesTimeZone}`,
+      },
+      await finding('plans', () => Promise.resolve(planNames(settings.plansFile))),
+      await finding('database', () => describeDatabase(installation)),
+      settings.redisUrl === undefined
+        ? { what: 'redis', state: 'not configured', detail: 'each gateway counts its limits for itself' }
+        : await finding('redis', () => pingRedis(settings.redisUrl ?? '')),
+    ];
+  } finally {
+    await installation.release();
+  }
+}
+
+async function finding(what: string, look: () => Promise<string>): Promise<Finding> {
+  try {
+    return { what, state: 'ok', detail: await look() };
+  } catch (error) {
+    return { what, state: 'failed', detail: (error as Error).message };
+  }
+}
+
+function planNames(file: string): string {
+  return loadPlans(file)
+    .all.map((plan) => plan.id)
+    .join(', ');
+}
+
+async function describeDatabase({ databaseUrl, embedded }: Installation): Promise<string> {
+  const database = openDatabase(databaseUrl, createLog('check', 'silent'), {
+    applicationName: 'almanac check',
+  });
+  try {
+    const address = new URL(databaseUrl);
+    address.password = '';
+    return `${embedded ? 'embedded ' : ''}PostgreSQL ${await serverVersion(database)} at ${address.href}`;
+  } finally {
+    await database.close();
+  }
+}
+
+async function pingRedis(url: string): Promise<string> {
+  const client = createClient({ url, socket: { connectTimeout: redisTimeoutMs, reconnectStrategy: false } });
+  client.on('error', () => undefined); // connect() rejects with the same error
+  await client.connect();
+  try {
+    return `answers ${await client.ping()}`;
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,38 @@
+// What every command of the command line is, and how it reads its words and prints its answer.
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+
+export interface Command {
+  summary: string;
+  usage: string;
+  /** @throws UsageError where the words are wrong; anything else is a failure. */
+  run(args: string[]): Promise<void>;
+}
+
+export class UsageError extends Error {}
+
+/** Reads flags and positional words. @throws UsageError on an unknown flag or a missing value. */
+export function readWords<const Options extends ParseArgsOptionsConfig>(args: string[], options: Options) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/** One line of JSON, for machines. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+/** Columns padded to their widest cell, under a heading; a word where there are no rows. */
+export function printTable(heading: readonly string[], rows: readonly (readonly string[])[]): void {
+  if (rows.length === 0) {
+    process.stdout.write('none\n');
+    return;
+  }
+  const widths = heading.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
+  for (const row of [heading, ...rows]) {
+    const line = row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
+    process.stdout.write(`${line.trimEnd()}\n`);
+  }
+}

@@ -1,0 +1,72 @@
+// The installation that a command works on: its database, up to date, and its secrets.
+// Hides whether PostgreSQL is the embedded one (joined where it runs, else started) or DATABASE_URL's.
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { startEmbeddedPostgres } from '../embedded/postgres.ts';
+import { readSettings, type Settings } from '../kernel/settings.ts';
+import { migrate } from '../migrations/run.ts';
+
+export interface Installation {
+  settings: Settings;
+  databaseUrl: string;
+  /** The names of the migrations that opening it ran. */
+  migrated: readonly string[];
+  identitySecret: string;
+  /** Whether the database is the embedded one. */
+  embedded: boolean;
+  /** For the one who serves: stops the embedded PostgreSQL. */
+  stop(): Promise<void>;
+  /** For a command that came by: stops the embedded PostgreSQL unless somebody else uses it. */
+  release(): Promise<void>;
+}
+
+/** Opens the installation of the environment's settings. @throws Error that says what is wrong with them. */
+export async function openInstallation(): Promise<Installation> {
+  const settings = readSettings(process.env);
+  if (settings.databaseUrl !== undefined) {
+    const nothing = () => Promise.resolve();
+    return {
+      settings,
+      databaseUrl: settings.databaseUrl,
+      migrated: await migrate(settings.databaseUrl),
+      identitySecret: settings.identitySecret ?? readOrMakeSecret(settings.dataDir),
+      embedded: false,
+      stop: nothing,
+      release: nothing,
+    };
+  }
+  const postgres = await startEmbeddedPostgres(settings.dataDir);
+  try {
+    return {
+      settings,
+      databaseUrl: postgres.url,
+      migrated: await migrate(postgres.url),
+      identitySecret: settings.identitySecret ?? readOrMakeSecret(settings.dataDir),
+      embedded: true,
+      stop: postgres.stop,
+      release: postgres.release,
+    };
+  } catch (error) {
+    await postgres.release();
+    throw error;
+  }
+}
+
+/** Runs a command's work on the installation, and leaves it as it was found: running or not. */
+export async function withInstallation<T>(work: (installation: Installation) => Promise<T>): Promise<T> {
+  const installation = await openInstallation();
+  try {
+    return await work(installation);
+  } finally {
+    await installation.release();
+  }
+}
+
+function readOrMakeSecret(dataDir: string): string {
+  const file = path.join(dataDir, 'identity.secret');
+  mkdirSync(dataDir, { recursive: true });
+  if (!existsSync(file))
+    writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  return readFileSync(file, 'utf8').trim();
+}

@@ -1,0 +1,47 @@
+// almanac keys: create, list, revoke. A new key's value is printed once.
+import { createKey, listKeys, revokeKey } from '../accounts-api/operator.ts';
+import { UsageError, printJson, printTable, readWords, type Command } from './command.ts';
+import { withAccounts } from './with-accounts.ts';
+
+export const keys: Command = {
+  summary: "create an account's key, list them, revoke one",
+  usage: `Usage: almanac keys create <account id or e-mail> [--name NAME] [--json]
+       almanac keys list <account id or e-mail> [--json]
+       almanac keys revoke <key id, masked key or the key itself> [--json]
+
+A revoked key is refused on the next call.`,
+  async run(args) {
+    const { values, positionals } = readWords(args, {
+      json: { type: 'boolean', default: false },
+      name: { type: 'string', default: 'made on the command line' },
+    });
+    const [action, subject, ...rest] = positionals;
+    if (subject === undefined || rest.length > 0)
+      throw new UsageError('keys takes create, list or revoke, and one name.');
+    if (action === 'create') {
+      const made = await withAccounts((deps) => createKey(deps, subject, values.name));
+      if (values.json) return printJson(made);
+      process.stdout.write(`API key: ${made.key}\n(${made.id}; shown this once)\n`);
+    } else if (action === 'list') {
+      const records = await withAccounts((deps) => listKeys(deps, subject));
+      if (values.json) return printJson({ keys: records });
+      printTable(
+        ['id', 'key', 'name', 'status', 'created', 'last used'],
+        records.map((key) => [
+          key.id,
+          key.masked,
+          key.name,
+          key.status,
+          key.created_at,
+          key.last_used_at ?? 'never',
+        ]),
+      );
+    } else if (action === 'revoke') {
+      const ended = await withAccounts((deps) => revokeKey(deps, subject));
+      if (values.json) return printJson(ended);
+      process.stdout.write(`revoked ${ended.id} (${ended.masked})\n`);
+    } else {
+      throw new UsageError(`keys takes create, list or revoke, not "${action}".`);
+    }
+  },
+};

@@ -1,0 +1,172 @@
+// almanac start: serves. Without a room's name all three rooms run in this process; with one, that room alone.
+// Hides the order of starting and of draining: rooms first, then the database.
+import pg from 'pg';
+import { start as startAccountsApi } from '../accounts-api/main.ts';
+import { start as startDataApi } from '../data-api/main.ts';
+import { start as startGateway } from '../gateway/main.ts';
+import { systemClock } from '../kernel/clock.ts';
+import type { RunningRoom } from '../kernel/http.ts';
+import { createLog } from '../kernel/log.ts';
+import { loadPlans } from '../kernel/plans.ts';
+import { readSettings } from '../kernel/settings.ts';
+import { UsageError, readWords, type Command } from './command.ts';
+import { openInstallation, type Installation } from './installation.ts';
+import { seedDemo } from './seed.ts';
+
+const roomNames = ['gateway', 'data-api', 'accounts-api'] as const;
+type RoomName = (typeof roomNames)[number];
+
+// Any constants of our own; the lock says that a process serves all rooms from this database.
+const serveLock = [4_115_202, 1] as const;
+
+export const start: Command = {
+  summary: 'serve: all rooms in one process, or one room by its name',
+  usage: `Usage: almanac start [${roomNames.join('|')}]
+
+Without a name: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
+With a name: that room alone, for machines of their own. It needs IDENTITY_SECRET, the same for all rooms; data-api and
+accounts-api need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL.`,
+  async run(args) {
+    const { positionals } = readWords(args, {});
+    const [name, ...rest] = positionals;
+    if (rest.length > 0) throw new UsageError(`start takes one room, not "${positionals.join(' ')}".`);
+    if (name === undefined) return serveEverything();
+    if (!isRoomName(name))
+      throw new UsageError(`there is no room "${name}"; there are ${roomNames.join(', ')}.`);
+    return serveRoom(name);
+  },
+};
+
+async function serveEverything(): Promise<void> {
+  const installation = await openInstallation();
+  const lock = await takeServeLock(installation);
+  const rooms: RunningRoom[] = [];
+  try {
+    const shared = sharedOptions(installation);
+    const dataApi = await startDataApi({
+      ...shared,
+      ...loopback,
+      seriesTimeZone: installation.settings.seriesTimeZone,
+    });
+    rooms.unshift(dataApi);
+    const accountsApi = await startAccountsApi({ ...shared, ...loopback });
+    rooms.unshift(accountsApi);
+    const gateway = await startGateway({
+      ...gatewayOptions(installation.settings),
+      identitySecret: installation.identitySecret,
+      dataApiUrls: [dataApi.url],
+      accountsApiUrls: [accountsApi.url],
+    });
+    rooms.unshift(gateway); // first to close: it drains while the rooms behind it still answer
+    const demoKey = installation.embedded ? await seedDemo(installation) : undefined;
+    greet(gateway.url, demoKey);
+    await stopSignal();
+    process.stdout.write('\nStopping …\n');
+  } finally {
+    for (const room of rooms) await room.close();
+    await lock.end();
+    await installation.stop();
+  }
+}
+
+async function serveRoom(name: RoomName): Promise<void> {
+  const room = name === 'gateway' ? await serveGateway() : await serveDatabaseRoom(name);
+  process.stdout.write(`${name} is running: ${room.url}\n`);
+  await stopSignal();
+  await room.close();
+}
+
+async function serveGateway(): Promise<RunningRoom> {
+  const settings = readSettings(process.env);
+  const { dataApiUrls, accountsApiUrls, identitySecret } = settings;
+  if (dataApiUrls === undefined || accountsApiUrls === undefined || identitySecret === undefined) {
+    throw new Error('A gateway of its own needs DATA_API_URL, ACCOUNTS_API_URL and IDENTITY_SECRET.');
+  }
+  return startGateway({ ...gatewayOptions(settings), dataApiUrls, accountsApiUrls, identitySecret });
+}
+
+async function serveDatabaseRoom(name: 'data-api' | 'accounts-api'): Promise<RunningRoom> {
+  const installation = await openInstallation();
+  const { settings } = installation;
+  if (installation.embedded || settings.identitySecret === undefined) {
+    await installation.release();
+    throw new Error(`A ${name} of its own needs DATABASE_URL and IDENTITY_SECRET.`);
+  }
+  const shared = sharedOptions(installation);
+  if (name === 'accounts-api') {
+    return startAccountsApi({ ...shared, host: settings.host, port: settings.accountsApiPort });
+  }
+  return startDataApi({
+    ...shared,
+    databaseUrl: settings.databaseReadUrl ?? installation.databaseUrl,
+    seriesTimeZone: settings.seriesTimeZone,
+    host: settings.host,
+    port: settings.dataApiPort,
+  });
+}
+
+const loopback = { host: '127.0.0.1', port: 0 };
+
+function sharedOptions({ settings, databaseUrl, identitySecret }: Installation) {
+  const plans = loadPlans(settings.plansFile);
+  return {
+    databaseUrl,
+    identitySecret,
+    plans,
+    clock: systemClock,
+    log: createLog('rooms', settings.logLevel),
+  };
+}
+
+function gatewayOptions(settings: Installation['settings']) {
+  const { host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, drainDelayMs } = settings;
+  return {
+    ...{ host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, drainDelayMs },
+    plans: loadPlans(settings.plansFile),
+    clock: systemClock,
+    log: createLog('gateway', settings.logLevel),
+  };
+}
+
+/** Holds a lock for as long as this process serves, so that a second start on the same data says so and stops. */
+async function takeServeLock(installation: Installation): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: installation.databaseUrl,
+    application_name: 'almanac start',
+  });
+  client.on('error', () => undefined); // the database went first: the rooms' own pools tell of it
+  await client.connect();
+  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1, $2) as taken', [
+    ...serveLock,
+  ]);
+  if (rows[0]?.taken === true || !installation.embedded) return client;
+  await client.end();
+  await installation.release();
+  throw new Error(
+    `Almanac runs already on ${installation.settings.dataDir}. Stop it first, or set another DATA_DIR.`,
+  );
+}
+
+function greet(url: string, demoKey: string | undefined): void {
+  const lines = ['', 'Almanac is running.', `API: ${url}`];
+  if (demoKey !== undefined) {
+    lines.push(
+      `API key: ${demoKey}`,
+      '(shown this once; the demo account is demo@almanac.example, plan pro, and all demo data is synthetic)',
+      '',
+      'Try it:',
+      `curl -H 'X-API-Key: ${demoKey}' '${url}/v1/series/DEMO.CPI?limit=3&sort=desc'`,
+    );
+  }
+  process.stdout.write(`${lines.join('\n')}\n\n`);
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  });
+}
+
+function isRoomName(name: string): name is RoomName {
+  return (roomNames as readonly string[]).includes(name);
+}

@@ -1,0 +1,33 @@
+// almanac vintages: the days on which a series was published anew, and what changed.
+import { openDatabase } from '../kernel/database.ts';
+import { fail } from '../kernel/errors.ts';
+import { createLog } from '../kernel/log.ts';
+import { UsageError, printJson, printTable, readWords, type Command } from './command.ts';
+import { withInstallation } from './installation.ts';
+import { findVintages } from './vintages.sql.ts';
+
+export const vintages: Command = {
+  summary: 'list the vintages of a series, with what changed',
+  usage: 'Usage: almanac vintages <series id> [--json]',
+  async run(args) {
+    const { values, positionals } = readWords(args, { json: { type: 'boolean' } });
+    const [seriesId, ...rest] = positionals;
+    if (seriesId === undefined || rest.length > 0) throw new UsageError('vintages takes one series id.');
+    await withInstallation(async ({ databaseUrl }) => {
+      const database = openDatabase(databaseUrl, createLog('vintages', 'silent'), {
+        applicationName: 'almanac vintages',
+      });
+      try {
+        const found = await findVintages(database, seriesId);
+        if (found === null) fail('not_found', `There is no series "${seriesId}".`);
+        if (values.json === true) return printJson({ series: seriesId, vintages: found });
+        printTable(
+          ['vintage', 'new', 'revised', 'deleted'],
+          found.map((v) => [v.vintage, v.points_new, v.points_revised, v.points_deleted].map(String)),
+        );
+      } finally {
+        await database.close();
+      }
+    });
+  },
+};

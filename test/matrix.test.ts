@@ -1,0 +1,221 @@
+// Every address of the map × every failure that can befall it: the right status, the right code, always the envelope.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import { parse } from 'yaml';
+import { hashApiKey, mintApiKey } from '../kernel/api-key.ts';
+import { errorTable } from '../kernel/errors.ts';
+import { projectRoot } from '../kernel/settings.ts';
+import { projectPlans, startRooms, type Rooms } from './rooms.ts';
+
+interface Endpoint {
+  methods?: string[];
+  paths: string[];
+}
+interface MapFile {
+  apiEndpoints: Record<string, Endpoint | Endpoint[]>;
+  pipelines: Record<string, { apiEndpoints: string[]; policies: Record<string, unknown>[] }>;
+}
+
+const map = parse(readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), 'utf8')) as MapFile;
+
+/** The plans of the project, and three more: two calls a month, one call a second, a thousand calls at once. */
+const plans = (() => {
+  const own = projectPlans();
+  const base = { price_usd_month: 0, features: [] };
+  const all = [
+    ...own.all,
+    { ...base, id: 'two', name: 'Two', calls_month: 2, calls_second: 1000 },
+    {
+      ...base,
+      id: 'slow',
+      name: 'Slow',
+      calls_month: 1000,
+      calls_second: 1,
+      features: ['vintages' as const],
+    },
+    { ...base, id: 'burst', name: 'Burst', calls_month: 1000, calls_second: 1000 },
+  ];
+  return { ...own, all, get: (id: string) => all.find((plan) => plan.id === id) };
+})();
+
+let rooms: Rooms;
+test.before(async () => {
+  rooms = await startRooms({ plans });
+  await rooms.ingest('series_id,date,value\nGDP,2024-01-31,1.50\nGDP,2024-02-29,2\n', {
+    set: { name: 'GDP' },
+  });
+});
+test.after.always(() => rooms.close());
+
+/** The addresses of a pipeline with a policy, every method of each: `:id` filled in with what is there. */
+function addresses(policy: string): { method: string; target: string }[] {
+  return Object.values(map.pipelines)
+    .filter((pipeline) => pipeline.policies.some((step) => Object.hasOwn(step, policy)))
+    .flatMap((pipeline) => pipeline.apiEndpoints)
+    .flatMap((name) => [map.apiEndpoints[name] ?? []].flat())
+    .flatMap(({ methods = ['GET'], paths }) =>
+      methods.flatMap((method) => paths.map((target) => ({ method, target }))),
+    )
+    .filter(({ method }) => method !== 'OPTIONS')
+    .map(({ method, target }) => ({
+      method,
+      target: target.replace('/series/:id', '/series/GDP').replaceAll(/:\w+/g, 'x').replace('*', 'x'),
+    }));
+}
+
+const keyed = addresses('credential');
+const data = addresses('quota');
+
+function assertEnvelope(
+  t: import('ava').ExecutionContext,
+  answer: { status: number; json: unknown },
+  code: keyof typeof errorTable,
+  what: string,
+) {
+  t.is(answer.status, errorTable[code].status, what);
+  t.like(answer.json, { success: false, error: { code } }, what);
+  const { message, request_id: requestId } = (
+    answer.json as { error: { message: string; request_id: string } }
+  ).error;
+  t.true(message.length > 10, what);
+  t.true(requestId.length > 10, what);
+}
+
+test('the walk covers the map', (t) => {
+  t.true(keyed.length > 30);
+  t.true(data.length > 20);
+});
+
+test('without a key, and with a bad, unknown or repeated one, every keyed address answers 401', async (t) => {
+  const { key } = await rooms.accountWithKey();
+  for (const { method, target } of keyed) {
+    const what = `${method} ${target}`;
+    assertEnvelope(t, await rooms.call(target, { method }), 'unauthorized', what);
+    assertEnvelope(t, await rooms.call(target, { method, key: 'pk_live_nonsense' }), 'unauthorized', what);
+    assertEnvelope(t, await rooms.call(target, { method, key: mintApiKey() }), 'unauthorized', what);
+    assertEnvelope(
+      t,
+      await rooms.call(`${target}?api_key=${mintApiKey()}`, { method, key }),
+      'unauthorized',
+      what,
+    );
+  }
+});
+
+test('a revoked key is refused on the very next request, at every keyed address', async (t) => {
+  const { key, keyId } = await rooms.accountWithKey();
+  t.is((await rooms.call('/v1/series/GDP', { key })).status, 200);
+  t.is((await rooms.call(`/v1/keys/${keyId}`, { method: 'DELETE', key })).status, 204);
+  for (const { method, target } of keyed) {
+    assertEnvelope(t, await rooms.call(target, { method, key }), 'unauthorized', `${method} ${target}`);
+  }
+});
+
+test("when the month's calls are used up every data address answers 402, and account addresses go on", async (t) => {
+  const { key } = await rooms.accountWithKey('two');
+  t.is((await rooms.call('/v1/series/GDP', { key })).status, 200);
+  t.is((await rooms.call('/v1/series/GDP/latest', { key })).status, 200);
+  for (const { method, target } of data.filter(({ target }) => !target.endsWith('/vintages'))) {
+    const answer = await rooms.call(target, { method, key });
+    assertEnvelope(t, answer, 'quota_exceeded', target);
+    t.truthy(answer.headers.get('retry-after'), target);
+    t.is(answer.headers.get('x-quota-remaining'), '0', target);
+  }
+  t.is((await rooms.call('/v1/usage', { key })).status, 200);
+});
+
+test('an inactive subscription is 402 at every data address', async (t) => {
+  const { key, accountId } = await rooms.accountWithKey();
+  await rooms.accounts.db.accounts.update({ subscriptionState: 'inactive' }, { where: { id: accountId } });
+  for (const { method, target } of data) {
+    assertEnvelope(t, await rooms.call(target, { method, key }), 'subscription_inactive', target);
+  }
+});
+
+test('vintages on the free plan are 403 and name the plan, and cost nothing', async (t) => {
+  const { key } = await rooms.accountWithKey('free');
+  for (const target of [
+    '/v1/series/GDP?vintage=2024-03-31',
+    '/v1/series/GDP/latest?vintage=2024-03-31',
+    '/v1/series/GDP/vintages',
+  ]) {
+    const answer = await rooms.call(target, { key });
+    assertEnvelope(t, answer, 'plan_required', target);
+    t.regex(answer.text, /Pro/, target);
+  }
+  t.like((await rooms.call('/v1/usage', { key })).json, { data: { used: 0 } });
+});
+
+test('too many calls a second are 429 with Retry-After at every address that counts by account', async (t) => {
+  for (const { method, target } of addresses('credential').filter(({ method }) => method === 'GET')) {
+    const { key } = await rooms.accountWithKey('slow');
+    const answers = await Promise.all([1, 2, 3].map(() => rooms.call(target, { method, key })));
+    const limited = answers.filter(({ status }) => status === 429);
+    t.true(limited.length >= 1, target);
+    for (const answer of limited) {
+      assertEnvelope(t, answer, 'rate_limited', target);
+      t.truthy(answer.headers.get('retry-after'), target);
+    }
+  }
+});
+
+test('an address that is not in the map is 404, a method it does not take 405 with Allow', async (t) => {
+  const { key } = await rooms.accountWithKey();
+  for (const target of [
+    '/',
+    '/v1',
+    '/v1/seriesX/GDP',
+    '/v1/series/GDP/x',
+    '/internal/credentials',
+    '/V1/status',
+    '/v1/series/',
+  ]) {
+    assertEnvelope(t, await rooms.call(target, { key }), 'not_found', target);
+  }
+  for (const { target } of data) {
+    const answer = await rooms.call(target, { method: 'PUT', key });
+    assertEnvelope(t, answer, 'method_not_allowed', target);
+    t.regex(answer.headers.get('allow') ?? '', /GET, HEAD/, target);
+  }
+});
+
+test('an unknown series is 404 and costs nothing; an unknown or wrong parameter is 400 and costs nothing', async (t) => {
+  const { key } = await rooms.accountWithKey('burst');
+  assertEnvelope(t, await rooms.call('/v1/series/NOWHERE', { key }), 'not_found', 'unknown series');
+  const faults = [
+    'limit=0',
+    'from=2024-02-30',
+    'frm=2024',
+    'sort=up',
+    'limit=1&limit=2',
+    'cursor=zzz',
+    'format=xml',
+  ];
+  for (const fault of faults) {
+    const answer = await rooms.call(`/v1/series/GDP?${fault}`, { key });
+    t.true([400, 406].includes(answer.status), `${fault}: ${answer.status}`);
+    t.like(answer.json, { success: false, error: { param: fault.split('=')[0] } }, fault);
+  }
+  t.like((await rooms.call('/v1/usage', { key })).json, { data: { used: 0 } });
+});
+
+test('200 requests at once against an account with 100 calls left: exactly 100 are served', async (t) => {
+  const { key, accountId } = await rooms.accountWithKey('burst'); // 1,000 a month
+  t.is((await rooms.call('/v1/series/GDP', { key })).status, 200);
+  await rooms.database.query('update accounts.quota_months set used = 900 where account_id = $1', [
+    accountId,
+  ]);
+  const answers = await Promise.all(Array.from({ length: 200 }, () => rooms.call('/v1/series/GDP', { key })));
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  t.deepEqual([count(200), count(402)], [100, 100]);
+});
+
+test('no answer to a client shows the hash or the value of a key', async (t) => {
+  const { key } = await rooms.accountWithKey();
+  for (const { target } of addresses('credential').filter(({ method }) => method === 'GET')) {
+    const { text } = await rooms.call(target, { key });
+    t.false(text.includes(key), target);
+    t.false(text.includes(hashApiKey(key)), target);
+  }
+});

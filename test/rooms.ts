@@ -1,0 +1,123 @@
+// All three rooms as `almanac start` wires them, on free ports and a database of their own, for tests of the whole.
+import { createAccount, createKey, setPlan } from '../accounts-api/operator.ts';
+import { connect, type Deps } from '../accounts-api/database.ts';
+import { start as startAccountsApi } from '../accounts-api/main.ts';
+import { start as startDataApi } from '../data-api/main.ts';
+import { start as startGateway } from '../gateway/main.ts';
+import { load } from '../ingest/load.ts';
+import { Readable } from 'node:stream';
+import path from 'node:path';
+import { systemClock, type Clock } from '../kernel/clock.ts';
+import { openDatabase, type Database } from '../kernel/database.ts';
+import type { Log } from '../kernel/log.ts';
+import { loadPlans, type Plans } from '../kernel/plans.ts';
+import { projectRoot } from '../kernel/settings.ts';
+import { createTestDatabase, silentLog, testIdentitySecret } from './harness.ts';
+
+export interface Rooms {
+  /** The gateway's address. */
+  url: string;
+  /** The rooms behind it, for tests that go around it. */
+  dataApiUrl: string;
+  accountsApiUrl: string;
+  accounts: Deps;
+  database: Database;
+  /** A new account with one key. */
+  accountWithKey(plan?: string): Promise<{ accountId: string; keyId: string; key: string }>;
+  setPlan(accountId: string, plan: string): Promise<void>;
+  /** Loads observations from CSV text; creates the series. */
+  ingest(csv: string, options?: { vintage?: string; set?: Record<string, string> }): Promise<void>;
+  /** A call through the gateway; the answer's body read. */
+  call(
+    path: string,
+    init?: RequestInit & { key?: string },
+  ): Promise<{ status: number; headers: Headers; text: string; json: unknown }>;
+  close(): Promise<void>;
+}
+
+export interface RoomsOptions {
+  clock?: Clock;
+  log?: Log;
+  redisUrl?: string;
+  plans?: Plans;
+  publicCallsPerSecond?: number;
+}
+
+/** The plans of the project's own file. */
+export function projectPlans(): Plans {
+  return loadPlans(path.join(projectRoot, 'config/plans.yml'));
+}
+
+export async function startRooms(options: RoomsOptions = {}): Promise<Rooms> {
+  const { clock = systemClock, log = silentLog, plans = projectPlans() } = options;
+  const testDatabase = await createTestDatabase();
+  const shared = {
+    databaseUrl: testDatabase.url,
+    identitySecret: testIdentitySecret,
+    host: '127.0.0.1',
+    port: 0,
+    log,
+    clock,
+  };
+  const dataApi = await startDataApi({ ...shared, seriesTimeZone: 'UTC' });
+  const accountsApi = await startAccountsApi({ ...shared, plans });
+  const gateway = await startGateway({
+    ...shared,
+    plans,
+    dataApiUrls: [dataApi.url],
+    accountsApiUrls: [accountsApi.url],
+    redisUrl: options.redisUrl,
+    trustedProxyHops: 0,
+    publicCallsPerSecond: options.publicCallsPerSecond ?? 10_000,
+    drainDelayMs: 0,
+  });
+  const accounts: Deps = { db: connect(testDatabase.url), plans, clock };
+  const database = openDatabase(testDatabase.url, log, { applicationName: 'tests' });
+  let made = 0;
+  return {
+    url: gateway.url,
+    dataApiUrl: dataApi.url,
+    accountsApiUrl: accountsApi.url,
+    accounts,
+    database,
+    async accountWithKey(plan = 'pro') {
+      const account = await createAccount(accounts, { email: `account-${(made += 1)}@example.org`, plan });
+      const { id, key } = await createKey(accounts, account.id, 'test');
+      return { accountId: account.id, keyId: id, key };
+    },
+    async setPlan(accountId, plan) {
+      await setPlan(accounts, accountId, plan);
+    },
+    async ingest(csv, { vintage, set } = {}) {
+      await load(database, {
+        dataset: 'observations',
+        input: Readable.from([csv]),
+        create: true,
+        set: { unit: 'Index', frequency: 'monthly', source: 'Tests', ...set },
+        ...(vintage === undefined ? {} : { vintage }),
+        seriesTimeZone: 'UTC',
+        clock,
+      });
+    },
+    async call(target, { key, headers, ...init } = {}) {
+      const sent = new Headers(headers);
+      if (key !== undefined) sent.set('x-api-key', key);
+      const response = await fetch(gateway.url + target, { ...init, headers: sent });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: text.startsWith('{') ? JSON.parse(text) : undefined,
+      };
+    },
+    async close() {
+      await gateway.close();
+      await accountsApi.close();
+      await dataApi.close();
+      await accounts.db.close();
+      await database.close();
+      await testDatabase.drop();
+    },
+  };
+}
