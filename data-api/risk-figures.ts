@@ -21,7 +21,10 @@ export function volatility(returns: readonly number[], periodsPerYear: number): 
   return finite(Math.sqrt(sampleVariance(returns) * periodsPerYear));
 }
 
-/** mean / sample standard deviation × √periods a year; of returns less the risk-free rate. [sharpe_ratio] */
+/**
+ * mean / sample standard deviation × √periods a year. Of returns less the risk-free rate it is the Sharpe ratio, of returns
+ * less the benchmark's the information ratio (mean × periods / tracking error). [sharpe_ratio, excess_sharpe annualised]
+ */
 export function sharpe(excess: readonly number[], periodsPerYear: number): number | null {
   const variance = sampleVariance(excess);
   if (variance < noVariance) return null;
@@ -86,11 +89,6 @@ export function correlation(excess: readonly number[], benchmarkExcess: readonly
   const value =
     sampleCovariance(excess, benchmarkExcess) / (Math.sqrt(variance) * Math.sqrt(benchmarkVariance));
   return finite(Math.max(-1, Math.min(1, value)));
-}
-
-/** mean × periods a year / tracking error, of returns less the benchmark's. [excess_sharpe, annualised] */
-export function informationRatio(active: readonly number[], periodsPerYear: number): number | null {
-  return sharpe(active, periodsPerYear);
 }
 
 /** mean excess × periods a year / β: a ratio of fractions, 0.08 is eight points of return a unit of beta. */
