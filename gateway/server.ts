@@ -14,9 +14,11 @@ import type { Log } from '../kernel/log.ts';
 import { answerFailure } from './failure.ts';
 import type { EngineApp } from './plugin.ts';
 
+export const keepAliveTimeoutMs = 65_000; // longer than the idle time of common load balancers, 60 s
+
 const serverOptions = {
   requestTimeout: 30_000,
-  keepAliveTimeout: 65_000, // longer than the idle time of common load balancers, 60 s
+  keepAliveTimeout: keepAliveTimeoutMs,
   requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it
 };
 

@@ -7,6 +7,7 @@ import type { Log } from '../../kernel/log.ts';
 import { openCall, type Call } from '../call.ts';
 import { clientAddress } from '../client-address.ts';
 import type { Policy } from '../policy.ts';
+import { keepAliveTimeoutMs } from '../server.ts';
 
 // Compared in lower case with `_` as `-`: servers that map headers to variables cannot tell `X_Almanac_Identity` from ours.
 const ours = /^(?:x-almanac-.*|x-forwarded-.*|forwarded|x-real-ip|x-request-id|x-api-key|x-session-token)$/;
@@ -40,8 +41,8 @@ export function requestId(options: {
       upstreamMs: 0,
     };
     openCall(request, call);
-    const clientCloses = /\bclose\b/i.test(request.headers.connection ?? '');
-    finishHead(response, call, () => clientCloses || options.isDraining());
+    const clientKeeps = response.shouldKeepAlive; // as Node read it from the request's version and headers
+    finishHead(response, call, () => clientKeeps && !options.isDraining());
     response.once('close', () => logCall(options.log, request.method ?? '', response, call));
     next();
   };
@@ -67,7 +68,7 @@ function takeOurHeaders(request: IncomingMessage): Map<string, string[]> {
 }
 
 /** The last word on the response's head, whoever answers: a room, a policy, or a failure. */
-function finishHead(response: ServerResponse, call: Call, closes: () => boolean): void {
+function finishHead(response: ServerResponse, call: Call, keeps: () => boolean): void {
   response.setHeader('x-request-id', call.requestId);
   response.setHeader('x-content-type-options', 'nosniff');
   // Said only to clients that came over TLS: on plain HTTP it would be ignored, and a local start must stay reachable.
@@ -77,8 +78,12 @@ function finishHead(response: ServerResponse, call: Call, closes: () => boolean)
     const ownMs = performance.now() - call.arrivedAtMs - call.upstreamMs;
     const timings = [response.getHeader('server-timing'), `gateway;dur=${ownMs.toFixed(2)}`];
     response.setHeader('server-timing', timings.filter((part) => part !== undefined).join(', '));
-    if (closes()) response.setHeader('connection', 'close');
-    else if (response.getHeader('connection') !== 'close') response.removeHeader('connection');
+    if (keeps() && response.getHeader('connection') !== 'close') {
+      response.setHeader('connection', 'keep-alive');
+      response.setHeader('keep-alive', `timeout=${keepAliveTimeoutMs / 1000}`);
+    } else {
+      response.setHeader('connection', 'close');
+    }
     return writeHead(...args);
   };
 }

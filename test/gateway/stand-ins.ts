@@ -204,6 +204,7 @@ export async function startTestGateway(overrides: Partial<GatewayOptions> = {}) 
     clock,
     dataApi,
     accounts,
+    closeStandIns,
     async close() {
       await gateway.close();
       await closeStandIns();

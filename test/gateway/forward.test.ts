@@ -1,0 +1,188 @@
+import { createServer } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import test from 'ava';
+import { openSocket } from './raw.ts';
+import { startTestGateway, startUpstream } from './stand-ins.ts';
+
+const gateway = await startTestGateway({ upstreamTimeoutMs: 300 });
+const { dataApi } = gateway;
+const { key } = gateway.accounts.addAccount();
+const headers = { 'x-api-key': key };
+const plainAnswer = dataApi.answer;
+test.beforeEach(() => void (dataApi.answer = plainAnswer));
+test.after.always(() => gateway.close());
+
+const codeOf = async (response: Response) =>
+  ((await response.json()) as { error: { code: string } }).error.code;
+
+/** A port where nothing listens. */
+async function closedPort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+/** A server that cuts every connection after the first bytes, `times` times, then answers. */
+async function resettingServer(times: number) {
+  let connections = 0;
+  const server = createTcpServer((socket) => {
+    connections += 1;
+    const isCut = connections <= times;
+    socket.once('data', () => {
+      if (isCut) socket.resetAndDestroy();
+      else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    connections: () => connections,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+test.serial('a room that is away is 502 as an envelope that names no address', async (t) => {
+  const alone = await startTestGateway({ dataApiUrls: [await closedPort()] });
+  const response = await fetch(`${alone.url}/v1/catalog`);
+  t.is(response.status, 502);
+  const text = await response.text();
+  t.regex(text, /"code":"upstream_error"/);
+  t.notRegex(text, /127\.0\.0\.1|ECONN/);
+  t.is((await fetch(`${alone.url}/readyz`)).status, 503);
+  await alone.close();
+});
+
+test.serial('a room that is silent for too long is 504, and its request is given up', async (t) => {
+  dataApi.answer = () => undefined;
+  const response = await fetch(`${gateway.url}/v1/series/A`, { headers });
+  t.is(response.status, 504);
+  t.is(await codeOf(response), 'upstream_timeout');
+  await dataApi.received.at(-1)?.cut;
+  t.is(dataApi.received.filter(({ url }) => url === '/v1/series/A').length, 1); // a timeout is not repeated
+});
+
+test.serial('a read whose connection is reset is sent once more', async (t) => {
+  const server = await resettingServer(1);
+  const alone = await startTestGateway({ dataApiUrls: [server.url] });
+  const response = await fetch(`${alone.url}/v1/catalog`);
+  t.is(response.status, 200);
+  t.is(await response.text(), 'ok');
+  t.is(server.connections(), 2);
+  await alone.close();
+  await server.close();
+});
+
+test.serial('a read is sent at most twice', async (t) => {
+  const server = await resettingServer(5);
+  const alone = await startTestGateway({ dataApiUrls: [server.url] });
+  t.is((await fetch(`${alone.url}/v1/catalog`)).status, 502);
+  t.is(server.connections(), 2);
+  await alone.close();
+  await server.close();
+});
+
+test.serial('a write whose connection is reset is never repeated', async (t) => {
+  const server = await resettingServer(5);
+  const alone = await startTestGateway({ accountsApiUrls: [server.url] });
+  t.is((await fetch(`${alone.url}/auth/signup`, { method: 'POST', body: '{}' })).status, 502);
+  t.is(server.connections(), 1);
+  await alone.close();
+  await server.close();
+});
+
+test.serial('calls take turns over the instances of a room, and pass by one that is away', async (t) => {
+  const [one, two] = [await startUpstream('data-api'), await startUpstream('data-api')];
+  const several = await startTestGateway({ dataApiUrls: [one.url, await closedPort(), two.url] });
+  for (let i = 0; i < 20; i += 1) t.is((await fetch(`${several.url}/v1/catalog`)).status, 200);
+  t.is(one.received.length + two.received.length, 20);
+  t.true(one.received.length >= 5 && two.received.length >= 5);
+  t.is((await fetch(`${several.url}/readyz`)).status, 200);
+  await several.close();
+  await one.close();
+  await two.close();
+});
+
+test.serial('when the client leaves, the request to the room is given up', async (t) => {
+  const left = new AbortController();
+  dataApi.answer = () => left.abort();
+  await t.throwsAsync(fetch(`${gateway.url}/v1/series/A`, { headers, signal: left.signal }));
+  await dataApi.received.at(-1)?.cut;
+  t.pass();
+});
+
+test.serial('when the client leaves in the middle of an answer, the room is told', async (t) => {
+  dataApi.answer = (_request, response) => void response.writeHead(200).write('first');
+  const socket = openSocket(gateway.url);
+  socket.once('data', () => socket.destroy());
+  socket.write(`GET /v1/series/A HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
+  await new Promise((resolve) => socket.once('close', resolve));
+  await dataApi.received.at(-1)?.cut;
+  t.pass();
+});
+
+test.serial('an answer that a room cuts off is cut off for the client too, not ended', async (t) => {
+  dataApi.answer = (_request, response) => {
+    response.writeHead(200);
+    response.write('half', () => response.destroy());
+  };
+  await t.throwsAsync(async () => (await fetch(`${gateway.url}/v1/series/A`, { headers })).text());
+});
+
+test.serial('what a room says to the connection stays between it and the gateway', async (t) => {
+  dataApi.answer = (_request, response) => {
+    response.setHeader('connection', 'x-hop, close');
+    response.setHeader('keep-alive', 'timeout=1');
+    response.setHeader('server-timing', 'db;dur=1.00');
+    response.setHeader('etag', '"a"');
+    response.end('{}');
+  };
+  const response = await fetch(`${gateway.url}/v1/series/A`, { headers });
+  t.is(response.headers.get('connection'), 'keep-alive');
+  t.is(response.headers.get('keep-alive'), 'timeout=65');
+  t.is(response.headers.get('etag'), '"a"');
+  t.regex(response.headers.get('server-timing') ?? '', /^db;dur=1\.00, gateway;dur=\d+\.\d\d$/);
+});
+
+test.serial('of a client’s headers, only those that the rooms read are passed on', async (t) => {
+  await fetch(`${gateway.url}/v1/series/A`, {
+    headers: {
+      ...headers,
+      accept: 'text/csv',
+      'if-none-match': '"a"',
+      cookie: 'a=b',
+      authorization: 'Basic x',
+      te: 'gzip',
+    },
+  });
+  const received = dataApi.received.at(-1)?.headers;
+  t.is(received?.accept, 'text/csv');
+  t.is(received?.['if-none-match'], '"a"');
+  t.is(received?.cookie, undefined);
+  t.is(received?.authorization, undefined);
+  t.is(received?.te, undefined);
+});
+
+test.serial('pages of any origin may read data and public addresses, and no other', async (t) => {
+  for (const path of ['/v1/series/A', '/v1/catalog', '/v1/plans']) {
+    const preflight = await fetch(gateway.url + path, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://example.org', 'access-control-request-method': 'GET' },
+    });
+    t.is(preflight.status, 204);
+    t.is(preflight.headers.get('access-control-allow-origin'), '*');
+    t.is(preflight.headers.get('access-control-allow-credentials'), null);
+    t.regex(preflight.headers.get('access-control-allow-headers') ?? '', /X-API-Key/);
+    t.is((await fetch(gateway.url + path)).headers.get('access-control-allow-origin'), '*'); // on a refusal too
+  }
+  for (const path of ['/v1/keys', '/v1/account', '/auth/login']) {
+    const answer = await fetch(gateway.url + path, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://example.org' },
+    });
+    t.is(answer.status, 405);
+    t.is(answer.headers.get('access-control-allow-origin'), null);
+  }
+});

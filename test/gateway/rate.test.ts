@@ -1,0 +1,146 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { createLimits, type Limits } from '../../gateway/limits.ts';
+import { silentLog, testRedisUrl } from '../harness.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+/** A limit that no burst of a test outlasts within its second. */
+const limit = 20;
+const burst = 100;
+
+/** Takes a burst in one go; how many were allowed. */
+async function allowedOf(limits: Limits, key: string): Promise<number> {
+  const taken = await Promise.all(Array.from({ length: burst }, () => limits.take(key, limit)));
+  return taken.filter(({ allowed }) => allowed).length;
+}
+
+/** A window may end in the middle of a burst, so that a second one's calls are allowed too; never more. */
+function isLimited(t: ExecutionContext, allowed: number): void {
+  t.true(
+    allowed >= limit && allowed <= 2 * limit,
+    `${allowed} of ${burst} were allowed, the limit is ${limit}`,
+  );
+}
+
+async function startRedis(): Promise<{ url: string; server: ChildProcess; stop(): Promise<void> }> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-redis-'));
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
+  const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.stdout.on('data', (chunk: Buffer) => {
+      if (chunk.toString().includes('Ready to accept connections')) resolve();
+    });
+  });
+  async function stop(): Promise<void> {
+    const exited = new Promise((resolve) => server.once('exit', resolve));
+    if (server.exitCode === null && server.signalCode === null && server.kill('SIGKILL')) await exited;
+    rmSync(directory, { recursive: true });
+  }
+  return { url: `redis://127.0.0.1:${port}`, server, stop };
+}
+
+/** Resolves once the counts are Redis' own: two gateways then share them. */
+async function sharesWith(one: Limits, two: Limits): Promise<void> {
+  for (let i = 0; ; i += 1) {
+    const key = `probe ${crypto.randomUUID()} ${i}`;
+    await one.take(key, limit);
+    const { remaining } = await two.take(key, limit);
+    if (remaining === limit - 2) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test('in one process a burst is limited', async (t) => {
+  const limits = createLimits(undefined, silentLog);
+  isLimited(t, await allowedOf(limits, 'a'));
+  limits.close();
+});
+
+test('several gateways share one limit through Redis', async (t) => {
+  const [one, two] = [createLimits(testRedisUrl(), silentLog), createLimits(testRedisUrl(), silentLog)];
+  await sharesWith(one, two);
+  const key = crypto.randomUUID();
+  const allowed = await Promise.all([allowedOf(one, key), allowedOf(two, key)]);
+  isLimited(t, allowed[0] + allowed[1]);
+  one.close();
+  two.close();
+});
+
+test('while Redis is dead a burst is limited all the same', async (t) => {
+  const redis = await startRedis();
+  const [limits, other] = [createLimits(redis.url, silentLog), createLimits(redis.url, silentLog)];
+  await sharesWith(limits, other);
+  await redis.stop();
+  isLimited(t, await allowedOf(limits, crypto.randomUUID()));
+  limits.close();
+  other.close();
+});
+
+test('while Redis is stalled a burst is limited all the same, and shared again when it goes on', async (t) => {
+  const redis = await startRedis();
+  const [limits, other] = [createLimits(redis.url, silentLog), createLimits(redis.url, silentLog)];
+  await sharesWith(limits, other);
+  redis.server.kill('SIGSTOP');
+  isLimited(t, await allowedOf(limits, crypto.randomUUID()));
+  redis.server.kill('SIGCONT');
+  await sharesWith(limits, other);
+  t.pass();
+  limits.close();
+  other.close();
+  await redis.stop();
+});
+
+test('a Redis that was never there limits nobody out', async (t) => {
+  const limits = createLimits('redis://127.0.0.1:1', silentLog);
+  const { allowed } = await limits.take('a', limit);
+  t.true(allowed);
+  isLimited(t, await allowedOf(limits, 'b'));
+  limits.close();
+});
+
+for (const [name, redisUrl] of [
+  ['in one process', undefined],
+  ['through Redis', testRedisUrl()],
+] as const) {
+  test(`calls beyond the plan's rate are 429 with Retry-After, ${name}`, async (t) => {
+    const gateway = await startTestGateway({ redisUrl });
+    const { key } = gateway.accounts.addAccount({ plan: 'free' });
+    const other = gateway.accounts.addAccount({ plan: 'free' });
+    const get = (apiKey: string) => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': apiKey } });
+    const responses = await Promise.all(Array.from({ length: 40 }, () => get(key)));
+    const [refused = new Response()] = responses.filter(({ status }) => status === 429);
+    t.is(refused.status, 429);
+    t.is(refused.headers.get('retry-after'), '1');
+    t.is(refused.headers.get('ratelimit-policy'), '"second";q=5;w=1');
+    t.is(refused.headers.get('ratelimit'), '"second";r=0;t=1');
+    t.is(((await refused.json()) as { error: { code: string } }).error.code, 'rate_limited');
+    t.is((await get(other.key)).status, 200);
+    await gateway.close();
+  });
+
+  test(`public and auth addresses are limited by the client's address, ${name}`, async (t) => {
+    const gateway = await startTestGateway({ redisUrl, publicCallsPerSecond: 3, trustedProxyHops: 1 });
+    const client = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:1::`;
+    const get = (path: string, host: string, method = 'GET') =>
+      fetch(gateway.url + path, { method, headers: { 'x-forwarded-for': `6.6.6.6, ${client}${host}` } });
+    const responses = await Promise.all([
+      ...Array.from({ length: 20 }, (_, i) => get('/v1/catalog', (i + 1).toString(16))),
+      ...Array.from({ length: 20 }, (_, i) => get('/auth/login', (i + 1).toString(16), 'POST')),
+    ]);
+    t.true(responses.filter(({ status }) => status === 429).length >= 30);
+    t.is(
+      (await fetch(`${gateway.url}/v1/catalog`, { headers: { 'x-forwarded-for': '192.0.2.77' } })).status,
+      200,
+    );
+    await gateway.close();
+  });
+}
