@@ -82,6 +82,17 @@ function assertEnvelope(
   t.true(requestId.length > 10, what);
 }
 
+/** The calls used of the month, once no refund is under way: the gateway settles four times a second. */
+async function usedOnceSettled(key: string): Promise<number> {
+  let [before, used] = [-1, -2];
+  for (let i = 0; i < 50 && before !== used; i += 1) {
+    before = used;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    used = ((await rooms.call('/v1/usage', { key })).json as { data: { used: number } }).data.used;
+  }
+  return used;
+}
+
 test('the walk covers the map', (t) => {
   t.true(keyed.length > 30);
   t.true(data.length > 20);
@@ -197,7 +208,7 @@ test('an unknown series is 404 and costs nothing; an unknown or wrong parameter 
     t.true([400, 406].includes(answer.status), `${fault}: ${answer.status}`);
     t.like(answer.json, { success: false, error: { param: fault.split('=')[0] } }, fault);
   }
-  t.like((await rooms.call('/v1/usage', { key })).json, { data: { used: 0 } });
+  t.is(await usedOnceSettled(key), 0);
 });
 
 test('200 requests at once against an account with 100 calls left: exactly 100 are served', async (t) => {
