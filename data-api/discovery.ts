@@ -6,7 +6,7 @@ import { frequencies } from '../kernel/periods.ts';
 import type { Dependencies } from './dependencies.ts';
 import { listCatalog, listSources, type SourceState } from './discovery.sql.ts';
 import { csvType, jsonType, listCsv, listJson } from './envelope.ts';
-import { cachingHeaders, sendNotModified, sendText } from './reply.ts';
+import { cachingHeaders, nextPageLink, sendNotModified, sendText } from './reply.ts';
 import { factsOf } from './series-meta.ts';
 import { requireSeries } from './series-read.ts';
 
@@ -90,7 +90,11 @@ export function getCatalog({ database, cursors }: Dependencies): Handler {
       cacheControl: publicCacheControl,
     });
     if (sendNotModified(request, response, headers)) return;
-    await sendText(request, response, { type: format === 'csv' ? csvType : jsonType, headers, text });
+    await sendText(request, response, {
+      type: format === 'csv' ? csvType : jsonType,
+      headers: { ...headers, ...nextPageLink(request, nextCursor) },
+      text,
+    });
   };
 }
 

@@ -58,6 +58,14 @@ export function sendNotModified(
   return true;
 }
 
+/** `Link` to the next page where there is one: the client's own parameters with the cursor, relative to the host. */
+export function nextPageLink(request: Request, cursor: string | null): Record<string, string> {
+  if (cursor === null) return {};
+  const url = new URL(request.url, 'http://host');
+  url.searchParams.set('cursor', cursor);
+  return { link: `<${url.pathname}${url.search}>; rel="next"` };
+}
+
 /** Sends a whole text, compressed where the client takes it and it is worthwhile. */
 export async function sendText(
   request: Request,

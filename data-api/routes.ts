@@ -3,6 +3,7 @@ import type { Handler, Route } from '../kernel/http.ts';
 import type { Dependencies } from './dependencies.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery.ts';
 import { getLatest, getManySeries, getSeries } from './series.ts';
+import { getVintages } from './vintages.ts';
 
 export function routes(dependencies: Dependencies): Route[] {
   const get = (path: string, handler: Handler): Route => ({ method: 'GET', path, scope: 'client', handler });
@@ -10,6 +11,7 @@ export function routes(dependencies: Dependencies): Route[] {
     get('/v1/series', getManySeries(dependencies)),
     get('/v1/series/:id', getSeries(dependencies)),
     get('/v1/series/:id/latest', getLatest(dependencies)),
+    get('/v1/series/:id/vintages', getVintages(dependencies)),
 
     get('/v1/catalog', getCatalog(dependencies)),
     get('/v1/catalog/:id', getCatalogEntry(dependencies)),

@@ -5,7 +5,7 @@ import type { Call, Handler } from '../kernel/http.ts';
 import type { Dependencies } from './dependencies.ts';
 import { csvType, jsonType, seriesCsv, seriesJson } from './envelope.ts';
 import { blockPoints, type Points } from './points.ts';
-import { cachingHeaders, sendNotModified, sendStream, sendText } from './reply.ts';
+import { cachingHeaders, nextPageLink, sendNotModified, sendStream, sendText } from './reply.ts';
 import { metaOf } from './series-meta.ts';
 import { pointsOfWalk, readLatest, readPage, requireSeries, walkOf, type Walk } from './series-read.ts';
 import {
@@ -167,11 +167,9 @@ async function sendPage(request: Request, response: Response, call: Call, page: 
     const csv = seriesCsv(series, asked.fields);
     return csv.header + csv.lines(points);
   });
-  const link: Record<string, string> =
-    nextCursor === null ? {} : { link: `<${nextPageUrl(request, nextCursor)}>; rel="next"` };
   await sendText(request, response, {
     type: csvType,
-    headers: { ...headers, ...attachment(series), ...link },
+    headers: { ...headers, ...attachment(series), ...nextPageLink(request, nextCursor) },
     text,
   });
 }
@@ -207,11 +205,4 @@ async function sendCsvStream(
 function attachment(series: Series): Record<string, string> {
   // The letters of an id need no quoting in a header.
   return { 'content-disposition': `attachment; filename="${series.id}.csv"` };
-}
-
-/** The address of the next page, relative to the host: the client's own parameters with the cursor. */
-function nextPageUrl(request: Request, cursor: string): string {
-  const url = new URL(request.url, 'http://host');
-  url.searchParams.set('cursor', cursor);
-  return url.pathname + url.search;
 }

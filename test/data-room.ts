@@ -14,6 +14,7 @@ export interface Answer {
 
 export interface DataRoom {
   url: string;
+  databaseUrl: string;
   /** Connections to the room's database, for fixtures. */
   pool: pg.Pool;
   clock: ReturnType<typeof fakeClock>;
@@ -53,6 +54,7 @@ export async function startDataRoom(now = '2026-06-15T12:00:00Z', seriesTimeZone
   const headers = (identity = proAccount) => ({ [identityHeader]: seal(identity) });
   return {
     url: room.url,
+    databaseUrl: testDatabase.url,
     pool,
     clock,
     headers,

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { startDataRoom, type DataRoom } from '../data-room.ts';
+import { freeAccount, startDataRoom, type DataRoom } from '../data-room.ts';
 import { makeSeries, publish, type FixturePoint } from '../series-fixture.ts';
 
 interface Envelope {
@@ -8,6 +8,13 @@ interface Envelope {
   data: { date: string; value: number | null; dims: Record<string, string>; published_on?: string }[];
   pagination: { next_cursor: string | null; count: number };
   error: { code: string; message: string; param?: string };
+}
+
+interface VintageList {
+  success: boolean;
+  data: { vintage: string; loaded_at: string }[];
+  count: number;
+  pagination: { next_cursor: string | null };
 }
 
 let room: DataRoom;
@@ -48,6 +55,38 @@ test('a vintage shows the data as published at the end of that day', async (t) =
     { date: '2024-03-31', value: 1.6, published_on: '2024-04-30' },
     { date: '2024-06-30', value: 2.8, published_on: '2024-07-25' },
   ]);
+});
+
+test('the vintages of a series are listed with what changed', async (t) => {
+  await makeSeries(room.pool, { id: 'LISTED', frequency: 'daily' });
+  const point = (n: number, value: string) => ({ date: `2024-01-0${n}`, value });
+  await publish(room.pool, 'LISTED', '2024-02-01', [point(1, '1'), point(2, '2')]);
+  await publish(room.pool, 'LISTED', '2024-02-01', [point(3, '3')]);
+  await publish(room.pool, 'LISTED', '2024-02-02', [point(3, '3')]);
+  await publish(room.pool, 'LISTED', '2024-02-03', [point(2, '2.5'), point(3, '3')], { complete: true });
+  const list = async (query = '') =>
+    (await room.call(`/v1/series/LISTED/vintages${query}`)).json as VintageList;
+  const all = await list();
+  t.true(all.success);
+  t.is(all.count, 2);
+  t.deepEqual(
+    all.data.map(({ loaded_at, ...counts }) => (t.regex(loaded_at, /Z$/), counts)),
+    [
+      { vintage: '2024-02-01', points_new: 3, points_revised: 0, points_deleted: 0 },
+      { vintage: '2024-02-03', points_new: 0, points_revised: 1, points_deleted: 1 },
+    ],
+  );
+  const days = ({ data }: VintageList) => data.map(({ vintage }) => vintage);
+  t.deepEqual(days(await list('?sort=-vintage')), ['2024-02-03', '2024-02-01']);
+  t.deepEqual(days(await list('?from=2024-02-02')), ['2024-02-03']);
+  const page = await list('?limit=1');
+  t.deepEqual(days(page), ['2024-02-01']);
+  t.deepEqual(days(await list(`?limit=1&cursor=${page.pagination.next_cursor}`)), ['2024-02-03']);
+  const csv = await room.call('/v1/series/LISTED/vintages?format=csv&limit=1');
+  t.regex(csv.text, /^vintage,points_new,points_revised,points_deleted,loaded_at\r\n2024-02-01,3,0,0,/);
+  t.regex(csv.headers.get('link') ?? '', /rel="next"/);
+  const refused = await room.call('/v1/series/LISTED/vintages', { identity: freeAccount });
+  t.is(refused.status, 403);
 });
 
 test('before the first vintage there is no data, and meta says when it begins', async (t) => {

@@ -321,6 +321,43 @@ test('an unknown series is 404, with the nearest id', async (t) => {
   );
 });
 
+test('many series come in one call as a list of envelopes, each as it is alone, counted as a call a series', async (t) => {
+  const query = 'from=2024&limit=3';
+  const { json, headers } = await room.call(`/v1/series?ids=TRADES,CPI&${query}`);
+  const list = json as { success: boolean; data: Envelope[]; count: number };
+  t.true(list.success);
+  t.is(list.count, 2);
+  t.deepEqual(list.data, [
+    await series(`/v1/series/TRADES?${query}`),
+    await series(`/v1/series/CPI?${query}`),
+  ]);
+  t.is(headers.get('x-almanac-calls'), '2');
+  const next = list.data[0]?.pagination.next_cursor;
+  t.is((await series(`/v1/series/TRADES?${query}&cursor=${next}`)).success, true);
+  const etag = headers.get('etag') ?? '';
+  const again = await room.call(`/v1/series?ids=TRADES,CPI&${query}`, { headers: { 'if-none-match': etag } });
+  t.is(again.status, 304);
+  t.is(again.headers.get('x-almanac-calls'), '2');
+});
+
+test('many series are all told or none', async (t) => {
+  const cases: [query: string, status: number, code: string, param: string][] = [
+    ['', 400, 'invalid_parameter', 'ids'],
+    ['?ids=CPI,', 400, 'invalid_parameter', 'ids'],
+    ['?ids=CPI,CPI', 400, 'invalid_parameter', 'ids'],
+    [`?ids=${Array.from({ length: 101 }, (_, i) => `S${i}`).join(',')}`, 400, 'invalid_parameter', 'ids'],
+    ['?ids=CPI,TRADES&limit=50001', 400, 'invalid_parameter', 'limit'],
+    ['?ids=CPI&format=csv', 400, 'invalid_parameter', 'format'],
+    ['?ids=CPI&cursor=x', 400, 'invalid_parameter', 'cursor'],
+    ['?ids=CPI,NONE', 404, 'not_found', 'id'],
+    ['?ids=CPI,TRADES&dims=side:buy', 400, 'unknown_dimension', 'dims'],
+  ];
+  for (const [query, status, code, param] of cases) {
+    const refused = await refusal(`/v1/series${query}`);
+    t.deepEqual([refused.status, refused.code, refused.param], [status, code, param], query);
+  }
+});
+
 test('a call that did not come through the gateway is refused', async (t) => {
   const bare = await fetch(`${room.url}/v1/series/CPI`);
   t.is(bare.status, 401);

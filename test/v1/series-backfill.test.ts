@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream';
+import test from 'ava';
+import fc from 'fast-check';
+import { load } from '../../ingest/load.ts';
+import { openDatabase, type Database } from '../../kernel/database.ts';
+import { startDataRoom, type DataRoom } from '../data-room.ts';
+import { silentLog } from '../harness.ts';
+
+interface Envelope {
+  data: { date: string; value: number; dims: Record<string, string> }[];
+}
+
+let room: DataRoom;
+let database: Database;
+
+test.before(async () => {
+  room = await startDataRoom();
+  database = openDatabase(room.databaseUrl, silentLog, { applicationName: 'tests' });
+});
+
+test.after.always(async () => {
+  await database.close();
+  await room.close();
+});
+
+/** One file: its vintage, whether it states the whole series, and the points it states. */
+const fileArbitrary = fc.record({
+  vintageDay: fc.integer({ min: 10, max: 14 }),
+  full: fc.boolean(),
+  points: fc.uniqueArray(
+    fc.record({
+      day: fc.integer({ min: 1, max: 4 }),
+      side: fc.constantFrom('buy', 'sell'),
+      value: fc.integer({ min: 1, max: 3 }),
+    }),
+    { selector: ({ day, side }) => `${day}${side}`, minLength: 1, maxLength: 5 },
+  ),
+});
+
+test('whatever the order of loading, every vintage shows what its publisher had stated by then', async (t) => {
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(fileArbitrary, { minLength: 1, maxLength: 6 }), async (files) => {
+      run += 1;
+      const id = `BACK${run}`;
+      for (const { vintageDay, full, points } of files) {
+        const lines = points.map(({ day, side, value }) => `${id},2024-01-0${day},${value},${side}`);
+        await load(database, {
+          dataset: 'observations',
+          input: Readable.from([`series_id,date,value,side\n${lines.join('\n')}\n`]),
+          create: true,
+          set: { unit: 'USD', frequency: 'daily', source: 'Tests', name: id },
+          vintage: `2024-02-${vintageDay}`,
+          full,
+          seriesTimeZone: 'UTC',
+          clock: room.clock,
+        });
+      }
+      // What a publisher has stated: the files by vintage, those of one vintage in the order of loading.
+      const inOrder = files.toSorted((a, b) => a.vintageDay - b.vintageDay);
+      const first = new Map<string, number>();
+      for (let day = 9; day <= 15; day += 1) {
+        const expected = new Map<string, number>();
+        for (const { full, points } of inOrder.filter((file) => file.vintageDay <= day)) {
+          if (full) expected.clear();
+          for (const point of points) expected.set(`2024-01-0${point.day} ${point.side}`, point.value);
+        }
+        for (const [key, value] of expected) if (!first.has(key)) first.set(key, value);
+        const queries = [
+          `vintage=2024-02-${String(day).padStart(2, '0')}`,
+          ...(day === 15 ? ['sort=asc'] : []),
+        ];
+        for (const query of queries) {
+          t.deepEqual(await shown(id, query), [...expected].sort(), `${query} of ${JSON.stringify(files)}`);
+        }
+      }
+      t.deepEqual(await shown(id, 'release=first'), [...first].sort(), `first of ${JSON.stringify(files)}`);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+async function shown(id: string, query: string): Promise<[string, number][]> {
+  const { json } = await room.call(`/v1/series/${id}?${query}`);
+  return (json as Envelope).data
+    .map(({ date, dims, value }): [string, number] => [`${date} ${dims['side']}`, value])
+    .sort();
+}
