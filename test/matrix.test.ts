@@ -1,7 +1,7 @@
 // Every address of the map × every failure that can befall it: the right status, the right code, always the envelope.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { parse } from 'yaml';
 import { hashApiKey, mintApiKey } from '../kernel/api-key.ts';
 import { errorTable } from '../kernel/errors.ts';
@@ -68,7 +68,7 @@ const keyed = addresses('credential');
 const data = addresses('quota');
 
 function assertEnvelope(
-  t: import('ava').ExecutionContext,
+  t: ExecutionContext,
   answer: { status: number; json: unknown },
   code: keyof typeof errorTable,
   what: string,

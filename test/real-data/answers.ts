@@ -46,6 +46,6 @@ export async function pages(instance: Instance, target: string, limit: number): 
 export async function csvPoints(instance: Instance, target: string): Promise<Point[]> {
   const response = await instance.get(`${target}${target.includes('?') ? '&' : '?'}format=csv`);
   assert.equal(response.status, 200, target);
-  const rows = parse(await response.text(), { columns: true }) as Record<string, string>[];
+  const rows = parse<Record<string, string>>(await response.text(), { columns: true });
   return rows.map(({ date = '', value = '', ...dims }) => ({ date, value: Number(value), dims }));
 }

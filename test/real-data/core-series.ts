@@ -8,8 +8,7 @@ import type { Check } from './run.ts';
 
 export async function checkCoreSeries({ instance, folder, seen }: Check): Promise<void> {
   const file = (name: string) => path.join(folder, '01_core_series_pddl', name);
-  const rows = (name: string) =>
-    parse(readFileSync(file(name)), { columns: true }) as Record<string, string>[];
+  const rows = (name: string) => parse<Record<string, string>>(readFileSync(file(name)), { columns: true });
   const loads = [
     [
       'observations',
