@@ -5,6 +5,7 @@ import { Failure } from '../kernel/errors.ts';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
 import { utcMonth } from '../kernel/clock.ts';
 import { batched } from './batched.ts';
+import { BatchRefused } from './journal.ts';
 import type { Upstreams } from './upstreams.ts';
 
 export interface Credential {
@@ -31,7 +32,7 @@ export interface Accounts {
   credential(keyHash: string): Promise<Credential | null>;
   /** Takes calls from the account's month, all or none. @throws Failure unavailable. */
   take(accountId: string, calls: number): Promise<Take>;
-  /** Sends one batch of the journal; the same batch may be sent again. @throws Failure unavailable. */
+  /** Sends one batch of the journal; the same batch may be sent again. @throws Failure unavailable, or BatchRefused. */
   settle(batch: object): Promise<void>;
 }
 
@@ -161,12 +162,14 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
           body: JSON.stringify(body),
           signal: AbortSignal.timeout(deadlineMs),
         });
-        if (!response.ok)
-          throw new Error(`accounts-api answered ${response.status}: ${await response.text()}`);
-        const parsed = answer.parse(await response.json());
+        const text = await response.text();
+        if (response.status === 400 || response.status === 413) throw new BatchRefused(text);
+        if (!response.ok) throw new Error(`accounts-api answered ${response.status}: ${text}`);
+        const parsed = answer.parse(JSON.parse(text));
         upstreams.answered(url);
         return parsed;
       } catch (error) {
+        if (error instanceof BatchRefused) throw error;
         upstreams.failed(url);
         if (attempt === 1 && (repeat === 'repeatable' || wasNeverSent(error))) continue;
         throw new Failure('unavailable', 'Accounts cannot be reached just now; try again in a moment.', {

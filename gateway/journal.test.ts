@@ -1,7 +1,7 @@
 import test from 'ava';
 import { systemClock } from '../kernel/clock.ts';
 import { fakeClock, silentLog } from '../test/harness.ts';
-import { createJournal, type UsageEntry } from './journal.ts';
+import { BatchRefused, createJournal, type UsageEntry } from './journal.ts';
 
 interface SentBatch {
   batch_id: string;
@@ -63,6 +63,57 @@ test('a batch that failed is sent again unchanged, under the same id, before wha
   t.deepEqual(sent[1], sent[0]);
   t.not(sent[2]?.batch_id, sent[0]?.batch_id);
   t.like(sent[2]?.usage, [{ status_class: 5 }]);
+});
+
+test('however much there is, no batch outgrows what a room takes', async (t) => {
+  const sent: SentBatch[] = [];
+  const { journal } = journalTo(async (batch) => void sent.push(batch));
+  const id = () => crypto.randomUUID().padEnd(64, '0');
+  for (let i = 0; i < 1_000; i += 1) {
+    journal.record({ ...call, accountId: id(), keyId: id(), endpoint: 'fixed-income', calls: 1_000_000 });
+    journal.refund(id(), '2026-11-01', 1);
+  }
+  await journal.close();
+  t.is(sent.flatMap(({ usage }) => usage).length, 1_000);
+  t.is(sent.flatMap(({ refunds }) => refunds).length, 1_000);
+  for (const batch of sent) t.true(JSON.stringify(batch).length < 64 * 1024);
+});
+
+test('a batch that can never be taken does not hold up the next', async (t) => {
+  const sent: SentBatch[] = [];
+  const { journal } = journalTo(async (batch) => {
+    sent.push(batch);
+    if (sent.length === 1) throw new BatchRefused('malformed');
+  });
+  journal.record(call);
+  await journal.close();
+  journal.record({ ...call, statusClass: 5 });
+  await journal.close();
+  t.is(sent.length, 2);
+  t.like(sent[1]?.usage, [{ status_class: 5 }]);
+});
+
+test('what is recorded while a batch is under way is sent after it, also where its time has come meanwhile', async (t) => {
+  const firstAnswer = Promise.withResolvers<void>();
+  const secondSent = Promise.withResolvers<void>();
+  let sends = 0;
+  const journal = createJournal({
+    async send() {
+      sends += 1;
+      if (sends === 2) return secondSent.resolve();
+      journal.record(call);
+      setTimeout(firstAnswer.resolve, 10); // well after the timer of the second entry
+      return firstAnswer.promise;
+    },
+    flushEveryMs: 0,
+    closeWithinMs: 10_000,
+    clock: systemClock,
+    log: silentLog,
+  });
+  journal.record(call);
+  await secondSent.promise;
+  await journal.close();
+  t.is(sends, 2);
 });
 
 test('the use of a key is told at most once a minute', async (t) => {

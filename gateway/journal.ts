@@ -37,18 +37,36 @@ export interface JournalOptions {
   log: Log;
 }
 
+/** Thrown by `send` where a batch can never be taken: sending it again would only hold up what comes after it. */
+export class BatchRefused extends Error {}
+
 const touchEveryMs = 60_000;
 const touchedKeysMax = 100_000;
 const retryAfterMs = 500;
+// A room takes bodies of 64 KB; an entry is at most about 240 bytes.
+const entriesMax = 250;
 
 export function createJournal(options: JournalOptions): Journal {
+  const { log } = options;
+  const sealed: Batch[] = []; // oldest first; each goes on its way unchanged
   let gathering = new Batch();
-  let failed: Batch | undefined;
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
   const touchedAt = new Map<string, number>();
 
-  function schedule(afterMs = options.flushEveryMs): void {
+  function add(entry: (batch: Batch) => void): void {
+    entry(gathering);
+    if (gathering.size >= entriesMax) seal();
+    schedule(options.flushEveryMs);
+  }
+
+  function seal(): void {
+    if (gathering.size === 0) return;
+    sealed.push(gathering);
+    gathering = new Batch();
+  }
+
+  function schedule(afterMs: number): void {
     timer ??= setTimeout(() => {
       timer = undefined;
       void flush();
@@ -56,62 +74,55 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   function flush(): Promise<void> {
-    flushing ??= sendNext().finally(() => {
+    flushing ??= sendSealed().finally(() => {
       flushing = undefined;
-      if (failed !== undefined) schedule(retryAfterMs);
-      else if (!gathering.isEmpty()) schedule();
+      if (sealed.length > 0) schedule(retryAfterMs);
+      else if (gathering.size > 0) schedule(options.flushEveryMs); // its timer may have fired meanwhile
     });
     return flushing;
   }
 
-  async function sendNext(): Promise<void> {
-    const batch = failed ?? gathering;
-    if (failed === undefined) gathering = new Batch();
-    if (batch.isEmpty()) return;
-    try {
-      await options.send(batch.toJson());
-      failed = undefined;
-    } catch (error) {
-      failed = batch;
-      options.log.warn(
-        { err: error, batch_id: batch.id },
-        'A batch of usage was not taken; it is sent again',
-      );
+  async function sendSealed(): Promise<void> {
+    seal();
+    for (let batch = sealed[0]; batch !== undefined; batch = sealed[0]) {
+      try {
+        await options.send(batch.toJson());
+      } catch (error) {
+        if (!(error instanceof BatchRefused)) {
+          log.warn({ err: error, batch_id: batch.id }, 'A batch of usage was not taken; it is sent again');
+          return;
+        }
+        log.error({ err: error, lost: batch.toJson() }, 'A batch of usage was refused and is lost');
+      }
+      sealed.shift();
     }
   }
 
+  async function close(): Promise<void> {
+    const giveUpAtMs = performance.now() + options.closeWithinMs;
+    await flushing;
+    await flush();
+    while (sealed.length > 0 && performance.now() < giveUpAtMs) {
+      await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
+      await flush();
+    }
+    clearTimeout(timer);
+    timer = undefined;
+    if (sealed.length === 0) return;
+    log.error({ lost: sealed.map((batch) => batch.toJson()) }, 'Usage could not be handed over and is lost');
+  }
+
   return {
-    record(entry) {
-      gathering.record(entry);
-      schedule();
-    },
-    refund(accountId, month, calls) {
-      gathering.refund(accountId, month, calls);
-      schedule();
-    },
+    record: (entry) => add((batch) => batch.record(entry)),
+    refund: (accountId, month, calls) => add((batch) => batch.refund(accountId, month, calls)),
     touch(keyId) {
       const now = options.clock.now();
       if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;
       if (touchedAt.size >= touchedKeysMax) touchedAt.clear();
       touchedAt.set(keyId, now.getTime());
-      gathering.touch(keyId, now);
-      schedule();
+      add((batch) => batch.touch(keyId, now));
     },
-    async close() {
-      const giveUpAtMs = performance.now() + options.closeWithinMs;
-      const isLeft = () => failed !== undefined || !gathering.isEmpty();
-      await flushing;
-      while (isLeft() && performance.now() < giveUpAtMs) {
-        await flush();
-        if (failed !== undefined) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
-      }
-      clearTimeout(timer);
-      if (isLeft())
-        options.log.error(
-          { lost: [failed?.toJson(), gathering.toJson()] },
-          'Usage could not be handed over and is lost',
-        );
-    },
+    close,
   };
 }
 
@@ -143,8 +154,8 @@ class Batch {
     this.#lastUsed.set(keyId, at);
   }
 
-  isEmpty(): boolean {
-    return this.#usage.size + this.#refunds.size + this.#lastUsed.size === 0;
+  get size(): number {
+    return this.#usage.size + this.#refunds.size + this.#lastUsed.size;
   }
 
   toJson(): object {
