@@ -153,6 +153,12 @@ test('a fund that stopped publishing has no figures up to today', (t) => {
   isEmpty(t.is, fundAnalytics(navs, { ...daily, asOf: '2024-06-28' }));
 });
 
+test('a payout beyond the range of numbers leaves no figure, and no false drawdown', (t) => {
+  const navs = dailyFund('2023-06-01', '2024-06-28');
+  const broken = navs.map((nav, i) => (i === 100 ? { ...nav, adjusted: Infinity } : nav));
+  isEmpty(t.is, fundAnalytics(broken, daily));
+});
+
 test('NAVs of Saturday and Sunday are part of the next return, where a fund publishes every day', (t) => {
   const everyDay = adjustNavs(
     Array.from({ length: 800 }, (_, i) => ({
@@ -216,6 +222,17 @@ test('a benchmark is compared on the dates that both have, and not at all where 
     t.is(alone.benchmark_n_obs, 0);
     for (const name of benchmarkNames) t.is(alone[name], null, name);
   }
+});
+
+test('a benchmark with a value a week is none for daily figures, one without a month none for monthly', (t) => {
+  const navs = dailyFund('2020-01-01', '2024-06-30');
+  const weekly = navs.filter((nav) => dayNumber(nav.date) % 7 === 0);
+  const suspended = navs.filter((nav) => nav.date < '2023-02-10' || nav.date > '2023-03-05');
+  const threeYears: AnalyticsOptions = { ...daily, window: '3y', asOf: '2024-06-30' };
+  const monthly: AnalyticsOptions = { ...threeYears, frequency: 'monthly' };
+  t.like(fundAnalytics(navs, { ...threeYears, benchmark: weekly }), { benchmark_n_obs: 0, beta: null });
+  t.like(fundAnalytics(navs, { ...monthly, benchmark: weekly }), { benchmark_n_obs: 36 });
+  t.like(fundAnalytics(navs, { ...monthly, benchmark: suspended }), { benchmark_n_obs: 0, beta: null });
 });
 
 test("the annualised return of a year is the fund's return of 1y", (t) => {

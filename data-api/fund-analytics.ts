@@ -240,11 +240,7 @@ function sharedSample(sample: Sample, options: AnalyticsOptions): { fund: Sample
   const isCovered =
     (shared.fund[0]?.date ?? '9999') <= addDays(first.date, navSlackDays) &&
     (shared.fund.at(-1)?.date ?? '') >= addDays(last.date, -navSlackDays);
-  return isCovered &&
-    isEnough(shared.fund, options.frequency) &&
-    isEnough(shared.benchmark, options.frequency)
-    ? shared
-    : none;
+  return isCovered && isEnough(shared.benchmark, options.frequency) ? shared : none;
 }
 
 /**

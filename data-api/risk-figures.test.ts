@@ -90,6 +90,11 @@ test('a fund against itself has beta 1, alpha 0, correlation 1, captures 1 and n
       t.is(beta(own, own), 1);
       t.is(alpha(own, own, 252), 0);
       near(t.true, correlation(own, own), 1);
+      const tripled = correlation(
+        own,
+        own.map((value) => value * 3),
+      );
+      t.true(tripled !== null && tripled <= 1, 'not even by rounding above 1');
       for (const direction of ['up', 'down'] as const) {
         const hasAny = own.some((value) => (direction === 'up' ? value > 0 : value < 0));
         t.is(capture(own, own, direction, 12), hasAny ? 1 : null);

@@ -37,6 +37,11 @@ test('flows that never change sign, net to nothing, fall on one day or are none 
   t.is(flows(['2023-01-01', -Infinity], ['2024-01-01', 5]), null);
 });
 
+test('a rate beyond the range of numbers is none', (t) => {
+  t.is(flows(['2023-01-01', -1e-100], ['2023-01-02', 1e100]), null);
+  t.is(flows(['2023-01-01', -1e100], ['2023-01-02', 1e-100]), -100);
+});
+
 test('flows with two rates have none: −100, +230, −132 is solved by 10 % and by 20 %', (t) => {
   t.is(flows(['2021-01-01', -100], ['2022-01-01', 230], ['2023-01-01', -132]), null);
 });

@@ -78,6 +78,7 @@ function bisect(net: readonly TimedFlow[], [from, to]: Bracket): number {
   const startsPositive = presentValue(net, low) > 0;
   for (;;) {
     const middle = (low + high) / 2;
+    // The width matters where the root is zero: halving goes on through a thousand ever smaller numbers there.
     if (middle <= low || middle >= high || high - low < 1e-16) return middle;
     const value = presentValue(net, middle);
     if (value === 0) return middle;
