@@ -28,9 +28,9 @@ export interface AdjustedNav {
 export const navSlackDays = 7;
 
 /**
- * The total-return index of a fund, ascending by date, one entry per NAV. At each ex-date after the first NAV the units
- * grow by 1 + payout / ex-NAV; payouts of one ex-date are added up, as all of them are paid on the units held before.
- * Without payouts the adjusted NAV is the NAV. The order of points and payouts does not matter.
+ * The total-return index of a fund, ascending by date, one entry per NAV. At each ex-date after the first NAV the
+ * units grow by 1 + payout / ex-NAV; payouts of one ex-date are added up, as all of them are paid on the units held
+ * before. Without payouts the adjusted NAV is the NAV. The order of points and payouts does not matter.
  * @throws RangeError where two NAVs bear one date.
  */
 export function adjustNavs(points: readonly NavPoint[], payouts: readonly Payout[]): AdjustedNav[] {
@@ -80,8 +80,9 @@ export function navsBetween(navs: readonly AdjustedNav[], from: string, to: stri
 }
 
 /**
- * The NAV that a return since inception starts from: the first one, if it lies within `navSlackDays` of the inception;
- * otherwise the beginning of the history is not known. Without an inception date the first NAV is the inception.
+ * The NAV that a return since inception starts from: the first one, if it lies within `navSlackDays` of the
+ * inception; otherwise the beginning of the history is not known. Without an inception date the first NAV is the
+ * inception.
  */
 export function inceptionNav(navs: readonly AdjustedNav[], inception: string | null): AdjustedNav | null {
   const first = navs[0];

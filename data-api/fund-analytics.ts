@@ -91,8 +91,9 @@ const fewestDailyNavsPerYear = 200;
 const mostDailyNavsPerYear = 275;
 
 /**
- * The figures of a window. All are null where the history does not cover the whole window, is too thin for the frequency,
- * or has fewer than 24 returns; the figures against the benchmark, where that is so for the dates it shares with the fund.
+ * The figures of a window. All are null where the history does not cover the whole window, is too thin for the
+ * frequency, or has fewer than 24 returns; the figures against the benchmark, where that is so for the dates it
+ * shares with the fund.
  * @param navs what `adjustNavs` answers.
  */
 export function fundAnalytics(navs: readonly AdjustedNav[], options: AnalyticsOptions): FundAnalytics {
@@ -127,7 +128,9 @@ function dailySample(navs: Sample, { window, asOf, inception }: AnalyticsOptions
   return all.filter((nav) => nav === start || nav === end || !isWeekend(nav.date));
 }
 
-/** The last NAV of each month of the window and of the one before it; empty where one of them has none near its end. */
+/**
+ * The last NAV of each month of the window and of the one before it; empty where one of them has none near its end.
+ */
 function monthlySample(navs: Sample, { window, asOf, inception }: AnalyticsOptions): Sample {
   const lastMonthEnd = lastMonthEndBy(asOf);
   const first = window === 'si' ? inceptionNav(navs, inception)?.date : yearsBefore(lastMonthEnd, window);
@@ -221,9 +224,9 @@ function benchmarkFigures(sample: Sample, options: AnalyticsOptions) {
 }
 
 /**
- * Fund and benchmark at the same moments: on the dates that both have, or at each month's end. A benchmark that is missing
- * on a date is not carried forward, which would show a false calm and then a false jump. Empty where what they share does
- * not cover the window or is not enough.
+ * Fund and benchmark at the same moments: on the dates that both have, or at each month's end. A benchmark that is
+ * missing on a date is not carried forward, which would show a false calm and then a false jump. Empty where what
+ * they share does not cover the window or is not enough.
  */
 function sharedSample(sample: Sample, options: AnalyticsOptions): { fund: Sample; benchmark: Sample } {
   const none = { fund: [], benchmark: [] };

@@ -1,5 +1,5 @@
-// Returns of a fund over the usual periods, and of regular instalments into it. Payouts are reinvested, loads left out.
-// Hides which NAV a period starts from and how a return is annualised.
+// Returns of a fund over the usual periods, and of regular instalments into it. Payouts are reinvested, loads left
+// out. Hides which NAV a period starts from and how a return is annualised.
 import { addDays, addMonths, dayNumber, isDate } from '../kernel/periods.ts';
 import { inceptionNav, navOnOrAfter, navOnOrBefore, type AdjustedNav } from './adjusted-nav.ts';
 import { xirrPct } from './xirr.ts';
@@ -64,14 +64,17 @@ export interface SipReturn {
   basis: 'xirr';
 }
 
-/** How a class of funds quotes returns below one year: money-market and income funds annualised, all others absolute. */
+/**
+ * How a class of funds quotes returns below one year: money-market and income funds annualised, all others absolute.
+ */
 export function shortBasisOf(assetClass: string | null): ReturnOptions['shortBasis'] {
   return assetClass === 'money_market' || assetClass === 'income' ? 'annualized_simple' : 'absolute';
 }
 
 /**
- * One record for each of `returnPeriods`, in that order. A period is counted back from the day of the final NAV, and starts
- * from the last NAV on or before its target day, at most `navSlackDays` before it; without one the value is null.
+ * One record for each of `returnPeriods`, in that order. A period is counted back from the day of the final NAV, and
+ * starts from the last NAV on or before its target day, at most `navSlackDays` before it; without one the value is
+ * null.
  * @param navs what `adjustNavs` answers.
  * @throws RangeError where `fiscalYearStart` is no day of every year.
  */
@@ -105,9 +108,10 @@ export function returnPct(growth: number, days: number, basis: ReturnBasis): num
 }
 
 /**
- * The return of regular instalments: each buys units at the first NAV on or after its day (at most `navSlackDays` later),
- * payouts buy more, and all is valued at the last NAV on or before `asOf`. The value is the XIRR of the purchases and the
- * final value. Null where an instalment finds no NAV up to then, or where no single rate solves it.
+ * The return of regular instalments: each buys units at the first NAV on or after its day (at most `navSlackDays`
+ * later), payouts buy more, and all is valued at the last NAV on or before `asOf`. The value is the XIRR of the
+ * purchases and the final value. Null where an instalment finds no NAV up to then, or where no single rate solves
+ * it.
  * @param instalment the money of each, in any currency; it does not change the rate.
  */
 export function sipReturn(

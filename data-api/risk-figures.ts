@@ -1,6 +1,7 @@
-// The statistics of risk and return over arrays of periodic returns, as fractions (0.01 is one percent).
-// Hides when a figure means nothing: each answers null instead of NaN, Infinity or the quotient of two rounding errors.
-// Formulas: quantopian/empyrical where it has the figure; the names in brackets are its functions. docs/funds.md lists them.
+// The statistics of risk and return over arrays of periodic returns, as fractions (0.01 is one percent). Hides when
+// a figure means nothing: each answers null instead of NaN, Infinity or the quotient of two rounding errors.
+// Formulas: quantopian/empyrical where it has the figure; the names in brackets are its functions. docs/funds.md
+// lists them.
 
 /** Below it a variance is the rounding of constant returns (the threshold of empyrical's beta). */
 const noVariance = 1e-30;
@@ -22,8 +23,9 @@ export function volatility(returns: readonly number[], periodsPerYear: number): 
 }
 
 /**
- * mean / sample standard deviation × √periods a year. Of returns less the risk-free rate it is the Sharpe ratio, of returns
- * less the benchmark's the information ratio (mean × periods / tracking error). [sharpe_ratio, excess_sharpe annualised]
+ * mean / sample standard deviation × √periods a year. Of returns less the risk-free rate it is the Sharpe ratio, of
+ * returns less the benchmark's the information ratio (mean × periods / tracking error). [sharpe_ratio, excess_sharpe
+ * annualised]
  */
 export function sharpe(excess: readonly number[], periodsPerYear: number): number | null {
   const variance = sampleVariance(excess);
@@ -38,7 +40,9 @@ export function sortino(excess: readonly number[], periodsPerYear: number): numb
   return finite((mean(excess) * periodsPerYear) / Math.sqrt(downside * periodsPerYear));
 }
 
-/** The deepest fall below the highest value so far, the first value included; of equal falls the first. [max_drawdown] */
+/**
+ * The deepest fall below the highest value so far, the first value included; of equal falls the first. [max_drawdown]
+ */
 export function maxDrawdown(values: readonly number[]): Drawdown {
   const deepest: Drawdown = { depth: 0, peak: null, trough: null, recovery: null };
   let peak = 0;
@@ -108,8 +112,8 @@ export function calmar(annualReturn: number | null, drawdown: number): number | 
 }
 
 /**
- * The fund's annualised return over the periods in which the benchmark rose (or fell) / the benchmark's over the same,
- * annualised (∏(1 + r))^(periods a year / count) − 1. [up_capture, down_capture]
+ * The fund's annualised return over the periods in which the benchmark rose (or fell) / the benchmark's over the
+ * same, annualised (∏(1 + r))^(periods a year / count) − 1. [up_capture, down_capture]
  */
 export function capture(
   returns: readonly number[],

@@ -1,4 +1,5 @@
-// The internal rate of return of dated payments. Hides the search for the root: bracketed, never a guess that runs away.
+// The internal rate of return of dated payments. Hides the search for the root: bracketed, never a guess that runs
+// away.
 import { dayNumber } from '../kernel/periods.ts';
 
 /** Money at a date: negative is paid in, positive is received (or the other way round: the rate is the same). */
@@ -8,14 +9,15 @@ export interface CashFlow {
 }
 
 /**
- * The yearly rate r, in percent points, at which the flows are worth nothing: Σ amount / (1 + r)^(days / 365) = 0, days
- * counted from the first flow (act/365, as the spreadsheet function XIRR). Null where no rate solves it (the flows do
- * not change sign), where several do (possible where they change sign more than once), and where the rate is beyond the
- * range of numbers.
+ * The yearly rate r, in percent points, at which the flows are worth nothing: Σ amount / (1 + r)^(days / 365) = 0,
+ * days counted from the first flow (act/365, as the spreadsheet function XIRR). Null where no rate solves it (the
+ * flows do not change sign), where several do (possible where they change sign more than once), and where the rate
+ * is beyond the range of numbers.
  *
- * The unknown is x = ln(1 + r), so that every r above −100 % is within reach. Flows that change sign once have exactly
- * one root, and bisection of the whole range finds it to the last bit. Otherwise a grid over x is searched for changes
- * of sign: steps of 0.025 from −5 to 5 (r from −99 % to 14,700 %), doubling beyond. Two roots within one step escape it.
+ * The unknown is x = ln(1 + r), so that every r above −100 % is within reach. Flows that change sign once have
+ * exactly one root, and bisection of the whole range finds it to the last bit. Otherwise a grid over x is searched
+ * for changes of sign: steps of 0.025 from −5 to 5 (r from −99 % to 14,700 %), doubling beyond. Two roots within one
+ * step escape it.
  */
 export function xirrPct(flows: readonly CashFlow[]): number | null {
   const net = netFlows(flows);
@@ -87,7 +89,9 @@ function bisect(net: readonly TimedFlow[], [from, to]: Bracket): number {
   }
 }
 
-/** Present value at x = ln(1 + r), divided by its largest discount factor so that nothing overflows; the sign is kept. */
+/**
+ * Present value at x = ln(1 + r), divided by its largest discount factor so that nothing overflows; the sign is kept.
+ */
 function presentValue(net: readonly TimedFlow[], x: number): number {
   const largest = Math.max(0, -x * (net.at(-1)?.years ?? 0));
   return net.reduce((sum, { years, amount }) => sum + amount * Math.exp(-x * years - largest), 0);
