@@ -1,7 +1,7 @@
 // How fast: calls a second, per account by its plan, or per client address where nobody is known; 429 beyond.
+import { limitKey } from '../../kernel/address.ts';
 import { fail } from '../../kernel/errors.ts';
 import { callOf, callerOf } from '../call.ts';
-import { limitKey } from '../client-address.ts';
 import type { Limits } from '../limits.ts';
 import type { Policy } from '../policy.ts';
 
