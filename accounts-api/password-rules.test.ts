@@ -1,0 +1,108 @@
+import test from 'ava';
+import { isCommon, requireGoodPassword } from './password-rules.ts';
+
+const check = (password: string, context: (string | null)[] = []) =>
+  requireGoodPassword(password, { field: 'password', lengthMin: 8, context });
+
+test('passwords that are tried first are refused, however they are dressed up', (t) => {
+  for (const password of [
+    ...[
+      'password',
+      'Password',
+      'password1',
+      'Password123!',
+      'P@ssw0rd',
+      'p4ssw0rd2024!',
+      'passwords',
+      'passwordpassword',
+    ],
+    ...[
+      '12345678',
+      '123456789',
+      '1234567890',
+      '87654321',
+      '11111111',
+      '00000000',
+      '12341234',
+      '19841212',
+      '2024-12-31',
+    ],
+    ...[
+      'qwertyui',
+      'qwertyuiop',
+      'qwerty123',
+      '1qaz2wsx',
+      '1q2w3e4r',
+      'qazwsxedc',
+      'asdfghjkl',
+      'zxcvbnm1',
+      'abcdefgh',
+    ],
+    ...[
+      'iloveyou',
+      'iloveyou1',
+      'sunshine',
+      'Sunshine1!',
+      'princess',
+      'football',
+      'baseball',
+      'superman',
+      'trustno1',
+    ],
+    ...[
+      'letmein1',
+      'welcome1',
+      'Welcome123',
+      'dragon123',
+      'monkey12',
+      'master12',
+      'michael1',
+      'Summer2024!',
+      'changeme',
+    ],
+    ...[
+      'aaaaaaaa',
+      'abababab',
+      'abcabcabc',
+      'abcd1234',
+      '1234abcd',
+      'test1234',
+      'admin123',
+      'Administrator1',
+      'almanac2026',
+    ],
+  ]) {
+    t.true(isCommon(password), password);
+    t.throws(() => check(password), { code: 'invalid_body' }, password);
+  }
+});
+
+test('what is made of the own name or address is refused', (t) => {
+  t.throws(() => check('zoemueller1', ['zoemueller@example.org', null]), { message: /your name/ });
+  t.throws(() => check('Mueller2026', ['z@example.org', 'Zoë Mueller']), { message: /your name/ });
+  t.notThrows(() => check('mueller grows tall beans', ['zoe@example.org', 'Zoë Mueller']));
+});
+
+test('good passwords are taken as they are: long, with blanks, in any script, with any character', (t) => {
+  for (const password of [
+    'correct horse battery staple',
+    ' leading blank',
+    'Ünïcode-пароль-密码',
+    'a\u0000b-c-d-e-f',
+    'kX9#mQ2v',
+  ]) {
+    t.notThrows(() => check(password), password);
+  }
+});
+
+test('length is counted in characters, from the least that is set to 256', (t) => {
+  t.throws(() => check('kX9#mQ2'), { message: /at least 8/ });
+  t.notThrows(() => check('🦊🐙🌵🎻🚲🧭🪁🍋'));
+  const long = (length: number) => 'four unrelated words stand in a row '.repeat(10).slice(0, length);
+  t.notThrows(() => check(long(256)));
+  t.throws(() => check(long(257)), { message: /at most 256/ });
+});
+
+test('half a character is no password', (t) => {
+  t.throws(() => check('correct horse \ud800'), { message: /Unicode/ });
+});

@@ -1,0 +1,31 @@
+// The session token: `sess_`, 16 random base32 characters that name the session, a dot, 32 random bytes in base64url.
+// The name may be shown and looked up by; of the secret half only the SHA-256 is ever stored or sent on.
+import { createHash, randomBytes } from 'node:crypto';
+
+const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const shape = /^(sess_[a-z2-7]{16})\.([A-Za-z0-9_-]{43})$/;
+
+export interface SessionName {
+  /** `sess_…` */
+  id: string;
+  /** SHA-256 of the secret half, 64 hex digits. */
+  secretHash: string;
+}
+
+/** A new session's token, shown once, and what is kept of it. */
+export function mintSessionToken(): SessionName & { token: string } {
+  const id = `sess_${Array.from(randomBytes(16), (byte) => base32[byte % 32]).join('')}`;
+  const secret = randomBytes(32).toString('base64url');
+  return { token: `${id}.${secret}`, id, secretHash: sha256(secret) };
+}
+
+/** What a token names, or null where it does not have the shape of one. */
+export function parseSessionToken(token: string): SessionName | null {
+  const match = shape.exec(token);
+  if (match?.[1] === undefined || match[2] === undefined) return null;
+  return { id: match[1], secretHash: sha256(match[2]) };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
