@@ -1,5 +1,6 @@
-// The gateway's own calls: credentials, quota and the settling of what was served, each a whole batch at once.
+// The gateway's own calls: credentials of keys and sessions, quota and the settling of what was served, each a whole batch at once.
 // PostgreSQL is the truth: nothing is kept here, so a revoked key or a changed plan is in force on the next call.
+import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { nextUtcMonth, utcMonth } from '../kernel/clock.ts';
 import { sendJson, type Handler } from '../kernel/http.ts';
@@ -17,6 +18,7 @@ import {
   type GrantRow,
 } from './internal.sql.ts';
 import { planOf } from './plans.ts';
+import { selectSessions, touchSessions } from './sessions.sql.ts';
 
 const batchMax = 500;
 const settleMax = 10_000;
@@ -26,6 +28,12 @@ const count = z.int().min(0).max(1_000_000_000);
 
 const credentialsBody = z.strictObject({
   keys: z.array(z.string().regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of a key, in hex')).max(batchMax),
+  sessions: z
+    .array(
+      z.string().regex(/^sess_[a-z2-7]{16}\.[0-9a-f]{64}$/, 'must be the id and the SHA-256 of a session'),
+    )
+    .max(batchMax)
+    .default([]),
 });
 
 const takeBody = z.strictObject({
@@ -67,16 +75,54 @@ const settleBody = z.strictObject({
   last_used: z.array(z.strictObject({ key_id: id, at: z.iso.datetime() })).max(settleMax),
 });
 
-/** POST /internal/credentials: who the hashes belong to; null for unknown, revoked, expired, or a disabled account. */
+/**
+ * POST /internal/credentials: who the hashes belong to; null for unknown, revoked, expired, or a disabled account.
+ * `credentials` answers `keys`, `sessions` answers `sessions`, each in its order.
+ */
 export function findCredentials(deps: Deps): Handler {
   return async (request, response, call) => {
-    const { keys } = parseBody(credentialsBody, request.body);
-    const rows = await call.stage('sql', () => selectCredentials(deps.db, keys, deps.clock.now()));
-    const byHash = new Map(
-      rows.map(({ hash, plan, ...row }) => [hash, { ...row, plan: planOf(deps.plans, plan).id }]),
+    const { keys, sessions } = parseBody(credentialsBody, request.body);
+    const [credentials, signedIn] = await call.stage('sql', () =>
+      Promise.all([credentialsOf(deps, keys), sessionsOf(deps, sessions)]),
     );
-    sendJson(response, 200, { credentials: keys.map((hash) => byHash.get(hash) ?? null) });
+    sendJson(response, 200, { credentials, sessions: signedIn });
   };
+}
+
+async function credentialsOf(deps: Deps, keys: readonly string[]): Promise<(object | null)[]> {
+  if (keys.length === 0) return [];
+  const rows = await selectCredentials(deps.db, keys, deps.clock.now());
+  const byHash = new Map(
+    rows.map(({ hash, plan, ...row }) => [hash, { ...row, plan: planOf(deps.plans, plan).id }]),
+  );
+  return keys.map((hash) => byHash.get(hash) ?? null);
+}
+
+async function sessionsOf(deps: Deps, names: readonly string[]): Promise<(object | null)[]> {
+  if (names.length === 0) return [];
+  const now = deps.clock.now();
+  const asked = names.map((name) => ({ id: name.slice(0, name.indexOf('.')), hash: name.slice(-64) }));
+  const rows = await selectSessions(
+    deps.db,
+    asked.map(({ id }) => id),
+    now,
+  );
+  const byId = new Map(rows.map((row) => [row.session_id, row]));
+  const found = asked.map(({ id, hash }) => {
+    const row = byId.get(id);
+    return row !== undefined && isSameHash(row.secret_hash, hash) ? row : null;
+  });
+  const seen = found.filter((row) => row !== null).map((row) => row.session_id);
+  await touchSessions(deps.db, seen, now);
+  return found.map((row) => {
+    if (row === null) return null;
+    const { secret_hash: _hash, plan, ...credential } = row;
+    return { ...credential, plan: planOf(deps.plans, plan).id };
+  });
+}
+
+function isSameHash(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
 /** POST /internal/quota/take: charges the current month (UTC) of each account with what it asks for, up to its limit. */

@@ -19,6 +19,12 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   /** `inactive`: keyed calls answer 402. */
   declare subscriptionState: CreationOptional<'none' | 'active' | 'inactive'>;
   declare createdAt: Date;
+  /** argon2id; null where the holder signs in by Google, or has not set one yet. */
+  declare passwordHash: CreationOptional<string | null>;
+  /** When somebody showed to own the mailbox, or the operator vouched for it. */
+  declare emailVerifiedAt: CreationOptional<Date | null>;
+  /** Rises with every change of password or address, and ends what was mailed before. */
+  declare credentialVersion: CreationOptional<number>;
 }
 
 /** The model on one connection: several rooms may run in one process, each with a connection of its own. */
@@ -32,6 +38,9 @@ export function accountModel(sequelize: Sequelize): typeof Account {
       status: DataTypes.TEXT,
       subscriptionState: DataTypes.TEXT,
       createdAt: DataTypes.DATE,
+      passwordHash: DataTypes.TEXT,
+      emailVerifiedAt: DataTypes.DATE,
+      credentialVersion: DataTypes.INTEGER,
     },
     { sequelize, modelName: 'account', tableName: 'accounts' },
   );
