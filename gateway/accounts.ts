@@ -1,16 +1,20 @@
-// What the gateway asks of accounts-api: whose key it is, and whether the month has calls left. Hides the internal face.
+// What the gateway asks of accounts-api: whose key or session it is, and whether the month has calls left. Hides the internal face.
 // The truth is in accounts-api; nothing is remembered here, so what it says is in force on the next call.
 import { z } from 'zod';
 import { Failure } from '../kernel/errors.ts';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
 import { utcMonth } from '../kernel/clock.ts';
+import type { SessionName } from '../kernel/session-token.ts';
 import { batched } from './batched.ts';
 import { BatchRefused } from './journal.ts';
 import type { Upstreams } from './upstreams.ts';
 
 export interface Credential {
   accountId: string;
-  keyId: string;
+  /** Set for a key. */
+  keyId: string | null;
+  /** Set for a session. */
+  sessionId: string | null;
   plan: string;
   active: boolean;
 }
@@ -30,19 +34,37 @@ export interface Take {
 export interface Accounts {
   /** Whose key it is; null where it is unknown, revoked, expired or its account disabled. @throws Failure unavailable. */
   credential(keyHash: string): Promise<Credential | null>;
+  /** Whose session it is; null where it is unknown, ended or its account disabled. @throws Failure unavailable. */
+  session(name: SessionName): Promise<Credential | null>;
   /** Takes calls from the account's month, all or none. @throws Failure unavailable. */
   take(accountId: string, calls: number): Promise<Take>;
   /** Sends one batch of the journal; the same batch may be sent again. @throws Failure unavailable, or BatchRefused. */
   settle(batch: object): Promise<void>;
 }
 
+const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
 const credentialsAnswer = z.object({
   credentials: z.array(
     z
-      .object({ account_id: z.string(), key_id: z.string(), plan: z.string(), active: z.boolean() })
+      .object({ ...owner, key_id: z.string() })
       .transform((c): Credential => ({
         accountId: c.account_id,
         keyId: c.key_id,
+        sessionId: null,
+        plan: c.plan,
+        active: c.active,
+      }))
+      .nullable(),
+  ),
+});
+const sessionsAnswer = z.object({
+  sessions: z.array(
+    z
+      .object({ ...owner, session_id: z.string() })
+      .transform((c): Credential => ({
+        accountId: c.account_id,
+        keyId: null,
+        sessionId: c.session_id,
         plan: c.plan,
         active: c.active,
       }))
@@ -78,6 +100,11 @@ export function createAccounts(options: AccountsOptions): Accounts {
     const byKey = new Map(keys.map((key, i) => [key, credentials[i] ?? null]));
     return hashes.map((hash) => byKey.get(hash) ?? null);
   });
+  const session = batched(batchMax, async (names: readonly SessionName[]) => {
+    const sessions = names.map(({ id, secretHash }) => `${id}.${secretHash}`);
+    const answer = await post('/internal/credentials', { keys: [], sessions }, sessionsAnswer, 'repeatable');
+    return names.map((_name, i) => answer.sessions[i] ?? null);
+  });
   const take = batched(batchMax, async (items: readonly TakeItem[]) => {
     const takes = sumByAccount(items);
     // Not repeatable: a take whose answer was lost may have been charged.
@@ -86,6 +113,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
   });
   return {
     credential,
+    session,
     take: (accountId, calls) => take({ accountId, calls }),
     async settle(batch) {
       await post('/internal/quota/settle', batch, settleAnswer, 'repeatable');

@@ -3,10 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
 
-/** What an accepted key stands for. */
+/** What an accepted key or session stands for. */
 export interface Caller {
   accountId: string;
-  keyId: string;
+  /** Null for a session. */
+  keyId: string | null;
   plan: Plan;
   /** False: the subscription does not run. */
   active: boolean;

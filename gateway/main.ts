@@ -23,6 +23,7 @@ import { plan, planAction } from './policies/plan.ts';
 import { quota } from './policies/quota.ts';
 import { rate } from './policies/rate.ts';
 import { requestId } from './policies/request-id.ts';
+import { session } from './policies/session.ts';
 import { usage } from './policies/usage.ts';
 import { withAction, withoutAction, type BuildPolicy } from './policy.ts';
 import { createGatewayServer, drain } from './server.ts';
@@ -114,6 +115,7 @@ function assemble(options: GatewayOptions, mapFile: string) {
       z.strictObject({ accept: z.array(z.enum(['key', 'session'])).min(1) }),
       ({ accept }) => credential({ accounts, journal, plans }, accept),
     ),
+    session: withoutAction(session({ accounts, plans })),
     usage: withoutAction(usage({ journal, clock })),
     plan: withAction(planAction, (action) => plan(plans, action)),
     rate: withAction(z.strictObject({ by: z.enum(['account', 'address']) }), ({ by }) =>

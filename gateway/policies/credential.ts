@@ -1,9 +1,10 @@
-// Who calls: takes the API key from header or parameter, checks its form, looks it up, and refuses everyone else with 401.
-// A key is looked up on every call, after the call has come in: a revoked key is refused on the next request.
+// Who calls: takes the API key or the session from where it may stand, checks its form, looks it up, and refuses everyone
+// else with 401. Both are looked up on every call, after the call has come in: one that ended is refused on the next request.
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/api-key.ts';
 import { Failure } from '../../kernel/errors.ts';
-import type { Plans } from '../../kernel/plans.ts';
-import type { Accounts } from '../accounts.ts';
+import type { Plan, Plans } from '../../kernel/plans.ts';
+import { parseSessionToken } from '../../kernel/session-token.ts';
+import type { Accounts, Credential } from '../accounts.ts';
 import { callOf, type Call } from '../call.ts';
 import type { Journal } from '../journal.ts';
 import type { Policy } from '../policy.ts';
@@ -20,46 +21,67 @@ export function credential(
 ): Policy {
   return async (request, _response, next) => {
     const call = callOf(request);
-    const key = presentedKey(call, accept);
-    const found = await accounts.credential(hashApiKey(key));
-    if (found === null) throw refused('The API key is not valid: it is unknown, or it was revoked.');
-    // A plan that was taken out of the file leaves its accounts with the free one, never with none.
-    const plan = plans.get(found.plan) ?? plans.get('free');
-    if (plan === undefined) throw new Error('There is no plan "free".');
-    call.caller = { accountId: found.accountId, keyId: found.keyId, plan, active: found.active };
-    call.identity = {
-      scope: 'client',
-      accountId: found.accountId,
-      keyId: found.keyId,
-      sessionId: null,
-      plan: plan.id,
-      features: plan.features,
-    };
-    journal.touch(found.keyId);
+    const presented = presentedCredential(call, accept);
+    if ('session' in presented) {
+      const name = parseSessionToken(presented.session);
+      const found = name && (await accounts.session(name));
+      if (found === null)
+        throw refused('The session is not valid: it is unknown, or it has ended. Sign in again.');
+      speakFor(call, found, planOf(plans, found));
+    } else {
+      const found = await accounts.credential(hashApiKey(presented.key));
+      if (found === null) throw refused('The API key is not valid: it is unknown, or it was revoked.');
+      speakFor(call, found, planOf(plans, found));
+      if (found.keyId !== null) journal.touch(found.keyId);
+    }
     next();
   };
 }
 
-/** The one well-formed key of the call. @throws Failure unauthorized, saying what is wrong with what came. */
-function presentedKey(call: Call, accept: readonly ('key' | 'session')[]): string {
+/** Makes the call one of the account that the credential stands for. */
+export function speakFor(call: Call, { accountId, keyId, sessionId, active }: Credential, plan: Plan): void {
+  call.caller = { accountId, keyId, plan, active };
+  call.identity = { scope: 'client', accountId, keyId, sessionId, plan: plan.id, features: plan.features };
+}
+
+/** A plan that was taken out of the file leaves its accounts with the free one, never with none. */
+export function planOf(plans: Plans, found: Credential): Plan {
+  const plan = plans.get(found.plan) ?? plans.get('free');
+  if (plan === undefined) throw new Error('There is no plan "free".');
+  return plan;
+}
+
+/**
+ * The one credential of the call: a well-formed key, or a session where sessions are accepted; elsewhere a session that
+ * comes beside a key is not looked at. @throws Failure unauthorized, saying what is wrong with what came.
+ */
+function presentedCredential(
+  call: Call,
+  accept: readonly ('key' | 'session')[],
+): { key: string } | { session: string } {
   const { keyHeaders, keyParameters, sessionHeaders } = call.presented;
   if (keyHeaders.length > 1 || keyParameters.length > 1 || sessionHeaders.length > 1) {
     throw refused('A credential must be given once.');
   }
   const [header] = keyHeaders;
   const [parameter] = keyParameters;
+  const session = accept.includes('session') ? sessionHeaders[0] : undefined;
   if (header !== undefined && parameter !== undefined && header !== parameter) {
     throw refused('The X-API-Key header and the api_key parameter hold different keys.');
   }
   const key = header ?? parameter;
+  if (key !== undefined && session !== undefined) {
+    throw refused('Send an API key or a session, not both: they may stand for different accounts.');
+  }
+  if (session !== undefined) return { session };
   if (key === undefined) {
-    if (sessionHeaders.length > 0 && accept.includes('session')) throw refused('The session is not valid.');
-    throw refused('An API key is needed: send it in the X-API-Key header.');
+    const hint = sessionHeaders.length > 0 ? 'A session is not accepted here. ' : '';
+    throw refused(`${hint}An API key is needed: send it in the X-API-Key header.`);
   }
   if (!isWellFormedApiKey(key)) {
     throw refused('The API key is not valid: it is not complete, or it was mistyped.');
   }
-  return key;
+  return { key };
 }
 
 function refused(message: string): Failure {

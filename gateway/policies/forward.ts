@@ -150,6 +150,10 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity
     headers['traceparent'] = request.headers['traceparent'];
     if (request.headers['tracestate'] !== undefined) headers['tracestate'] = request.headers['tracestate'];
   }
+  // The one cookie of the service ties a sign-in with Google to the browser that began it.
+  if (call.path.startsWith('/auth/google/') && request.headers.cookie !== undefined) {
+    headers['cookie'] = request.headers.cookie;
+  }
   if (body.length > 0) headers['content-length'] = String(body.length);
   headers['x-request-id'] = call.requestId;
   headers['x-forwarded-for'] = call.clientAddress;

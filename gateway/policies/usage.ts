@@ -9,27 +9,34 @@ import type { Policy } from '../policy.ts';
 export function usage({ journal, clock }: { journal: Journal; clock: Clock }): Policy {
   return (request, response, next) => {
     const call = callOf(request);
+    const { keyId } = callerOf(call);
+    if (keyId === null) throw new Error('Calls are counted by key, and this pipeline accepts sessions.');
     const day = clock.now().toISOString().slice(0, 10);
-    response.once('close', () => settle(journal, response, call, day));
+    response.once('close', () => settle(journal, response, call, { keyId, day }));
     next();
   };
 }
 
-function settle(journal: Journal, response: ServerResponse, call: Call, day: string): void {
-  const caller = callerOf(call);
+function settle(
+  journal: Journal,
+  response: ServerResponse,
+  call: Call,
+  { keyId, day }: { keyId: string; day: string },
+): void {
+  const { accountId } = callerOf(call);
   const { charge } = call;
   const calls = charge?.calls ?? 1;
   const served = charge !== undefined && isServed(response);
   journal.record({
-    accountId: caller.accountId,
-    keyId: caller.keyId,
+    accountId,
+    keyId,
     day,
     endpoint: call.path.split('/')[2] ?? '',
     statusClass: Math.floor(response.statusCode / 100),
     calls,
     billed: served ? calls : 0,
   });
-  if (charge !== undefined && !served) journal.refund(caller.accountId, charge.month, charge.calls);
+  if (charge !== undefined && !served) journal.refund(accountId, charge.month, charge.calls);
 }
 
 function isServed(response: ServerResponse): boolean {

@@ -86,6 +86,7 @@ const registered = [
   'path-check',
   'cors',
   'credential',
+  'session',
   'usage',
   'plan',
   'rate',

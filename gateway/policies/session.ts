@@ -1,0 +1,24 @@
+// Who is signed in, where that is optional: a valid session speaks for its account, any other is as good as none, and the
+// room says which endpoints need one. An API key never opens these addresses, so it is refused instead of passed over.
+import { fail } from '../../kernel/errors.ts';
+import type { Plans } from '../../kernel/plans.ts';
+import { parseSessionToken } from '../../kernel/session-token.ts';
+import type { Accounts } from '../accounts.ts';
+import { callOf } from '../call.ts';
+import type { Policy } from '../policy.ts';
+import { planOf, speakFor } from './credential.ts';
+
+export function session({ accounts, plans }: { accounts: Accounts; plans: Plans }): Policy {
+  return async (request, _response, next) => {
+    const call = callOf(request);
+    const { keyHeaders, keyParameters, sessionHeaders } = call.presented;
+    if (keyHeaders.length + keyParameters.length > 0) {
+      fail('forbidden', 'An API key cannot be used here: passwords and sessions are for whoever signs in.');
+    }
+    if (sessionHeaders.length > 1) fail('unauthorized', 'A credential must be given once.');
+    const name = parseSessionToken(sessionHeaders[0] ?? '');
+    const found = name && (await accounts.session(name));
+    if (found !== null) speakFor(call, found, planOf(plans, found));
+    next();
+  };
+}
