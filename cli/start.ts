@@ -38,6 +38,7 @@ accounts-api need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL.`,
 };
 
 async function serveEverything(): Promise<void> {
+  const stopped = stopSignal(); // from now on: Ctrl-C while starting stops in good order too
   const installation = await openInstallation();
   const lock = await takeServeLock(installation);
   const rooms: RunningRoom[] = [];
@@ -60,7 +61,7 @@ async function serveEverything(): Promise<void> {
     rooms.unshift(gateway); // first to close: it drains while the rooms behind it still answer
     const demoKey = installation.embedded ? await seedDemo(installation) : undefined;
     greet(gateway.url, demoKey);
-    await stopSignal();
+    await stopped;
     process.stdout.write('\nStopping …\n');
   } finally {
     for (const room of rooms) await room.close();
@@ -70,9 +71,10 @@ async function serveEverything(): Promise<void> {
 }
 
 async function serveRoom(name: RoomName): Promise<void> {
+  const stopped = stopSignal();
   const room = name === 'gateway' ? await serveGateway() : await serveDatabaseRoom(name);
   process.stdout.write(`${name} is running: ${room.url}\n`);
-  await stopSignal();
+  await stopped;
   await room.close();
 }
 

@@ -63,7 +63,9 @@ export async function listen(server: Server, host: string, port: number): Promis
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error);
       reject(
-        new Error(`Port ${port} on ${host} is in use by another program. Stop it, or choose another port.`),
+        new Error(
+          `Port ${port} on ${host} is in use by another program. Stop it, or choose another: PORT=${port + 1}.`,
+        ),
       );
     });
     server.listen(port, host, resolve);

@@ -2,13 +2,13 @@
 // Arguments are passed on to AVA. In CI a skipped test fails the run.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { projectRoot } from '../kernel/settings.ts';
 import { migrate } from '../migrations/run.ts';
+import { freePort } from './instance.ts';
 
 const templateDatabase = 'almanac_template';
 
@@ -81,14 +81,6 @@ function installRedis(): void {
 
 function has(program: string): boolean {
   return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function runAva(env: Record<string, string>): Promise<number> {

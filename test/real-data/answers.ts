@@ -1,7 +1,14 @@
 // What the real-data checks ask of the API, typed: points as JSON, as CSV, and page by page.
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
-import type { Instance } from './instance.ts';
+
+/** A running installation, as the checks use it. */
+export interface Instance {
+  /** Runs `almanac …` beside it. @throws Error where it fails. */
+  almanac(...words: string[]): Promise<string>;
+  /** A keyed GET. */
+  get(target: string): Promise<Response>;
+}
 
 export interface Point {
   date: string;

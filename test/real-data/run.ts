@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { checkCoreSeries } from './core-series.ts';
 import { checkFredMd } from './fred-md.ts';
-import { startInstance, type Instance } from './instance.ts';
+import { createInstallation } from '../instance.ts';
+import type { Instance } from './answers.ts';
 
 export interface Check {
   instance: Instance;
@@ -24,7 +25,14 @@ if (folder === undefined || !existsSync(folder)) {
 }
 
 async function tryReal(dataFolder: string): Promise<void> {
-  const instance = await startInstance();
+  const installation = await createInstallation();
+  const serving = await installation.start();
+  const { apiKey } = serving;
+  assert.ok(apiKey, 'the first start prints a key');
+  const instance: Instance = {
+    almanac: installation.almanac,
+    get: (target) => fetch(installation.url + target, { headers: { 'x-api-key': apiKey } }),
+  };
   let facts = 0;
   const seen = (fact: string) => {
     facts += 1;
@@ -33,7 +41,8 @@ async function tryReal(dataFolder: string): Promise<void> {
   try {
     for (const check of [checkCoreSeries, checkFredMd]) await check({ instance, folder: dataFolder, seen });
   } finally {
-    assert.equal(await instance.stop(), 0, 'Ctrl-C ends the instance with 0');
+    assert.equal(await serving.stop(), 0, 'Ctrl-C ends the instance with 0');
+    installation.remove();
   }
   process.stdout.write(`${facts} passed, 0 failed\n`);
 }

@@ -1,0 +1,151 @@
+// The embedded mode as a person meets it: `almanac start` as a process, its ends, and commands beside it.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import test from 'ava';
+import pg from 'pg';
+import { createInstallation, type Installation } from '../instance.ts';
+
+let installation: Installation;
+test.before(async () => {
+  installation = await createInstallation();
+});
+test.after.always(() => installation.remove());
+
+const csv = (rows: number, value = 1) =>
+  `date,value\n${Array.from({ length: rows }, (_, i) => `${new Date(86_400_000 * i).toISOString().slice(0, 10)},${value}.${i}`).join('\n')}\n`;
+
+function write(name: string, text: string): string {
+  const file = path.join(path.dirname(installation.dataDir), name);
+  writeFileSync(file, text);
+  return file;
+}
+
+function daily(id: string): string[] {
+  return ['--create', '--set', `series_id=${id},name=${id},unit=One,frequency=daily,source=Tests`];
+}
+
+async function count(id: string, key: string): Promise<number> {
+  const response = await fetch(`${installation.url}/v1/series/${id}?limit=100000`, {
+    headers: { 'x-api-key': key },
+  });
+  if (response.status !== 200) return -response.status;
+  return ((await response.json()) as { data: unknown[] }).data.length;
+}
+
+/** Whether the PostgreSQL of the installation runs. */
+function postgresRuns(): boolean {
+  return existsSync(path.join(installation.dataDir, 'postgres/postmaster.pid'));
+}
+
+test.serial(
+  'the first start prints one working key, a second start keeps everything and prints none',
+  async (t) => {
+    const first = await installation.start();
+    const key = first.apiKey ?? '';
+    t.is(first.output.match(/^API key: pk_live_\w{42}$/gm)?.length, 1);
+    t.true((await count('DEMO.CPI', key)) > 100);
+    const curl = /^curl -H '([^']+)' '([^']+)'$/m.exec(first.output);
+    const [name = '', value = ''] = curl?.[1]?.split(': ') ?? [];
+    t.is((await fetch(curl?.[2] ?? '', { headers: { [name]: value } })).status, 200);
+
+    t.is(await first.stop('SIGINT'), 0);
+    t.false(postgresRuns(), 'Ctrl-C stops PostgreSQL too');
+
+    const second = await installation.start();
+    t.is(second.apiKey, undefined);
+    t.notRegex(second.output, /pk_live_/);
+    t.true((await count('DEMO.CPI', key)) > 100);
+
+    const another = await installation.run('start');
+    t.is(another.code, 1);
+    t.regex(another.output, /runs already on/);
+    t.is(await count('DEMO.CPI', key), await count('DEMO.CPI', key), 'and the running one goes on');
+
+    const file = write('beside.csv', csv(40));
+    await installation.almanac('ingest', 'observations', file, ...daily('BESIDE'));
+    t.is(await count('BESIDE', key), 40, 'a load beside a running instance is seen by the next call');
+    t.regex(await installation.almanac('check'), /database\s+ok/);
+
+    const made = JSON.parse(
+      await installation.almanac('keys', 'create', 'demo@almanac.example', '--json'),
+    ) as { key: string };
+    t.is(await count('BESIDE', made.key), 40);
+    await installation.almanac('keys', 'revoke', made.key);
+    t.is(
+      await count('BESIDE', made.key),
+      -401,
+      'a key revoked on the command line is refused on the next call',
+    );
+
+    second.process.kill('SIGKILL');
+    const third = await installation.start();
+    t.is(await count('BESIDE', key), 40, 'a start after kill -9 recovers by itself');
+
+    const big = write('big.csv', csv(60_000, 2));
+    const ingest = installation.spawn('ingest', 'observations', big, ...daily('BIG'));
+    await loadUnderWay();
+    third.process.kill('SIGKILL');
+    ingest.kill('SIGKILL');
+    const fourth = await installation.start();
+    t.is(await count('BIG', key), -404, 'kill -9 during a load leaves the data as it was');
+    t.is(await count('BESIDE', key), 40);
+    await installation.almanac('ingest', 'observations', big, ...daily('BIG'));
+    t.is(await count('BIG', key), 60_000);
+    t.is(await fourth.stop('SIGTERM'), 0);
+    t.false(postgresRuns());
+  },
+);
+
+/** Resolves once the load beside the instance has opened its transaction. */
+async function loadUnderWay(): Promise<void> {
+  const password = readFileSync(path.join(installation.dataDir, 'postgres.password'), 'utf8').trim();
+  const port = readFileSync(path.join(installation.dataDir, 'postgres/postmaster.pid'), 'utf8').split(
+    '\n',
+  )[3];
+  const client = new pg.Client({
+    connectionString: `postgres://almanac:${password}@127.0.0.1:${port}/almanac`,
+  });
+  client.on('error', () => undefined); // the server is about to be killed
+  await client.connect();
+  for (;;) {
+    const { rowCount } = await client.query(
+      "select from pg_stat_activity where application_name = 'almanac ingest' and xact_start is not null",
+    );
+    if (rowCount !== 0) return;
+  }
+}
+
+test.serial('a busy port is said, with what to do, and nothing is left running', async (t) => {
+  const other = createServer();
+  await new Promise<void>((resolve) =>
+    other.listen(Number(new URL(installation.url).port), '127.0.0.1', resolve),
+  );
+  const { code, output } = await installation.run('start');
+  await new Promise((resolve) => other.close(resolve));
+  t.is(code, 1);
+  t.regex(output, /Port \d+ on 127\.0\.0\.1 is in use/);
+  t.regex(output, /PORT=/);
+  t.false(postgresRuns());
+});
+
+test.serial('wrong words end with 2 and the usage, a failure with 1 and its reason', async (t) => {
+  for (const words of [
+    ['nonsense'],
+    ['start', 'kitchen'],
+    ['ingest'],
+    ['keys', 'create'],
+    ['ingest', '--bogus'],
+    ['accounts', 'create'],
+  ]) {
+    const { code, output } = await installation.run(...words);
+    t.is(code, 2, words.join(' '));
+    t.regex(output, /Usage/, words.join(' '));
+  }
+  const missing = await installation.run('ingest', 'observations', '/nowhere/at-all.csv');
+  t.is(missing.code, 1);
+  t.regex(missing.output, /at-all\.csv/);
+  const unknown = await installation.run('keys', 'revoke', 'key_nobody');
+  t.is(unknown.code, 1);
+  t.regex(unknown.output, /There is no key/);
+});
