@@ -2,6 +2,7 @@
 import type { Handler, Route } from '../kernel/http.ts';
 import type { Dependencies } from './dependencies.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery.ts';
+import { getSearch } from './search.ts';
 import { getLatest, getManySeries, getSeries } from './series.ts';
 import { getVintages } from './vintages.ts';
 
@@ -15,6 +16,7 @@ export function routes(dependencies: Dependencies): Route[] {
 
     get('/v1/catalog', getCatalog(dependencies)),
     get('/v1/catalog/:id', getCatalogEntry(dependencies)),
+    get('/v1/search', getSearch(dependencies)),
     get('/v1/status', getStatus(dependencies)),
   ];
 }

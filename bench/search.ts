@@ -1,0 +1,200 @@
+// Builds a million search entries in a scratch database and times a fixed mix of queries against a running data-api.
+// Everything comes from one seed, so two runs ask the same of the same data.
+import { mkdtempSync, rmSync, chmodSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { start } from '../data-api/main.ts';
+import { startEmbeddedPostgres } from '../embedded/postgres.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
+import { createLog } from '../kernel/log.ts';
+import { migrate } from '../migrations/run.ts';
+
+const entriesTotal = 1_000_000;
+const batchEntries = 100_000;
+const queriesPerKind = 100;
+const secondsMax = 120;
+const identitySecret = 'a secret of the bench, long enough';
+
+const measures = [
+  'Exports',
+  'Imports',
+  'Production',
+  'Employment',
+  'Unemployment rate',
+  'Consumer price index',
+  'Producer price index',
+  'Wages',
+  'Retail sales',
+  'Capacity utilisation',
+  'Housing starts',
+  'Bank lending',
+  'Gross value added',
+  'Labour productivity',
+  'New orders',
+  'Inventories',
+];
+
+/** Builds, measures, prints; removes everything it made. */
+export async function run(): Promise<void> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-bench-'));
+  chmodSync(directory, 0o755); // the server's user must reach it where root runs the bench
+  const postgres = await startEmbeddedPostgres(directory);
+  try {
+    await migrate(postgres.url);
+    const draw = seeded(20_261_120);
+    const words = makeWords(3_000, draw);
+    const { seconds, ids } = await build(postgres.url, words);
+    print(`${entriesTotal} series with their search entries written in ${seconds.toFixed(1)} s`);
+    const room = await start({
+      databaseUrl: postgres.url,
+      identitySecret,
+      seriesTimeZone: 'UTC',
+      host: '127.0.0.1',
+      port: 0,
+      log: createLog('bench', 'error'),
+      clock: systemClock,
+    });
+    try {
+      await measure(room.url, words, ids, draw);
+    } finally {
+      await room.close();
+    }
+  } finally {
+    await postgres.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Series such as `S12.BAFOTU.40310`, "Exports of bafotu, Drenal". Few words are frequent, most are rare. */
+async function build(
+  databaseUrl: string,
+  words: readonly string[],
+): Promise<{ seconds: number; ids: readonly string[] }> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const started = performance.now();
+  await client.query(
+    `create function pg_temp.draw(i integer, salt integer, below integer) returns integer language sql immutable
+     return mod(hashint4extended(i, salt) & 9223372036854775807, below)`,
+  );
+  for (let first = 1; first <= entriesTotal; first += batchEntries) {
+    await client.query(
+      `insert into data.series (series_id, name, unit, frequency, source, category, geography)
+       select 'S' || i % 977 || '.' || upper(product) || '.' || i, measure || ' of ' || product || ', ' || initcap(place),
+         'Index', (array['monthly', 'quarterly', 'annual', 'daily'])[1 + pg_temp.draw(i, 1, 4)],
+         'Bureau of ' || initcap(words[1 + pg_temp.draw(i, 2, 40)]), 'Accounts/' || words[1 + pg_temp.draw(i, 3, 60)],
+         initcap(place)
+       from generate_series($3::integer, $4::integer) i, (select $1::text[] as measures, $2::text[] as words) parts,
+         lateral (
+           select measures[1 + pg_temp.draw(i, 4, cardinality(measures))] as measure,
+             words[1 + floor(power(pg_temp.draw(i, 5, 1000000) / 1e6, 2) * cardinality(words))::integer] as product,
+             words[1 + floor(power(pg_temp.draw(i, 6, 1000000) / 1e6, 2) * cardinality(words))::integer] as place
+         ) chosen`,
+      [measures, words, first, first + batchEntries - 1],
+    );
+  }
+  const seconds = (performance.now() - started) / 1000;
+  await client.query('vacuum analyze data.series, data.search_entries, data.search_terms');
+  const sample = await client.query<{ series_id: string }>(
+    'select series_id from data.series where series_no % 9973 = 0 order by series_no',
+  );
+  await client.end();
+  return { seconds, ids: sample.rows.map((row) => row.series_id) };
+}
+
+async function measure(url: string, words: readonly string[], draw: () => number): Promise<void> {
+  const seal = createSealer(identitySecret, 'data-api');
+  const pick = (from: readonly string[]): string => from[Math.floor(draw() * from.length)] ?? '';
+  const rare = words.slice(-300);
+  const mix: Record<string, () => string> = {
+    'exact id': () => pick(ids),
+    'beginning of a word': () => pick(words).slice(0, 4),
+    'one typing error': () => misspelt(pick(words), draw),
+    'two words': () => `${pick(measures).split(' ')[0]} ${pick(words)}`,
+    'two common words': () =>
+      pick(['price index', 'consumer price', 'producer index', 'unemployment rate', 'gross value']),
+    'rare word': () => pick(rare),
+    'no hit': () => `${pick(words)}qqq ${pick(words)}xx`,
+  };
+  const deadline = performance.now() + secondsMax * 1000;
+  const all: number[] = [];
+  print(`${'query'.padEnd(22)}${'p50'.padStart(9)}${'p99'.padStart(9)}  hits on the first page`);
+  for (const [kind, make] of Object.entries(mix)) {
+    const timesMs: number[] = [];
+    let hits = 0;
+    for (let i = 0; i < queriesPerKind && performance.now() < deadline; i += 1) {
+      const query = make();
+      const started = performance.now();
+      const response = await fetch(`${url}/v1/search?limit=20&q=${encodeURIComponent(query)}`, {
+        headers: { [identityHeader]: seal(anonymous) },
+      });
+      const body = (await response.json()) as { count: number };
+      timesMs.push(performance.now() - started);
+      if (response.status !== 200) throw new Error(`"${query}" was answered ${response.status}`);
+      hits += body.count;
+    }
+    all.push(...timesMs);
+    print(
+      `${kind.padEnd(22)}${ms(quantile(timesMs, 0.5))}${ms(quantile(timesMs, 0.99))}  ${(hits / timesMs.length).toFixed(1)}`,
+    );
+  }
+  print(`${'all'.padEnd(22)}${ms(quantile(all, 0.5))}${ms(quantile(all, 0.99))}  (goal: p99 below 50 ms)`);
+}
+
+/** The word with one of its letters left out, doubled, replaced, or exchanged with the next. */
+function misspelt(word: string, draw: () => number): string {
+  const at = 1 + Math.floor(draw() * (word.length - 2));
+  const [before, letter, next, rest] = [
+    word.slice(0, at),
+    word.charAt(at),
+    word.charAt(at + 1),
+    word.slice(at + 2),
+  ];
+  const errors = [
+    before + next + rest,
+    before + letter + letter + next + rest,
+    `${before}y${next}${rest}`,
+    before + next + letter + rest,
+  ];
+  return errors[Math.floor(draw() * errors.length)] ?? word;
+}
+
+/** Words that can be spoken, all different, from one generator of numbers. */
+function makeWords(count: number, draw: () => number): string[] {
+  const pick = (letters: string): string =>
+    letters.split(' ')[Math.floor(draw() * letters.split(' ').length)] ?? '';
+  const words = new Set<string>();
+  while (words.size < count) {
+    let word = '';
+    for (let syllables = 2 + Math.floor(draw() * 3); syllables > 0; syllables -= 1)
+      word += pick('b c d f g k l m n p r s t v br ch dr kh pr sh st tr') + pick('a e i o u ai ea ou');
+    words.add(word);
+  }
+  return [...words];
+}
+
+/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function quantile(values: readonly number[], at: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(at * sorted.length))] ?? NaN;
+}
+
+function ms(value: number): string {
+  return `${value.toFixed(1)} ms`.padStart(9);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

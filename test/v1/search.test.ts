@@ -1,0 +1,242 @@
+import test from 'ava';
+import { publicCaller, startDataRoom, type DataRoom } from '../data-room.ts';
+import { makeSeries, publish } from '../series-fixture.ts';
+
+interface Result {
+  type: string;
+  id: string;
+  name: string;
+  unit: string | null;
+  frequency: string | null;
+  source: string | null;
+  category: string | null;
+  last_date: string | null;
+  last_updated: string | null;
+  match: string;
+  score: number;
+  highlight: string;
+}
+
+interface Answer {
+  success: boolean;
+  data: Result[];
+  count: number;
+  pagination: { next_cursor: string | null; count: number };
+  meta: { corrected: string | null; facets?: Record<string, { value: string; count: number }[]> };
+  error: { code: string; message: string; param?: string };
+}
+
+let room: DataRoom;
+
+test.before(async () => {
+  room = await startDataRoom();
+  const series = (id: string, name: string, more = {}) => makeSeries(room.pool, { id, name, ...more });
+  await series('CPI', 'Consumer prices, all items', { category: 'prices/consumer', tags: ['inflation'] });
+  await series('CPI.CORE', 'Consumer prices without food and energy', { category: 'prices/consumer' });
+  await series('PPI', 'Producer price index', {
+    category: 'prices',
+    description: 'What makers of goods are paid.',
+  });
+  await series('UNRATE', 'Unemployment rate', { geography: 'Türkiye', frequency: 'quarterly' });
+  await series('EXP.BR', 'Exports to São Paulo', { source: 'Customs', frequency: 'annual' });
+  await series('XSS', 'Output of <b>sugar & salt</b>');
+  await series('commodity.rice', 'Rice');
+  await room.pool
+    .query(`insert into data.commodity_items (item_id, series_no, name, name_local, unit, currency, category)
+    select 'rice', series_no, 'Rice (basmati)', 'چاول', '1 Kg', 'PKR', 'cereals' from data.series where series_id = 'commodity.rice'`);
+  await publish(room.pool, 'PPI', '2026-05-02', [{ date: '2026-03-31', value: '1' }]);
+  await publish(room.pool, 'CPI', '2026-06-02', [{ date: '2026-04-30', value: '1' }]);
+});
+
+test.after.always(() => room.close());
+
+async function search(parameters: Record<string, string>): Promise<Answer> {
+  const path = `/v1/search?${String(new URLSearchParams(parameters))}`;
+  return (await room.call(path, { identity: publicCaller })).json as Answer;
+}
+
+const idsOf = ({ data }: Answer) => data.map(({ id }) => id);
+const idsFor = async (q: string) => idsOf(await search({ q }));
+
+test('a hit tells what it is, where it comes from and why it matches, in the list envelope', async (t) => {
+  const answer = await search({ q: 'producer' });
+  t.true(answer.success);
+  t.is(answer.count, 1);
+  t.deepEqual(answer.pagination, { next_cursor: null, count: 1 });
+  t.deepEqual(answer.data, [
+    {
+      type: 'series',
+      id: 'PPI',
+      name: 'Producer price index',
+      unit: 'USD',
+      frequency: 'monthly',
+      source: 'Bureau of Examples',
+      category: 'prices',
+      last_date: '2026-03-31',
+      last_updated: '2026-05-02',
+      match: 'name_beginning',
+      score: 0.85,
+      highlight: '<mark>Producer</mark> price index',
+    },
+  ]);
+});
+
+test('an id comes first, in any case, then what begins with it', async (t) => {
+  const { data } = await search({ q: 'cpi' });
+  t.deepEqual(
+    data.map(({ id, match }) => [id, match]),
+    [
+      ['CPI', 'id'],
+      ['CPI.CORE', 'id_beginning'],
+    ],
+  );
+  t.deepEqual(await idsFor('CPI.core'), ['CPI.CORE']);
+});
+
+test('every word must match, in any order, with any ending, in the name or in what else is known', async (t) => {
+  t.deepEqual(await idsFor('price consumer'), ['CPI', 'CPI.CORE']);
+  t.deepEqual(await idsFor('makers'), ['PPI']);
+  t.deepEqual(await idsFor('inflation'), ['CPI']);
+  t.deepEqual(await idsFor('consumer sugar'), []);
+});
+
+test('a name that begins with the query comes before one that has its words, and that before other mentions', async (t) => {
+  t.deepEqual(await idsFor('prices'), ['PPI', 'CPI', 'CPI.CORE', 'rice']);
+});
+
+test('the beginning of the last word is enough', async (t) => {
+  t.deepEqual(await idsFor('unemployme'), ['UNRATE']);
+  t.deepEqual(await idsFor('rate unempl'), ['UNRATE']);
+});
+
+test('accents and letter case do not matter, and other scripts are found', async (t) => {
+  t.deepEqual(await idsFor('SAO paulo'), ['EXP.BR']);
+  t.deepEqual(await idsFor('turkiye'), ['UNRATE']);
+  t.deepEqual(await idsFor('چاول'), ['rice']);
+});
+
+test('one typing error in a word of four letters or more is forgiven, and the answer says what was meant', async (t) => {
+  for (const typed of ['unemploment', 'unemploymeent', 'unemplayment', 'unemplyoment', 'nuemployment']) {
+    const answer = await search({ q: `${typed} rate` });
+    t.deepEqual(idsOf(answer), ['UNRATE'], typed);
+    t.is(answer.meta.corrected, 'unemployment rate');
+  }
+  t.deepEqual(await idsFor('UNRTAE'), ['UNRATE']);
+  t.deepEqual(await idsFor('umemploymnt'), ['UNRATE']);
+  t.is((await search({ q: 'unemployment' })).meta.corrected, null);
+});
+
+test('what is nowhere finds nothing', async (t) => {
+  t.deepEqual((await search({ q: 'zzyzx quuxly' })).data, []);
+});
+
+test('a commodity is found as one, not also as the series that holds its prices', async (t) => {
+  const { data } = await search({ q: 'rice' });
+  t.deepEqual(
+    data.map(({ type, id, unit }) => [type, id, unit]),
+    [['commodity', 'rice', '1 Kg']],
+  );
+  t.deepEqual(await idsFor('commodity.rice'), ['rice']);
+});
+
+test('hits can be narrowed by type, frequency, source and category with all below it', async (t) => {
+  t.deepEqual(idsOf(await search({ q: 'prices', type: 'commodity' })), ['rice']);
+  t.deepEqual(idsOf(await search({ q: 'prices', category: 'prices' })), ['PPI', 'CPI', 'CPI.CORE']);
+  t.deepEqual(idsOf(await search({ q: 'cpi', category: 'prices/consumer', frequency: 'annual' })), []);
+  t.deepEqual(idsOf(await search({ q: 'exports', source: 'Customs', frequency: 'annual' })), ['EXP.BR']);
+  t.deepEqual(idsOf(await search({ q: 'exports', source: `Customs' | 'x` })), []);
+});
+
+test('facets count the hits by type, frequency, source and category', async (t) => {
+  const { meta } = await search({ q: 'prices', facets: 'true', limit: '1' });
+  t.deepEqual(meta.facets?.['type'], [
+    { value: 'series', count: 3 },
+    { value: 'commodity', count: 1 },
+  ]);
+  t.deepEqual(meta.facets?.['category'], [
+    { value: 'prices/consumer', count: 2 },
+    { value: 'cereals', count: 1 },
+    { value: 'prices', count: 1 },
+  ]);
+});
+
+test('pages put together are the whole list, in the same order, also of a corrected query', async (t) => {
+  const queries: Record<string, string>[] = [
+    { q: 'prices' },
+    { q: 'prices', sort: 'updated' },
+    { q: 'pricse' },
+  ];
+  for (const parameters of queries) {
+    const whole = idsOf(await search(parameters));
+    t.is(whole.length, 4);
+    const walked: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Answer = await search({
+        ...parameters,
+        limit: '1',
+        ...(cursor === null ? {} : { cursor }),
+      });
+      walked.push(...idsOf(page));
+      cursor = page.pagination.next_cursor;
+    } while (cursor !== null);
+    t.deepEqual(walked, whole);
+  }
+});
+
+test('sort=updated puts what was published last first, and what never was last', async (t) => {
+  t.deepEqual(idsOf(await search({ q: 'prices', sort: 'updated' })).slice(0, 2), ['CPI', 'PPI']);
+});
+
+test('the highlight is safe to show as HTML', async (t) => {
+  const { data } = await search({ q: 'salt' });
+  t.is(data[0]?.highlight, 'Output of &lt;b&gt;sugar &amp; <mark>salt</mark>&lt;/b&gt;');
+});
+
+test('a change of a name, a description or a source is searchable at once, and a deleted series is gone', async (t) => {
+  await makeSeries(room.pool, { id: 'TEMP', name: 'Temporary thing' });
+  t.deepEqual(await idsFor('temporary'), ['TEMP']);
+  await room.pool.query(`update data.series set name = 'Lasting thing' where series_id = 'TEMP'`);
+  t.deepEqual(await idsFor('temporary'), []);
+  t.deepEqual(await idsFor('lasting'), ['TEMP']);
+  await room.pool.query(`delete from data.series where series_id = 'TEMP'`);
+  t.deepEqual(await idsFor('lasting'), []);
+});
+
+test('a query that is missing, too long or without a letter, and a foreign cursor, are refused by name', async (t) => {
+  const bad: [Record<string, string>, string, string][] = [
+    [{}, 'invalid_parameter', 'q'],
+    [{ q: '!!!' }, 'invalid_parameter', 'q'],
+    [{ q: 'x'.repeat(201) }, 'invalid_parameter', 'q'],
+    [{ q: 'cpi', type: 'bond' }, 'invalid_parameter', 'type'],
+    [{ q: 'cpi', facets: 'yes' }, 'invalid_parameter', 'facets'],
+    [{ q: 'cpi', cursor: 'abc' }, 'invalid_cursor', 'cursor'],
+  ];
+  for (const [parameters, code, param] of bad) {
+    const { error } = await search(parameters);
+    t.is(error.code, code, JSON.stringify(parameters));
+    t.is(error.param, param);
+  }
+});
+
+test('no query breaks the search, whatever its signs', async (t) => {
+  for (const q of [
+    `'`,
+    `a'b`,
+    `\\`,
+    'a:*',
+    'a & b',
+    '!a',
+    '(a',
+    'a <-> b',
+    '%',
+    'é',
+    'a'.repeat(198),
+    "x\\'y",
+    '1e5',
+    'http://a.b/c',
+  ]) {
+    const answer = await search({ q: `${q} x` });
+    t.true(answer.success, q);
+  }
+});
