@@ -104,7 +104,12 @@ async function build(
   return { seconds, ids: sample.rows.map((row) => row.series_id) };
 }
 
-async function measure(url: string, words: readonly string[], draw: () => number): Promise<void> {
+async function measure(
+  url: string,
+  words: readonly string[],
+  ids: readonly string[],
+  draw: () => number,
+): Promise<void> {
   const seal = createSealer(identitySecret, 'data-api');
   const pick = (from: readonly string[]): string => from[Math.floor(draw() * from.length)] ?? '';
   const rare = words.slice(-300);
