@@ -115,6 +115,10 @@ const remembered = 100_000;
 export class PointDates {
   readonly #read: DateReader;
   readonly #found = new Map<string, Map<string, string | null>>();
+  // The last rule asked for: rows of one frequency follow each other.
+  #frequency: Frequency | null = null;
+  #fiscalYearEnd = '';
+  #dates = new Map<string, string | null>();
 
   constructor(read: DateReader) {
     this.#read = read;
@@ -122,20 +126,25 @@ export class PointDates {
 
   /** @returns `YYYY-MM-DD`; null where the text is no date, or none that fits the frequency. */
   at(text: string, frequency: Frequency, fiscalYearEnd: string): string | null {
-    const rule = frequency + fiscalYearEnd;
-    let dates = this.#found.get(rule);
-    if (dates === undefined) {
-      dates = new Map();
-      this.#found.set(rule, dates);
-    }
-    let date = dates.get(text);
+    if (frequency !== this.#frequency || fiscalYearEnd !== this.#fiscalYearEnd)
+      this.#turnTo(frequency, fiscalYearEnd);
+    let date = this.#dates.get(text);
     if (date === undefined) {
-      if (dates.size >= remembered) dates.clear();
+      if (this.#dates.size >= remembered) this.#dates.clear();
       const range = this.#read(text);
       date = range === null ? null : pointDate(range, frequency, fiscalYearEnd);
-      dates.set(text, date);
+      this.#dates.set(text, date);
     }
     return date;
+  }
+
+  #turnTo(frequency: Frequency, fiscalYearEnd: string): void {
+    const rule = `${frequency} ${fiscalYearEnd}`;
+    const dates = this.#found.get(rule) ?? new Map<string, string | null>();
+    this.#found.set(rule, dates);
+    this.#dates = dates;
+    this.#frequency = frequency;
+    this.#fiscalYearEnd = fiscalYearEnd;
   }
 }
 

@@ -44,7 +44,7 @@ export async function loadPoints(
   const sum: LoadCounts = { points_new: 0, points_revised: 0, points_unchanged: 0, points_deleted: 0 };
   for (const vintage of vintages) {
     if (manyVintages) await stageVintage(on, vintage);
-    await refuseDuplicates(on, input);
+    if (reader.mayRepeat) await refuseDuplicates(on, input);
     if (input.rejects.count > 0 && options.skipInvalid !== true) continue; // only to name the other duplicates
     const load = {
       dataset: options.dataset,
@@ -105,7 +105,6 @@ async function stagePoints(
     await context.buffer.settle();
   }
   await context.directory.finish();
-  await on.query(manyVintages ? 'analyze load_rows' : 'analyze load_points');
   return { reader, manyVintages };
 }
 

@@ -109,7 +109,7 @@ async function stageRows(
         if (isEmpty(row)) continue;
         rowsRead++;
         const cells = readRow(row, batch.lines[at] ?? 0, staged, missing, input);
-        if (cells !== null) buffer.add(cells.join('\t'));
+        if (cells !== null) buffer.add(`${cells.join('\t')}\n`);
       }
       await buffer.flushIfFull();
       input.onRows(rowsRead);

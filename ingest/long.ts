@@ -13,7 +13,7 @@ import {
   type PointContext,
   type PointReader,
 } from './points.ts';
-import type { KnownSeries, SeriesMetadata } from './series-directory.ts';
+import type { Combination, KnownSeries, SeriesMetadata } from './series-directory.ts';
 import { copyText } from './stage.sql.ts';
 import { expectedValue } from './values.ts';
 
@@ -82,6 +82,7 @@ export function planLong(header: readonly string[], options: ColumnOptions & { c
 export class LongReader implements PointReader {
   readonly seriesWithoutPoints: ReadonlySet<number> = new Set();
   rowsRead = 0;
+  mayRepeat = false;
   readonly #plan: LongPlan;
   readonly #context: PointContext;
   readonly #vintages: VintageCells | null;
@@ -97,7 +98,7 @@ export class LongReader implements PointReader {
 
   async read(batch: CsvBatch): Promise<void> {
     const { directory } = this.#context;
-    await directory.makeRoom();
+    if (await directory.makeRoom()) this.mayRepeat = true; // it forgot the last dates
     await this.#learnSeries(batch);
     for (const [at, row] of batch.rows.entries()) this.#readRow(row, batch.lines[at] ?? 0);
   }
@@ -147,10 +148,12 @@ export class LongReader implements PointReader {
     if (status === undefined) return;
     const vintage = plan.vintage === null ? '' : this.#vintage(row, line, plan.vintage);
     if (vintage === null) return;
-    const dimsNo = this.#dimsNo(row, line, series);
-    if (dimsNo === null) return;
+    const combination = this.#combination(row, line, series);
+    if (combination === null) return;
+    if (date <= combination.lastDate) this.mayRepeat = true;
+    combination.lastDate = date;
     buffer.add(
-      `${vintage}${line}\t${series.seriesNo}\t${dimsNo}\t${date}\t${value ?? '\\N'}\t${status === null ? '\\N' : copyText(status)}`,
+      `${vintage}${line}\t${combination.prefix}${date}\t${value ?? '\\N'}\t${status === null ? '\\N' : copyText(status)}\n`,
     );
   }
 
@@ -178,7 +181,7 @@ export class LongReader implements PointReader {
   }
 
   /** Null where the row was refused. */
-  #dimsNo(row: readonly string[], line: number, series: KnownSeries): number | null {
+  #combination(row: readonly string[], line: number, series: KnownSeries): Combination | null {
     const { rejects, directory } = this.#context;
     if (series.misfit !== null) {
       rejects.add(line, 'header', this.#plan.dimensions.map(({ name }) => name).join(', '), series.misfit);
@@ -198,7 +201,7 @@ export class LongReader implements PointReader {
       }
       values[at] = text;
     }
-    return directory.dimsNo(series, values);
+    return directory.combination(series, values);
   }
 }
 

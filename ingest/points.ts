@@ -13,6 +13,8 @@ export interface PointReader {
   readonly rowsRead: number;
   /** Reads a batch; its points are in the buffer when this returns. */
   read(batch: CsvBatch): Promise<void>;
+  /** Whether a point may stand in the file twice; false where the dates of every series ascend. */
+  readonly mayRepeat: boolean;
   /** series_no of every series that the file speaks of though it may state no point of it (a column of a wide file). */
   readonly seriesWithoutPoints: ReadonlySet<number>;
 }

@@ -21,7 +21,9 @@ export async function createDifference(on: Transaction): Promise<void> {
       series_no integer primary key,
       fresh boolean not null,         -- nothing was ever published: every point is new
       backfill boolean not null,      -- something was published after D
-      complete_known boolean not null -- a complete vintage of D is on record
+      complete_known boolean not null, -- a complete vintage of D is on record
+      points integer not null, points_with_value integer not null, -- staged
+      first_date date, last_date date -- of the staged points with a value
     ) on commit drop`);
   await on.query(`
     create temp table load_changes (
@@ -44,23 +46,34 @@ export async function findLoadSeries(
 ): Promise<{ fresh: number; known: number; backfill: number }> {
   await on.query('truncate load_series, load_changes, load_standing');
   await on.query(
-    `insert into load_series
-     select series_no,
+    `with s as (
+       select *
+       from (
+         select series_no, count(*) as points, count(value) as points_with_value,
+           min(date) filter (where value is not null) as first_date,
+           max(date) filter (where value is not null) as last_date
+         from load_points group by series_no
+       ) staged full join (select unnest($2::int[]) as series_no) named using (series_no)
+     )
+     insert into load_series
+     select s.series_no,
        not exists (select from data.vintages v where v.series_no = s.series_no),
        exists (select from data.vintages v where v.series_no = s.series_no and v.published_on > $1)
          or exists (select from data.series_dims d join data.confirmations c using (series_no, dims_no)
                     where d.series_no = s.series_no and c.published_on > $1),
-       exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1 and v.complete)
-     from (select distinct series_no from load_points union select unnest($2::int[])) s`,
+       exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1 and v.complete),
+       coalesce(s.points, 0), coalesce(s.points_with_value, 0), s.first_date, s.last_date
+     from s`,
     [load.vintage, seriesWithoutPoints],
   );
-  await on.query('analyze load_series');
   const [counts] = await on.query<{ fresh: number; known: number; backfill: number }>(
     `select count(*) filter (where fresh) as fresh, count(*) filter (where not fresh and not backfill) as known,
        count(*) filter (where backfill) as backfill
      from load_series`,
   );
-  return counts ?? { fresh: 0, known: 0, backfill: 0 };
+  if (counts === undefined) throw new Error('a count has one row');
+  if (counts.known + counts.backfill > 0) await on.query('analyze load_series, load_points');
+  return counts;
 }
 
 /** Stores the points of series that had none: nothing to compare with. @returns how many. */

@@ -19,8 +19,16 @@ export interface KnownSeries {
   readonly fiscalYearEnd: string;
   /** Why no point of this file fits the series; null where they do. */
   readonly misfit: string | null;
-  /** The dimension values, in the file's order, joined → dims_no. */
-  readonly dims: Map<string, number>;
+  /** The dimension values, in the file's order, joined → what the file says under them. */
+  readonly dims: Map<string, Combination>;
+}
+
+/** A series under one combination of dimension values. */
+export interface Combination {
+  /** series_no and dims_no as COPY takes them, a tab behind each. */
+  readonly prefix: string;
+  /** The date of its last point in the file so far; '' before the first. */
+  lastDate: string;
 }
 
 /** The metadata of a series to be made, columns of data.series as `readCell` gives them. */
@@ -46,13 +54,17 @@ export class SeriesDirectory {
     this.#create = create;
   }
 
-  /** Forgets what it knows once that is much; between batches, as a batch relies on what it learned. */
-  async makeRoom(): Promise<void> {
-    if (this.#remembered <= rememberedMax) return;
+  /**
+   * Forgets what it knows once that is much; between batches, as a batch relies on what it learned.
+   * @returns whether it forgot.
+   */
+  async makeRoom(): Promise<boolean> {
+    if (this.#remembered <= rememberedMax) return false;
     await this.writeNewDims();
     this.#known = new Map();
     this.#unnamed = new Set();
     this.#remembered = 0;
+    return true;
   }
 
   /** The series; null where there is none; undefined where `learn` has not been asked yet. */
@@ -96,9 +108,12 @@ export class SeriesDirectory {
       (row) => row.series_no,
     );
     for (const row of rows) {
-      const dims = new Map<string, number>();
+      const dims = new Map<string, Combination>();
       for (const { dims: values, dims_no } of combinations.get(row.series_no) ?? [])
-        dims.set(this.#dimensions.map((name) => values[name] ?? '').join(separator), dims_no);
+        dims.set(
+          this.#dimensions.map((name) => values[name] ?? '').join(separator),
+          combination(row.series_no, dims_no),
+        );
       if (dims.size === 0 && this.#dimensions.length > 0) this.#unnamed.add(row.series_no);
       this.#remembered += dims.size;
       this.#known.set(row.series_id, {
@@ -118,17 +133,18 @@ export class SeriesDirectory {
     return `the dimensions of the series (${list(dimensions)}), not those of the file (${list(this.#dimensions)})`;
   }
 
-  /** The number of a combination of dimension values, given in the file's order; a new one is noted. */
-  dimsNo(series: KnownSeries, values: readonly string[]): number {
+  /** The combination of dimension values, given in the file's order; a new one gets the next number. */
+  combination(series: KnownSeries, values: readonly string[]): Combination {
     const key = values.length === 1 ? (values[0] ?? '') : values.join(separator);
-    let dimsNo = series.dims.get(key);
-    if (dimsNo === undefined) {
-      dimsNo = series.dims.size;
-      series.dims.set(key, dimsNo);
+    let found = series.dims.get(key);
+    if (found === undefined) {
+      const dimsNo = series.dims.size;
+      found = combination(series.seriesNo, dimsNo);
+      series.dims.set(key, found);
       this.#newDims.push({ seriesNo: series.seriesNo, dimsNo, values: [...values] });
       this.#remembered++;
     }
-    return dimsNo;
+    return found;
   }
 
   /** Stores the new combinations. No other statement of the transaction may be under way. */
@@ -153,4 +169,8 @@ export class SeriesDirectory {
     await this.writeNewDims();
     if (this.#created.length > 0) await deleteSeriesWithoutDims(this.#on, this.#created);
   }
+}
+
+function combination(seriesNo: number, dimsNo: number): Combination {
+  return { prefix: `${seriesNo}\t${dimsNo}\t`, lastDate: '' };
 }

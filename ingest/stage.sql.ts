@@ -23,7 +23,6 @@ export class CopyBuffer {
   readonly #statement: string;
   #text = '';
   #sending: Promise<void> = Promise.resolve();
-  rows = 0;
 
   /** @param table and columns, as in `load_points (line, date)`. */
   constructor(on: Transaction, table: string) {
@@ -31,11 +30,9 @@ export class CopyBuffer {
     this.#statement = `copy ${table} from stdin`;
   }
 
-  /** @param row cells divided by tabs; `\N` is null; text has been through `copyText`. */
+  /** @param row cells divided by tabs and ended by a line break; `\N` is null; text has been through `copyText`. */
   add(row: string): void {
     this.#text += row;
-    this.#text += '\n';
-    this.rows++;
   }
 
   /** Sends what is there once it is a megabyte; returns as soon as the one before has arrived. */

@@ -75,9 +75,8 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
   await on.query('truncate load_totals');
   await on.query(
     `insert into load_totals
-     select series_no, count(*), 0, 0, count(value),
-       min(date) filter (where value is not null), max(date) filter (where value is not null), false
-     from load_points join load_series using (series_no) where fresh group by series_no
+     select series_no, points, 0, 0, points_with_value, first_date, last_date, false
+     from load_series where fresh and points > 0
      union all
      select series_no, count(*) filter (where states and row_id is null),
        count(*) filter (where states and row_id is not null), count(*) filter (where not states),
@@ -89,7 +88,7 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
   const [counts] = await on.query<LoadCounts>(
     `select coalesce(sum(points_new), 0)::bigint as points_new, coalesce(sum(points_revised), 0)::bigint as points_revised,
        coalesce(sum(points_deleted), 0)::bigint as points_deleted,
-       (select count(*) from load_points) - coalesce(sum(points_new + points_revised), 0)::bigint as points_unchanged
+       (select coalesce(sum(points), 0) from load_series)::bigint - coalesce(sum(points_new + points_revised), 0)::bigint as points_unchanged
      from load_totals`,
   );
   if (counts === undefined) throw new Error('a sum has one row');

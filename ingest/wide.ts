@@ -13,7 +13,7 @@ import {
   type PointContext,
   type PointReader,
 } from './points.ts';
-import type { KnownSeries, SeriesMetadata } from './series-directory.ts';
+import type { Combination, KnownSeries, SeriesMetadata } from './series-directory.ts';
 import { copyText } from './stage.sql.ts';
 import { expectedValue } from './values.ts';
 
@@ -85,13 +85,14 @@ interface Column {
   index: number;
   series: KnownSeries | null;
   id: string;
-  /** series_no and dims_no as the buffer takes them, made at the first value. */
-  prefix: string | null;
+  /** Made at the first value. */
+  combination: Combination | null;
 }
 
 export class WideReader implements PointReader {
   readonly seriesWithoutPoints = new Set<number>();
   rowsRead = 0;
+  mayRepeat = false;
   readonly #plan: WidePlan;
   readonly #context: PointContext;
   readonly #dims: readonly string[];
@@ -102,7 +103,7 @@ export class WideReader implements PointReader {
     this.#plan = plan;
     this.#context = context;
     this.#dims = plan.dimensions.map(({ value }) => value);
-    this.#suffix = `\t${plan.status === null ? '\\N' : copyText(plan.status)}`;
+    this.#suffix = `\t${plan.status === null ? '\\N' : copyText(plan.status)}\n`;
   }
 
   async read(batch: CsvBatch): Promise<void> {
@@ -129,7 +130,7 @@ export class WideReader implements PointReader {
         known = null;
       }
       if (known !== null) this.seriesWithoutPoints.add(known.seriesNo);
-      return { title, index, series: known, id, prefix: null };
+      return { title, index, series: known, id, combination: null };
     });
   }
 
@@ -156,8 +157,10 @@ export class WideReader implements PointReader {
       // The one date of the row is wrong for every series of it: saying so once is enough.
       if (date === null)
         return rejects.add(line, dateCell.title, dateText, expectedDate(series.frequency, dateFormat));
-      column.prefix ??= `\t${series.seriesNo}\t${directory.dimsNo(series, this.#dims)}\t`;
-      buffer.add(`${line}${column.prefix}${date}\t${value}${this.#suffix}`);
+      column.combination ??= directory.combination(series, this.#dims);
+      if (date <= column.combination.lastDate) this.mayRepeat = true;
+      column.combination.lastDate = date;
+      buffer.add(`${line}\t${column.combination.prefix}${date}\t${value}${this.#suffix}`);
     }
   }
 }
