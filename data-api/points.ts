@@ -134,7 +134,7 @@ async function readPinned(
 
 function readingOf({ series, vintage, release }: Selection): Reading {
   if (release === 'first') return 'first_release';
-  if (vintage === null || (series.lastUpdated !== null && vintage >= series.lastUpdated)) return 'live';
+  if (vintage === null) return 'live';
   return series.vintageHasLostPoints ? 'history' : 'as_of';
 }
 
