@@ -17,11 +17,12 @@ export const matchKinds = [
   'words_begun',
 ] as const;
 
-/** Of the entries that match by their words so many are ranked: those that the index gives first. */
-export const rankedMax = 2_000;
-/** Beginnings are looked for where fewer entries have the words as typed. */
-const enoughWhole = 100;
-const begunMax = 500;
+/** Entries that match by a beginning: so many are ranked. Where there are that many, no other way to match is tried. */
+const beginningsMax = 500;
+/** Entries that match by whole words: so many are ranked, those that the index gives first. */
+const rankedMax = 2_000;
+/** Where that many match, the last word is not taken for the beginning of another. */
+const enough = 100;
 
 export interface SearchFilter {
   type: string | undefined;
@@ -74,25 +75,28 @@ const passes = `($4::text is null or type = $4) and ($5::text is null or frequen
   and ($6::text is null or source = $6) and ($7::text is null or category = $7 or starts_with(category, $7 || '/'))`;
 
 const hits = `
-  found as materialized (
+  begins as materialized (
     (select entry_no, length(name_text) as length, case when id_text = ${text} then 0 else 2 end as match
      from (select * from data.search_entries where ${beginsWithText('id_text')}
-           order by id_text collate "C" limit ${begunMax}) e where ${passes})
+           order by id_text collate "C" limit ${beginningsMax}) e where ${passes})
     union all
     (select entry_no, length(name_text), case when name_text = ${text} then 1 else 3 end
      from (select * from data.search_entries where ${beginsWithText('name_text')}
-           order by name_text collate "C" limit ${begunMax}) e where ${passes})
-    union all
-    (select entry_no, length(name_text), case when ts_filter(words, '{a}') @@ ${whole} then 4 else 5 end
-     from data.search_entries where words @@ (${whole} && $3::tsquery) limit ${rankedMax})
+           order by name_text collate "C" limit ${beginningsMax}) e where ${passes})
+  ), has_words as materialized (
+    select entry_no, length(name_text), case when ts_filter(words, '{a}') @@ ${whole} then 4 else 5 end
+    from data.search_entries
+    where (select count(*) from begins) < ${beginningsMax} and words @@ (${whole} && $3::tsquery) limit ${rankedMax}
   ), hits as materialized (
     select entry_no, length, min(match) as match from (
-      select * from found
+      select * from begins
+      union all
+      select * from has_words
       union all
       (select entry_no, length(name_text), case when ts_filter(words, '{a}') @@ ${begun} then 6 else 7 end
        from data.search_entries
-       where (select count(*) from found) < ${enoughWhole} and length(${last}) >= 3
-         and words @@ (${begun} && $3::tsquery) limit ${begunMax})
+       where (select count(*) from begins) + (select count(*) from has_words) < ${enough} and length(${last}) >= 3
+         and words @@ (${begun} && $3::tsquery) limit ${beginningsMax})
     ) every group by entry_no, length
   )`;
 

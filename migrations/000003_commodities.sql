@@ -3,24 +3,40 @@
 
 create table data.commodity_items (
   item_id   text primary key check (item_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(item_id) <= 80),
-  series_no integer not null unique references data.series,   -- `commodity.<item_id>`: frequency, source, dates
+  series_no integer not null unique references data.series,           -- made by the trigger below
   name          text not null check (length(name) between 1 and 200),
   name_local    text check (length(name_local) between 1 and 200),
   category      text check (length(category) between 1 and 200),
-  unit          text not null check (length(unit) between 1 and 80),    -- as published: '1 Kg', '20 Kg bag', 'Dozen'
+  unit          text not null check (length(unit) between 1 and 80),  -- as published: '1 Kg', '20 Kg bag', 'Dozen'
   unit_quantity numeric check (unit_quantity > 0 and unit_quantity < 'infinity'), -- 20 of '20 Kg bag'
-  unit_measure  text check (length(unit_measure) between 1 and 40),     -- kg of '20 Kg bag'
-  currency      text not null check (currency ~ '^[A-Z]{3}$'),          -- ISO 4217
-  coicop        text check (coicop ~ '^[0-9]{2}(\.[0-9]){0,4}$'),       -- COICOP 2018, such as 01.1.1.1
+  unit_measure  text check (length(unit_measure) between 1 and 40),   -- Kg of '20 Kg bag'
+  currency      text not null check (currency ~ '^[A-Z]{3}$'),        -- ISO 4217
+  coicop        text check (coicop ~ '^[0-9]{2}(\.[0-9]{1,2}){0,4}$'), -- such as 01.1.1.1
+  frequency     text not null,                                        -- of the prices; checked by data.series
+  source        text not null,
   active        boolean not null default true
 );
 
 create table data.commodity_cities (
   city_id   text primary key check (city_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(city_id) <= 80
-            and city_id <> 'national'),                       -- the average of the cities has that name
+            and city_id <> 'national'),                               -- the average of the cities has that name
   name      text not null check (length(name) between 1 and 200),
   province  text check (length(province) between 1 and 200),
   latitude  numeric check (latitude between -90 and 90),
   longitude numeric check (longitude between -180 and 180),
   check ((latitude is null) = (longitude is null))
 );
+
+-- An item's series says of itself what the item says.
+create function data.keep_commodity_series() returns trigger language plpgsql as $$
+begin
+  insert into data.series (series_id, name, unit, frequency, source, category, dimensions)
+  values ('commodity.' || new.item_id, new.name, new.currency || ' per ' || new.unit, new.frequency, new.source,
+    new.category, '{city,price_type,stat}')
+  on conflict (series_id) do update set name = excluded.name, unit = excluded.unit, frequency = excluded.frequency,
+    source = excluded.source, category = excluded.category, updated_at = now()
+  returning series_no into new.series_no;
+  return new;
+end $$;
+create trigger keep_commodity_series before insert or update on data.commodity_items
+  for each row execute function data.keep_commodity_series();

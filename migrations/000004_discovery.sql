@@ -2,29 +2,23 @@
 
 -- When a publisher releases what. A row is replaced when its file is loaded again: calendars have no vintages.
 create table data.releases (
-  release_no bigint generated always as identity primary key,
-  release_id text not null unique check (length(release_id) between 1 and 200),
+  release_id text primary key check (length(release_id) between 1 and 200),
   title      text not null check (length(title) between 1 and 500),
   source     text not null check (length(source) between 1 and 500),     -- spelled as in data.series
-  release_at timestamptz not null,                                       -- midnight of the day where the hour is not known
+  release_at timestamptz not null,                                       -- midnight where only the day is known
   time_zone  text not null check (length(time_zone) between 1 and 64),   -- the publisher's, an IANA name
-  time_confirmed   boolean not null,                                     -- false: the day is known, the hour is not
+  time_confirmed   boolean,                                              -- null: unless it is midnight
   reference_period text check (length(reference_period) between 1 and 100), -- what it is about, such as 2026-10
   frequency  text check (frequency in
              ('daily', 'weekly', 'monthly', 'quarterly', 'semiannual', 'annual', 'irregular')),
   kind       text check (kind in ('new', 'revised')),
-  status     text check (status in ('scheduled', 'released', 'delayed', 'cancelled')), -- null: follows the clock
+  status     text check (status in ('scheduled', 'released', 'delayed', 'cancelled')), -- null: by the clock
   importance text check (importance in ('low', 'medium', 'high')),
+  series_ids text[] not null default '{}',                               -- what it brings; the loads check that they exist
   url        text check (url ~ '^https?://' and length(url) <= 2000)
 );
-create index releases_by_time on data.releases (release_at, release_no);
-
-create table data.release_series (
-  release_no bigint  not null references data.releases on delete cascade,
-  series_no  integer not null references data.series on delete cascade,
-  primary key (release_no, series_no)
-);
-create index release_series_by_series on data.release_series (series_no);
+create index releases_by_time on data.releases (release_at, release_id);
+create index releases_by_series on data.releases using gin (series_ids);
 
 -- Search: one row for everything that can be found, whatever its kind. The tables that it speaks of keep their rows here
 -- by triggers, a whole statement at a time: they give the plain columns, and what search needs is derived from them.

@@ -40,10 +40,10 @@ test.before(async () => {
   await series('UNRATE', 'Unemployment rate', { geography: 'Türkiye', frequency: 'quarterly' });
   await series('EXP.BR', 'Exports to São Paulo', { source: 'Customs', frequency: 'annual' });
   await series('XSS', 'Output of <b>sugar & salt</b>');
-  await series('commodity.rice', 'Rice');
-  await room.pool
-    .query(`insert into data.commodity_items (item_id, series_no, name, name_local, unit, currency, category)
-    select 'rice', series_no, 'Rice (basmati)', 'چاول', '1 Kg', 'PKR', 'cereals' from data.series where series_id = 'commodity.rice'`);
+  await room.pool.query(
+    `insert into data.commodity_items (item_id, name, name_local, unit, currency, category, frequency, source)
+     values ('rice', 'Rice (basmati)', 'چاول', '1 Kg', 'PKR', 'cereals', 'monthly', 'Price Office')`,
+  );
   await publish(room.pool, 'PPI', '2026-05-02', [{ date: '2026-03-31', value: '1' }]);
   await publish(room.pool, 'CPI', '2026-06-02', [{ date: '2026-04-30', value: '1' }]);
 });
