@@ -103,11 +103,8 @@ export async function load(database: Database, options: LoadOptions): Promise<Lo
   const today = dateIn(options.seriesTimeZone, options.clock.now());
   const vintage = options.vintage === undefined ? today : parseVintage(options.vintage, today);
   const rejects = new Rejects(options.reportFile);
-  let rows = 0;
-  const csv: CsvOptions = {
-    ...options,
-    onBytes: (bytesRead, bytesTotal) => options.onProgress?.(rows, bytesRead, bytesTotal),
-  };
+  let bytes: [bytesRead: number, bytesTotal: number | undefined] = [0, undefined];
+  const csv: CsvOptions = { ...options, onBytes: (...read) => void (bytes = read) };
   const batches = readCsv(options.input, csv);
   try {
     const result = await database
@@ -120,7 +117,7 @@ export async function load(database: Database, options: LoadOptions): Promise<Lo
           vintageGiven: options.vintage !== undefined,
           today,
           rejects,
-          onRows: (rowsRead: number) => void (rows = rowsRead),
+          onRows: (rowsRead: number) => options.onProgress?.(rowsRead, ...bytes),
         };
         const result =
           dataset.kind === 'points'

@@ -62,6 +62,9 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
     async transaction(work) {
       const client = await pool.connect();
       let broken: Error | undefined;
+      // A connection that breaks between two statements emits here; without a listener it would end the process.
+      const onError = (error: Error) => void (broken = error);
+      client.on('error', onError);
       try {
         await client.query('begin');
         const result = await work({ client, query: (text, values, name) => run(client, text, values, name) });
@@ -73,6 +76,7 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
         });
         throw error;
       } finally {
+        client.off('error', onError);
         client.release(broken);
       }
     },

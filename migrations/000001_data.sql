@@ -71,7 +71,7 @@ create table data.observations (
   superseded_on date    not null default 'infinity',
   load_no       bigint  not null,
   superseded_load_no bigint,
-  value         numeric check (value <> 'NaN' and value < 'infinity' and value > '-infinity'), -- null: published as missing
+  value         numeric check (value > '-infinity' and value < 'infinity'), -- NaN is above infinity; null: published as missing
   status        text check (length(status) <= 16),              -- an observation status code, such as E or P
   check (superseded_on >= published_on),
   check ((superseded_on = 'infinity') = (superseded_load_no is null))
@@ -83,7 +83,8 @@ create unique index observations_live on data.observations (series_no, dims_no, 
 create index observations_closed on data.observations (series_no, dims_no, date, published_on)
   where superseded_on <> 'infinity';
 
--- The vintages of a series: the days on which it was published anew, and what changed.
+-- The vintages of a series: the days on which it was published anew, and what changed. A complete vintage that changed
+-- nothing has a row without counts: it is no vintage to list, but it ends what an older vintage, loaded later, says.
 create table data.vintages (
   series_no    integer not null references data.series on delete cascade,
   published_on date    not null,
@@ -97,6 +98,7 @@ create table data.vintages (
 
 -- What a vintage stated again without change. Only a later load of an *older* vintage asks: its value holds until the
 -- next vintage that stated the point. dates are the runs of restated points; a complete vintage needs no row.
+-- A run passes over dates at which the series had no point then; a backfill that brings one takes its date out.
 create table data.confirmations (
   series_no    integer not null,
   dims_no      integer not null,
