@@ -1,0 +1,86 @@
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Request, Response } from 'express';
+import test, { type ExecutionContext } from 'ava';
+import { encodingFor, sendStream, type Encoding } from './reply.ts';
+
+test('the encoding is the one the client weighs highest, brotli before gzip', (t) => {
+  const cases: [accepted: string | undefined, encoding: Encoding][] = [
+    [undefined, 'identity'],
+    ['', 'identity'],
+    ['gzip', 'gzip'],
+    ['gzip, deflate, br', 'br'],
+    ['br;q=0.5, gzip;q=0.8', 'gzip'],
+    ['BR;Q=1', 'br'],
+    ['br;q=0, gzip', 'gzip'],
+    ['br;q=0, gzip;q=0', 'identity'],
+    ['br;q=x, gzip;q=x', 'identity'],
+    ['*', 'br'],
+    ['*, br;q=0', 'gzip'],
+    ['deflate, zstd', 'identity'],
+  ];
+  for (const [accepted, encoding] of cases) t.is(encodingFor(accepted), encoding, accepted);
+});
+
+/** A server that streams the parts to whoever asks; `ended` tells how sendStream ended. */
+async function streaming(t: ExecutionContext, parts: AsyncGenerator<string>) {
+  const { promise: ended, resolve } = Promise.withResolvers<unknown>();
+  const server = createServer((request, response) => {
+    const answer = { type: 'text/plain', headers: {}, parts };
+    sendStream(request as Request, response as Response, answer).then(resolve, (error: unknown) => {
+      resolve(error);
+      response.destroy();
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  t.teardown(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ended };
+}
+
+function open(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers, agent: false }, resolve).on('error', reject);
+  });
+}
+
+for (const encoding of ['identity', 'gzip', 'br']) {
+  test(`a ${encoding} stream waits for a slow client, and stops where it stands when the client leaves`, async (t) => {
+    let made = 0;
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+    async function* endless(): AsyncGenerator<string> {
+      try {
+        for (;;) {
+          made += 1;
+          yield await Promise.resolve(`${Math.random()}`.repeat(4_000));
+        }
+      } finally {
+        stop();
+      }
+    }
+    const { url, ended } = await streaming(t, endless());
+    const response = await open(url, { 'accept-encoding': encoding });
+    await new Promise<void>((resolve) => response.once('readable', resolve));
+    response.destroy();
+    await stopped;
+    t.is(await ended, undefined, 'a client that leaves is no failure');
+    t.true(made < 10_000);
+  });
+}
+
+test('what fails before the first part is a failure with no header sent; later it cuts the answer', async (t) => {
+  async function* failing(parts: number): AsyncGenerator<string> {
+    for (let i = 0; i < parts; i += 1) yield await Promise.resolve('part\n');
+    throw new Error('the database is gone');
+  }
+  const early = await streaming(t, failing(0));
+  await t.throwsAsync(open(early.url));
+  t.like(await early.ended, { message: 'the database is gone' });
+
+  const late = await streaming(t, failing(3));
+  const response = await open(late.url);
+  t.is(response.statusCode, 200);
+  await t.throwsAsync(async () => {
+    for await (const chunk of response) t.true((chunk as Buffer).length > 0);
+  });
+  t.like(await late.ended, { message: 'the database is gone' });
+});
