@@ -1,28 +1,7 @@
 // The one table of datasets: which columns a file of each may have, their types, the key, and where the rows go.
 // Everything that `almanac ingest` knows about a dataset stands here; a new one is a new row.
-import { frequencies, isDate } from '../kernel/periods.ts';
+import { expectedOf, type Column, type ColumnType } from './cells.ts';
 import { misuse } from './failure.ts';
-
-export type ColumnType =
-  | 'text'
-  | 'series_id'
-  | 'frequency'
-  | 'date'
-  | 'number'
-  | 'integer'
-  | 'month_day' // MM-DD
-  | 'list'; // text parts divided by ;
-
-export interface Column {
-  name: string;
-  type: ColumnType;
-  required: boolean;
-  meaning: string;
-  /** Characters at most, for text. */
-  lengthMax?: number;
-  /** Both inclusive, for integers. */
-  range?: readonly [least: number, most: number];
-}
 
 export interface Dataset {
   name: string;
@@ -169,75 +148,4 @@ export function describe(dataset: string): DatasetDescription {
     })),
     otherColumns: otherColumns ?? null,
   };
-}
-
-export const seriesIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-
-interface CellType {
-  /** The cell as PostgreSQL reads it; undefined where it is not of the type. */
-  read: (text: string, column: Column) => string | undefined;
-  expected: (column: Column) => string;
-}
-
-const cellTypes: Record<ColumnType, CellType> = {
-  text: {
-    read: (text, { lengthMax = Infinity }) =>
-      text.length <= lengthMax && isPrintable(text) ? text : undefined,
-    expected: ({ lengthMax }) =>
-      lengthMax === undefined ? 'text' : `text of at most ${lengthMax} characters`,
-  },
-  series_id: {
-    read: (text) => (seriesIdPattern.test(text) ? text : undefined),
-    expected: () => 'a series id: letters, digits, . _ and -, at most 128, beginning with a letter or digit',
-  },
-  frequency: {
-    read: (text) => frequencies.find((frequency) => frequency === text.toLowerCase()),
-    expected: () => `one of ${frequencies.join(', ')}`,
-  },
-  date: {
-    read: (text) => (isDate(text) ? text : undefined),
-    expected: () => 'a date, YYYY-MM-DD',
-  },
-  number: {
-    read: (text) => (/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(text) ? text : undefined),
-    expected: () => 'a number',
-  },
-  integer: {
-    read: (text, { range: [least, most] = [-Infinity, Infinity] }) =>
-      /^[+-]?\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most ? text : undefined,
-    expected: ({ range }) =>
-      range === undefined ? 'a whole number' : `a whole number from ${range[0]} to ${range[1]}`,
-  },
-  month_day: {
-    read: (text) => (isDate(`2024-${text}`) ? text : undefined),
-    expected: () => 'a month and day, MM-DD',
-  },
-  list: {
-    read: (text) => (isPrintable(text) ? arrayLiteral(text.split(';')) : undefined),
-    expected: () => 'words divided by ;',
-  },
-};
-
-/**
- * A cell as PostgreSQL reads it (a list in its array form), null where it is empty, undefined where it is not of the
- * column's type. Numbers and dates of observations have readers of their own, in values.ts and dates.ts.
- */
-export function readCell(column: Column, text: string): string | null | undefined {
-  return text === '' ? null : cellTypes[column.type].read(text, column);
-}
-
-/** What a cell of the column should say, for messages and for --describe. */
-export function expectedOf(column: Column): string {
-  return cellTypes[column.type].expected(column);
-}
-
-function arrayLiteral(parts: string[]): string {
-  const words = parts.map((part) => part.trim()).filter((part) => part !== '');
-  return `{${words.map((word) => `"${word.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
-}
-
-/** Line breaks and tabs are allowed; other control characters are not text. */
-function isPrintable(text: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- refusing control characters is the point
-  return !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text);
 }

@@ -1,6 +1,7 @@
 // Statements of the datasets that are plain tables: staging rows, checking them, inserting or updating by key.
 import type { Transaction } from '../kernel/database.ts';
-import type { Column, Dataset } from './datasets.ts';
+import type { Column } from './cells.ts';
+import type { Dataset } from './datasets.ts';
 
 const sqlTypes: Record<Column['type'], string> = {
   text: 'text',
@@ -9,6 +10,12 @@ const sqlTypes: Record<Column['type'], string> = {
   date: 'date',
   number: 'numeric',
   integer: 'integer',
+  boolean: 'boolean',
+  word: 'text',
+  slug: 'text',
+  instant: 'text',
+  time_zone: 'text',
+  url: 'text',
   month_day: 'text',
   list: 'text[]',
 };

@@ -1,8 +1,9 @@
 // Loads a dataset that is a plain table, such as the metadata of series: one row a key, inserted or updated.
 // A column that the file does not have stays as it is; an empty cell empties it.
 import type { Transaction } from '../kernel/database.ts';
+import { expectedOf, readCell, type Column } from './cells.ts';
 import { sourceColumns } from './columns.ts';
-import { expectedOf, readCell, type Column, type Dataset } from './datasets.ts';
+import type { Dataset } from './datasets.ts';
 import { misuse } from './failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load.ts';
 import {

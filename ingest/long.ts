@@ -1,7 +1,8 @@
 // Long files of observations: one row a point, series, date, value, and a column for each dimension.
 import type { CsvBatch } from './csv.ts';
 import { sourceColumns, type ColumnOptions, type SourceColumn } from './columns.ts';
-import { datasetNamed, readCell } from './datasets.ts';
+import { readCell } from './cells.ts';
+import { datasetNamed } from './datasets.ts';
 import { dateReader, expectedDate } from './dates.ts';
 import { IngestFailure, misuse } from './failure.ts';
 import { metadataConstants, metadataNames, metadataOfRow, newSeries, requireMetadata } from './metadata.ts';

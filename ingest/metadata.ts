@@ -1,5 +1,6 @@
 // The facts of series that a load makes (--create): from --set constants, and from columns of the file.
-import { datasetNamed, expectedOf, readCell, type Column } from './datasets.ts';
+import { expectedOf, readCell, type Column } from './cells.ts';
+import { datasetNamed } from './datasets.ts';
 import { misuse } from './failure.ts';
 import type { SeriesMetadata } from './series-directory.ts';
 

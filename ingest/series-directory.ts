@@ -2,7 +2,7 @@
 // Hides the numbering of dimension combinations. What it remembers is bounded, whatever the number of series.
 import type { Transaction } from '../kernel/database.ts';
 import type { Frequency } from '../kernel/periods.ts';
-import { seriesIdPattern } from './datasets.ts';
+import { seriesIdPattern } from './cells.ts';
 import {
   deleteSeriesWithoutDims,
   findDims,

@@ -1,7 +1,7 @@
 // Wide files of observations: one row a date, one column a series. An empty cell states nothing.
 import type { CsvBatch } from './csv.ts';
 import { sourceColumns, type ColumnOptions } from './columns.ts';
-import { seriesIdPattern } from './datasets.ts';
+import { seriesIdPattern } from './cells.ts';
 import { expectedDate } from './dates.ts';
 import { IngestFailure, misuse } from './failure.ts';
 import { metadataConstants, metadataNames, newSeries, requireMetadata } from './metadata.ts';

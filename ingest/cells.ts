@@ -1,0 +1,177 @@
+// What a cell of a file may hold, by the type of its column: read into what PostgreSQL takes, or refused with what was
+// expected. Numbers and dates of observations have readers of their own, in values.ts and dates.ts.
+import { frequencies, isDate } from '../kernel/periods.ts';
+
+export type ColumnType =
+  | 'text'
+  | 'series_id'
+  | 'frequency'
+  | 'date'
+  | 'number'
+  | 'integer'
+  | 'boolean'
+  | 'word' // one of `words`
+  | 'slug'
+  | 'instant' // local time in the row's time_zone, or with an offset of its own
+  | 'time_zone'
+  | 'url'
+  | 'month_day' // MM-DD
+  | 'list'; // text parts divided by ;
+
+export interface Column {
+  name: string;
+  type: ColumnType;
+  required: boolean;
+  meaning: string;
+  /** Characters at most, for text. */
+  lengthMax?: number;
+  /** What may stand there, for a word. */
+  words?: readonly string[];
+  /** Both inclusive, for numbers and integers. */
+  range?: readonly [least: number, most: number];
+}
+
+export const seriesIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+const slugLengthMax = 80;
+
+interface CellType {
+  /** The cell as PostgreSQL reads it; undefined where it is not of the type. */
+  read: (text: string, column: Column) => string | undefined;
+  expected: (column: Column) => string;
+}
+
+const cellTypes: Record<ColumnType, CellType> = {
+  text: {
+    read: (text, { lengthMax = Infinity }) =>
+      text.length <= lengthMax && isPrintable(text) ? text : undefined,
+    expected: ({ lengthMax }) =>
+      lengthMax === undefined ? 'text' : `text of at most ${lengthMax} characters`,
+  },
+  series_id: {
+    read: (text) => (seriesIdPattern.test(text) ? text : undefined),
+    expected: () => 'a series id: letters, digits, . _ and -, at most 128, beginning with a letter or digit',
+  },
+  frequency: {
+    read: (text) => frequencies.find((frequency) => frequency === text.toLowerCase()),
+    expected: () => `one of ${frequencies.join(', ')}`,
+  },
+  date: {
+    read: (text) => (isDate(text) ? text : undefined),
+    expected: () => 'a date, YYYY-MM-DD',
+  },
+  number: {
+    read: (text, column) =>
+      /^[+-]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})$/.test(text) && isWithin(column, text) ? text : undefined,
+    expected: (column) => `a number${withinText(column)}`,
+  },
+  integer: {
+    read: (text, column) => (/^[+-]?\d{1,15}$/.test(text) && isWithin(column, text) ? text : undefined),
+    expected: (column) => `a whole number${withinText(column)}`,
+  },
+  boolean: {
+    read: (text) => booleans[text.toLowerCase()],
+    expected: () => 'true or false',
+  },
+  word: {
+    read: (text, { words }) => words?.find((word) => word === text.toLowerCase()),
+    expected: ({ words = [] }) => `one of ${words.join(', ')}`,
+  },
+  slug: {
+    read: slugOf,
+    expected: () =>
+      `an id (lower-case letters and digits, - between words, at most ${slugLengthMax}), or a name to make it of`,
+  },
+  instant: {
+    read: (text) => (isInstant(text) ? text : undefined),
+    expected: () =>
+      'a local time, YYYY-MM-DD HH:MM, or one with an offset such as +05:00 or Z, or a day alone',
+  },
+  time_zone: {
+    read: (text) => (isTimeZone(text) ? text : undefined),
+    expected: () => 'an IANA time zone such as Asia/Karachi (or --ignore the column and --set time_zone=…)',
+  },
+  url: {
+    read: (text) => (/^https?:\/\/\S{1,1990}$/.test(text) && URL.canParse(text) ? text : undefined),
+    expected: () => 'an address that begins http:// or https://',
+  },
+  month_day: {
+    read: (text) => (isDate(`2024-${text}`) ? text : undefined),
+    expected: () => 'a month and day, MM-DD',
+  },
+  list: {
+    read: (text) => (isPrintable(text) ? arrayLiteral(text.split(';')) : undefined),
+    expected: () => 'words divided by ;',
+  },
+};
+
+/**
+ * A cell as PostgreSQL reads it (a list in its array form), null where it is empty, undefined where it is not of the
+ * column's type.
+ */
+export function readCell(column: Column, text: string): string | null | undefined {
+  return text === '' ? null : cellTypes[column.type].read(text, column);
+}
+
+/** What a cell of the column should say, for messages and for --describe. */
+export function expectedOf(column: Column): string {
+  return cellTypes[column.type].expected(column);
+}
+
+const booleans: Readonly<Record<string, string>> = {
+  true: 'true',
+  yes: 'true',
+  1: 'true',
+  false: 'false',
+  no: 'false',
+  0: 'false',
+};
+
+/** An id made of a name: `Rice (basmati, broken)` is `rice-basmati-broken`. Undefined where no letter or digit is left. */
+export function slugOf(name: string): string | undefined {
+  const words = name
+    .normalize('NFD')
+    .toLowerCase()
+    .replaceAll(/\p{Mn}+/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '-');
+  const slug = words.replaceAll(/^-|-$/g, '');
+  return slug === '' || slug.length > slugLengthMax ? undefined : slug;
+}
+
+/** A day, or a day and a time, alone or with an offset. */
+function isInstant(text: string): boolean {
+  const [, day = ''] =
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:Z|[+-][01]\d:?[0-5]\d)?)?$/.exec(
+      text,
+    ) ?? [];
+  return isDate(day);
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    // An offset is a time zone to Intl, but it knows no summer.
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name })) && /^[A-Za-z]/.test(name);
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function isWithin({ range }: Column, text: string): boolean {
+  return range === undefined || (Number(text) >= range[0] && Number(text) <= range[1]);
+}
+
+function withinText({ range }: Column): string {
+  return range === undefined ? '' : ` from ${range[0]} to ${range[1]}`;
+}
+
+function arrayLiteral(parts: string[]): string {
+  const words = parts.map((part) => part.trim()).filter((part) => part !== '');
+  return `{${words.map((word) => `"${word.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}
+
+/** Line breaks and tabs are allowed; other control characters are not text. */
+function isPrintable(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- refusing control characters is the point
+  return !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text);
+}
