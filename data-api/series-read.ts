@@ -19,6 +19,9 @@ import { canonicalRequest, type SeriesRequest } from './series-request.ts';
 import { findNeighbourIds, findSeries, type Series } from './series.sql.ts';
 import { transformedBlocks, type Computation } from './transformed-points.ts';
 
+/** What data.series takes as an id. */
+const seriesIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
 /** The place of a point in the order. */
 export interface Place {
   date: string;
@@ -40,11 +43,13 @@ export async function requireSeries(
   id: string,
   vintage: string | null,
 ): Promise<Series> {
-  const series = await findSeries(database, id, vintage);
+  const couldBe = seriesIdPattern.test(id);
+  const series = couldBe ? await findSeries(database, id, vintage) : undefined;
   if (series !== undefined) return series;
-  const nearest = nearestName(id, await findNeighbourIds(database, id));
+  const nearest = couldBe ? nearestName(id, await findNeighbourIds(database, id)) : undefined;
   const hint = nearest === undefined ? 'GET /v1/catalog lists them.' : `Did you mean "${nearest}"?`;
-  return fail('not_found', `There is no series "${id.slice(0, 128)}". ${hint}`, { param: 'id' });
+  const shown = couldBe ? `"${id}"` : 'of that id';
+  return fail('not_found', `There is no series ${shown}. ${hint}`, { param: 'id' });
 }
 
 /** @throws Failure `unknown_dimension` or `invalid_cursor`. */

@@ -69,27 +69,39 @@ const idsParam = z.string().transform((text, context): string[] => {
   return z.NEVER;
 });
 
-const latestQuery = z.object({
-  dims: repeatableParam(z.string()).default([]),
-  vintage: dateParam.optional(),
-  transform: oneOfParam(transforms).optional(),
-  base: periodParam.optional(),
-  format: oneOfParam(['json', 'csv']).default('json'),
-  fields: fieldsParam.default(defaultPointFields),
-});
-
-const windowQuery = latestQuery.extend({
+const windowParams = {
   from: periodParam.optional(),
   to: periodParam.optional(),
   sort: oneOfParam(['asc', 'desc']).default('asc'),
   limit: integerParam(1, limitMax).optional(),
+};
+const latestParams = {
+  dims: repeatableParam(z.string()).default([]),
+  transform: oneOfParam(transforms).optional(),
+  base: periodParam.optional(),
+  vintage: dateParam.optional(),
+  format: oneOfParam(['json', 'csv']).default('json'),
+  fields: fieldsParam.default(defaultPointFields),
+};
+const stateParams = {
   release: oneOfParam(['first']).optional(),
   include_missing: booleanParam.default(false),
+};
+
+const latestQuery = z.object(latestParams);
+const seriesQuery = z.object({
+  ...windowParams,
+  cursor: z.string().optional(),
+  ...latestParams,
+  ...stateParams,
 });
-
-const seriesQuery = windowQuery.extend({ cursor: z.string().optional() });
-
-const manySeriesQuery = windowQuery.extend({ ids: idsParam, format: oneOfParam(['json']).default('json') });
+const manySeriesQuery = z.object({
+  ids: idsParam,
+  ...windowParams,
+  ...latestParams,
+  ...stateParams,
+  format: oneOfParam(['json']).default('json'),
+});
 
 /** GET /v1/series/{id}. */
 export function parseSeriesRequest(url: string, call: Call, dependencies: Dependencies): SeriesRequest {

@@ -24,6 +24,8 @@ export interface Route {
   /** `client`: sent on by the gateway for a client. `internal`: the gateway's own call. */
   scope: Identity['scope'];
   handler: Handler;
+  /** How long its body may be; 64 KB by default, 4 MB for the gateway's own calls. */
+  bodyBytesMax?: number;
 }
 
 export interface RoomOptions {
@@ -144,7 +146,7 @@ function mount(app: express.Express, route: Route): void {
   const verb = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
   const steps: RequestHandler[] = [requireScope(route.scope)];
   if (verb === 'post' || verb === 'patch') {
-    const limit = route.scope === 'internal' ? internalBodyBytesMax : bodyBytesMax;
+    const limit = route.bodyBytesMax ?? (route.scope === 'internal' ? internalBodyBytesMax : bodyBytesMax);
     steps.push(requireJson, express.json({ limit }));
   }
   app[verb](route.path, ...steps, async (request: Request, response: Response) => {
@@ -180,7 +182,7 @@ function refuseMethod(routes: readonly Route[]): RequestHandler {
 function renderFailure(log: Log) {
   // Express tells an error handler by its four parameters.
   return (thrown: unknown, request: Request, response: Response, _next: NextFunction): void => {
-    const failure = fromBodyParser(thrown) ?? toFailure(thrown);
+    const failure = fromBodyParser(thrown) ?? fromRouter(thrown) ?? toFailure(thrown);
     const requestId = (response.locals['call'] as Call | undefined)?.requestId ?? '';
     const entry = { request_id: requestId, code: failure.code, path: request.path, err: failure.detail };
     if (failure.status >= 500) log.error(entry, failure.message);
@@ -209,6 +211,12 @@ function fromBodyParser(thrown: unknown): Failure | undefined {
   ];
   if (!known.includes(String(thrown.type)) && thrown.type !== 'request.aborted') return undefined;
   return new Failure('invalid_body', 'The body is not valid JSON in UTF-8.');
+}
+
+/** The router throws this for a path that does not decode, such as `/v1/series/%E0%A4%A`. */
+function fromRouter(thrown: unknown): Failure | undefined {
+  if (!(thrown instanceof URIError)) return undefined;
+  return new Failure('invalid_request', 'The path has a % that begins no valid character.');
 }
 
 function callOf(response: Response): Call {
