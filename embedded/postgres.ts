@@ -11,6 +11,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -99,32 +100,61 @@ function canEnter(directory: string, owner: Owner): boolean {
   return spawnSync('test', ['-x', directory], owner).status === 0;
 }
 
-/** The directory of the programs; a copy under /var/tmp where the server's user cannot reach the package. */
+/**
+ * The directory of the programs: the package's own, or a copy under /var/tmp where the server's user cannot reach the
+ * package, or where it lacks its links and is not ours to complete.
+ */
 function reachableBinaries(native: string, owner: Owner): string {
-  completeLinks(native);
-  if (owner.uid === undefined || canEnter(path.join(native, 'bin', 'postgres'), owner))
-    return path.join(native, 'bin');
-  const version = createHash('sha256').update(readFileSync(path.join(native, 'pg-symlinks.json')));
-  const copy = `/var/tmp/almanac-postgres-${version.update(process.arch).digest('hex').slice(0, 12)}`;
-  if (!existsSync(path.join(copy, 'complete'))) {
+  const packageIsWhole = isWhole(native) || (isOurs(native) && completePrograms(native));
+  const server = path.join(native, 'bin', 'postgres');
+  if (packageIsWhole && (owner.uid === undefined || canEnter(server, owner))) return path.join(native, 'bin');
+  const version = createHash('sha256')
+    .update(readFileSync(path.join(native, 'pg-symlinks.json')))
+    .update(process.arch);
+  const user = process.getuid?.() ?? '';
+  const copy = `/var/tmp/almanac-postgres-${version.digest('hex').slice(0, 12)}-${user}/native`;
+  mkdirSync(path.dirname(copy), { recursive: true, mode: 0o755 });
+  // Anybody may write to /var/tmp: programs that somebody else put there are not run.
+  if (!isOurs(path.dirname(copy)))
+    throw new Error(`${path.dirname(copy)} belongs to somebody else: remove it.`);
+  if (!existsSync(copy) || !isWhole(copy)) {
     cpSync(native, copy, { recursive: true, verbatimSymlinks: true, force: true });
-    spawnSync('chmod', ['-R', 'a+rX', copy]);
-    writeFileSync(path.join(copy, 'complete'), '');
+    completePrograms(copy);
+    spawnSync('chmod', ['-R', 'a+rX', path.dirname(copy)]);
   }
   return path.join(copy, 'bin');
 }
 
-/** npm drops symbolic links from packages; this makes those that the package's own install script would. */
-function completeLinks(native: string): void {
+/** npm drops symbolic links and may drop the executable bit; the package's own install script would restore them. */
+function linksOf(native: string): { link: string; name: string }[] {
   const list = JSON.parse(readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
     target: string;
   }[];
-  for (const { source, target } of list) {
-    const link = path.join(native, '..', target);
-    if (!existsSync(link)) symlinkSync(path.basename(source), link);
-  }
-  for (const program of ['initdb', 'postgres']) chmodSync(path.join(native, 'bin', program), 0o755);
+  return list.map(({ source, target }) => ({
+    link: path.join(native, '..', target),
+    name: path.basename(source),
+  }));
+}
+
+const programs = ['initdb', 'postgres'];
+
+function isWhole(native: string): boolean {
+  const executable = programs.every(
+    (program) => (statSync(path.join(native, 'bin', program)).mode & 0o111) === 0o111,
+  );
+  return executable && linksOf(native).every(({ link }) => existsSync(link));
+}
+
+function completePrograms(native: string): true {
+  for (const { link, name } of linksOf(native)) if (!existsSync(link)) symlinkSync(name, link);
+  for (const program of programs) chmodSync(path.join(native, 'bin', program), 0o755);
+  return true;
+}
+
+/** Whether a directory is this user's own. */
+function isOurs(directory: string): boolean {
+  return process.getuid === undefined || statSync(directory).uid === process.getuid();
 }
 
 /**
