@@ -87,13 +87,10 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
 
 /** The known name nearest to a mistyped one, or undefined where none is near (more than a third of it differs). */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const ranked = known
+  return known
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
-    .sort((a, b) => a.distance - b.distance);
-  const best = ranked[0];
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))
-    ? best.candidate
-    : undefined;
+    .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
+    .sort((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
 function failUnknown(name: string, known: readonly string[]): never {
