@@ -5,6 +5,7 @@ import { dateIn, type Clock } from '../kernel/clock.ts';
 import type { Database } from '../kernel/database.ts';
 import type { ColumnOptions } from './columns.ts';
 import { readCsv, type CsvBatch, type CsvOptions } from './csv.ts';
+import { isDataPackage, packageOptions } from './datapackage.ts';
 import { datasetNamed } from './datasets.ts';
 import { parseVintage } from './dates.ts';
 import { IngestFailure, misuse, type Reject } from './failure.ts';
@@ -16,7 +17,7 @@ import type { ValueOptions } from './values.ts';
 
 export interface LoadOptions extends ColumnOptions, ValueOptions {
   dataset: string;
-  /** A path, `-` for standard input, or a stream. Gzip is recognised by its content. */
+  /** A path, `-` for standard input, or a stream. Gzip is recognised by its content; `.json` is a data package. */
   input: Readable | string;
   /** What to call the input in the record of loads; the path unless given. */
   sourceName?: string;
@@ -36,9 +37,14 @@ export interface LoadOptions extends ColumnOptions, ValueOptions {
   dryRun?: boolean;
   /** Leaves refused rows out (in a wide file: refused cells) instead of storing nothing. */
   skipInvalid?: boolean;
-  delimiter?: string;
-  encoding?: string;
+  /** See csv.ts for these three. */
+  delimiter?: string | undefined;
+  encoding?: string | undefined;
   headerLine?: number;
+  /** Of a data package that has several. */
+  resource?: string;
+  /** Stands before the id of each series of a wide file that --map does not name. */
+  prefix?: string;
   /** Where today is decided. */
   seriesTimeZone: string;
   clock: Clock;
@@ -96,8 +102,9 @@ class DryRunEnds extends Error {
  * Loads the file. The same file twice changes nothing; a file of an older vintage lands where it belongs.
  * @throws IngestFailure where the call or the file is wrong, or a row is and `skipInvalid` is not set; nothing is stored.
  */
-export async function load(database: Database, options: LoadOptions): Promise<LoadSummary> {
+export async function load(database: Database, given: LoadOptions): Promise<LoadSummary> {
   const started = performance.now();
+  const options = isDataPackage(given.input) ? packageOptions(given, given.input) : given;
   const dataset = datasetNamed(options.dataset);
   checkOptions(options);
   const today = dateIn(options.seriesTimeZone, options.clock.now());
@@ -144,6 +151,7 @@ function checkOptions(options: LoadOptions): void {
     );
   if (options.skipRows !== undefined && !(Number.isInteger(options.skipRows) && options.skipRows >= 0))
     misuse('--skip-rows is a number of lines, 0 or more.');
+  if (options.prefix !== undefined && options.wide !== true) misuse('--prefix is for wide files.');
   if (options.headerLine !== undefined && !(Number.isInteger(options.headerLine) && options.headerLine >= 1))
     misuse('--header-line is the number of a line, 1 or more.');
 }

@@ -29,10 +29,13 @@ export interface WidePlan {
 
 /**
  * The date is the column that --map names, else the one called date, else the first. Every other column is a series:
- * its id is the name that --map gives it, else its title with what an id cannot hold as `_`.
+ * its id is the name that --map gives it, else the prefix and its title, with what an id cannot hold as `_`.
  * @throws IngestFailure where two columns are one series, or a constant has no place in a wide file.
  */
-export function planWide(header: readonly string[], options: ColumnOptions & { create: boolean }): WidePlan {
+export function planWide(
+  header: readonly string[],
+  options: ColumnOptions & { create: boolean; prefix?: string | undefined },
+): WidePlan {
   const { series_id: _one, ...set } = options.set ?? {};
   if (_one !== undefined)
     misuse('In a wide file the columns name the series: --set series_id has no place there.');
@@ -43,7 +46,11 @@ export function planWide(header: readonly string[], options: ColumnOptions & { c
 
   const series = columns
     .filter((column) => column !== date)
-    .map(({ target, title, index }) => ({ id: seriesIdOf(target, title), title, index }));
+    .map(({ target, title, index }) => ({
+      id: seriesIdOf(target === title ? (options.prefix ?? '') + title : target, title),
+      title,
+      index,
+    }));
   const titleOf = new Map<string, string>();
   for (const { id, title } of series) {
     const other = titleOf.get(id);

@@ -1,0 +1,108 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { openDatabase } from '../../kernel/database.ts';
+import { createTestDatabase, silentLog } from '../harness.ts';
+import { loadCsv, published } from './loading.ts';
+
+const testDatabase = await createTestDatabase();
+const database = openDatabase(testDatabase.url, silentLog, {
+  applicationName: 'test',
+  statementTimeoutMs: 0,
+});
+test.after.always(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+mkdirSync(path.join(folder, 'data'));
+writeFileSync(
+  path.join(folder, 'data/prices.csv'),
+  'Tag;Land;Preis\n31.01.2024;Köln;1.234,5\n29.02.2024;Köln;k. A.\n',
+  'latin1',
+);
+writeFileSync(path.join(folder, 'data/years.csv'), 'Year,Rate\n2023,1\n');
+
+function writePackage(resources: object[]): string {
+  const file = path.join(folder, 'datapackage.json');
+  const licenses = [{ name: 'ODC-PDDL-1.0' }];
+  writeFileSync(
+    file,
+    `\ufeff${JSON.stringify({ name: 'p', resources, sources: [{ title: 'The Office' }], licenses })}`,
+  );
+  return file;
+}
+
+const prices = {
+  name: 'prices',
+  title: 'Prices by place',
+  path: 'data/prices.csv',
+  encoding: 'iso-8859-1',
+  dialect: { delimiter: ';' },
+  schema: {
+    fields: [
+      { name: 'Tag', type: 'date', format: '%d.%m.%Y' },
+      { name: 'Land', type: 'string' },
+      { name: 'Preis', type: 'number', decimalChar: ',', groupChar: '.' },
+    ],
+    missingValues: ['', 'k. A.'],
+  },
+};
+const years = {
+  name: 'years',
+  path: 'data/years.csv',
+  schema: {
+    fields: [
+      { name: 'Year', type: 'year' },
+      { name: 'Rate', type: 'number' },
+    ],
+  },
+};
+
+test.serial('a resource is loaded as its description says, and the flags say the rest', async (t) => {
+  const summary = await loadCsv(database, '', {
+    input: writePackage([prices, years]),
+    resource: 'prices',
+    create: true,
+    map: { place: 'Land' },
+    set: { frequency: 'monthly', unit: 'Euro', name: 'Prices' },
+  });
+  t.like(summary, { rowsRead: 2, pointsNew: 2 });
+  t.deepEqual(await published(database, 'prices'), { '2024-01-31 Köln': '1234.5', '2024-02-29 Köln': null });
+  const [series] = await database.query<object>(
+    'select name, source, licence, dimensions from data.series where series_id = $1',
+    ['prices'],
+  );
+  t.deepEqual(series, {
+    name: 'Prices',
+    source: 'The Office',
+    licence: 'ODC-PDDL-1.0',
+    dimensions: ['place'],
+  });
+});
+
+test.serial('the only resource needs no name, and the columns are found by their types', async (t) => {
+  await loadCsv(database, '', {
+    input: writePackage([years]),
+    create: true,
+    set: { series_id: 'RATE', frequency: 'annual', unit: 'Percent' },
+  });
+  t.deepEqual(await published(database, 'RATE'), { '2023-12-31': '1' });
+});
+
+test.serial('a package of several resources asks which, and follows no path out of its folder', async (t) => {
+  await t.throwsAsync(loadCsv(database, '', { input: writePackage([prices, years]) }), {
+    message: /--resource \(prices, years\)/,
+  });
+  for (const elsewhere of ['../secret.csv', '/etc/passwd', 'https://example.org/x.csv'])
+    await t.throwsAsync(loadCsv(database, '', { input: writePackage([{ ...years, path: elsewhere }]) }), {
+      message: /not in the folder/,
+    });
+  const noPackage = path.join(folder, 'x.json');
+  writeFileSync(noPackage, '{"resources":[]}');
+  await t.throwsAsync(loadCsv(database, '', { input: noPackage }), {
+    message: /no data package \(resources/,
+  });
+});
