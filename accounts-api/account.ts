@@ -1,19 +1,33 @@
-// The account itself: who it is, what it is on, and the fields that its holder may change.
+// The account itself: who it is, what it is on, the fields that its holder may change, and its end.
 import { z } from 'zod';
 import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
 import { parseBody, parseQuery } from '../kernel/params.ts';
 import type { Plans } from '../kernel/plans.ts';
-import { callerOf } from './caller.ts';
+import { callerOf, signedInOf, type SignedIn } from './caller.ts';
 import type { Deps } from './database.ts';
+import type { SignInDeps } from './deps.ts';
 import { sendOne } from './envelope.ts';
-import { nameField, noParameters } from './fields.ts';
+import { emailField, nameField, noParameters, passwordField } from './fields.ts';
+import { selectLinked } from './identities.sql.ts';
 import { countActiveKeys } from './keys.sql.ts';
 import { keysMax } from './keys.ts';
 import type { Account } from './models/account.ts';
+import type { Action } from './models/audit-event.ts';
 import { planOf } from './plans.ts';
+import { requireFresh } from './sessions.ts';
+import { visitOf } from './visit.ts';
 
-const change = z.strictObject({ name: nameField });
+const change = z
+  .strictObject({
+    name: nameField.optional(),
+    email: emailField.optional(),
+    password: passwordField.optional(),
+  })
+  .refine(({ name, email }) => name !== undefined || email !== undefined, {
+    path: ['name'],
+    message: 'give a name, or an e-mail address',
+  });
 
 /** GET /v1/account */
 export function readAccount(deps: Deps): Handler {
@@ -25,38 +39,101 @@ export function readAccount(deps: Deps): Handler {
   };
 }
 
-/** PATCH /v1/account {name} */
-export function changeAccount(deps: Deps): Handler {
+/**
+ * PATCH /v1/account {name?, email?, password?}. A new address takes a session and the password, and is in force once the link
+ * that is mailed to it has been opened; the present address is told.
+ */
+export function changeAccount(deps: SignInDeps): Handler {
   return async (request, response, call) => {
-    const { accountId, actor } = callerOf(call);
+    const caller = callerOf(call);
+    const { accountId, actor } = caller;
     parseQuery(noParameters, request.url);
-    const { name } = parseBody(change, request.body);
+    const { name, email, password } = parseBody(change, request.body);
     const account = await call.stage('sql', () => findAccount(deps, accountId));
+    if (email !== undefined) {
+      const { ip } = visitOf(request);
+      await proveHolder(deps, account, { caller: signedInOf(call), password, ip });
+      await deps.throttle.mail({ email, ip });
+    }
+    const at = deps.clock.now();
     await call.stage('sql', () =>
       deps.db.sequelize.transaction(async (transaction) => {
-        await account.update({ name }, { transaction });
-        await deps.db.auditEvents.create(
-          {
-            at: deps.clock.now(),
-            accountId,
-            ...actor,
-            action: 'account.updated',
-            subject: accountId,
-            detail: { name },
-          },
-          { transaction },
-        );
+        const audit = (action: Action, detail: object) =>
+          deps.db.auditEvents.create(
+            { at, accountId, ...actor, action, subject: accountId, detail: { ...detail } },
+            { transaction },
+          );
+        if (name !== undefined) {
+          await account.update({ name }, { transaction });
+          await audit('account.updated', { name });
+        }
+        if (email !== undefined) {
+          await audit('email.change_asked', { email });
+          const notice = { mail: 'notice', notice: 'email_change_asked', email: account.email } as const;
+          await deps.jobs.enqueue(
+            transaction,
+            { mail: 'change_email', accountId, email },
+            { ...notice, at: at.toISOString() },
+          );
+        }
       }),
     );
     sendOne(response, 200, await call.stage('sql', () => accountRecord(deps, account)));
   };
 }
 
+/** DELETE /v1/account → 204: closes the account for good. Takes a session that was opened within the hour. */
+export function closeAccount(deps: SignInDeps): Handler {
+  return async (request, response, call) => {
+    const caller = signedInOf(call);
+    parseQuery(noParameters, request.url);
+    const account = await findAccount(deps, caller.accountId);
+    await requireFresh(deps, caller);
+    if (account.subscriptionState !== 'none') {
+      fail('conflict', 'The account has a subscription: cancel it first, in GET /v1/billing/portal.');
+    }
+    const at = deps.clock.now();
+    await deps.db.sequelize.transaction(async (transaction) => {
+      const { id: accountId, email } = account;
+      // Keys, sessions, identities and links go with the row; the audit and the ledger of usage stay, without the address.
+      await account.destroy({ transaction });
+      await deps.db.auditEvents.create(
+        { at, accountId, ...caller.actor, action: 'account.closed', subject: accountId, detail: {} },
+        { transaction },
+      );
+      const notice = { mail: 'notice', notice: 'account_closed', email, at: at.toISOString() } as const;
+      await deps.jobs.enqueue(transaction, notice);
+    });
+    response.set('cache-control', 'no-store').status(204).end();
+  };
+}
+
+/** @throws Failure `invalid_credentials`, or `reauthentication_required` for an account that has no password. */
+async function proveHolder(
+  deps: SignInDeps,
+  account: Account,
+  { caller, password, ip }: { caller: SignedIn; password: string | undefined; ip: string },
+): Promise<void> {
+  if (account.passwordHash === null) return requireFresh(deps, caller);
+  if (password === undefined) {
+    fail('invalid_body', '"password": is needed to change the e-mail address.', { param: 'password' });
+  }
+  const attempt = await deps.throttle.signIn({ email: account.email, ip });
+  if (!(await deps.passwords.matches(account.passwordHash, password))) {
+    fail('invalid_credentials', 'The password is not right.', { param: 'password' });
+  }
+  return attempt.succeeded();
+}
+
 /** What the holder and the operator see of an account. */
 export interface AccountRecord {
   id: string;
   email: string;
+  email_verified: boolean;
   name: string | null;
+  /** How the holder can sign in. */
+  has_password: boolean;
+  google_linked: boolean;
   /** An id of config/plans.yml. */
   plan: string;
   status: 'active' | 'disabled';
@@ -69,15 +146,35 @@ export interface AccountRecord {
 
 /** The account as it is shown. */
 export async function accountRecord(deps: Deps, account: Account): Promise<AccountRecord> {
-  const activeKeys = await countActiveKeys(deps.db, [account.id], deps.clock.now());
-  return toRecord(deps.plans, account, activeKeys.get(account.id) ?? 0);
+  const [record] = await accountRecords(deps, [account]);
+  if (record === undefined) throw new Error('An account has no record.');
+  return record;
 }
 
-/** @param activeKeys how many of its keys work now. */
-export function toRecord(plans: Plans, account: Account, activeKeys: number): AccountRecord {
+/** The accounts as they are shown, in their order. */
+export async function accountRecords(deps: Deps, accounts: readonly Account[]): Promise<AccountRecord[]> {
+  const ids = accounts.map((account) => account.id);
+  const activeKeys = await countActiveKeys(deps.db, ids, deps.clock.now());
+  const linked = await selectLinked(deps.db, ids);
+  return accounts.map((account) =>
+    toRecord(deps.plans, account, {
+      activeKeys: activeKeys.get(account.id) ?? 0,
+      linked: linked.has(account.id),
+    }),
+  );
+}
+
+function toRecord(
+  plans: Plans,
+  account: Account,
+  { activeKeys, linked }: { activeKeys: number; linked: boolean },
+): AccountRecord {
   return {
     id: account.id,
     email: account.email,
+    email_verified: account.emailVerifiedAt !== null,
+    has_password: account.passwordHash !== null,
+    google_linked: linked,
     name: account.name,
     plan: planOf(plans, account.plan).id,
     status: account.status,

@@ -20,3 +20,23 @@ export function callerOf(call: Call): Caller {
   }
   return fail('unauthorized', 'An API key or a session is needed here.');
 }
+
+export interface SignedIn extends Caller {
+  sessionId: string;
+}
+
+/**
+ * For what only a person may do: passwords, sessions, the e-mail address, the account itself.
+ * @throws Failure `forbidden` for an API key, `unauthorized` for nobody.
+ */
+export function signedInOf(call: Call): SignedIn {
+  const { accountId, keyId, sessionId } = call.identity;
+  if (keyId !== null) fail('forbidden', 'An API key may not do this: sign in and send the session.');
+  if (accountId === null || sessionId === null) {
+    fail(
+      'unauthorized',
+      'A session is needed here: sign in and send its token in the X-Session-Token header.',
+    );
+  }
+  return { accountId, sessionId, actor: { actorKind: 'session', actorId: sessionId } };
+}

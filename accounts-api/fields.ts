@@ -1,5 +1,6 @@
 // What the fields of a body may hold, where more than one endpoint or command takes them.
 import { z } from 'zod';
+import { passwordLengthMax } from './password-rules.ts';
 
 const nameRule = 'must have 1 to 100 characters, none of them a control character';
 
@@ -13,6 +14,11 @@ export const nameField = z
 
 /** An e-mail address, kept as its owner writes it. */
 export const emailField = z.email('must be an e-mail address').max(254, 'must have at most 254 characters');
+
+/** A password that is compared, as it came. New ones are held to `requireGoodPassword` too. */
+export const passwordField = z
+  .string({ error: 'must be a password' })
+  .max(passwordLengthMax * 4, 'is longer than any password here');
 
 /** The query of an endpoint that takes no parameters. */
 export const noParameters = z.object({});

@@ -2,10 +2,17 @@
 import { QueryTypes } from 'sequelize';
 import type { AccountsDatabase } from './database.ts';
 
-/** Forgets settled batches after a week and answers to Idempotency-Keys after a day. */
+/**
+ * Forgets settled batches after a week, answers to Idempotency-Keys after a day, and what has expired: sessions, sign-ups,
+ * mailed links, ways to Google.
+ */
 export async function prune(db: AccountsDatabase, now: Date): Promise<void> {
   await db.sequelize.query(
-    `with batch as (delete from accounts.settled_batches where at < $1::timestamptz - interval '7 days')
+    `with batch as (delete from accounts.settled_batches where at < $1::timestamptz - interval '7 days'),
+          session as (delete from accounts.sessions where idle_expires_at <= $1 or absolute_expires_at <= $1),
+          link as (delete from accounts.mail_tokens where expires_at <= $1),
+          flow as (delete from accounts.google_flows where expires_at <= $1),
+          signup as (delete from accounts.signups where expires_at <= $1)
      delete from accounts.idempotency_keys where claimed_at < $1::timestamptz - interval '1 day'`,
     { bind: [now], type: QueryTypes.RAW },
   );

@@ -1,4 +1,4 @@
-// accounts-api: owns accounts, API keys, quota and the usage ledger. Builds the room and starts it.
+// accounts-api: owns accounts, sign-in, sessions, API keys, quota and the usage ledger. Builds the room and starts it.
 import type { Clock } from '../kernel/clock.ts';
 import { fail } from '../kernel/errors.ts';
 import { startRoom, type RunningRoom } from '../kernel/http.ts';
@@ -6,13 +6,20 @@ import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { connect } from './database.ts';
+import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
+import { openJobs } from './jobs.ts';
+import { createPasswords } from './passwords.ts';
 import { routes } from './routes.ts';
+import { createThrottle } from './throttle.ts';
 
 export interface AccountsApiOptions {
   databaseUrl: string;
   identitySecret: string;
   plans: Plans;
+  signIn: SignInSettings;
+  /** Undefined: tries are counted in this process. */
+  redisUrl: string | undefined;
   host: string;
   port: number;
   log: Log;
@@ -25,9 +32,25 @@ const pruneEveryMs = 60 * 60_000;
 export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
   const { plans, clock, log } = options;
   const db = connect(options.databaseUrl);
+  const jobs = openJobs(db.sequelize, options.databaseUrl, log);
+  const throttle = createThrottle({ redisUrl: options.redisUrl, secret: options.identitySecret, log });
+  const close = async () => {
+    throttle.close();
+    await jobs.close();
+    await db.close();
+  };
   const room = await startRoom({
     log,
-    routes: routes({ db, plans, clock }),
+    routes: routes({
+      db,
+      plans,
+      clock,
+      log,
+      jobs,
+      throttle,
+      passwords: createPasswords(),
+      settings: options.signIn,
+    }),
     openIdentity: createOpener(options.identitySecret, 'accounts-api'),
     async ready() {
       try {
@@ -38,16 +61,20 @@ export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
     },
     host: options.host,
     port: options.port,
+  }).catch(async (error: unknown) => {
+    await close();
+    throw error;
   });
   const pruning = setInterval(() => {
     prune(db, clock.now()).catch((error: unknown) => log.warn({ err: error }, 'pruning failed'));
   }, pruneEveryMs);
+  jobs.warmUp();
   return {
     url: room.url,
     async close() {
       clearInterval(pruning);
       await room.close();
-      await db.close();
+      await close();
     },
   };
 }

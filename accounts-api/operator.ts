@@ -5,12 +5,11 @@ import { z } from 'zod';
 import { hashApiKey, isWellFormedApiKey } from '../kernel/api-key.ts';
 import { fail } from '../kernel/errors.ts';
 import { parseBody } from '../kernel/params.ts';
-import { accountRecord, toRecord, type AccountRecord } from './account.ts';
+import { accountRecord, accountRecords, type AccountRecord } from './account.ts';
 import type { Deps } from './database.ts';
 import { emailField, nameField } from './fields.ts';
 import { newId } from './ids.ts';
 import { issueKey, keyRecord, revokeKey as endKey, type KeyRecord } from './keys.ts';
-import { countActiveKeys } from './keys.sql.ts';
 import type { Account } from './models/account.ts';
 import type { Actor } from './models/audit-event.ts';
 import { findAccountByEmail, findKeys } from './operator.sql.ts';
@@ -63,9 +62,7 @@ export async function createAccount(
 /** All accounts, the oldest first. */
 export async function listAccounts(deps: Deps): Promise<AccountRecord[]> {
   const accounts = await deps.db.accounts.findAll({ order: ['createdAt', 'id'] });
-  const ids = accounts.map((account) => account.id);
-  const activeKeys = await countActiveKeys(deps.db, ids, deps.clock.now());
-  return accounts.map((account) => toRecord(deps.plans, account, activeKeys.get(account.id) ?? 0));
+  return accountRecords(deps, accounts);
 }
 
 /** Puts an account on a plan; its next call goes by it. @throws Failure `not_found`, `invalid_parameter`. */

@@ -1,7 +1,9 @@
 // almanac start: serves. Without a room's name all three rooms run in this process; with one, that room alone.
 // Hides the order of starting and of draining: rooms first, then the database.
+import path from 'node:path';
 import pg from 'pg';
 import { start as startAccountsApi } from '../accounts-api/main.ts';
+import { startWorker, type RunningWorker } from '../accounts-api/worker.ts';
 import { start as startDataApi } from '../data-api/main.ts';
 import { start as startGateway } from '../gateway/main.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -13,7 +15,7 @@ import { UsageError, readWords, type Command } from './command.ts';
 import { openInstallation, type Installation } from './installation.ts';
 import { seedDemo } from './seed.ts';
 
-const roomNames = ['gateway', 'data-api', 'accounts-api'] as const;
+const roomNames = ['gateway', 'data-api', 'accounts-api', 'worker'] as const;
 type RoomName = (typeof roomNames)[number];
 
 // Any constants of our own; the lock says that a process serves all rooms from this database.
@@ -24,8 +26,8 @@ export const start: Command = {
   usage: `Usage: almanac start [${roomNames.join('|')}]
 
 Without a name: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
-With a name: that room alone, for machines of their own. It needs IDENTITY_SECRET, the same for all rooms; data-api and
-accounts-api need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL.`,
+With a name: that room alone, for machines of their own. It needs IDENTITY_SECRET, the same for all rooms; data-api,
+accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends the mail.`,
   async run(args) {
     const { positionals } = readWords(args, {});
     const [name, ...rest] = positionals;
@@ -41,7 +43,7 @@ async function serveEverything(): Promise<void> {
   const stopped = stopSignal(); // from now on: Ctrl-C while starting stops in good order too
   const installation = await openInstallation();
   const lock = await takeServeLock(installation);
-  const rooms: RunningRoom[] = [];
+  const rooms: Pick<RunningRoom, 'close'>[] = [];
   try {
     const shared = sharedOptions(installation);
     const dataApi = await startDataApi({
@@ -50,8 +52,9 @@ async function serveEverything(): Promise<void> {
       seriesTimeZone: installation.settings.seriesTimeZone,
     });
     rooms.unshift(dataApi);
-    const accountsApi = await startAccountsApi({ ...shared, ...loopback });
+    const accountsApi = await startAccountsApi({ ...accountsOptions(installation), ...loopback });
     rooms.unshift(accountsApi);
+    rooms.unshift(await startWorker(workerOptions(installation)));
     const gateway = await startGateway({
       ...gatewayOptions(installation.settings),
       identitySecret: installation.identitySecret,
@@ -73,7 +76,7 @@ async function serveEverything(): Promise<void> {
 async function serveRoom(name: RoomName): Promise<void> {
   const stopped = stopSignal();
   const room = name === 'gateway' ? await serveGateway() : await serveDatabaseRoom(name);
-  process.stdout.write(`${name} is running: ${room.url}\n`);
+  process.stdout.write(`${name} is running${room.url === undefined ? '' : `: ${room.url}`}\n`);
   await stopped;
   await room.close();
 }
@@ -87,19 +90,22 @@ async function serveGateway(): Promise<RunningRoom> {
   return startGateway({ ...gatewayOptions(settings), dataApiUrls, accountsApiUrls, identitySecret });
 }
 
-async function serveDatabaseRoom(name: 'data-api' | 'accounts-api'): Promise<RunningRoom> {
+async function serveDatabaseRoom(
+  name: 'data-api' | 'accounts-api' | 'worker',
+): Promise<RunningRoom | (RunningWorker & { url?: undefined })> {
   const installation = await openInstallation();
   const { settings } = installation;
   if (installation.embedded || settings.identitySecret === undefined) {
     await installation.release();
     throw new Error(`A ${name} of its own needs DATABASE_URL and IDENTITY_SECRET.`);
   }
-  const shared = sharedOptions(installation);
+  if (name === 'worker') return startWorker(workerOptions(installation));
   if (name === 'accounts-api') {
-    return startAccountsApi({ ...shared, host: settings.host, port: settings.accountsApiPort });
+    const { host, accountsApiPort: port } = settings;
+    return startAccountsApi({ ...accountsOptions(installation), host, port });
   }
   return startDataApi({
-    ...shared,
+    ...sharedOptions(installation),
     databaseUrl: settings.databaseReadUrl ?? installation.databaseUrl,
     seriesTimeZone: settings.seriesTimeZone,
     host: settings.host,
@@ -118,6 +124,18 @@ function sharedOptions({ settings, databaseUrl, identitySecret }: Installation) 
     clock: systemClock,
     log: createLog('rooms', settings.logLevel),
   };
+}
+
+function accountsOptions(installation: Installation) {
+  const { publicUrl, smtpUrl, passwordLengthMin, google, redisUrl } = installation.settings;
+  const signIn = { publicUrl, mailGoesOut: smtpUrl !== undefined, passwordLengthMin, google };
+  return { ...sharedOptions(installation), signIn, redisUrl };
+}
+
+function workerOptions(installation: Installation) {
+  const { publicUrl, smtpUrl, mailFrom, dataDir } = installation.settings;
+  const mail = { smtpUrl, from: mailFrom, outboxDirectory: path.join(dataDir, 'outbox') };
+  return { ...sharedOptions(installation), publicUrl, mail };
 }
 
 function gatewayOptions(settings: Installation['settings']) {

@@ -42,7 +42,7 @@ const timeZone = z.string().refine((name) => {
   }
 }, 'must be an IANA time zone, such as Asia/Karachi');
 
-const schema = z.object({
+const variables = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: port(8080),
   DATA_API_PORT: port(8081),
@@ -59,8 +59,23 @@ const schema = z.object({
   TRUSTED_PROXY_HOPS: wholeNumber(0, 0, 10),
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
   DRAIN_DELAY_MS: wholeNumber(0, 0, 600_000),
+  PUBLIC_URL: urlOf('http', 'https').optional(),
+  PASSWORD_LENGTH_MIN: wholeNumber(8, 8, 64),
+  SMTP_URL: urlOf('smtp', 'smtps').optional(),
+  MAIL_FROM: z.string().min(3).default('Almanac <almanac@localhost>'),
+  GOOGLE_CLIENT_ID: z.string().min(1).optional(),
+  GOOGLE_CLIENT_SECRET: z.string().min(1).optional(),
+  GOOGLE_ISSUER: urlOf('https', 'http').default('https://accounts.google.com'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
 });
+
+const schema = variables.refine(
+  (s) => (s.GOOGLE_CLIENT_ID === undefined) === (s.GOOGLE_CLIENT_SECRET === undefined),
+  {
+    path: ['GOOGLE_CLIENT_SECRET'],
+    message: 'and GOOGLE_CLIENT_ID must be given both, or neither',
+  },
+);
 
 export type Settings = Readonly<{
   host: string;
@@ -82,11 +97,19 @@ export type Settings = Readonly<{
   trustedProxyHops: number;
   publicCallsPerSecond: number;
   drainDelayMs: number;
+  /** Where people reach the gateway; no slash at the end. */
+  publicUrl: string;
+  passwordLengthMin: number;
+  /** Undefined: mails are kept in DATA_DIR/outbox. */
+  smtpUrl: string | undefined;
+  mailFrom: string;
+  /** Undefined: no sign-in with Google. */
+  google: { clientId: string; clientSecret: string; issuer: string } | undefined;
   logLevel: string;
 }>;
 
 /** The names of all settings, for the test that compares `.env.example`. */
-export const settingNames: readonly string[] = Object.keys(schema.shape);
+export const settingNames: readonly string[] = Object.keys(variables.shape);
 
 /** Where the project's own files stand (config, migrations). */
 export const projectRoot = path.resolve(import.meta.dirname, '..');
@@ -122,6 +145,14 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     trustedProxyHops: s.TRUSTED_PROXY_HOPS,
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,
     drainDelayMs: s.DRAIN_DELAY_MS,
+    publicUrl: (s.PUBLIC_URL ?? `http://127.0.0.1:${s.PORT}`).replace(/\/+$/, ''),
+    passwordLengthMin: s.PASSWORD_LENGTH_MIN,
+    smtpUrl: s.SMTP_URL,
+    mailFrom: s.MAIL_FROM,
+    google:
+      s.GOOGLE_CLIENT_ID === undefined || s.GOOGLE_CLIENT_SECRET === undefined
+        ? undefined
+        : { clientId: s.GOOGLE_CLIENT_ID, clientSecret: s.GOOGLE_CLIENT_SECRET, issuer: s.GOOGLE_ISSUER },
     logLevel: s.LOG_LEVEL,
   });
 }

@@ -6,7 +6,9 @@ import { createAccount, createKey } from '../accounts-api/operator.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import { loadPlans } from '../kernel/plans.ts';
+import type { SignInSettings } from '../accounts-api/deps.ts';
 import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
+import { testSignIn } from './sign-in.ts';
 
 export interface Answer {
   status: number;
@@ -31,7 +33,11 @@ export interface Client {
 const seal = createSealer(testIdentitySecret, 'accounts-api');
 
 /** Boots the room. `deps` is a second connection, as the command line has one beside a running instance. */
-export async function startAccountsRoom(now = '2026-11-20T10:00:00.000Z', log: Log = silentLog) {
+export async function startAccountsRoom(
+  now = '2026-11-20T10:00:00.000Z',
+  log: Log = silentLog,
+  options: { signIn?: Partial<SignInSettings>; redisUrl?: string } = {},
+) {
   const database = await createTestDatabase();
   const clock = fakeClock(now);
   const plans = loadPlans('config/plans.yml');
@@ -39,6 +45,8 @@ export async function startAccountsRoom(now = '2026-11-20T10:00:00.000Z', log: L
     databaseUrl: database.url,
     identitySecret: testIdentitySecret,
     plans,
+    signIn: { ...testSignIn, ...options.signIn },
+    redisUrl: options.redisUrl,
     host: '127.0.0.1',
     port: 0,
     log,
@@ -69,6 +77,7 @@ export async function startAccountsRoom(now = '2026-11-20T10:00:00.000Z', log: L
   let accounts = 0;
   return {
     url: room.url,
+    databaseUrl: database.url,
     clock,
     deps,
     /** Without any credential, as on public endpoints. */

@@ -1,5 +1,8 @@
 // All three rooms as `almanac start` wires them, on free ports and a database of their own, for tests of the whole.
+import type { SignInSettings } from '../accounts-api/deps.ts';
+import type { MailSettings } from '../accounts-api/mail.ts';
 import { createAccount, createKey, setPlan } from '../accounts-api/operator.ts';
+import { startWorker } from '../accounts-api/worker.ts';
 import { connect, type Deps } from '../accounts-api/database.ts';
 import { start as startAccountsApi } from '../accounts-api/main.ts';
 import { start as startDataApi } from '../data-api/main.ts';
@@ -13,6 +16,7 @@ import type { Log } from '../kernel/log.ts';
 import { loadPlans, type Plans } from '../kernel/plans.ts';
 import { projectRoot } from '../kernel/settings.ts';
 import { createTestDatabase, silentLog, testIdentitySecret } from './harness.ts';
+import { testMail, testSignIn } from './sign-in.ts';
 
 export interface Rooms {
   /** The gateway's address. */
@@ -41,6 +45,9 @@ export interface RoomsOptions {
   redisUrl?: string;
   plans?: Plans;
   publicCallsPerSecond?: number;
+  signIn?: Partial<SignInSettings>;
+  /** Given: a worker runs beside the rooms and sends mail so. */
+  mail?: Partial<MailSettings>;
 }
 
 /** The plans of the project's own file. */
@@ -60,7 +67,12 @@ export async function startRooms(options: RoomsOptions = {}): Promise<Rooms> {
     clock,
   };
   const dataApi = await startDataApi({ ...shared, seriesTimeZone: 'UTC' });
-  const accountsApi = await startAccountsApi({ ...shared, plans });
+  const signIn = { ...testSignIn, ...options.signIn };
+  const accountsApi = await startAccountsApi({ ...shared, plans, signIn, redisUrl: options.redisUrl });
+  const { publicUrl } = signIn;
+  const worker =
+    options.mail &&
+    (await startWorker({ ...shared, plans, publicUrl, mail: { ...testMail, ...options.mail } }));
   const gateway = await startGateway({
     ...shared,
     plans,
@@ -113,6 +125,7 @@ export async function startRooms(options: RoomsOptions = {}): Promise<Rooms> {
     },
     async close() {
       await gateway.close();
+      await worker?.close();
       await accountsApi.close();
       await dataApi.close();
       await accounts.db.close();

@@ -8,9 +8,29 @@ import {
   type Sequelize,
 } from 'sequelize';
 
-/** Who makes a change. `actorId` is the id of the key or the session; the operator has none. */
+/**
+ * Who makes a change. `actorId` is the id of the key or the session; the operator has none. A visitor is somebody who proved
+ * a password, a mailed link or a Google identity without being signed in.
+ */
 export type Actor =
-  { actorKind: 'key' | 'session'; actorId: string } | { actorKind: 'operator'; actorId: null };
+  { actorKind: 'key' | 'session'; actorId: string } | { actorKind: 'operator' | 'visitor'; actorId: null };
+
+export type Action =
+  | 'account.created'
+  | 'account.updated'
+  | 'account.plan_changed'
+  | 'account.closed'
+  | 'email.verified'
+  | 'email.change_asked'
+  | 'email.changed'
+  | 'password.changed'
+  | 'password.set'
+  | 'session.created'
+  | 'session.ended'
+  | 'google.linked'
+  | 'google.unlinked'
+  | 'key.created'
+  | 'key.revoked';
 
 export class AuditEvent extends Model<InferAttributes<AuditEvent>, InferCreationAttributes<AuditEvent>> {
   declare eventNo: CreationOptional<number>;
@@ -18,8 +38,7 @@ export class AuditEvent extends Model<InferAttributes<AuditEvent>, InferCreation
   declare accountId: string;
   declare actorKind: Actor['actorKind'];
   declare actorId: string | null;
-  declare action:
-    'account.created' | 'account.updated' | 'account.plan_changed' | 'key.created' | 'key.revoked';
+  declare action: Action;
   /** The id of what was changed. */
   declare subject: string;
   /** What changed, without any secret. */

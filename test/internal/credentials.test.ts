@@ -5,6 +5,7 @@ import { start } from '../../accounts-api/main.ts';
 import { setPlan } from '../../accounts-api/operator.ts';
 import { assertError, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
+import { testSignIn } from '../sign-in.ts';
 
 let room: AccountsRoom;
 
@@ -76,6 +77,8 @@ test('the room says whether it is alive, and whether its database answers', asyn
     databaseUrl: 'postgres://nobody@127.0.0.1:1/nothing',
     identitySecret: testIdentitySecret,
     plans: room.deps.plans,
+    signIn: testSignIn,
+    redisUrl: undefined,
     host: '127.0.0.1',
     port: 0,
     log: silentLog,

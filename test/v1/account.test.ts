@@ -15,6 +15,9 @@ test('an account is shown to its own credential', async (t) => {
   t.deepEqual(dataOf(t, await room.as(client, '/v1/account')), {
     id: client.accountId,
     email: account?.email,
+    email_verified: true,
+    has_password: false,
+    google_linked: false,
     name: null,
     plan: 'pro',
     status: 'active',

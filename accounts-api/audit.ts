@@ -1,0 +1,48 @@
+// GET /v1/account/audit: what was done to the account, by whom and when; the newest first.
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import { fail } from '../kernel/errors.ts';
+import type { Handler } from '../kernel/http.ts';
+import { integerParam, parseQuery } from '../kernel/params.ts';
+import { callerOf } from './caller.ts';
+import type { Deps } from './database.ts';
+import { sendList } from './envelope.ts';
+
+const page = z.object({ limit: integerParam(1, 1000).default(100), cursor: z.string().optional() });
+
+export function listAuditEvents(deps: Deps): Handler {
+  return async (request, response, call) => {
+    const { accountId } = callerOf(call);
+    const { limit, cursor } = parseQuery(page, request.url);
+    const before = cursor === undefined ? undefined : openCursor(cursor);
+    const events = await call.stage('sql', () =>
+      deps.db.auditEvents.findAll({
+        where: { accountId, ...(before === undefined ? {} : { eventNo: { [Op.lt]: before } }) },
+        order: [['eventNo', 'DESC']],
+        limit: limit + 1,
+      }),
+    );
+    const shown = events.slice(0, limit);
+    const records = shown.map((event) => ({
+      at: event.at.toISOString(),
+      action: event.action,
+      actor: { kind: event.actorKind, id: event.actorId },
+      subject: event.subject,
+      detail: event.detail,
+    }));
+    const last = events.length > limit ? shown.at(-1) : undefined;
+    sendList(response, records, last === undefined ? null : makeCursor(last.eventNo));
+  };
+}
+
+function makeCursor(eventNo: number): string {
+  return Buffer.from(`audit ${eventNo}`).toString('base64url');
+}
+
+function openCursor(cursor: string): number {
+  const match = /^audit (\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString());
+  if (match?.[1] === undefined) {
+    fail('invalid_cursor', 'The cursor is damaged: send `next_cursor` as it was given.', { param: 'cursor' });
+  }
+  return Number(match[1]);
+}

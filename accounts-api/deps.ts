@@ -1,0 +1,31 @@
+// What sign-in needs beside the database: built by main.ts, handed to the handlers.
+import type { Log } from '../kernel/log.ts';
+import type { Deps } from './database.ts';
+import type { Jobs } from './jobs.ts';
+import type { Passwords } from './passwords.ts';
+import type { Throttle } from './throttle.ts';
+
+export interface SignInSettings {
+  /** Where people reach the service: links in mails and the way back from Google begin with it. No slash at the end. */
+  publicUrl: string;
+  /** Whether mail leaves the machine. Where it does, an address must be verified before its account is made. */
+  mailGoesOut: boolean;
+  passwordLengthMin: number;
+  /** Undefined: no sign-in with Google. */
+  google: GoogleSettings | undefined;
+}
+
+export interface GoogleSettings {
+  clientId: string;
+  clientSecret: string;
+  /** `https://accounts.google.com`, or what stands in for it in tests. */
+  issuer: string;
+}
+
+export interface SignInDeps extends Deps {
+  readonly jobs: Jobs;
+  readonly passwords: Passwords;
+  readonly throttle: Throttle;
+  readonly settings: SignInSettings;
+  readonly log: Log;
+}

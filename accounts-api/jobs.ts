@@ -1,0 +1,133 @@
+// Durable work: a job is a row written in the transaction of the change it belongs to, done later by a worker.
+// Hides pg-boss. A job names what it is about and holds no secret: links are minted by the worker, when it sends them.
+import { PgBoss } from 'pg-boss';
+import { QueryTypes, type Sequelize, type Transaction } from 'sequelize';
+import type { Log } from '../kernel/log.ts';
+
+/** A mail to send. Addresses are looked up again when it is sent, but where the mail is about the address itself. */
+export type MailJob =
+  /** To whoever signed up: the link that makes the account, or word that there is one. */
+  | { mail: 'sign_up'; signupId: string }
+  /** To an account that was made without a mailed link: the link that confirms its address. */
+  | { mail: 'verify_email'; accountId: string }
+  /** To an address that asked for it; nothing happens where it has no account. */
+  | { mail: 'reset_password'; email: string }
+  /** The link to the new address. */
+  | { mail: 'change_email'; accountId: string; email: string }
+  /** Word of something that happened, to the address it concerns. */
+  | { mail: 'notice'; notice: Notice; email: string; at: string };
+
+export type Notice =
+  | 'password_changed'
+  | 'email_change_asked'
+  | 'email_changed'
+  | 'google_linked'
+  | 'google_unlinked'
+  | 'account_closed';
+
+export interface Jobs {
+  /** Writes jobs in the transaction: they exist if and only if it commits. */
+  enqueue(transaction: Transaction, ...jobs: MailJob[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+const queue = 'mail';
+const queueOptions = {
+  // With doubling waits of 5 s to 1 h this tries for two days.
+  retryLimit: 50,
+  retryDelay: 5,
+  retryBackoff: true,
+  retryDelayMax: 3600,
+  expireInSeconds: 120,
+  heartbeatSeconds: 10, // a worker that says nothing for this long is dead …
+  retentionSeconds: 3 * 24 * 3600,
+  deleteAfterSeconds: 24 * 3600,
+};
+const superviseSeconds = 5; // … and its jobs are taken up again this soon after
+
+/** The side that writes jobs. Nothing connects before the first one, but `warmUp` may do so in advance. */
+export function openJobs(sequelize: Sequelize, databaseUrl: string, log: Log): Jobs & { warmUp(): void } {
+  const boss = createBoss(databaseUrl, log, { supervise: false, max: 2 });
+  let started: Promise<void> | undefined;
+  const start = () => {
+    started ??= begin(boss).catch((error: unknown) => {
+      started = undefined; // the next job tries again
+      throw error;
+    });
+    return started;
+  };
+  return {
+    warmUp() {
+      start().catch((error: unknown) => log.warn({ err: error }, 'jobs cannot be written yet'));
+    },
+    async enqueue(transaction, ...jobs) {
+      await start();
+      const db = {
+        async executeSql(text: string, values: unknown[] = []) {
+          const rows = await sequelize.query(text, { bind: values, type: QueryTypes.SELECT, transaction });
+          return { rows };
+        },
+      };
+      for (const job of jobs) await boss.send(queue, job, { db });
+    },
+    close: () => boss.stop({ graceful: false }),
+  };
+}
+
+/** The side that does them: hands each job over, again and again until it succeeds. `close` finishes what is under way. */
+export async function startWork(
+  databaseUrl: string,
+  log: Log,
+  perform: (job: MailJob) => Promise<void>,
+): Promise<{ close(): Promise<void> }> {
+  const boss = createBoss(databaseUrl, log, { supervise: true, max: 4 });
+  try {
+    await begin(boss);
+    await boss.work<MailJob>(
+      queue,
+      { pollingIntervalSeconds: 0.5, localConcurrency: 2, heartbeatRefreshSeconds: 3 },
+      async (jobs) => {
+        for (const { data, id } of jobs) {
+          try {
+            await perform(data);
+          } catch (error) {
+            log.warn(
+              { err: error, job: id, mail: data.mail },
+              'a mail could not be sent; it will be tried again',
+            );
+            throw error;
+          }
+        }
+      },
+    );
+  } catch (error) {
+    await boss.stop({ graceful: false });
+    throw error;
+  }
+  return { close: () => boss.stop({ graceful: true, timeout: 30_000 }) };
+}
+
+function createBoss(
+  databaseUrl: string,
+  log: Log,
+  { supervise, max }: { supervise: boolean; max: number },
+): PgBoss {
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    application_name: supervise ? 'almanac worker' : 'almanac jobs',
+    schema: 'jobs',
+    max,
+    supervise,
+    schedule: false,
+    superviseIntervalSeconds: superviseSeconds,
+    monitorIntervalSeconds: superviseSeconds,
+  });
+  boss.on('error', (error: Error) => log.warn({ err: error }, 'jobs: a statement failed'));
+  return boss;
+}
+
+/** Makes the schema and the queue where they are missing; several may do so at once. */
+async function begin(boss: PgBoss): Promise<void> {
+  await boss.start();
+  await boss.createQueue(queue, queueOptions);
+}

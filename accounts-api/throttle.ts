@@ -1,0 +1,200 @@
+// How often somebody may try: sign-ins, mails to an address, links. Counted before any password is hashed; in Redis for all
+// instances, or in this process. Hides the limiters, and what happens while Redis is away: it is counted here.
+// Nobody can lock an owner out: waits end by themselves, and a device that has signed in before counts on its own.
+import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { createClient } from 'redis';
+import { limitKey } from '../kernel/address.ts';
+import { fail } from '../kernel/errors.ts';
+import type { Log } from '../kernel/log.ts';
+
+export interface Throttle {
+  /**
+   * Counts a try at a password. Five in a quarter of an hour are free; each one more waits twice as long as the one
+   * before, up to a quarter of an hour. One address may fail 30 times in that time.
+   * @param device the token of an earlier sign-in, as it came. @throws Failure `rate_limited`.
+   */
+  signIn(who: { email: string; ip: string; device?: string | undefined }): Promise<SignInTry>;
+  /** Forgets the failed tries at an account: its owner has proved to be one. */
+  forgive(email: string): Promise<void>;
+  /** Counts what makes a mail to an address that anybody may name: sign-ups, forgotten passwords. @throws Failure `rate_limited`. */
+  mail(who: { email: string; ip: string }): Promise<void>;
+  /** Counts a try at a mailed link or a way back from Google. @throws Failure `rate_limited`. */
+  token(ip: string): Promise<void>;
+  /** A token for a device that has just signed in. */
+  deviceToken(email: string): string;
+  close(): void;
+}
+
+export interface SignInTry {
+  /** The password was right: nothing of the try counts any more. */
+  succeeded(): Promise<void>;
+}
+
+const quarterHour = 15 * 60;
+const hour = 60 * 60;
+const freeTries = 5;
+
+/** How long the next try waits after the n-th, in seconds: 1 after the sixth, doubling, a quarter of an hour at most. */
+export function waitSeconds(tries: number): number {
+  return tries <= freeTries ? 0 : Math.min(quarterHour, 2 ** (tries - freeTries - 1));
+}
+
+/** @param redisUrl undefined: counted in this process. @param secret signs the tokens of devices. */
+export function createThrottle(options: {
+  redisUrl: string | undefined;
+  secret: string;
+  log: Log;
+}): Throttle {
+  const { limiter, close } = createLimiters(options.redisUrl, options.log);
+  const failuresOfAddress = limiter('failures', 30, quarterHour);
+  const tries = limiter('tries', 1_000_000, quarterHour);
+  const gate = limiter('gate', 1, 1);
+  const mailsOfIp = limiter('mail-ip', 10, hour);
+  const mailsToAddress = limiter('mail-to', 3, hour);
+  const tokensOfIp = limiter('token', 20, 10 * 60);
+  const devices = createDeviceTokens(options.secret);
+  const account = (email: string) => `account:${hashed(email)}`;
+
+  return {
+    async signIn({ email, ip, device }) {
+      const known = device === undefined ? null : devices.open(device, email);
+      const address = limitKey(ip);
+      // A known device is beyond the reach of whoever uses up the tries of the account, or of a shared address.
+      if (known === null) await failuresOfAddress.take(address);
+      const who = known === null ? account(email) : `device:${known}`;
+      const count = await tries.take(who);
+      const wait = waitSeconds(count);
+      if (wait > 0) {
+        try {
+          await gate.take(who, wait);
+        } catch (error) {
+          await tries.giveBack(who); // what was refused was no try: hammering makes nobody wait longer
+          throw error;
+        }
+      }
+      return {
+        async succeeded() {
+          if (known === null) await failuresOfAddress.giveBack(address);
+          await tries.forget(who);
+          await gate.forget(who);
+        },
+      };
+    },
+    async forgive(email) {
+      await tries.forget(account(email));
+      await gate.forget(account(email));
+    },
+    async mail({ email, ip }) {
+      await mailsOfIp.take(limitKey(ip));
+      await mailsToAddress.take(hashed(email));
+    },
+    async token(ip) {
+      await tokensOfIp.take(limitKey(ip));
+    },
+    deviceToken: (email) => devices.mint(email),
+    close,
+  };
+}
+
+/** Signed, so that nothing is stored; bound to the address, so that one account's device says nothing at another's. */
+function createDeviceTokens(secret: string) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac devices that have signed in', 32));
+  const sign = (nonce: string, email: string) =>
+    createHmac('sha256', key).update(`${nonce} ${email.toLowerCase()}`).digest('base64url');
+  return {
+    mint(email: string): string {
+      const nonce = randomBytes(16).toString('base64url');
+      return `dev_${nonce}.${sign(nonce, email)}`;
+    },
+    /** The device's name, or null where the token is not one for this address. */
+    open(token: string, email: string): string | null {
+      const match = /^dev_([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/.exec(token);
+      if (match?.[1] === undefined || match[2] === undefined) return null;
+      return timingSafeEqual(Buffer.from(match[2]), Buffer.from(sign(match[1], email))) ? match[1] : null;
+    },
+  };
+}
+
+interface Limiter {
+  /** Takes one of the points of a key. @returns how many are taken. @throws Failure `rate_limited`. */
+  take(key: string, durationSeconds?: number): Promise<number>;
+  giveBack(key: string): Promise<void>;
+  forget(key: string): Promise<void>;
+}
+
+// Redis answers in well under 1 ms; one that is stalled must not stall sign-ins.
+const redisDeadlineMs = 500;
+
+function createLimiters(redisUrl: string | undefined, log: Log) {
+  const client = redisUrl === undefined ? undefined : connect(redisUrl, log);
+
+  function limiter(name: string, points: number, duration: number): Limiter {
+    const settings = { points, duration, keyPrefix: `almanac:throttle:${name}` };
+    const memory = new RateLimiterMemory(settings);
+    const shared =
+      client && new RateLimiterRedis({ ...settings, storeClient: client, useRedisPackage: true });
+
+    /** Asks Redis where it answers, else this process. A limit that is reached is an answer. */
+    async function ask<T>(question: (store: RateLimiterMemory | RateLimiterRedis) => Promise<T>): Promise<T> {
+      if (shared !== undefined && client?.isReady === true) {
+        try {
+          return await withDeadline(question(shared));
+        } catch (error) {
+          if (error instanceof RateLimiterRes) throw error;
+          log.warn({ err: error }, 'Redis does not answer; tries are counted in this process');
+        }
+      }
+      return question(memory);
+    }
+    return {
+      async take(key, durationSeconds) {
+        const custom = durationSeconds === undefined ? {} : { customDuration: durationSeconds };
+        try {
+          return (await ask((store) => store.consume(key, 1, custom))).consumedPoints;
+        } catch (rejection) {
+          if (!(rejection instanceof RateLimiterRes)) throw rejection;
+          const seconds = Math.max(1, Math.ceil(rejection.msBeforeNext / 1000));
+          return fail('rate_limited', `Too many tries; the next one is possible in ${seconds} s.`, {
+            headers: { 'retry-after': String(seconds) },
+          });
+        }
+      },
+      async giveBack(key) {
+        await ask((store) => store.reward(key, 1));
+      },
+      async forget(key) {
+        await ask((store) => store.delete(key));
+      },
+    };
+  }
+  return { limiter, close: () => client?.destroy() };
+}
+
+function connect(url: string, log: Log) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true, // while it is away, fail at once
+    pingInterval: 1_000, // with socketTimeout: a half-open connection is found and made anew
+    socket: { socketTimeout: 5_000, reconnectStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1_000) },
+  });
+  client.on('error', (error: unknown) => log.warn({ err: error }, 'Redis connection failed'));
+  client.connect().catch((error: unknown) => log.warn({ err: error }, 'Redis connection given up'));
+  return client;
+}
+
+async function withDeadline<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${redisDeadlineMs} ms`)), redisDeadlineMs);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function hashed(email: string): string {
+  return createHash('sha256').update(email.toLowerCase()).digest('hex');
+}

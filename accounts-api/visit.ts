@@ -1,0 +1,21 @@
+// Where a request comes from: for the list of sessions, the audit and the throttle.
+import type { Request } from 'express';
+
+export interface Visit {
+  /** The client's address, as the gateway found it. */
+  ip: string;
+  userAgent: string;
+}
+
+/** @param request as the gateway forwards it: its X-Forwarded-For holds the client's address and nothing else. */
+export function visitOf(request: Request): Visit {
+  return {
+    ip: printable(request.get('x-forwarded-for') ?? request.socket.remoteAddress ?? '', 64),
+    userAgent: printable(request.get('user-agent') ?? '', 256),
+  };
+}
+
+/** Text of a client that is stored and shown: short, and nothing in it that a terminal or a log would obey. */
+function printable(text: string, lengthMax: number): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?').slice(0, lengthMax);
+}

@@ -1,0 +1,130 @@
+// The worker: does the jobs that accounts-api wrote down. Builds it and starts it; any number may run beside each other.
+// A job is done at least once: a link is minted each time its mail is sent, and every one of them is good.
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Plans } from '../kernel/plans.ts';
+import { connect, type Deps } from './database.ts';
+import { startWork, type MailJob } from './jobs.ts';
+import { createMailer, type Mail, type Mailer, type MailSettings } from './mail.ts';
+import { mintMailToken } from './mail-tokens.ts';
+import {
+  accountExistsMail,
+  changeEmailMail,
+  linkTo,
+  noticeMail,
+  resetPasswordMail,
+  signUpMail,
+  verifyEmailMail,
+} from './mails.ts';
+import { findAccountByEmail } from './operator.sql.ts';
+import { selectSignup } from './signups.sql.ts';
+
+export interface WorkerOptions {
+  databaseUrl: string;
+  plans: Plans;
+  /** Links in mails begin with it; no slash at the end. */
+  publicUrl: string;
+  mail: MailSettings;
+  log: Log;
+  clock: Clock;
+}
+
+export interface RunningWorker {
+  /** Takes no more jobs, finishes those under way, then resolves. */
+  close(): Promise<void>;
+}
+
+interface WorkerDeps extends Deps {
+  publicUrl: string;
+}
+
+/** @throws Error where the database does not answer. */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { plans, clock, log, publicUrl } = options;
+  const db = connect(options.databaseUrl);
+  const mailer = createMailer(options.mail, log);
+  const deps = { db, plans, clock, publicUrl };
+  try {
+    const work = await startWork(options.databaseUrl, log, (job) => perform(deps, mailer, job));
+    return {
+      async close() {
+        await work.close();
+        mailer.close();
+        await db.close();
+      },
+    };
+  } catch (error) {
+    mailer.close();
+    await db.close();
+    throw error;
+  }
+}
+
+async function perform(deps: WorkerDeps, mailer: Mailer, job: MailJob): Promise<void> {
+  const mail = await mailOf(deps, job);
+  if (mail !== null) await mailer.send(mail);
+}
+
+/** The mail of a job, its link fresh; null where what it was about is gone meanwhile. */
+async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
+  switch (job.mail) {
+    case 'sign_up':
+      return mailOfSignUp(deps, job.signupId);
+    case 'verify_email':
+      return mailOfAccount(deps, job.accountId, null, 'verify_email');
+    case 'change_email':
+      return mailOfAccount(deps, job.accountId, job.email, 'change_email');
+    case 'reset_password':
+      return mailOfReset(deps, job.email);
+    default:
+      return noticeMail(job.email, job.notice, job.at);
+  }
+}
+
+async function mailOfSignUp(deps: WorkerDeps, signupId: string): Promise<Mail | null> {
+  const signup = await selectSignup(deps.db, signupId);
+  if (signup === null) return null;
+  const owner = await findAccountByEmail(deps.db, signup.email);
+  if (owner !== null) return accountExistsMail(owner.email, deps.publicUrl);
+  const token = await mintMailToken(deps, {
+    purpose: 'sign_up',
+    signup_id: signupId,
+    account_id: null,
+    email: signup.email,
+    credentialVersion: null,
+  });
+  return signUpMail(signup.email, linkTo(deps.publicUrl, 'verifyEmail', token));
+}
+
+/** @param newEmail the address to confirm; null: the account's own. */
+async function mailOfAccount(
+  deps: WorkerDeps,
+  accountId: string,
+  newEmail: string | null,
+  purpose: 'verify_email' | 'change_email',
+): Promise<Mail | null> {
+  const account = await deps.db.accounts.findByPk(accountId);
+  if (account === null || (purpose === 'verify_email' && account.emailVerifiedAt !== null)) return null;
+  const email = newEmail ?? account.email;
+  const owner = newEmail === null ? null : await findAccountByEmail(deps.db, newEmail);
+  if (owner !== null && owner.id !== accountId) return accountExistsMail(email, deps.publicUrl);
+  const { credentialVersion } = account;
+  const about = { purpose, signup_id: null, account_id: accountId, email, credentialVersion };
+  const link = linkTo(deps.publicUrl, 'verifyEmail', await mintMailToken(deps, about));
+  return purpose === 'change_email' ? changeEmailMail(email, link) : verifyEmailMail(email, link);
+}
+
+async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null> {
+  const account = await findAccountByEmail(deps.db, asked);
+  if (account === null || account.status === 'disabled') return null;
+  const { id, email, credentialVersion } = account;
+  const token = await mintMailToken(deps, {
+    purpose: 'reset_password',
+    signup_id: null,
+    account_id: id,
+    email,
+    credentialVersion,
+  });
+  // To the address of the account as it is stored, not as it was typed.
+  return resetPasswordMail(email, linkTo(deps.publicUrl, 'setPassword', token));
+}
