@@ -15,6 +15,8 @@ export type ColumnType =
   | 'instant' // local time in the row's time_zone, or with an offset of its own
   | 'time_zone'
   | 'url'
+  | 'currency'
+  | 'coicop'
   | 'month_day' // MM-DD
   | 'list'; // text parts divided by ;
 
@@ -95,6 +97,14 @@ const cellTypes: Record<ColumnType, CellType> = {
     read: (text) => (/^https?:\/\/\S{1,1990}$/.test(text) && URL.canParse(text) ? text : undefined),
     expected: () => 'an address that begins http:// or https://',
   },
+  currency: {
+    read: (text) => (/^[A-Za-z]{3}$/.test(text) ? text.toUpperCase() : undefined),
+    expected: () => 'an ISO 4217 code such as PKR',
+  },
+  coicop: {
+    read: (text) => (/^\d{2}(?:\.\d{1,2}){0,4}$/.test(text) ? text : undefined),
+    expected: () => 'a COICOP code such as 01.1.1.1',
+  },
   month_day: {
     read: (text) => (isDate(`2024-${text}`) ? text : undefined),
     expected: () => 'a month and day, MM-DD',
@@ -148,9 +158,10 @@ function isInstant(text: string): boolean {
 }
 
 function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false; // to Intl an offset is a time zone too, but it knows no summer
   try {
-    // An offset is a time zone to Intl, but it knows no summer.
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name })) && /^[A-Za-z]/.test(name);
+    Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;

@@ -33,7 +33,7 @@ const rowBytesMax = 4 * 1024 * 1024;
  * @throws IngestFailure where the input is missing, damaged, or not text of its encoding.
  */
 export async function* readCsv(input: Readable | string, options: CsvOptions): AsyncGenerator<CsvBatch> {
-  const pieces = decoded(unpacked(open(input, options)), options.encoding);
+  const pieces = readPieces(input, options);
   const first = await pieces.next();
   if (first.done === true) throw new IngestFailure('invalid_file', 'The file is empty.');
   const collector = new BatchParser(
@@ -47,6 +47,11 @@ export async function* readCsv(input: Readable | string, options: CsvOptions): A
   } finally {
     collector.destroy();
   }
+}
+
+/** The input in UTF-8, in pieces that end between characters. @throws IngestFailure as `readCsv` does. */
+export function readPieces(input: Readable | string, options: CsvOptions): AsyncGenerator<Buffer> {
+  return decoded(unpacked(open(input, options)), options.encoding);
 }
 
 /** csv-parse fed piece by piece: rows are taken as it finds them, so no stream of objects stands in between. */

@@ -11,6 +11,8 @@ export interface Dataset {
   /** The table that the rows end up in. */
   target: string;
   key: readonly string[];
+  /** Where a row describes a series: the id of that of row `t`, in SQL. */
+  series?: string;
   columns: readonly Column[];
   /** What a column that is not in the list means; without it, such a column is an error. */
   otherColumns?: string;
@@ -57,6 +59,46 @@ const seriesColumns: readonly Column[] = [
   { name: 'category', type: 'text', required: false, lengthMax: 500, meaning: 'path, parts divided by /' },
 ];
 
+const itemColumns: readonly Column[] = [
+  { name: 'item_id', type: 'slug', required: true, meaning: 'id; prices name the item by it' },
+  { name: 'name', type: 'text', required: true, lengthMax: 200, meaning: 'name in English' },
+  { name: 'name_local', type: 'text', required: false, lengthMax: 200, meaning: 'name where it is sold' },
+  { name: 'category', type: 'text', required: false, lengthMax: 200, meaning: 'path, parts divided by /' },
+  {
+    name: 'unit',
+    type: 'text',
+    required: true,
+    lengthMax: 80,
+    meaning: 'what a price is for, such as 20 Kg bag',
+  },
+  { name: 'unit_quantity', type: 'number', required: false, range: [1e-9, 1e9], meaning: '20 of 20 Kg bag' },
+  { name: 'unit_measure', type: 'text', required: false, lengthMax: 40, meaning: 'Kg of 20 Kg bag' },
+  { name: 'currency', type: 'currency', required: true, meaning: 'of the prices' },
+  { name: 'coicop', type: 'coicop', required: false, meaning: 'class of consumption' },
+  { name: 'frequency', type: 'frequency', required: true, meaning: 'of the prices' },
+  { name: 'source', type: 'text', required: true, lengthMax: 500, meaning: 'who publishes the prices' },
+  { name: 'active', type: 'boolean', required: false, meaning: 'whether prices are still published' },
+];
+
+const cityColumns: readonly Column[] = [
+  { name: 'city_id', type: 'slug', required: true, meaning: 'id; prices name the city by it' },
+  { name: 'name', type: 'text', required: true, lengthMax: 200, meaning: 'name in English' },
+  { name: 'province', type: 'text', required: false, lengthMax: 200, meaning: 'province or state' },
+  { name: 'latitude', type: 'number', required: false, range: [-90, 90], meaning: 'degrees, north positive' },
+  {
+    name: 'longitude',
+    type: 'number',
+    required: false,
+    range: [-180, 180],
+    meaning: 'degrees, east positive',
+  },
+];
+
+/** Facts of an item or a city that a price file may hold, used where --create makes one. */
+const priceFacts = [...itemColumns, ...cityColumns].filter(
+  ({ name }) => !['item_id', 'city_id', 'name', 'active'].includes(name),
+);
+
 export const datasets: readonly Dataset[] = [
   {
     name: 'series',
@@ -64,6 +106,7 @@ export const datasets: readonly Dataset[] = [
     kind: 'table',
     target: 'data.series',
     key: ['series_id'],
+    series: 't.series_id',
     columns: seriesColumns,
   },
   {
@@ -113,6 +156,145 @@ export const datasets: readonly Dataset[] = [
         })),
     ],
     otherColumns: 'a dimension of that name (leave one out with --ignore)',
+  },
+  {
+    name: 'commodity-items',
+    meaning: 'What is priced: made where the id is new, changed where it is known.',
+    kind: 'table',
+    target: 'data.commodity_items',
+    key: ['item_id'],
+    series: `'commodity.' || t.item_id`,
+    columns: itemColumns,
+  },
+  {
+    name: 'commodity-cities',
+    meaning: 'Where prices are taken.',
+    kind: 'table',
+    target: 'data.commodity_cities',
+    key: ['city_id'],
+    columns: cityColumns,
+  },
+  {
+    name: 'commodity-prices',
+    meaning:
+      'Prices by item and city, with vintages as observations have them. --create makes items and cities.',
+    kind: 'points',
+    target: 'data.observations',
+    key: ['item', 'city', 'date', 'price_type', 'stat', 'vintage'],
+    columns: [
+      {
+        name: 'item',
+        type: 'slug',
+        required: true,
+        meaning: 'the item: its id, or the name its id is made of',
+      },
+      {
+        name: 'city',
+        type: 'slug',
+        required: true,
+        meaning: 'the city: its id, or the name its id is made of',
+      },
+      {
+        name: 'date',
+        type: 'date',
+        required: true,
+        meaning: 'day or period; kept as the last day of the period',
+      },
+      {
+        name: 'price',
+        type: 'number',
+        required: true,
+        meaning: 'in the currency and for the unit of the item',
+      },
+      {
+        name: 'price_type',
+        type: 'slug',
+        required: false,
+        meaning: 'retail, wholesale or farmgate; retail unless given',
+      },
+      { name: 'stat', type: 'slug', required: false, meaning: 'avg, min or max; avg unless given' },
+      {
+        name: 'status',
+        type: 'text',
+        required: false,
+        lengthMax: 16,
+        meaning: 'observation status, such as E or P',
+      },
+      { name: 'vintage', type: 'date', required: false, meaning: 'day of publication, instead of --vintage' },
+      ...priceFacts.map((column) => ({
+        ...column,
+        required: false,
+        meaning: `${column.meaning}; for --create`,
+      })),
+    ],
+  },
+  {
+    name: 'calendar',
+    meaning: 'When publishers release what: a CSV file, or an iCalendar file (.ics) with an event a release.',
+    kind: 'table',
+    target: 'data.releases',
+    key: ['release_id'],
+    columns: [
+      {
+        name: 'release_id',
+        type: 'text',
+        required: true,
+        lengthMax: 200,
+        meaning: 'id, kept when the date moves (UID of an event)',
+      },
+      { name: 'title', type: 'text', required: true, lengthMax: 500, meaning: 'what is released (SUMMARY)' },
+      {
+        name: 'source',
+        type: 'text',
+        required: true,
+        lengthMax: 500,
+        meaning: 'who releases it, as its series spell it',
+      },
+      { name: 'release_at', type: 'instant', required: true, meaning: 'when, in time_zone (DTSTART)' },
+      { name: 'time_zone', type: 'time_zone', required: true, meaning: 'of the publisher (TZID)' },
+      {
+        name: 'time_confirmed',
+        type: 'boolean',
+        required: false,
+        meaning: 'whether the hour is known; unless given, whether it is not midnight',
+      },
+      {
+        name: 'reference_period',
+        type: 'text',
+        required: false,
+        lengthMax: 100,
+        meaning: 'what it is about, such as 2026-10',
+      },
+      { name: 'frequency', type: 'frequency', required: false, meaning: 'how often it comes' },
+      {
+        name: 'kind',
+        type: 'word',
+        words: ['new', 'revised'],
+        required: false,
+        meaning: 'first figures or a revision',
+      },
+      {
+        name: 'status',
+        type: 'word',
+        words: ['scheduled', 'released', 'delayed', 'cancelled'],
+        required: false,
+        meaning: 'by the clock unless given',
+      },
+      {
+        name: 'importance',
+        type: 'word',
+        words: ['low', 'medium', 'high'],
+        required: false,
+        meaning: 'to markets',
+      },
+      {
+        name: 'series_ids',
+        type: 'list',
+        required: false,
+        meaning: 'the series that it brings, divided by ;',
+      },
+      { name: 'url', type: 'url', required: false, meaning: 'where it will be' },
+    ],
   },
 ];
 

@@ -16,6 +16,8 @@ const sqlTypes: Record<Column['type'], string> = {
   instant: 'text',
   time_zone: 'text',
   url: 'text',
+  currency: 'text',
+  coicop: 'text',
   month_day: 'text',
   list: 'text[]',
 };
@@ -62,16 +64,30 @@ export function takeIncomplete(
   );
 }
 
-/** Takes out rows that would change how the dates of existing observations are to be read. @returns them. */
+/**
+ * Takes out rows that would change how the dates of existing observations are to be read. @returns them.
+ * @param seriesId the series of a row `t`, in SQL.
+ */
 export function takeRedatings(
   on: Transaction,
-  column: 'frequency' | 'fiscal_year_end',
+  column: string,
+  seriesId: string,
 ): Promise<{ line: number; value: string | null; kept: string | null }[]> {
   return on.query(
     `delete from load_table t using data.series s
-     where s.series_id = t.series_id and s.${column} is distinct from t.${column}
+     where s.series_id = ${seriesId} and s.${column} is distinct from t.${column}
        and exists (select from data.vintages v where v.series_no = s.series_no)
      returning t.line, t.${column} as value, s.${column} as kept`,
+  );
+}
+
+/** Takes out rows of the calendar that name series that do not exist. @returns them, with the first such. */
+export function takeUnknownSeries(on: Transaction): Promise<{ line: number; unknown: string }[]> {
+  return on.query(
+    `delete from load_table t using (
+       select distinct on (line) line, id from load_table, unnest(series_ids) id
+       where not exists (select from data.series s where s.series_id = id) order by line) gone
+     where gone.line = t.line returning t.line, gone.id as unknown`,
   );
 }
 
@@ -83,8 +99,6 @@ export async function upsert(
   loadNo: number,
 ): Promise<{ inserted: number; updated: number }> {
   const names = present.map((column) => column.name);
-  const cell = (column: Column) =>
-    column.type === 'list' ? `coalesce(t.${column.name}, '{}')` : `t.${column.name}`;
   const others = present.filter((column) => !dataset.key.includes(column.name));
   // The version is what readers' caches go by, so metadata counts as a change of the series.
   const versions = dataset.target === 'data.series' ? ', data_version = $1, updated_at = now()' : '';
@@ -110,6 +124,14 @@ export async function upsert(
 export async function countStaged(on: Transaction): Promise<number> {
   const [row] = await on.query<{ count: number }>('select count(*) as count from load_table');
   return row?.count ?? 0;
+}
+
+/** A cell of the stage as the table takes it. */
+function cell({ name, type }: Column): string {
+  if (type === 'list') return `coalesce(t.${name}, '{}')`;
+  if (type !== 'instant') return `t.${name}`;
+  return `case when t.${name} ~ '(Z|[+-][0-9:]+)$' and length(t.${name}) > 10 then t.${name}::timestamptz
+    else t.${name}::timestamp at time zone t.time_zone end`;
 }
 
 function onKey(dataset: Dataset, stage: string, target: string): string {

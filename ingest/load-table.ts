@@ -12,6 +12,7 @@ import {
   takeIncomplete,
   takeRedatings,
   takeRepeatedKeys,
+  takeUnknownSeries,
   upsert,
 } from './load-table.sql.ts';
 import { hasCells, isEmpty } from './points.ts';
@@ -86,12 +87,17 @@ function planColumns(dataset: Dataset, header: readonly string[], options: LoadO
   }));
   for (const [name, constant] of Object.entries(options.set ?? {}))
     staged.push({ column: named(name), title: name, index: -1, constant: constant.trim() });
-  for (const name of dataset.key)
+  for (const name of [...dataset.key, ...zoneOfInstants(staged)])
     if (!staged.some(({ column }) => column.name === name))
       misuse(
         `The file has no column ${name}; its columns are ${header.join(', ')}. Name it by --map ${name}=…`,
       );
   return staged;
+}
+
+/** A local time means nothing without its zone. */
+function zoneOfInstants(staged: readonly StagedColumn[]): string[] {
+  return staged.some(({ column }) => column.type === 'instant') ? ['time_zone'] : [];
 }
 
 /** @returns how many rows held something. */
@@ -160,12 +166,15 @@ async function refuseStaged(
     rejects.add(line, dataset.key.join(', '), key, `one row a key; line ${first_line} has the same`);
   for (const { line, column } of await takeIncomplete(on, dataset, columns))
     rejects.add(line, column, '', `${expectedFor(dataset, column)}: the row is new and needs it`);
-  if (dataset.target !== 'data.series') return;
-  for (const name of ['frequency', 'fiscal_year_end'] as const) {
-    if (!columns.some((column) => column.name === name)) continue;
-    for (const { line, value, kept } of await takeRedatings(on, name))
-      rejects.add(line, name, value ?? '', `${kept ?? 'nothing'}, as it is: observations are dated by it`);
+  const present = (name: string) => columns.some((column) => column.name === name);
+  if (dataset.series !== undefined) {
+    for (const name of ['frequency', 'fiscal_year_end'].filter(present))
+      for (const { line, value, kept } of await takeRedatings(on, name, dataset.series))
+        rejects.add(line, name, value ?? '', `${kept ?? 'nothing'}, as it is: observations are dated by it`);
   }
+  if (present('series_ids'))
+    for (const { line, unknown } of await takeUnknownSeries(on))
+      rejects.add(line, 'series_ids', unknown, 'series that exist');
 }
 
 function expectedFor(dataset: Dataset, name: string): string {

@@ -9,7 +9,9 @@ import { isDataPackage, packageOptions } from './datapackage.ts';
 import { datasetNamed } from './datasets.ts';
 import { parseVintage } from './dates.ts';
 import { IngestFailure, misuse, type Reject } from './failure.ts';
+import { readCalendar } from './ics.ts';
 import { loadPoints } from './load-points.ts';
+import { loadPrices } from './load-prices.ts';
 import { loadTable } from './load-table.ts';
 import { Rejects } from './rejects.ts';
 import { lockLoads, relaxLimits, type LoadCounts } from './statements.sql.ts';
@@ -112,7 +114,8 @@ export async function load(database: Database, given: LoadOptions): Promise<Load
   const rejects = new Rejects(options.reportFile);
   let bytes: [bytesRead: number, bytesTotal: number | undefined] = [0, undefined];
   const csv: CsvOptions = { ...options, onBytes: (...read) => void (bytes = read) };
-  const batches = readCsv(options.input, csv);
+  const batches =
+    dataset.name === 'calendar' ? readCalendar(options.input, csv) : readCsv(options.input, csv);
   try {
     const result = await database
       .transaction(async (on) => {
@@ -127,9 +130,11 @@ export async function load(database: Database, given: LoadOptions): Promise<Load
           onRows: (rowsRead: number) => options.onProgress?.(rowsRead, ...bytes),
         };
         const result =
-          dataset.kind === 'points'
-            ? await loadPoints(on, input, options)
-            : await loadTable(on, dataset, input, options);
+          dataset.name === 'commodity-prices'
+            ? await loadPrices(on, input, options)
+            : dataset.kind === 'points'
+              ? await loadPoints(on, input, options)
+              : await loadTable(on, dataset, input, options);
         if (options.dryRun === true) throw new DryRunEnds(result);
         return result;
       })

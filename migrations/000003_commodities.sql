@@ -14,7 +14,7 @@ create table data.commodity_items (
   coicop        text check (coicop ~ '^[0-9]{2}(\.[0-9]{1,2}){0,4}$'), -- such as 01.1.1.1
   frequency     text not null,                                        -- of the prices; checked by data.series
   source        text not null,
-  active        boolean not null default true
+  active        boolean                                               -- whether prices are still published
 );
 
 create table data.commodity_cities (
@@ -23,8 +23,7 @@ create table data.commodity_cities (
   name      text not null check (length(name) between 1 and 200),
   province  text check (length(province) between 1 and 200),
   latitude  numeric check (latitude between -90 and 90),
-  longitude numeric check (longitude between -180 and 180),
-  check ((latitude is null) = (longitude is null))
+  longitude numeric check (longitude between -180 and 180)
 );
 
 -- An item's series says of itself what the item says.
