@@ -3,10 +3,14 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Database } from '../kernel/database.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Cursors } from './cursor.ts';
+import type { KeptAnswers } from './kept-answers.ts';
+import type { SeriesFacts } from './series-facts.ts';
 
 export interface Dependencies {
   database: Database;
   cursors: Cursors;
+  seriesFacts: SeriesFacts;
+  keptAnswers: KeptAnswers;
   clock: Clock;
   /** The publisher's, an IANA name: a vintage is a day there. */
   seriesTimeZone: string;

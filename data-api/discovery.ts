@@ -99,10 +99,12 @@ export function getCatalog({ database, cursors }: Dependencies): Handler {
 }
 
 /** GET /v1/catalog/{id}: everything known of one series, and an address to try. */
-export function getCatalogEntry({ database }: Dependencies): Handler {
+export function getCatalogEntry(dependencies: Dependencies): Handler {
   return async function getCatalogEntry(request, response, call) {
     await call.stage('parse', () => parseQuery(z.object({}), request.url));
-    const series = await call.stage('sql', () => requireSeries(database, String(request.params['id']), null));
+    const series = await call.stage('sql', () =>
+      requireSeries(dependencies, String(request.params['id']), null),
+    );
     const data = {
       id: series.id,
       ...factsOf(series),

@@ -5,7 +5,9 @@ import { startRoom, type RunningRoom } from '../kernel/http.ts';
 import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import { createCursors } from './cursor.ts';
+import { createKeptAnswers } from './kept-answers.ts';
 import { routes } from './routes.ts';
+import { createSeriesFacts } from './series-facts.ts';
 
 export interface DataApiOptions {
   /** The database, or a read replica of it. */
@@ -25,7 +27,15 @@ export async function start(options: DataApiOptions): Promise<RunningRoom> {
   const database = openDatabase(databaseUrl, log, { applicationName: 'almanac data-api' });
   const room = await startRoom({
     log,
-    routes: routes({ database, cursors: createCursors(identitySecret), clock, seriesTimeZone, log }),
+    routes: routes({
+      database,
+      cursors: createCursors(identitySecret),
+      seriesFacts: createSeriesFacts(database),
+      keptAnswers: createKeptAnswers(),
+      clock,
+      seriesTimeZone,
+      log,
+    }),
     openIdentity: createOpener(identitySecret, 'data-api'),
     ready: async () => void (await database.query('select')),
     host,

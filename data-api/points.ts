@@ -77,6 +77,17 @@ export function filterPoints(points: Points, keep: (position: number) => boolean
   return kept;
 }
 
+/** The first so many points. */
+export function firstPoints(points: Points, count: number): Points {
+  return {
+    dates: points.dates.slice(0, count),
+    values: points.values.slice(0, count),
+    dimsNos: points.dimsNos.slice(0, count),
+    publishedOn: points.publishedOn.slice(0, count),
+    statuses: points.statuses.slice(0, count),
+  };
+}
+
 /** The same points in the opposite order. */
 export function reversePoints(points: Points): Points {
   return {
@@ -150,6 +161,6 @@ function pointsOf(row: PointsRow): Points {
     values: row.values?.split(',') ?? [],
     dimsNos: row.dimsNos?.split(',').map(Number) ?? [],
     publishedOn: row.publishedOn?.split(',') ?? [],
-    statuses: row.statuses ?? Array.from({ length: dates.length }, () => null),
+    statuses: row.statuses ?? dates.map(() => null),
   };
 }

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import type { Request, Response } from 'express';
+import type { KeptAnswer } from './kept-answers.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
@@ -31,8 +32,10 @@ export interface Answer {
   headers: Readonly<Record<string, string>>;
 }
 
+export type CachingHeaders = Record<string, string> & { etag: string };
+
 /** The headers that a cache needs: a strong ETag a representation, Last-Modified, Vary, Cache-Control. */
-export function cachingHeaders(request: Request, validators: Validators): Record<string, string> {
+export function cachingHeaders(request: Request, validators: Validators): CachingHeaders {
   const digest = createHash('sha256')
     .update(JSON.stringify(validators.identity))
     .digest('base64url')
@@ -66,19 +69,33 @@ export function nextPageLink(request: Request, cursor: string | null): Record<st
   return { link: `<${url.pathname}${url.search}>; rel="next"` };
 }
 
-/** Sends a whole text, compressed where the client takes it and it is worthwhile. */
+/** Sends a whole text, compressed where the client takes it and it is worthwhile. @returns what was sent. */
 export async function sendText(
   request: Request,
   response: Response,
   { type, headers, text }: Answer & { text: string },
-): Promise<void> {
-  let body: Buffer = Buffer.from(text);
-  const encoding = encodingFor(request.headers['accept-encoding']);
-  if (encoding !== 'identity' && body.length >= compressBytesMin) {
-    body = await (encoding === 'br' ? brotli(body, brotliOptions) : gzip(body));
-    response.setHeader('content-encoding', encoding);
-  }
-  setHeaders(response, { ...headers, 'content-type': type, 'content-length': String(body.length) });
+): Promise<KeptAnswer> {
+  const whole = Buffer.from(text);
+  const encoding =
+    whole.length < compressBytesMin ? 'identity' : encodingFor(request.headers['accept-encoding']);
+  const body =
+    encoding === 'br' ? await brotli(whole, brotliOptions) : encoding === 'gzip' ? await gzip(whole) : whole;
+  const answer = {
+    headers: {
+      ...headers,
+      'content-type': type,
+      'content-length': String(body.length),
+      ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+    },
+    body,
+  };
+  sendAnswer(response, answer);
+  return answer;
+}
+
+/** Sends what was sent before. */
+export function sendAnswer(response: Response, { headers, body }: KeptAnswer): void {
+  setHeaders(response, headers);
   response.end(body); // to a HEAD, Node sends the headers alone
 }
 

@@ -4,10 +4,12 @@ import type { Queryable } from '../kernel/database.ts';
 import { fail } from '../kernel/errors.ts';
 import { nearestName } from '../kernel/params.ts';
 import type { Cursors } from './cursor.ts';
+import type { Dependencies } from './dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
 import {
   appendPoints,
   filterPoints,
+  firstPoints,
   noPoints,
   readBlocks,
   readFirst,
@@ -16,7 +18,7 @@ import {
   type Selection,
 } from './points.ts';
 import { canonicalRequest, type SeriesRequest } from './series-request.ts';
-import { findNeighbourIds, findSeries, type Series } from './series.sql.ts';
+import { findNeighbourIds, type Series } from './series.sql.ts';
 import { transformedBlocks, type Computation } from './transformed-points.ts';
 
 /** What data.series takes as an id. */
@@ -39,12 +41,12 @@ export interface Walk {
 
 /** @throws Failure `not_found` with the nearest id where one is near. */
 export async function requireSeries(
-  database: Queryable,
+  { database, seriesFacts }: Dependencies,
   id: string,
   vintage: string | null,
 ): Promise<Series> {
   const couldBe = seriesIdPattern.test(id);
-  const series = couldBe ? await findSeries(database, id, vintage) : undefined;
+  const series = couldBe ? await seriesFacts.find(id, vintage) : undefined;
   if (series !== undefined) return series;
   const nearest = couldBe ? nearestName(id, await findNeighbourIds(database, id)) : undefined;
   const hint = nearest === undefined ? 'GET /v1/catalog lists them.' : `Did you mean "${nearest}"?`;
@@ -93,14 +95,15 @@ export async function readPage(
   computation: Computation | null,
   limit: number,
 ): Promise<{ points: Points; last: Place | null }> {
-  const points = noPoints();
+  let points = noPoints();
   for await (const block of pointsOfWalk(database, walk, computation, limit + 1)) {
-    appendPoints(points, block);
+    if (points.dates.length === 0) points = block;
+    else appendPoints(points, block);
     if (points.dates.length > limit) break;
   }
   if (points.dates.length <= limit) return { points, last: null };
   return {
-    points: filterPoints(points, (i) => i < limit),
+    points: firstPoints(points, limit),
     last: { date: points.dates[limit - 1] ?? '', dimsNo: points.dimsNos[limit - 1] ?? 0 },
   };
 }

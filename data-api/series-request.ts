@@ -190,8 +190,9 @@ export function requireVintages(param: string | undefined, call: Call): void {
 
 /** @throws Failure `invalid_parameter` for a vintage whose day has not come. */
 function requirePast(vintage: string | null, { clock, seriesTimeZone }: Dependencies): void {
+  if (vintage === null) return;
   const today = dateIn(seriesTimeZone, clock.now());
-  if (vintage === null || vintage <= today) return;
+  if (vintage <= today) return;
   fail('invalid_parameter', `"vintage" must not be in the future; today is ${today} (${seriesTimeZone}).`, {
     param: 'vintage',
   });

@@ -45,6 +45,9 @@ export interface Series {
   combinations: Combination[];
 }
 
+/** A vintage that states the same again is on record too; it is none to the reader. */
+const changed = 'v.points_new + v.points_revised + v.points_deleted > 0';
+
 const seriesSql = `
   select s.series_no as "seriesNo", s.series_id as id, s.name, s.unit, s.frequency, s.source, s.description, s.geography,
     s.seasonal_adjustment as "seasonalAdjustment", s.unit_multiplier as "unitMultiplier", s.decimals, s.licence,
@@ -52,9 +55,10 @@ const seriesSql = `
     s.last_date as "lastDate", s.observation_count as "observationCount", s.last_updated as "lastUpdated",
     s.data_version as version, s.xmin::text as "rowVersion",
     greatest(s.updated_at, (select l.loaded_at from data.loads l where l.load_no = s.data_version)) as "changedAt",
-    (select min(v.published_on) from data.vintages v where v.series_no = s.series_no) as "firstVintage",
+    (select min(v.published_on) from data.vintages v where v.series_no = s.series_no and ${changed}) as "firstVintage",
     case when $2::date is null then null else (
-      select max(v.published_on) from data.vintages v where v.series_no = s.series_no and v.published_on <= $2
+      select max(v.published_on) from data.vintages v
+      where v.series_no = s.series_no and v.published_on <= $2 and ${changed}
     ) end as "vintagePublishedOn",
     case when $2::date is null then false else coalesce((
       select bool_or(v.published_on > $2 and v.points_deleted > 0)
@@ -73,6 +77,19 @@ export async function findSeries(
 ): Promise<Series | undefined> {
   const [series] = await database.query<Series>(seriesSql, [id, vintage], 'series');
   return series;
+}
+
+/** id → rowVersion, of those that exist. */
+export async function readRowVersions(
+  database: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.query<{ id: string; rowVersion: string }>(
+    'select series_id as id, xmin::text as "rowVersion" from data.series where series_id = any($1)',
+    [ids],
+    'series_row_versions',
+  );
+  return new Map(rows.map(({ id, rowVersion }) => [id, rowVersion]));
 }
 
 /** Up to six ids that stand next to a mistyped one, by spelling or by case. */

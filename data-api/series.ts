@@ -5,7 +5,8 @@ import type { Call, Handler } from '../kernel/http.ts';
 import type { Dependencies } from './dependencies.ts';
 import { csvType, jsonType, seriesCsv, seriesJson } from './envelope.ts';
 import { blockPoints, type Points } from './points.ts';
-import { cachingHeaders, nextPageLink, sendNotModified, sendStream, sendText } from './reply.ts';
+import { cachingHeaders, nextPageLink, sendAnswer, sendNotModified, sendStream, sendText } from './reply.ts';
+import type { KeptAnswer } from './kept-answers.ts';
 import { metaOf } from './series-meta.ts';
 import { pointsOfWalk, readLatest, readPage, requireSeries, walkOf, type Walk } from './series-read.ts';
 import {
@@ -26,11 +27,11 @@ const callsHeader = 'x-almanac-calls';
 
 /** GET /v1/series/{id}. */
 export function getSeries(dependencies: Dependencies): Handler {
-  const { database, cursors } = dependencies;
+  const { database, cursors, keptAnswers } = dependencies;
   return async function getSeries(request, response, call) {
     const asked = await call.stage('parse', () => parseSeriesRequest(request.url, call, dependencies));
     const series = await call.stage('lookup', () =>
-      requireSeries(database, String(request.params['id']), asked.vintage),
+      requireSeries(dependencies, String(request.params['id']), asked.vintage),
     );
     const walk = walkOf(series, asked, cursors);
     const headers = cachingHeaders(request, {
@@ -39,6 +40,8 @@ export function getSeries(dependencies: Dependencies): Handler {
       cacheControl,
     });
     if (sendNotModified(request, response, headers)) return;
+    const kept = keptAnswers.get(headers.etag);
+    if (kept !== undefined) return sendAnswer(response, kept);
 
     const computation = await computationOf(dependencies, walk, asked, call);
     if (asked.format === 'csv' && asked.limit === undefined) {
@@ -51,17 +54,18 @@ export function getSeries(dependencies: Dependencies): Handler {
     );
     const { version } = walk.selection;
     const nextCursor = last === null ? null : cursors.seal([version, last.date, last.dimsNo], walk.query);
-    await sendPage(request, response, call, { headers, series, asked, computation, points, nextCursor });
+    const page = { headers, series, asked, computation, points, nextCursor };
+    keptAnswers.keep(headers.etag, await sendPage(request, response, call, page));
   };
 }
 
 /** GET /v1/series/{id}/latest: the newest point of each combination. */
 export function getLatest(dependencies: Dependencies): Handler {
-  const { database, cursors } = dependencies;
+  const { database, cursors, keptAnswers } = dependencies;
   return async function getLatest(request, response, call) {
     const asked = await call.stage('parse', () => parseLatestRequest(request.url, call, dependencies));
     const series = await call.stage('lookup', () =>
-      requireSeries(database, String(request.params['id']), asked.vintage),
+      requireSeries(dependencies, String(request.params['id']), asked.vintage),
     );
     const walk = walkOf(series, asked, cursors);
     const headers = cachingHeaders(request, {
@@ -70,30 +74,24 @@ export function getLatest(dependencies: Dependencies): Handler {
       cacheControl,
     });
     if (sendNotModified(request, response, headers)) return;
+    const kept = keptAnswers.get(headers.etag);
+    if (kept !== undefined) return sendAnswer(response, kept);
     const computation = await computationOf(dependencies, walk, asked, call);
     const points = await call.stage('sql', () => readLatest(database, walk.selection, computation));
-    await sendPage(request, response, call, {
-      headers,
-      series,
-      asked,
-      computation,
-      points,
-      nextCursor: null,
-    });
+    const page = { headers, series, asked, computation, points, nextCursor: null };
+    keptAnswers.keep(headers.etag, await sendPage(request, response, call, page));
   };
 }
 
 /** GET /v1/series?ids=a,b,c: a list of series envelopes; all of them or, where one cannot be told, none. */
 export function getManySeries(dependencies: Dependencies): Handler {
-  const { database, cursors } = dependencies;
+  const { database, cursors, keptAnswers } = dependencies;
   return async function getManySeries(request, response, call) {
     const asked = await call.stage('parse', () => parseManySeriesRequest(request.url, call, dependencies));
-    const walks: Walk[] = [];
-    await call.stage('lookup', async () => {
-      for (const id of asked.ids) {
-        walks.push(walkOf(await requireSeries(database, id, asked.vintage), asked, cursors));
-      }
-    });
+    const found = await call.stage('lookup', () =>
+      Promise.all(asked.ids.map((id) => requireSeries(dependencies, id, asked.vintage))),
+    );
+    const walks = found.map((series) => walkOf(series, asked, cursors));
     const headers = {
       ...cachingHeaders(request, {
         identity: ['many', ...walks.flatMap(identityOf), asked.limit, asked.fields],
@@ -105,6 +103,8 @@ export function getManySeries(dependencies: Dependencies): Handler {
       [callsHeader]: String(asked.ids.length),
     };
     if (sendNotModified(request, response, headers)) return;
+    const kept = keptAnswers.get(headers.etag);
+    if (kept !== undefined) return sendAnswer(response, kept);
     const envelopes = await call.stage('sql', async () => {
       const texts: string[] = [];
       for (const walk of walks) {
@@ -126,7 +126,7 @@ export function getManySeries(dependencies: Dependencies): Handler {
     const count = envelopes.length;
     const pagination = JSON.stringify({ next_cursor: null, count });
     const text = `{"success":true,"data":[${envelopes.join(',')}],"count":${count},"pagination":${pagination}}`;
-    await sendText(request, response, { type: jsonType, headers, text });
+    keptAnswers.keep(headers.etag, await sendText(request, response, { type: jsonType, headers, text }));
   };
 }
 
@@ -154,20 +154,24 @@ interface PageAnswer {
   nextCursor: string | null;
 }
 
-async function sendPage(request: Request, response: Response, call: Call, page: PageAnswer): Promise<void> {
+async function sendPage(
+  request: Request,
+  response: Response,
+  call: Call,
+  page: PageAnswer,
+): Promise<KeptAnswer> {
   const { headers, series, asked, computation, points, nextCursor } = page;
   if (asked.format === 'json') {
     const text = await call.stage('render', () =>
       seriesJson(series, metaOf(series, asked.vintage, computation), { points, nextCursor }, asked.fields),
     );
-    await sendText(request, response, { type: jsonType, headers, text });
-    return;
+    return sendText(request, response, { type: jsonType, headers, text });
   }
   const text = await call.stage('render', () => {
     const csv = seriesCsv(series, asked.fields);
     return csv.header + csv.lines(points);
   });
-  await sendText(request, response, {
+  return sendText(request, response, {
     type: csvType,
     headers: { ...headers, ...attachment(series), ...nextPageLink(request, nextCursor) },
     text,

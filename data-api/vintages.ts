@@ -21,7 +21,8 @@ const vintagesQuery = z.object({
 
 const columns = ['vintage', 'points_new', 'points_revised', 'points_deleted', 'loaded_at'];
 
-export function getVintages({ database, cursors }: Dependencies): Handler {
+export function getVintages(dependencies: Dependencies): Handler {
+  const { database, cursors } = dependencies;
   return async function getVintages(request, response, call) {
     const { sort, limit, cursor, format, ...window } = await call.stage('parse', () => {
       const query = parseQuery(vintagesQuery, request.url);
@@ -29,7 +30,7 @@ export function getVintages({ database, cursors }: Dependencies): Handler {
       return query;
     });
     const series = await call.stage('lookup', () =>
-      requireSeries(database, String(request.params['id']), null),
+      requireSeries(dependencies, String(request.params['id']), null),
     );
     let from = window.from?.from ?? '0001-01-01';
     let to = window.to?.to ?? '9999-12-31';

@@ -1,0 +1,27 @@
+import test from 'ava';
+import { createKeptAnswers } from './kept-answers.ts';
+
+const answer = (bytes: number) => ({ headers: {}, body: Buffer.alloc(bytes) });
+
+test('what was not asked for longest is let go first, and memory stays bounded', (t) => {
+  const kept = createKeptAnswers(300);
+  for (const etag of ['a', 'b', 'c']) kept.keep(etag, answer(100));
+  t.truthy(kept.get('a'));
+  kept.keep('d', answer(100));
+  t.deepEqual(
+    ['a', 'b', 'c', 'd'].filter((etag) => kept.get(etag) !== undefined),
+    ['a', 'c', 'd'],
+  );
+  kept.keep('a', answer(250));
+  t.deepEqual(
+    ['a', 'c', 'd'].filter((etag) => kept.get(etag) !== undefined),
+    ['a'],
+    'the same answer kept again counts once',
+  );
+});
+
+test('a very large answer is not kept', (t) => {
+  const kept = createKeptAnswers();
+  kept.keep('large', answer(513 * 1024));
+  t.is(kept.get('large'), undefined);
+});
