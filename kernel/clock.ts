@@ -6,9 +6,17 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() };
 
+// To make one takes 50 µs (measured 2026-11-20), to use it under one.
+const formats = new Map<string, Intl.DateTimeFormat>();
+
 /** The calendar date in a time zone, `YYYY-MM-DD`. @param timeZone an IANA name, such as `Asia/Karachi`. */
 export function dateIn(timeZone: string, instant: Date): string {
-  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(instant);
+  let format = formats.get(timeZone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
+    formats.set(timeZone, format);
+  }
+  return format.format(instant);
 }
 
 /** The first day of the UTC calendar month of an instant, `YYYY-MM-01`: the quota's month. */
