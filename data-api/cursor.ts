@@ -3,8 +3,8 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { fail } from '../kernel/errors.ts';
 
-/** What a cursor carries: texts and numbers that the endpoint chooses. */
-export type CursorContent = readonly (string | number)[];
+/** What a cursor carries: texts, numbers and nulls that the endpoint chooses. */
+export type CursorContent = readonly (string | number | null)[];
 
 export interface Cursors {
   /** @param query what the walk is over, in one spelling; a cursor opens only with the same. */

@@ -1,22 +1,31 @@
 // Every statement of discovery: the catalogue and the state of the sources.
-// Hides how a list of any size is walked: by the id of the last entry, along the unique index.
+// Hides what a word of the catalogue's filters is looked for in.
 import type { Queryable } from '../kernel/database.ts';
+import { Conditions, escapeLike, type List } from './list.sql.ts';
 
-/** A series in the catalogue's short form, as it is sent. */
-export interface CatalogEntry extends Record<string, unknown> {
-  id: string;
-  name: string;
-  unit: string;
-  frequency: string;
-  source: string;
-  category: string | null;
-  geography: string | null;
-  tags: string[];
-  first_date: string | null;
-  last_date: string | null;
-  last_updated: string | null;
-  observation_count: number;
-}
+/** The series in their short form. */
+export const catalogList: List = {
+  name: 'catalog',
+  datasets: ['series', 'observations', 'commodity-items', 'commodity-prices'],
+  from: 'data.series',
+  fields: {
+    id: { sql: 'series_id', kind: 'text', sort: 'filled' },
+    name: { sql: 'name', kind: 'text' },
+    unit: { sql: 'unit', kind: 'text' },
+    frequency: { sql: 'frequency', kind: 'text' },
+    source: { sql: 'source', kind: 'text' },
+    category: { sql: 'category', kind: 'text' },
+    geography: { sql: 'geography', kind: 'text' },
+    tags: { sql: 'tags', kind: 'json' },
+    first_date: { sql: 'first_date', kind: 'date' },
+    last_date: { sql: 'last_date', kind: 'date' },
+    last_updated: { sql: 'last_updated', kind: 'date' },
+    observation_count: { sql: 'observation_count', kind: 'number' },
+  },
+  key: ['id'],
+  sort: 'id',
+  isPublic: true,
+};
 
 export interface CatalogFilter {
   /** Words in the id, the name or the description, in any case. */
@@ -27,41 +36,19 @@ export interface CatalogFilter {
   frequency: string | undefined;
   geography: string | undefined;
   tag: string | undefined;
-  /** Published anew after that day. */
-  updatedAfter: string | undefined;
-  sort: 'id' | '-id';
-  /** The id behind which the page begins. */
-  after: string | null;
-  limit: number;
 }
 
-/** A page of the catalogue, in order of id. */
-export async function listCatalog(database: Queryable, filter: CatalogFilter): Promise<CatalogEntry[]> {
-  const conditions: string[] = [];
-  const values: unknown[] = [];
-  const where = (condition: (parameter: string) => string, value: unknown): void => {
-    if (value === undefined || value === null) return;
-    values.push(value);
-    conditions.push(condition(`$${values.length}`));
-  };
+/** The series that pass. */
+export function catalogWhere(filter: CatalogFilter): Conditions {
   const containing = filter.q === undefined ? undefined : `%${escapeLike(filter.q)}%`;
   const below = filter.category === undefined ? undefined : `${escapeLike(filter.category)}/%`;
-  where((p) => `(series_id ilike ${p} or name ilike ${p} or description ilike ${p})`, containing);
-  where((p) => `(category like ${p} or category || '/' like ${p})`, below);
-  where((p) => `source = ${p}`, filter.source);
-  where((p) => `frequency = ${p}`, filter.frequency);
-  where((p) => `geography = ${p}`, filter.geography);
-  where((p) => `${p} = any(tags)`, filter.tag);
-  where((p) => `last_updated > ${p}`, filter.updatedAfter);
-  where((p) => `series_id ${filter.sort === 'id' ? '>' : '<'} ${p}`, filter.after);
-  values.push(filter.limit);
-  return database.query<CatalogEntry>(
-    `select series_id as id, name, unit, frequency, source, category, geography, tags, first_date, last_date,
-       last_updated, observation_count
-     from data.series ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
-     order by series_id ${filter.sort === 'id' ? '' : 'desc'} limit $${values.length}`,
-    values,
-  );
+  return new Conditions()
+    .and(containing, (p) => `(series_id ilike ${p} or name ilike ${p} or description ilike ${p})`)
+    .and(below, (p) => `(category like ${p} or category || '/' like ${p})`)
+    .and(filter.source, (p) => `source = ${p}`)
+    .and(filter.frequency, (p) => `frequency = ${p}`)
+    .and(filter.geography, (p) => `geography = ${p}`)
+    .and(filter.tag, (p) => `${p} = any(tags)`);
 }
 
 /** The state of a source, as it is sent. */
@@ -81,8 +68,4 @@ export async function listSources(database: Queryable): Promise<SourceState[]> {
      from data.series s left join data.loads l on l.load_no = s.data_version
      group by s.source order by s.source`,
   );
-}
-
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, String.raw`\$&`);
 }

@@ -1,12 +1,13 @@
 // The public endpoints that say what there is: /v1/catalog, /v1/catalog/{id}, /v1/status.
 import { z } from 'zod';
 import type { Handler } from '../kernel/http.ts';
-import { dateParam, integerParam, oneOfParam, parseQuery } from '../kernel/params.ts';
+import { oneOfParam, parseQuery } from '../kernel/params.ts';
 import { frequencies } from '../kernel/periods.ts';
 import type { Dependencies } from './dependencies.ts';
-import { listCatalog, listSources, type SourceState } from './discovery.sql.ts';
-import { csvType, jsonType, listCsv, listJson } from './envelope.ts';
-import { cachingHeaders, nextPageLink, sendNotModified, sendText } from './reply.ts';
+import { catalogList, catalogWhere, listSources, type SourceState } from './discovery.sql.ts';
+import { jsonType } from './envelope.ts';
+import { listParams, sendList } from './list.ts';
+import { cachingHeaders, sendNotModified, sendText } from './reply.ts';
 import { factsOf } from './series-meta.ts';
 import { requireSeries } from './series-read.ts';
 
@@ -19,82 +20,17 @@ const catalogQuery = z.object({
   frequency: oneOfParam(frequencies).optional(),
   geography: z.string().optional(),
   tag: z.string().optional(),
-  updated_after: dateParam.optional(),
-  sort: oneOfParam(['id', '-id']).default('id'),
-  limit: integerParam(1, 1_000).default(100),
-  cursor: z.string().optional(),
-  format: oneOfParam(['json', 'csv']).default('json'),
+  ...listParams(catalogList),
 });
 
-const catalogColumns = [
-  'id',
-  'name',
-  'unit',
-  'frequency',
-  'source',
-  'category',
-  'geography',
-  'tags',
-  'first_date',
-  'last_date',
-  'last_updated',
-  'observation_count',
-] as const;
-
 /** GET /v1/catalog: the series, filtered. */
-export function getCatalog({ database, cursors }: Dependencies): Handler {
+export function getCatalog(dependencies: Dependencies): Handler {
   return async function getCatalog(request, response, call) {
-    const {
-      cursor,
-      limit,
-      format,
-      updated_after: updatedAfter,
-      ...filter
-    } = await call.stage('parse', () => parseQuery(catalogQuery, request.url));
-    const { q, category, source, frequency, geography, tag, sort } = filter;
-    const walk = JSON.stringify([
-      'catalog',
-      q,
-      category,
-      source,
-      frequency,
-      geography,
-      tag,
-      updatedAfter,
-      sort,
-    ]);
-    const after = cursor === undefined ? null : String(cursors.open(cursor, walk)[0]);
-    const found = await call.stage('sql', () =>
-      listCatalog(database, {
-        q,
-        category,
-        source,
-        frequency,
-        geography,
-        tag,
-        updatedAfter,
-        sort,
-        after,
-        limit: limit + 1,
-      }),
+    const { q, category, source, frequency, geography, tag, ...asked } = await call.stage('parse', () =>
+      parseQuery(catalogQuery, request.url),
     );
-    const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    const nextCursor = found.length > limit && last !== undefined ? cursors.seal([last.id], walk) : null;
-    const text = await call.stage('render', () =>
-      format === 'csv' ? listCsv(rows, catalogColumns) : listJson(rows, nextCursor),
-    );
-    const headers = cachingHeaders(request, {
-      identity: [text],
-      lastModified: null,
-      cacheControl: publicCacheControl,
-    });
-    if (sendNotModified(request, response, headers)) return;
-    await sendText(request, response, {
-      type: format === 'csv' ? csvType : jsonType,
-      headers: { ...headers, ...nextPageLink(request, nextCursor) },
-      text,
-    });
+    const where = catalogWhere({ q, category, source, frequency, geography, tag });
+    await sendList(request, response, call, dependencies, { list: catalogList, asked, where });
   };
 }
 

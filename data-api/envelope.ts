@@ -1,6 +1,7 @@
 // Points and lists as text: the JSON envelopes of the contract and CSV, decided last, from the same columns.
 // Hides quoting. Values go through as the published digits: no number is ever parsed here.
 import { stringify } from 'csv-stringify/sync';
+import { isDigits } from './digits.ts';
 import type { Points } from './points.ts';
 import type { Combination } from './series.sql.ts';
 
@@ -78,9 +79,15 @@ export function listCsv(
   rows: readonly Readonly<Record<string, unknown>>[],
   columns: readonly string[],
 ): string {
-  return (
-    csvLine(columns) + rows.map((row) => csvLine(columns.map((column) => csvText(row[column])))).join('')
-  );
+  return csvLine(columns) + listCsvLines(rows, columns);
+}
+
+/** The lines of a list below its header. */
+export function listCsvLines(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  columns: readonly string[],
+): string {
+  return rows.map((row) => csvLine(columns.map((column) => csvText(row[column])))).join('');
 }
 
 function jsonPointWriter(combinations: readonly Combination[], fields: readonly PointField[]): PointWriter {
@@ -130,6 +137,7 @@ function csvCells(cells: readonly string[]): string {
 function csvText(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return harmless(value);
+  if (isDigits(value)) return value.rawJSON;
   return typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : harmless(JSON.stringify(value));

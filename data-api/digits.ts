@@ -1,0 +1,23 @@
+// A number with its published digits on the way into JSON: 1.50 stays 1.50, and no binary fraction comes in between.
+// Hides JSON.rawJSON, which TypeScript does not know yet.
+
+declare global {
+  interface JSON {
+    rawJSON(text: string): Digits;
+    isRawJSON(value: unknown): value is Digits;
+  }
+}
+
+/** JSON.stringify writes it as the number that it is. */
+export interface Digits {
+  readonly rawJSON: string;
+}
+
+/** @param numeric plain digits as PostgreSQL writes a numeric, or null. */
+export function digits(numeric: string | null): Digits | null {
+  return numeric === null ? null : JSON.rawJSON(numeric);
+}
+
+export function isDigits(value: unknown): value is Digits {
+  return JSON.isRawJSON(value);
+}

@@ -1,0 +1,158 @@
+// The statement behind every list, and the state of the data that it shows.
+// Hides keyset paging: where a page begins is a comparison with the last row of the page before, along an index.
+import type { Queryable } from '../kernel/database.ts';
+
+export interface ListField {
+  /** The value, in SQL. */
+  sql: string;
+  /** Of a `number` the published digits are shown. `json` is an array or an object. */
+  kind: 'text' | 'date' | 'number' | 'boolean' | 'json';
+  /** Where `sort` takes the field: whether it is always filled; where it is not, nulls come last in either direction. */
+  sort?: 'filled' | 'nulls_last';
+}
+
+/** A list: what it shows, from where, and in which orders. */
+export interface List {
+  /** Belongs to its cursors, and names its CSV file. */
+  name: string;
+  /** Those whose loads change what it shows. */
+  datasets: readonly string[];
+  /** What follows FROM, in SQL. */
+  from: string;
+  /** In the order shown. `last_updated` is what `updated_after` goes by. */
+  fields: Readonly<Record<string, ListField>> & { readonly last_updated: ListField };
+  /** Fields that make any order total; always filled. */
+  key: readonly string[];
+  /** The order unless asked for another: a field, or `-field`. */
+  sort: string;
+  /** Whether it is for everybody: shared caches may keep it for a minute. */
+  isPublic?: boolean;
+}
+
+/** What a list is narrowed by, and the values of its parameters. */
+export class Conditions {
+  readonly sql: string[] = [];
+  readonly values: unknown[] = [];
+
+  /** Adds `condition($n)`; nothing where there is no value. */
+  and(value: unknown, condition: (parameter: string) => string): this {
+    if (value === undefined || value === null) return this;
+    this.values.push(value);
+    this.sql.push(condition(`$${this.values.length}`));
+    return this;
+  }
+
+  copy(): Conditions {
+    const copied = new Conditions();
+    copied.sql.push(...this.sql);
+    copied.values.push(...this.values);
+    return copied;
+  }
+}
+
+/** The place of a row in the order: the texts of the fields it is ordered by. */
+export type ListPlace = readonly (string | null)[];
+
+export interface ListPage {
+  rows: Record<string, unknown>[];
+  /** The places of the rows. */
+  places: ListPlace[];
+}
+
+const comparedAs: Record<ListField['kind'], string> = {
+  text: 'text',
+  date: 'date',
+  number: 'numeric',
+  boolean: 'boolean',
+  json: 'text',
+};
+
+/**
+ * A page of a list.
+ * @param after the place of the row behind which it begins; null for the first page.
+ */
+export async function readListPage(
+  database: Queryable,
+  list: List,
+  asked: {
+    where: Conditions;
+    fields: readonly string[];
+    sort: string;
+    after: ListPlace | null;
+    limit: number;
+  },
+): Promise<ListPage> {
+  const where = asked.where.copy();
+  const order = orderOf(list, asked.sort);
+  if (asked.after !== null) addBeginning(where, order, asked.after);
+  where.values.push(asked.limit);
+  const shown = asked.fields.map((name) => `${list.fields[name]?.sql} as "${name}"`);
+  const places = order.fields.map(({ sql }, i) => `(${sql})::text as place_${i}`);
+  const rows = await database.query<Record<string, unknown>>(
+    `select ${[...shown, ...places].join(', ')} from ${list.from}
+     ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
+     order by ${order.fields.map(({ sql, sort }) => `${sql} ${order.direction}${sort === 'nulls_last' ? ' nulls last' : ''}`).join(', ')}
+     limit $${where.values.length}`,
+    where.values,
+  );
+  return {
+    rows,
+    places: rows.map((row) => order.fields.map((_, i) => row[`place_${i}`] as string | null)),
+  };
+}
+
+interface Order {
+  fields: readonly ListField[];
+  direction: 'asc' | 'desc';
+}
+
+/** The field asked for, then the key. */
+function orderOf(list: List, sort: string): Order {
+  const first = sort.replace(/^-/, '');
+  const names = [first, ...list.key.filter((name) => name !== first)];
+  return {
+    fields: names.flatMap((name) => list.fields[name] ?? []),
+    direction: sort.startsWith('-') ? 'desc' : 'asc',
+  };
+}
+
+function addBeginning(where: Conditions, { fields, direction }: Order, after: ListPlace): void {
+  const isBehind = (from: number): string => {
+    const parameters = after.slice(from).map((text, i) => {
+      where.values.push(text);
+      return `$${where.values.length}::${comparedAs[fields[from + i]?.kind ?? 'text']}`;
+    });
+    const columns = fields.slice(from).map(({ sql }) => sql);
+    return `(${columns.join(', ')}) ${direction === 'asc' ? '>' : '<'} (${parameters.join(', ')})`;
+  };
+  const first = fields[0];
+  if (first?.sort !== 'nulls_last') where.sql.push(isBehind(0));
+  else if (after[0] === null) where.sql.push(`${first.sql} is null and ${isBehind(1)}`);
+  else where.sql.push(`(${isBehind(0)} or ${first.sql} is null)`);
+}
+
+export interface DataState {
+  /** Grows with every load that changed something in the datasets. */
+  version: number;
+  /** When that was; null before the first. */
+  changedAt: Date | null;
+}
+
+/** The state of some datasets: the last load that changed one of them. */
+export async function findDataState(database: Queryable, datasets: readonly string[]): Promise<DataState> {
+  const [state] = await database.query<DataState>(
+    `select load_no as version, loaded_at as "changedAt" from unnest($1::text[]) asked (dataset), lateral (
+       select load_no, loaded_at from data.loads l
+       where l.dataset = asked.dataset and points_new + points_revised + points_deleted > 0
+       order by load_no desc limit 1) last
+     order by load_no desc limit 1`,
+    [datasets],
+    'find_data_state',
+  );
+  return state ?? { version: 0, changedAt: null };
+}
+
+/** Text that LIKE takes as it stands. */
+export function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, String.raw`\$&`);
+}

@@ -1,0 +1,172 @@
+// What every list of the datasets shares: its parameters, its pages, JSON and CSV, validators; and single records.
+// Hides cursors, and that CSV without a limit is the whole list, read page by page as it is sent.
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { fail } from '../kernel/errors.ts';
+import type { Call } from '../kernel/http.ts';
+import { dateParam, integerParam, oneOfParam, periodParam } from '../kernel/params.ts';
+import type { DateRange } from '../kernel/periods.ts';
+import type { Dependencies } from './dependencies.ts';
+import { digits } from './digits.ts';
+import { csvType, jsonType, listCsv, listCsvLines, listJson } from './envelope.ts';
+import {
+  findDataState,
+  readListPage,
+  type Conditions,
+  type DataState,
+  type List,
+  type ListPage,
+  type ListPlace,
+} from './list.sql.ts';
+import { cachingHeaders, nextPageLink, sendNotModified, sendStream, sendText } from './reply.ts';
+
+const limitDefault = 100;
+const limitMax = 1_000;
+/** A client may keep an answer, and asks whether it still holds: a load is seen by the next call. */
+const cacheControl = 'private, no-cache';
+const publicCacheControl = 'public, max-age=60';
+
+/** The parameters that every list takes. */
+export function listParams(list: List) {
+  const names = Object.keys(list.fields);
+  const sorts = names.filter((name) => list.fields[name]?.sort !== undefined);
+  return {
+    sort: oneOfParam([list.sort, ...sorts.flatMap((name) => [name, `-${name}`])]).default(list.sort),
+    limit: integerParam(1, limitMax).optional(),
+    cursor: z.string().optional(),
+    fields: fieldsParam(names).default(names),
+    format: oneOfParam(['json', 'csv']).default('json'),
+    updated_after: dateParam.optional(),
+  };
+}
+
+export interface ListRequest {
+  sort: string;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  fields: readonly string[];
+  format: 'json' | 'csv';
+  updated_after?: string | undefined;
+}
+
+/** A choice of fields, in the order of the list. */
+export const fieldsParam = (names: readonly string[]) =>
+  z.string().transform((text, context): readonly string[] => {
+    const asked = text.split(',');
+    if (asked.every((name) => names.includes(name))) return names.filter((name) => asked.includes(name));
+    context.issues.push({
+      code: 'custom',
+      input: text,
+      message: `must be some of ${names.join(', ')}, with a comma between them`,
+    });
+    return z.NEVER;
+  });
+
+/** `from` and `to`, each a day or a period. */
+export const windowParams = { from: periodParam.optional(), to: periodParam.optional() };
+
+/** The days asked for, both inclusive; undefined where an end is open. @throws Failure where they are in disorder. */
+export function windowOf(asked: { from?: DateRange | undefined; to?: DateRange | undefined }) {
+  const window = { from: asked.from?.from, to: asked.to?.to };
+  if (window.from !== undefined && window.to !== undefined && window.from > window.to) {
+    fail('invalid_parameter', '"from" must not be after "to".', { param: 'from' });
+  }
+  return window;
+}
+
+/** Answers with a page of the list, or with all of it: CSV without a limit. */
+export async function sendList(
+  request: Request,
+  response: Response,
+  call: Call,
+  { database, cursors }: Dependencies,
+  { list, asked, where }: { list: List; asked: ListRequest; where: Conditions },
+): Promise<void> {
+  where.and(asked.updated_after, (p) => `${list.fields.last_updated.sql} > ${p}`);
+  const walk = JSON.stringify([list.name, where.sql, where.values, asked.sort]);
+  const after = asked.cursor === undefined ? null : (cursors.open(asked.cursor, walk) as ListPlace);
+  const state = await call.stage('lookup', () => findDataState(database, list.datasets));
+  const { sort, fields, limit, format } = asked;
+  const headers = {
+    ...cachingHeaders(request, {
+      identity: [walk, after, fields, limit, format, state.version],
+      lastModified: state.changedAt,
+      cacheControl: list.isPublic === true ? publicCacheControl : cacheControl,
+    }),
+    ...(format === 'csv' ? { 'content-disposition': `attachment; filename="${list.name}.csv"` } : {}),
+  };
+  if (sendNotModified(request, response, headers)) return;
+
+  const read = async (behind: ListPlace | null, most: number): Promise<Page> =>
+    pageOf(
+      list,
+      await readListPage(database, list, { where, fields, sort, after: behind, limit: most + 1 }),
+      most,
+    );
+  if (format === 'csv' && limit === undefined) {
+    const parts = csvParts((behind) => read(behind, limitMax), after, fields);
+    await sendStream(request, response, { type: csvType, headers, parts });
+    return;
+  }
+  const page = await call.stage('sql', () => read(after, limit ?? limitDefault));
+  const nextCursor = page.last === null ? null : cursors.seal(page.last, walk);
+  const text = await call.stage('render', () =>
+    format === 'csv' ? listCsv(page.rows, fields) : listJson(page.rows, nextCursor),
+  );
+  await sendText(request, response, {
+    type: format === 'csv' ? csvType : jsonType,
+    headers: { ...headers, ...nextPageLink(request, nextCursor) },
+    text,
+  });
+}
+
+/** Answers with one record. @param data what decides its bytes, but the query. */
+export async function sendRecord(
+  request: Request,
+  response: Response,
+  { data, state }: { data: object; state: DataState },
+): Promise<void> {
+  const text = JSON.stringify({ success: true, data });
+  const headers = cachingHeaders(request, { identity: [text], lastModified: state.changedAt, cacheControl });
+  if (sendNotModified(request, response, headers)) return;
+  await sendText(request, response, { type: jsonType, headers, text });
+}
+
+type Row = Record<string, unknown>;
+
+interface Page {
+  rows: Row[];
+  /** The place of the last row where more follow, else null. */
+  last: ListPlace | null;
+}
+
+function pageOf(list: List, { rows, places }: ListPage, most: number): Page {
+  return {
+    rows: rows.slice(0, most).map((row) => shownRow(list, row)),
+    last: rows.length > most ? (places[most - 1] ?? null) : null,
+  };
+}
+
+/** The row as it is sent: numbers with their published digits, nothing that was not asked for. */
+function shownRow(list: List, row: Row): Row {
+  const shown: Row = {};
+  for (const [name, value] of Object.entries(row)) {
+    const field = list.fields[name];
+    if (field === undefined) continue;
+    shown[name] = field.kind === 'number' && typeof value === 'string' ? digits(value) : value;
+  }
+  return shown;
+}
+
+async function* csvParts(
+  read: (after: ListPlace | null) => Promise<Page>,
+  first: ListPlace | null,
+  fields: readonly string[],
+): AsyncGenerator<string> {
+  let page = await read(first);
+  yield listCsv(page.rows, fields);
+  while (page.last !== null) {
+    page = await read(page.last);
+    yield listCsvLines(page.rows, fields);
+  }
+}
