@@ -33,7 +33,7 @@ export interface Selection {
 }
 
 /** How many points a block of a streamed answer has, about: what such an answer holds in memory. */
-export const blockPoints = 10_000;
+export const blockPoints = 5_000;
 
 /**
  * The points of a selection, block by block; a block holds whole dates.
