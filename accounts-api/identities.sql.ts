@@ -17,11 +17,12 @@ export async function selectLinked(
 /** The account of an identity, or null. */
 export async function selectAccountIdOf(
   db: AccountsDatabase,
+  transaction: Transaction,
   { issuer, subject }: { issuer: string; subject: string },
 ): Promise<string | null> {
   const rows = await db.sequelize.query<{ account_id: string }>(
     'select account_id from accounts.identities where issuer = $1 and subject = $2',
-    { bind: [issuer, subject], type: QueryTypes.SELECT },
+    { bind: [issuer, subject], type: QueryTypes.SELECT, transaction },
   );
   return rows[0]?.account_id ?? null;
 }

@@ -3,6 +3,7 @@ import type { Route } from '../kernel/http.ts';
 import { changeAccount, closeAccount, readAccount } from './account.ts';
 import { listAuditEvents } from './audit.ts';
 import type { SignInDeps } from './deps.ts';
+import { google } from './google.ts';
 import { findCredentials, grantQuota, settleBatch } from './internal.ts';
 import { createKey, deleteKey, listKeys } from './keys.ts';
 import { changePassword, forgotPassword, setPassword } from './password-change.ts';
@@ -43,6 +44,7 @@ function accountRoutes(deps: SignInDeps): Route[] {
 
 /** By anybody, or by session; never by API key. */
 function authRoutes(deps: SignInDeps): Route[] {
+  const { start, callback, exchange, beginLink, unlink } = google(deps);
   const handlers: [Route['method'], string, Route['handler']][] = [
     ['POST', '/auth/signup', signUp(deps)],
     ['POST', '/auth/verify-email', verifyEmail(deps)],
@@ -55,6 +57,11 @@ function authRoutes(deps: SignInDeps): Route[] {
     ['GET', '/auth/sessions', listSessions(deps)],
     ['DELETE', '/auth/sessions', deleteOtherSessions(deps)],
     ['DELETE', '/auth/sessions/:id', deleteOneSession(deps)],
+    ['GET', '/auth/google/start', start],
+    ['GET', '/auth/google/callback', callback],
+    ['POST', '/auth/google/exchange', exchange],
+    ['POST', '/auth/google/link', beginLink],
+    ['DELETE', '/auth/google/link', unlink],
   ];
   return handlers.map(([method, path, handler]) => ({
     method,
