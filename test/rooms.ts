@@ -45,6 +45,7 @@ export interface RoomsOptions {
   redisUrl?: string;
   plans?: Plans;
   publicCallsPerSecond?: number;
+  trustedProxyHops?: number;
   signIn?: Partial<SignInSettings>;
   /** Given: a worker runs beside the rooms and sends mail so. */
   mail?: Partial<MailSettings>;
@@ -79,7 +80,7 @@ export async function startRooms(options: RoomsOptions = {}): Promise<Rooms> {
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [accountsApi.url],
     redisUrl: options.redisUrl,
-    trustedProxyHops: 0,
+    trustedProxyHops: options.trustedProxyHops ?? 0,
     publicCallsPerSecond: options.publicCallsPerSecond ?? 10_000,
     drainDelayMs: 0,
   });

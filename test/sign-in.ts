@@ -79,7 +79,8 @@ export async function startMailbox(): Promise<Mailbox> {
     received,
     async next(to, subject = '') {
       for (;;) {
-        const at = waiting.findIndex((mail) => mail.to === to && mail.subject.includes(subject));
+        const isFor = (mail: ReceivedMail) => mail.to.toLowerCase() === to.toLowerCase();
+        const at = waiting.findIndex((mail) => isFor(mail) && mail.subject.includes(subject));
         const [mail] = at < 0 ? [] : waiting.splice(at, 1);
         if (mail !== undefined) return mail;
         await once(arrivals, 'mail');

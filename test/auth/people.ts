@@ -1,0 +1,66 @@
+// People who sign up and in through the gateway, for tests of everything under /auth.
+import type { Rooms } from '../rooms.ts';
+import { newEmail, newPassword, tokenIn, type Mailbox } from '../sign-in.ts';
+
+export type Answer = Awaited<ReturnType<Rooms['call']>>;
+
+export interface Person {
+  email: string;
+  password: string;
+  session: string;
+}
+
+/** What tests of sign-in say again and again. @param mailbox where mail goes out. */
+export function peopleOf(rooms: Rooms, mailbox?: Mailbox) {
+  const ask = (
+    method: string,
+    target: string,
+    { body, session, headers }: { body?: unknown; session?: string; headers?: Record<string, string> } = {},
+  ): Promise<Answer> =>
+    rooms.call(target, {
+      method,
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(session === undefined ? {} : { 'x-session-token': session }),
+        ...headers,
+      },
+    });
+
+  async function logIn(email: string, password: string): Promise<string> {
+    return sessionIn(await ask('POST', '/auth/login', { body: { email, password } }));
+  }
+
+  return {
+    ask,
+    post: (target: string, body: unknown, session?: string) =>
+      ask('POST', target, { body, ...(session === undefined ? {} : { session }) }),
+    get: (target: string, session?: string) =>
+      ask('GET', target, { ...(session === undefined ? {} : { session }) }),
+    logIn,
+    /** Signs up, confirms by the mailed link where mail goes out, and is signed in. */
+    async newPerson(): Promise<Person> {
+      const [email, password] = [newEmail(), newPassword()];
+      const answer = await ask('POST', '/auth/signup', { body: { email, password } });
+      if (mailbox === undefined) return { email, password, session: sessionIn(answer) };
+      const token = tokenIn(await mailbox.next(email));
+      const verified = await ask('POST', '/auth/verify-email', { body: { token, password } });
+      return { email, password, session: sessionIn(verified) };
+    },
+  };
+}
+
+/** The `data` of an answer. */
+export function dataIn(answer: Answer): Record<string, unknown> {
+  return (answer.json as { data: Record<string, unknown> }).data;
+}
+
+export function sessionIn(answer: Answer): string {
+  const token = (answer.json as { data?: { session_token?: string } } | undefined)?.data?.session_token;
+  if (token === undefined) throw new Error(`No session in: ${answer.status} ${answer.text}`);
+  return token;
+}
+
+export function codeOf(answer: Answer): string | undefined {
+  return (answer.json as { error?: { code: string } } | undefined)?.error?.code;
+}

@@ -1,0 +1,213 @@
+// /auth/signup and /auth/verify-email where mail goes out: the mailbox and the password together make the account.
+import test from 'ava';
+import { startRooms } from '../rooms.ts';
+import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
+import { fakeClock } from '../harness.ts';
+import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
+
+const clock = fakeClock('2026-11-20T10:00:00.000Z');
+const mailbox = await startMailbox();
+const rooms = await startRooms({
+  clock,
+  signIn: { mailGoesOut: true },
+  mail: { smtpUrl: mailbox.smtpUrl },
+  trustedProxyHops: 1,
+});
+const { ask, get, newPerson } = peopleOf(rooms, mailbox);
+test.after.always(async () => {
+  await rooms.close();
+  await mailbox.close();
+});
+
+// Each test speaks from an address of its own, so that their tries do not add up.
+let hosts = 0;
+const from = () => ({ 'x-forwarded-for': `192.0.2.${(hosts += 1)}` });
+
+const accountsOf = (email: string) =>
+  rooms.database.query<{ n: number }>(
+    'select count(*)::int as n from accounts.accounts where lower(email) = lower($1)',
+    [email],
+  );
+
+test('sign-up answers the same for a known and an unknown address, and each mailbox is told the truth', async (t) => {
+  const known = await newPerson();
+  const [body, password] = [(email: string) => ({ email, password, name: 'N' }), newPassword()];
+  const stranger = newEmail();
+  const headers = from();
+  const toKnown = await ask('POST', '/auth/signup', { body: body(known.email), headers });
+  const toStranger = await ask('POST', '/auth/signup', { body: body(stranger), headers });
+  t.is(toKnown.status, 202);
+  t.is(toStranger.status, 202);
+  t.is(toKnown.text.replace(known.email, stranger), toStranger.text);
+  const names = (answer: typeof toKnown) => [...answer.headers.keys()].sort();
+  t.deepEqual(names(toKnown), names(toStranger));
+  t.regex((await mailbox.next(known.email)).subject, /account already/);
+  t.regex((await mailbox.next(stranger)).subject, /Confirm/);
+  t.is((await accountsOf(stranger))[0]?.n, 0, 'without the click there is no account');
+});
+
+test('the link needs the password of its sign-up, is spent once, and survives a wrong password', async (t) => {
+  const [email, password] = [newEmail(), newPassword()];
+  const headers = from();
+  await ask('POST', '/auth/signup', { body: { email, password }, headers });
+  const token = tokenIn(await mailbox.next(email));
+  t.is(codeOf(await ask('POST', '/auth/verify-email', { body: { token }, headers })), 'invalid_body');
+  const wrong = { token, password: newPassword() };
+  t.is(codeOf(await ask('POST', '/auth/verify-email', { body: wrong, headers })), 'invalid_credentials');
+  const right = await ask('POST', '/auth/verify-email', { body: { token, password }, headers });
+  t.is(right.status, 200, right.text);
+  t.like((await get('/v1/account', sessionIn(right))).json, {
+    data: { email, email_verified: true, plan: 'free' },
+  });
+  t.is(codeOf(await ask('POST', '/auth/verify-email', { body: { token, password }, headers })), 'gone');
+});
+
+test('a stranger’s sign-up for somebody else’s address never becomes an account with the stranger’s password', async (t) => {
+  const email = newEmail();
+  const [strangers, owners] = [newPassword(), newPassword()];
+  const headers = from();
+  await ask('POST', '/auth/signup', { body: { email, password: strangers }, headers });
+  const first = tokenIn(await mailbox.next(email));
+  await ask('POST', '/auth/signup', { body: { email, password: owners }, headers });
+  const second = tokenIn(await mailbox.next(email));
+  // The owner opens the stranger's link, with the own password: no.
+  const crossed = await ask('POST', '/auth/verify-email', {
+    body: { token: first, password: owners },
+    headers,
+  });
+  t.is(codeOf(crossed), 'invalid_credentials');
+  const made = await ask('POST', '/auth/verify-email', {
+    body: { token: second, password: owners },
+    headers,
+  });
+  t.is(made.status, 200, made.text);
+  const late = await ask('POST', '/auth/verify-email', {
+    body: { token: first, password: strangers },
+    headers,
+  });
+  t.is(codeOf(late), 'email_taken');
+  const login = await ask('POST', '/auth/login', { body: { email, password: strangers }, headers });
+  t.is(codeOf(login), 'invalid_credentials');
+});
+
+test('opening the link spends nothing: GET and HEAD leave it good', async (t) => {
+  const [email, password] = [newEmail(), newPassword()];
+  const headers = from();
+  await ask('POST', '/auth/signup', { body: { email, password }, headers });
+  const mail = await mailbox.next(email);
+  const token = tokenIn(mail);
+  t.is((await ask('GET', `/auth/verify-email?token=${token}`, { headers })).status, 405);
+  t.is((await ask('HEAD', `/auth/verify-email?token=${token}`, { headers })).status, 405);
+  t.is((await ask('POST', '/auth/verify-email', { body: { token, password }, headers })).status, 200);
+});
+
+test('of 20 who spend a link at once, one succeeds', async (t) => {
+  const [email, password] = [newEmail(), newPassword()];
+  await ask('POST', '/auth/signup', { body: { email, password }, headers: from() });
+  const token = tokenIn(await mailbox.next(email));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      ask('POST', '/auth/verify-email', { body: { token, password }, headers: from() }),
+    ),
+  );
+  t.is(answers.filter(({ status }) => status === 200).length, 1);
+  t.is((await accountsOf(email))[0]?.n, 1);
+});
+
+test('of 50 sign-ups of one address at once, however capitalised, exactly one account comes', async (t) => {
+  const [email, password] = [newEmail(), newPassword()];
+  const spell = (i: number) => (i % 2 === 0 ? email : email.toUpperCase());
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, i) =>
+      ask('POST', '/auth/signup', { body: { email: spell(i), password }, headers: from() }),
+    ),
+  );
+  t.is(answers.filter(({ status }) => status === 202).length, 3, 'an address is mailed three times an hour');
+  t.true(answers.every(({ status }) => status === 202 || status === 429));
+  const tokens = await Promise.all(
+    answers
+      .filter(({ status }) => status === 202)
+      .map(async (answer) => tokenIn(await mailbox.next(String(dataIn(answer)['email'])))),
+  );
+  await Promise.all(
+    tokens.map((token) => ask('POST', '/auth/verify-email', { body: { token, password }, headers: from() })),
+  );
+  t.is((await accountsOf(email))[0]?.n, 1);
+});
+
+test('a link dies after its day, and the links point to the configured address whatever Host a client sends', async (t) => {
+  const [email, password] = [newEmail(), newPassword()];
+  const headers = { ...from(), 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' };
+  await ask('POST', '/auth/signup', { body: { email, password }, headers });
+  const mail = await mailbox.next(email);
+  t.regex(mail.text, /https:\/\/almanac\.example\/dashboard\/verify-email#token=/);
+  t.false(mail.raw.includes('evil.example'));
+  await rooms.database.query(`update accounts.mail_tokens set expires_at = $1 where email = $2`, [
+    clock.now(),
+    email,
+  ]);
+  const late = await ask('POST', '/auth/verify-email', {
+    body: { token: tokenIn(mail), password },
+    headers: from(),
+  });
+  t.is(codeOf(late), 'gone');
+});
+
+test('weak, short and overlong passwords are refused before anything is stored', async (t) => {
+  for (const password of ['short7!', 'password1', 'P@ssw0rd2024!', 'x'.repeat(257)]) {
+    const email = newEmail();
+    const answer = await ask('POST', '/auth/signup', { body: { email, password }, headers: from() });
+    t.is(codeOf(answer), 'invalid_body', password);
+    t.like(answer.json, { error: { param: 'password' } });
+  }
+});
+
+test('bodies of 5 MB and of 5 KB are 413, arrays and objects in the place of text 400, form posts 415', async (t) => {
+  const huge = await ask('POST', '/auth/login', {
+    body: `{"email":"${'x'.repeat(5_000_000)}"}`,
+    headers: from(),
+  });
+  t.is(huge.status, 413);
+  t.is(
+    (await ask('POST', '/auth/login', { body: { email: 'x'.repeat(5_000) }, headers: from() })).status,
+    413,
+  );
+  for (const body of [
+    { email: ['a@example.org'], password: 'x' },
+    { email: { $gt: '' }, password: 'x' },
+    { email: 'a@example.org', password: { length: 12 } },
+    '{"__proto__":{"email":"a@example.org","password":"x"}}',
+    '{"email":"a@example.org","password":"x","constructor":{}}',
+    '[]',
+    '"x"',
+  ]) {
+    t.is((await ask('POST', '/auth/login', { body, headers: from() })).status, 400, JSON.stringify(body));
+  }
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    const headers = { ...from(), 'content-type': type, origin: 'https://evil.example' };
+    const answer = await ask('POST', '/auth/login', {
+      body: '{"email":"a@example.org","password":"x"}',
+      headers,
+    });
+    t.is(answer.status, 415, type);
+    t.is(answer.headers.get('access-control-allow-origin'), null);
+  }
+});
+
+test('without mail a sign-up is an account and a session at once, not verified; a known address is told so', async (t) => {
+  const open = await startRooms();
+  try {
+    const people = peopleOf(open);
+    const person = await people.newPerson();
+    t.like((await people.get('/v1/account', person.session)).json, {
+      data: { email_verified: false, has_password: true },
+    });
+    const again = await people.post('/auth/signup', {
+      email: person.email.toUpperCase(),
+      password: newPassword(),
+    });
+    t.is(codeOf(again), 'email_taken');
+  } finally {
+    await open.close();
+  }
+});
