@@ -1,0 +1,5 @@
+# read.csv on the address itself.
+table <- read.csv(commandArgs(trailingOnly = TRUE)[1], check.names = FALSE)
+order <- c("date", "value", sort(setdiff(names(table), c("date", "value"))))
+table$value <- ifelse(is.na(table$value), "", sprintf("%.10g", table$value))
+write.table(table[order], sep = ",", quote = FALSE, row.names = FALSE)

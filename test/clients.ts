@@ -1,0 +1,39 @@
+// Starts a private installation and lets other people's programs read it: examples/clients/check.sh.
+// Where the programs cannot be installed (not root, not Debian) it says so and ends with 0.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { projectRoot } from '../kernel/settings.ts';
+import { createInstallation } from './instance.ts';
+
+const programs = [
+  ['python3', '-c', 'import pandas'],
+  ['Rscript', '--version'],
+  ['soffice', '--version'],
+] as const;
+const present = programs.every(
+  ([program, ...words]) => spawnSync(program, words, { stdio: 'ignore' }).status === 0,
+);
+
+if (present || (process.getuid?.() === 0 && existsSync('/etc/debian_version'))) {
+  process.exitCode = await check();
+} else {
+  process.stdout.write(
+    'The clients are left out: pandas, R and LibreOffice are not here and cannot be installed.\n',
+  );
+}
+
+async function check(): Promise<number> {
+  const installation = await createInstallation();
+  const serving = await installation.start();
+  try {
+    const script = path.join(projectRoot, 'examples/clients/check.sh');
+    const result = spawnSync(script, [installation.url, serving.apiKey ?? ''], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    return result.status ?? 1;
+  } finally {
+    await serving.stop();
+    installation.remove();
+  }
+}
