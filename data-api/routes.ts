@@ -1,5 +1,6 @@
 // The whole URL table of this room. What needs a key is decided by the gateway (config/gateway.config.yml).
 import type { Handler, Route } from '../kernel/http.ts';
+import { getCalendar } from './calendar.ts';
 import type { Dependencies } from './dependencies.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery.ts';
 import { getSearch } from './search.ts';
@@ -17,6 +18,7 @@ export function routes(dependencies: Dependencies): Route[] {
     get('/v1/catalog', getCatalog(dependencies)),
     get('/v1/catalog/:id', getCatalogEntry(dependencies)),
     get('/v1/search', getSearch(dependencies)),
+    get('/v1/calendar', getCalendar(dependencies)),
     get('/v1/status', getStatus(dependencies)),
   ];
 }

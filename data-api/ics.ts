@@ -1,0 +1,63 @@
+// Writes releases as an iCalendar file (RFC 5545), for calendars that subscribe to an address.
+// Hides folding, escapes and line ends. A release whose hour is not known is an event of the whole day.
+import type { Release } from './calendar.sql.ts';
+
+export const icsType = 'text/calendar; charset=utf-8';
+
+/** @param now when the file is made. */
+export function releasesIcs(releases: readonly Release[], now: Date): string {
+  const lines = [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//Almanac//Release calendar//EN',
+    'CALSCALE:GREGORIAN',
+    'METHOD:PUBLISH',
+    'X-WR-CALNAME:Release calendar',
+    ...releases.flatMap((release) => eventLines(release, now)),
+    'END:VCALENDAR',
+  ];
+  return lines.map((line) => `${fold(line)}\r\n`).join('');
+}
+
+function eventLines(release: Release, now: Date): string[] {
+  const about = [release.reference_period, release.source].filter((text) => text !== null).join(', ');
+  return [
+    'BEGIN:VEVENT',
+    `UID:${escape(release.id)}`,
+    `DTSTAMP:${compact(now.toISOString())}`,
+    release.time_confirmed
+      ? `DTSTART:${compact(release.release_at)}`
+      : `DTSTART;VALUE=DATE:${compact(release.release_date)}`,
+    `SUMMARY:${escape(release.title)}`,
+    `DESCRIPTION:${escape([about, ...release.series].join('\n'))}`,
+    `STATUS:${release.status === 'cancelled' ? 'CANCELLED' : release.time_confirmed ? 'CONFIRMED' : 'TENTATIVE'}`,
+    ...(release.url === null ? [] : [`URL:${release.url}`]),
+    'TRANSP:TRANSPARENT',
+    'END:VEVENT',
+  ];
+}
+
+/** `2024-03-01T11:00:00.000Z` → `20240301T110000Z`. */
+function compact(time: string): string {
+  return time.replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[\\;,]/g, '\\$&').replaceAll(/\r\n|\r|\n/g, '\\n');
+}
+
+/** Lines have at most 75 octets; what follows goes on the next, behind a blank. No character is cut in two. */
+function fold(line: string): string {
+  let folded = '';
+  let octets = 0;
+  for (const character of line) {
+    const size = Buffer.byteLength(character);
+    if (octets + size > 75) {
+      folded += '\r\n ';
+      octets = 1;
+    }
+    folded += character;
+    octets += size;
+  }
+  return folded;
+}

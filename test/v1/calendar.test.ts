@@ -1,0 +1,178 @@
+import test from 'ava';
+import { publicCaller, startDataRoom, type DataRoom } from '../data-room.ts';
+import { makeSeries } from '../series-fixture.ts';
+
+interface List {
+  success: boolean;
+  data: Record<string, unknown>[];
+  count: number;
+  pagination: { next_cursor: string | null; count: number };
+  error: { code: string; message: string; param?: string };
+}
+
+let room: DataRoom;
+
+test.before(async () => {
+  room = await startDataRoom('2026-06-15T12:00:00Z');
+  await makeSeries(room.pool, { id: 'CPI' });
+  await room.pool.query(`
+    insert into data.releases (release_id, title, source, release_at, time_zone, status, series_ids, url, reference_period,
+      frequency, kind, importance)
+    values ('past', 'Consumer prices', 'Office', '2026-05-15 08:30-04', 'America/New_York', null, '{CPI}', null, null, null, null, null),
+      ('today', 'Consumer prices', 'Office', '2026-06-15 08:30-04', 'America/New_York', null, '{CPI}',
+       'https://example.org/cpi', '2026-05', 'monthly', 'new', 'high'),
+      ('late', 'Trade, goods; services', 'Customs', '2026-06-20 09:00+05', 'Asia/Karachi', 'delayed', '{}', null, null, null, null, null),
+      ('day', 'Output', 'Office', '2026-06-20 00:00+05', 'Asia/Karachi', null, '{}', null, null, null, null, null),
+      ('off', 'Wages', 'Office', '2026-07-01 08:30-04', 'America/New_York', 'cancelled', '{}', null, null, null, null, null),
+      ('far', 'Output', 'Office', '2026-09-01 08:30-04', 'America/New_York', null, '{}', null, null, null, null, null)`);
+});
+
+test.after.always(() => room.close());
+
+async function list(parameters: Record<string, string> = {}): Promise<List> {
+  const path = `/v1/calendar?${String(new URLSearchParams(parameters))}`;
+  return (await room.call(path, { identity: publicCaller })).json as List;
+}
+
+const idsFor = async (parameters: Record<string, string>) =>
+  (await list(parameters)).data.map(({ id }) => id);
+
+test('the calendar shows the next thirty days in order of time, in the list envelope, without a key', async (t) => {
+  const answer = await list();
+  t.true(answer.success);
+  t.deepEqual(
+    answer.data.map(({ id, status }) => [id, status]),
+    [
+      ['today', 'scheduled'],
+      ['day', 'scheduled'],
+      ['late', 'delayed'],
+      ['off', 'cancelled'],
+    ],
+  );
+  t.deepEqual(answer.pagination, { next_cursor: null, count: 4 });
+  t.deepEqual(answer.data[0], {
+    id: 'today',
+    title: 'Consumer prices',
+    source: 'Office',
+    release_at: '2026-06-15T12:30:00Z',
+    release_date: '2026-06-15',
+    time_zone: 'America/New_York',
+    time_confirmed: true,
+    reference_period: '2026-05',
+    frequency: 'monthly',
+    kind: 'new',
+    status: 'scheduled',
+    importance: 'high',
+    series: ['CPI'],
+    url: 'https://example.org/cpi',
+  });
+});
+
+test('a release is of the day it has where it is published; midnight means that the hour is not known', async (t) => {
+  const { data } = await list({ from: '2026-06-20', to: '2026-06-20' });
+  t.deepEqual(
+    data.map(({ id, release_at, release_date, time_confirmed }) => [
+      id,
+      release_at,
+      release_date,
+      time_confirmed,
+    ]),
+    [
+      ['day', '2026-06-19T19:00:00Z', '2026-06-20', false],
+      ['late', '2026-06-20T04:00:00Z', '2026-06-20', true],
+    ],
+  );
+});
+
+test('a release without a status of its own is released once its time has come', async (t) => {
+  t.deepEqual(await idsFor({ from: '2026', status: 'released' }), ['past']);
+  t.deepEqual(await idsFor({ from: '2026', to: '2026', status: 'scheduled' }), ['today', 'day', 'far']);
+});
+
+test('releases can be narrowed by window, source, series, status and importance, and turned round', async (t) => {
+  const year = { from: '2026', to: '2026' };
+  t.deepEqual(await idsFor({ ...year, source: 'Customs' }), ['late']);
+  t.deepEqual(await idsFor({ ...year, series: 'CPI' }), ['past', 'today']);
+  t.deepEqual(await idsFor({ ...year, series: 'CPI', sort: '-release_at' }), ['today', 'past']);
+  t.deepEqual(await idsFor({ ...year, importance: 'high' }), ['today']);
+  t.deepEqual(await idsFor({ to: '2026-05-31' }), ['past']);
+  t.deepEqual(await idsFor({ from: '9999' }), []);
+  t.deepEqual(await idsFor({ to: '0001-01-05' }), []);
+});
+
+test('pages put together are the whole list', async (t) => {
+  for (const sort of ['release_at', '-release_at']) {
+    const whole = await idsFor({ from: '2026', to: '2026', sort });
+    const walked: unknown[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: List = await list({
+        from: '2026',
+        to: '2026',
+        sort,
+        limit: '1',
+        ...(cursor === null ? {} : { cursor }),
+      });
+      walked.push(...page.data.map(({ id }) => id));
+      cursor = page.pagination.next_cursor;
+    } while (cursor !== null);
+    t.deepEqual(walked, whole);
+  }
+});
+
+test('format=ics is an iCalendar file: instants in UTC, unknown hours as days, no line over 75 octets', async (t) => {
+  const title = `Ünïcode ${'ö'.repeat(60)}`;
+  await room.pool.query(
+    `insert into data.releases (release_id, title, source, release_at, time_zone) values ('long', $1, 'X', '2027-01-05 10:00Z', 'UTC')`,
+    [title],
+  );
+  const answer = await room.call('/v1/calendar?format=ics', { identity: publicCaller });
+  t.is(answer.headers.get('content-type'), 'text/calendar; charset=utf-8');
+  const events = answer.text.split('BEGIN:VEVENT\r\n');
+  t.is(events.length, 5);
+  t.regex(events[0] ?? '', /^BEGIN:VCALENDAR\r\nVERSION:2\.0\r\nPRODID:/);
+  t.regex(
+    events[1] ?? '',
+    /UID:today\r\nDTSTAMP:20260615T120000Z\r\nDTSTART:20260615T123000Z\r\nSUMMARY:Consumer prices\r\n/,
+  );
+  t.regex(
+    events[1] ?? '',
+    /DESCRIPTION:2026-05\\, Office\\nCPI\r\nSTATUS:CONFIRMED\r\nURL:https:\/\/example\.org\/cpi\r\n/,
+  );
+  t.regex(events[2] ?? '', /DTSTART;VALUE=DATE:20260620\r\n/);
+  t.regex(events[3] ?? '', /SUMMARY:Trade\\, goods\\; services\r\n/);
+  t.regex(events[4] ?? '', /STATUS:CANCELLED\r\n/);
+  t.true(answer.text.endsWith('END:VEVENT\r\nEND:VCALENDAR\r\n'));
+  const folded = await room.call('/v1/calendar?format=ics&from=2027-01', { identity: publicCaller });
+  t.true(folded.text.split('\r\n').every((line) => Buffer.byteLength(line) <= 75));
+  t.true(folded.text.replaceAll('\r\n ', '').includes(`SUMMARY:${title}`));
+});
+
+test('format=csv has one line a release, and names the next page in a Link header', async (t) => {
+  const answer = await room.call('/v1/calendar?format=csv&limit=1', { identity: publicCaller });
+  const [header, first] =
+    answer.text.split('\r\n').length > 1 ? answer.text.split('\r\n') : answer.text.split('\n');
+  t.is(
+    header,
+    'id,title,source,release_at,release_date,time_zone,time_confirmed,reference_period,frequency,kind,status,importance,series,url',
+  );
+  t.regex(first ?? '', /^today,Consumer prices,Office,2026-06-15T12:30:00Z,/);
+  t.regex(answer.headers.get('link') ?? '', /cursor=.*rel="next"/);
+});
+
+test('the same calendar is answered 304; a wrong parameter is named', async (t) => {
+  const first = await room.call('/v1/calendar', { identity: publicCaller });
+  const again = await room.call('/v1/calendar', {
+    identity: publicCaller,
+    headers: { 'if-none-match': first.headers.get('etag') ?? '' },
+  });
+  t.is(again.status, 304);
+  const bad: Record<string, string>[] = [
+    { from: '2026-02-30' },
+    { status: 'soon' },
+    { limit: '0' },
+    { format: 'xml' },
+  ];
+  for (const parameters of bad) t.is((await list(parameters)).error.param, Object.keys(parameters)[0]);
+  t.is((await list({ from: '2026-07', to: '2026-06' })).error.param, 'from');
+});
