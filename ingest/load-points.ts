@@ -3,7 +3,7 @@ import type { Transaction } from '../kernel/database.ts';
 import { dateReader, PointDates } from './dates.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load.ts';
 import { checkVintage, LongReader, planLong } from './long.ts';
-import type { PointContext, PointReader } from './points.ts';
+import { PointSink, type PointContext, type PointReader } from './points.ts';
 import {
   compareWithLive,
   compareWithStanding,
@@ -12,9 +12,10 @@ import {
   storeChanges,
   storeFresh,
   type LoadRow,
+  type SpokenOf,
 } from './revise.sql.ts';
 import { SeriesDirectory } from './series-directory.ts';
-import { CopyBuffer, createStage, stagedVintages, stageVintage, takeDuplicates } from './stage.sql.ts';
+import { createStage, stagedVintages, stageVintage, takeDuplicates } from './stage.sql.ts';
 import {
   analyzeIfGrown,
   createTotals,
@@ -30,82 +31,125 @@ import {
 import { valueReader } from './values.ts';
 import { planWide, WideReader } from './wide.ts';
 
-/** @throws IngestFailure where a row is refused and the load does not skip such. */
+/**
+ * @param straight whether points of series that were never published may go straight into their table.
+ * @throws IngestFailure where a row is refused and the load does not skip such.
+ * @throws NotAscending where points went straight, and must not have: load again without.
+ */
 export async function loadPoints(
   on: Transaction,
   input: LoadInput,
   options: LoadOptions,
+  straight = false,
 ): Promise<LoadResult> {
   await createStage(on);
-  const { reader, manyVintages } = await stagePoints(on, input, options);
   await createDifference(on);
   await createTotals(on);
-  const vintages = manyVintages ? await stagedVintages(on) : [input.vintage];
+  const record = {
+    dataset: options.dataset,
+    sourceName: options.sourceName ?? (typeof options.input === 'string' ? options.input : '-'),
+    complete: options.full === true,
+  };
+  const plan = planFile(input, options);
+  const refuses = () => input.rejects.count > 0 && options.skipInvalid !== true;
+  const loadOf = async (vintage: string) => {
+    const load = { ...record, vintage };
+    return { ...load, loadNo: await insertLoad(on, load) };
+  };
+  const first = plan.manyVintages ? null : await loadOf(input.vintage);
+  const sink = new PointSink(on, plan.manyVintages ? 'load_rows' : 'load_points', straight ? first : null);
+  const reader = await readPoints(on, plan, sink, input, options);
+
   const sum: LoadCounts = { points_new: 0, points_revised: 0, points_unchanged: 0, points_deleted: 0 };
-  for (const vintage of vintages) {
-    if (manyVintages) await stageVintage(on, vintage);
-    if (reader.mayRepeat) await refuseDuplicates(on, input);
-    if (input.rejects.count > 0 && options.skipInvalid !== true) continue; // only to name the other duplicates
-    const load = {
-      dataset: options.dataset,
-      sourceName: options.sourceName ?? (typeof options.input === 'string' ? options.input : '-'),
-      vintage,
-      complete: options.full === true,
-    };
-    const loadNo = await insertLoad(on, load);
-    const counts = await storeVintage(on, { ...load, loadNo }, [...reader.seriesWithoutPoints]);
-    await finishLoad(on, loadNo, {
+  for (const vintage of first === null ? await stagedVintages(on) : [input.vintage]) {
+    if (plan.manyVintages) await stageVintage(on, vintage);
+    if (sink.mayRepeat) await refuseDuplicates(on, input);
+    if (refuses()) continue; // only to name the other duplicates
+    const load = first ?? (await loadOf(vintage));
+    const counts = await storeVintage(on, load, spokenOf(reader, sink));
+    await finishLoad(on, load.loadNo, {
       ...counts,
       rows_read: reader.rowsRead,
       rows_rejected: input.rejects.count,
     });
     for (const name of Object.keys(sum) as (keyof LoadCounts)[]) sum[name] += counts[name];
   }
-  if (options.skipInvalid !== true) input.rejects.throwIfAny();
+  if (refuses()) input.rejects.throwIfAny();
   await analyzeIfGrown(on, sum.points_new + sum.points_revised);
   return { ...sum, rows_read: reader.rowsRead };
 }
 
-/** Reads the whole file into load_points, or into load_rows where its rows name their vintage. */
-async function stagePoints(
+interface FilePlan {
+  dimensions: string[];
+  manyVintages: boolean;
+  readerOf: (context: PointContext) => PointReader;
+}
+
+function planFile(input: LoadInput, options: LoadOptions): FilePlan {
+  const wishes = { ...options, create: options.create === true };
+  if (options.wide === true) {
+    const plan = planWide(input.header, wishes);
+    return {
+      dimensions: plan.dimensions.map(({ name }) => name),
+      manyVintages: false,
+      readerOf: (context) => new WideReader(plan, context),
+    };
+  }
+  const plan = planLong(input.header, wishes);
+  checkVintage(plan, input.vintageGiven ? input.vintage : undefined);
+  return {
+    dimensions: plan.dimensions.map(({ name }) => name),
+    manyVintages: plan.vintage !== null,
+    readerOf: (context) => new LongReader(plan, context, input.today),
+  };
+}
+
+/** Reads the whole file into the sink. */
+async function readPoints(
   on: Transaction,
+  plan: FilePlan,
+  sink: PointSink,
   input: LoadInput,
   options: LoadOptions,
-): Promise<{ reader: PointReader; manyVintages: boolean }> {
-  const create = options.create === true;
-  const wide = options.wide === true ? planWide(input.header, { ...options, create }) : null;
-  const long = wide === null ? planLong(input.header, { ...options, create }) : null;
-  if (long !== null) checkVintage(long, input.vintageGiven ? input.vintage : undefined);
-  const manyVintages = long !== null && long.vintage !== null;
-
-  const names = (wide ?? long)?.dimensions.map(({ name }) => name) ?? [];
-  const context: PointContext = {
-    directory: new SeriesDirectory(on, names, create),
-    buffer: new CopyBuffer(on, manyVintages ? 'load_rows' : 'load_points'),
+): Promise<PointReader> {
+  const directory = new SeriesDirectory(on, plan.dimensions, options.create === true);
+  const reader = plan.readerOf({
+    directory,
+    sink,
     rejects: input.rejects,
     dates: new PointDates(dateReader(options.dateFormat)),
     dateFormat: options.dateFormat,
     values: valueReader(options),
     valueOptions: options,
     headerLine: input.headerLine,
-    create,
-  };
-  const reader =
-    wide === null
-      ? new LongReader(long ?? planLong(input.header, { ...options, create }), context, input.today)
-      : new WideReader(wide, context);
+    create: options.create === true,
+  });
   try {
     for await (const batch of input.batches) {
       await reader.read(batch);
-      await context.buffer.flushIfFull();
+      if (input.rejects.count > 0 && options.skipInvalid !== true) sink.refuse();
+      await sink.flushIfFull();
       input.onRows(reader.rowsRead);
     }
-    await context.buffer.flush();
+    await sink.flush();
   } finally {
-    await context.buffer.settle();
+    await sink.settle();
   }
-  await context.directory.finish();
-  return { reader, manyVintages };
+  await directory.finish();
+  return reader;
+}
+
+function spokenOf(reader: PointReader, sink: PointSink): SpokenOf {
+  const none = { points: 0, pointsWithValue: 0, firstDate: null, lastDate: null };
+  const seriesNos = [...new Set([...sink.direct.keys(), ...reader.seriesWithoutPoints])];
+  const counts = seriesNos.map((seriesNo) => sink.direct.get(seriesNo) ?? none);
+  return {
+    seriesNos,
+    points: counts.map((count) => count.points),
+    pointsWithValue: counts.map((count) => count.pointsWithValue),
+    firstDates: counts.map((count) => count.firstDate),
+    lastDates: counts.map((count) => count.lastDate),
+  };
 }
 
 /** A point that a vintage states twice is refused from its second row on, whether or not the values agree. */
@@ -121,12 +165,8 @@ async function refuseDuplicates(on: Transaction, input: LoadInput): Promise<void
   }
 }
 
-async function storeVintage(
-  on: Transaction,
-  load: LoadRow,
-  seriesWithoutPoints: readonly number[],
-): Promise<LoadCounts> {
-  const series = await findLoadSeries(on, load, seriesWithoutPoints);
+async function storeVintage(on: Transaction, load: LoadRow, spoken: SpokenOf): Promise<LoadCounts> {
+  const series = await findLoadSeries(on, load, spoken);
   if (series.known > 0) await compareWithLive(on, load);
   if (series.backfill > 0) await compareWithStanding(on, load);
   const counts = await sumChanges(on);

@@ -16,7 +16,7 @@ import {
   upsert,
 } from './load-table.sql.ts';
 import { hasCells, isEmpty } from './points.ts';
-import { CopyBuffer, copyText } from './stage.sql.ts';
+import { CopyBuffer, CopyLine, copyText } from './stage.sql.ts';
 import { finishLoad, insertLoad } from './statements.sql.ts';
 
 interface StagedColumn {
@@ -108,7 +108,8 @@ async function stageRows(
   options: LoadOptions,
 ): Promise<number> {
   const missing = new Set(options.missing ?? []);
-  const buffer = new CopyBuffer(on, 'load_table');
+  const line = new CopyLine(on);
+  const buffer = new CopyBuffer(line, 'load_table');
   let rowsRead = 0;
   try {
     for await (const batch of input.batches) {
@@ -123,7 +124,7 @@ async function stageRows(
     }
     await buffer.flush();
   } finally {
-    await buffer.settle();
+    await line.settle();
   }
   return rowsRead;
 }

@@ -13,6 +13,7 @@ import { readCalendar } from './ics.ts';
 import { loadPoints } from './load-points.ts';
 import { loadPrices } from './load-prices.ts';
 import { loadTable } from './load-table.ts';
+import { NotAscending } from './points.ts';
 import { Rejects } from './rejects.ts';
 import { lockLoads, relaxLimits, type LoadCounts } from './statements.sql.ts';
 import type { ValueOptions } from './values.ts';
@@ -107,6 +108,22 @@ class DryRunEnds extends Error {
 export async function load(database: Database, given: LoadOptions): Promise<LoadSummary> {
   const started = performance.now();
   const options = isDataPackage(given.input) ? packageOptions(given, given.input) : given;
+  // Only a file can be read a second time, so only its points may try the straight way.
+  const isFile = typeof options.input === 'string' && options.input !== '-';
+  try {
+    return await attempt(database, options, isFile, started);
+  } catch (error) {
+    if (error instanceof NotAscending) return attempt(database, options, false, started);
+    throw error;
+  }
+}
+
+async function attempt(
+  database: Database,
+  options: LoadOptions,
+  straight: boolean,
+  started: number,
+): Promise<LoadSummary> {
   const dataset = datasetNamed(options.dataset);
   checkOptions(options);
   const today = dateIn(options.seriesTimeZone, options.clock.now());
@@ -133,7 +150,7 @@ export async function load(database: Database, given: LoadOptions): Promise<Load
           dataset.name === 'commodity-prices'
             ? await loadPrices(on, input, options)
             : dataset.kind === 'points'
-              ? await loadPoints(on, input, options)
+              ? await loadPoints(on, input, options, straight)
               : await loadTable(on, dataset, input, options);
         if (options.dryRun === true) throw new DryRunEnds(result);
         return result;

@@ -83,7 +83,6 @@ export function planLong(header: readonly string[], options: ColumnOptions & { c
 export class LongReader implements PointReader {
   readonly seriesWithoutPoints: ReadonlySet<number> = new Set();
   rowsRead = 0;
-  mayRepeat = false;
   readonly #plan: LongPlan;
   readonly #context: PointContext;
   readonly #vintages: VintageCells | null;
@@ -98,21 +97,21 @@ export class LongReader implements PointReader {
   }
 
   async read(batch: CsvBatch): Promise<void> {
-    const { directory } = this.#context;
-    if (await directory.makeRoom()) this.mayRepeat = true; // it forgot the last dates
+    const { directory, sink } = this.#context;
+    if (await directory.makeRoom()) sink.forgetDates();
     await this.#learnSeries(batch);
     for (const [at, row] of batch.rows.entries()) this.#readRow(row, batch.lines[at] ?? 0);
   }
 
   async #learnSeries(batch: CsvBatch): Promise<void> {
-    const { directory, buffer } = this.#context;
+    const { directory, sink } = this.#context;
     const rowOf = new Map<string, readonly string[]>();
     for (const row of batch.rows) {
       const id = textOf(row, this.#plan.seriesId);
       if (id !== '' && directory.get(id) === undefined && !rowOf.has(id)) rowOf.set(id, row);
     }
     if (rowOf.size === 0) return;
-    await buffer.flush();
+    await sink.flush();
     await directory.learn([...rowOf.keys()], (id) =>
       newSeries(id, id, {
         ...this.#plan.metadata,
@@ -123,7 +122,7 @@ export class LongReader implements PointReader {
 
   #readRow(row: readonly string[], line: number): void {
     const plan = this.#plan;
-    const { rejects, directory, buffer, dates, values, valueOptions, dateFormat, create } = this.#context;
+    const { rejects, directory, sink, dates, values, valueOptions, dateFormat, create } = this.#context;
     if (row.length !== plan.headerCells || row[0] === '') {
       if (isEmpty(row)) return;
       if (!hasCells(row, plan.headerCells)) {
@@ -151,10 +150,14 @@ export class LongReader implements PointReader {
     if (vintage === null) return;
     const combination = this.#combination(row, line, series);
     if (combination === null) return;
-    if (date <= combination.lastDate) this.mayRepeat = true;
-    combination.lastDate = date;
-    buffer.add(
-      `${vintage}${line}\t${combination.prefix}${date}\t${value ?? '\\N'}\t${status === null ? '\\N' : copyText(status)}\n`,
+    sink.add(
+      series,
+      combination,
+      vintage,
+      line,
+      date,
+      value ?? '\\N',
+      status === null ? '\\N' : copyText(status),
     );
   }
 

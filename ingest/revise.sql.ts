@@ -38,22 +38,35 @@ export async function createDifference(on: Transaction): Promise<void> {
     ) on commit drop`);
 }
 
-/** Fills load_series from load_points and the series that the file speaks of without stating a point. */
+/** Series that load_points does not tell of, side by side: what went straight into the table, or states no point. */
+export interface SpokenOf {
+  seriesNos: number[];
+  points: number[];
+  pointsWithValue: number[];
+  firstDates: (string | null)[];
+  lastDates: (string | null)[];
+}
+
+/** Fills load_series from load_points and from the series spoken of elsewhere. */
 export async function findLoadSeries(
   on: Transaction,
   load: LoadRow,
-  seriesWithoutPoints: readonly number[],
+  spokenOf: SpokenOf,
 ): Promise<{ fresh: number; known: number; backfill: number }> {
   await on.query('truncate load_series, load_changes, load_standing');
   await on.query(
     `with s as (
-       select *
+       select series_no, coalesce(staged.points, named.points) as points,
+         coalesce(staged.points_with_value, named.points_with_value) as points_with_value,
+         coalesce(staged.first_date, named.first_date) as first_date,
+         coalesce(staged.last_date, named.last_date) as last_date
        from (
          select series_no, count(*) as points, count(value) as points_with_value,
            min(date) filter (where value is not null) as first_date,
            max(date) filter (where value is not null) as last_date
          from load_points group by series_no
-       ) staged full join (select unnest($2::int[]) as series_no) named using (series_no)
+       ) staged full join unnest($2::int[], $3::int[], $4::int[], $5::date[], $6::date[])
+         as named (series_no, points, points_with_value, first_date, last_date) using (series_no)
      )
      insert into load_series
      select s.series_no,
@@ -62,9 +75,16 @@ export async function findLoadSeries(
          or exists (select from data.series_dims d join data.confirmations c using (series_no, dims_no)
                     where d.series_no = s.series_no and c.published_on > $1),
        exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1 and v.complete),
-       coalesce(s.points, 0), coalesce(s.points_with_value, 0), s.first_date, s.last_date
+       s.points, s.points_with_value, s.first_date, s.last_date
      from s`,
-    [load.vintage, seriesWithoutPoints],
+    [
+      load.vintage,
+      spokenOf.seriesNos,
+      spokenOf.points,
+      spokenOf.pointsWithValue,
+      spokenOf.firstDates,
+      spokenOf.lastDates,
+    ],
   );
   const [counts] = await on.query<{ fresh: number; known: number; backfill: number }>(
     `select count(*) filter (where fresh) as fresh, count(*) filter (where not fresh and not backfill) as known,
@@ -76,7 +96,7 @@ export async function findLoadSeries(
   return counts;
 }
 
-/** Stores the points of series that had none: nothing to compare with. @returns how many. */
+/** Stores the staged points of series that had none: nothing to compare with. */
 export async function storeFresh(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into data.observations (series_no, dims_no, date, published_on, load_no, value, status)

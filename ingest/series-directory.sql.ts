@@ -8,12 +8,16 @@ export interface SeriesRow {
   frequency: Frequency;
   fiscal_year_end: string | null;
   dimensions: string[];
+  /** Nothing of it was ever published. */
+  fresh: boolean;
 }
 
 /** The series that exist among the ids. */
 export function findSeries(on: Queryable, ids: readonly string[]): Promise<SeriesRow[]> {
   return on.query<SeriesRow>(
-    `select series_no, series_id, frequency, fiscal_year_end, dimensions from data.series where series_id = any($1)`,
+    `select series_no, series_id, frequency, fiscal_year_end, dimensions,
+       not exists (select from data.vintages v where v.series_no = s.series_no) as fresh
+     from data.series s where series_id = any($1)`,
     [ids],
   );
 }
@@ -42,7 +46,7 @@ export function insertSeries(
      from jsonb_to_recordset($1) as row (series_id text, name text, unit text, frequency text, source text,
        description text, geography text, seasonal_adjustment text, unit_multiplier integer, decimals smallint,
        licence text, attribution text, fiscal_year_end text, tags text, category text)
-     returning series_no, series_id, frequency, fiscal_year_end, dimensions`,
+     returning series_no, series_id, frequency, fiscal_year_end, dimensions, true as fresh`,
     [JSON.stringify(rows)],
   );
 }

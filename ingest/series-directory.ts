@@ -17,6 +17,8 @@ export interface KnownSeries {
   readonly seriesNo: number;
   readonly frequency: Frequency;
   readonly fiscalYearEnd: string;
+  /** Nothing of it was ever published. */
+  readonly fresh: boolean;
   /** Why no point of this file fits the series; null where they do. */
   readonly misfit: string | null;
   /** The dimension values, in the file's order, joined → what the file says under them. */
@@ -120,6 +122,7 @@ export class SeriesDirectory {
         seriesNo: row.series_no,
         frequency: row.frequency,
         fiscalYearEnd: row.fiscal_year_end ?? '12-31',
+        fresh: row.fresh,
         misfit: dims.size === 0 ? null : this.#misfit(row.dimensions),
         dims,
       });

@@ -19,14 +19,13 @@ const flushCharacters = 1024 * 1024;
 
 /** Rows in COPY's text format on their way to a table: sent a megabyte at a time, while the next is being read. */
 export class CopyBuffer {
-  readonly #on: Transaction;
+  readonly #line: CopyLine;
   readonly #statement: string;
   #text = '';
-  #sending: Promise<void> = Promise.resolve();
 
   /** @param table and columns, as in `load_points (line, date)`. */
-  constructor(on: Transaction, table: string) {
-    this.#on = on;
+  constructor(line: CopyLine, table: string) {
+    this.#line = line;
     this.#statement = `copy ${table} from stdin`;
   }
 
@@ -35,34 +34,52 @@ export class CopyBuffer {
     this.#text += row;
   }
 
-  /** Sends what is there once it is a megabyte; returns as soon as the one before has arrived. */
+  /** Sends what is there once it is a megabyte; returns as soon as what was under way has arrived. */
   async flushIfFull(): Promise<void> {
     if (this.#text.length >= flushCharacters) await this.#send();
   }
 
   /** Sends the rest and waits until all has arrived; needed before any other statement of the transaction. */
   async flush(): Promise<void> {
-    await this.#send();
+    if (this.#text !== '') await this.#send();
+    await this.#line.arrived();
+  }
+
+  async #send(): Promise<void> {
+    const text = this.#text;
+    this.#text = '';
+    await this.#line.send(this.#statement, text);
+  }
+}
+
+/** The COPY under way on a connection, which carries one at a time. */
+export class CopyLine {
+  readonly #on: Transaction;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(on: Transaction) {
+    this.#on = on;
+  }
+
+  /** Sends rows as soon as those before have arrived, and returns when they are on their way. */
+  async send(statement: string, rows: string): Promise<void> {
+    await this.#sending;
+    this.#sending = new Promise((resolve, reject) => {
+      const copy = this.#on.client.query(copyFrom(statement));
+      copy.once('finish', resolve);
+      copy.once('error', reject);
+      copy.end(rows);
+    });
+    this.#sending.catch(() => undefined); // told by the next send, arrived or settle
+  }
+
+  async arrived(): Promise<void> {
     await this.#sending;
   }
 
   /** Waits for what is under way, whatever became of it: a rollback must not overtake it. */
   async settle(): Promise<void> {
     await this.#sending.catch(() => undefined);
-  }
-
-  async #send(): Promise<void> {
-    await this.#sending;
-    if (this.#text === '') return;
-    const text = this.#text;
-    this.#text = '';
-    this.#sending = new Promise((resolve, reject) => {
-      const copy = this.#on.client.query(copyFrom(this.#statement));
-      copy.once('finish', resolve);
-      copy.once('error', reject);
-      copy.end(text);
-    });
-    this.#sending.catch(() => undefined); // told by the next send, flush or settle
   }
 }
 

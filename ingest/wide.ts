@@ -99,18 +99,17 @@ interface Column {
 export class WideReader implements PointReader {
   readonly seriesWithoutPoints = new Set<number>();
   rowsRead = 0;
-  mayRepeat = false;
   readonly #plan: WidePlan;
   readonly #context: PointContext;
   readonly #dims: readonly string[];
-  readonly #suffix: string;
+  readonly #status: string;
   #columns: Column[] | null = null;
 
   constructor(plan: WidePlan, context: PointContext) {
     this.#plan = plan;
     this.#context = context;
     this.#dims = plan.dimensions.map(({ value }) => value);
-    this.#suffix = `\t${plan.status === null ? '\\N' : copyText(plan.status)}\n`;
+    this.#status = plan.status === null ? '\\N' : copyText(plan.status);
   }
 
   async read(batch: CsvBatch): Promise<void> {
@@ -142,7 +141,7 @@ export class WideReader implements PointReader {
   }
 
   #readRow(row: readonly string[], line: number, columns: Column[]): void {
-    const { rejects, dates, values, valueOptions, dateFormat, directory, buffer } = this.#context;
+    const { rejects, dates, values, valueOptions, dateFormat, directory, sink } = this.#context;
     const { date: dateCell, headerCells } = this.#plan;
     const dateText = (row[dateCell.index] ?? '').trim();
     if (isEmpty(row)) return;
@@ -165,9 +164,7 @@ export class WideReader implements PointReader {
       if (date === null)
         return rejects.add(line, dateCell.title, dateText, expectedDate(series.frequency, dateFormat));
       column.combination ??= directory.combination(series, this.#dims);
-      if (date <= column.combination.lastDate) this.mayRepeat = true;
-      column.combination.lastDate = date;
-      buffer.add(`${line}\t${column.combination.prefix}${date}\t${value}${this.#suffix}`);
+      sink.add(series, column.combination, '', line, date, value, this.#status);
     }
   }
 }

@@ -1,4 +1,7 @@
 // What the tests of ingest share: loading CSV text, and reading back what was published.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { Database } from '../../kernel/database.ts';
 import { load, type LoadOptions, type LoadSummary } from '../../ingest/load.ts';
@@ -6,7 +9,14 @@ import { fakeClock } from '../harness.ts';
 
 export const today = '2024-06-30';
 
-/** Loads CSV text into observations, with series made as daily ones unless told otherwise. */
+/** Puts CSV text into a file, as points of a file may take a shorter way than those of a stream. @returns its path. */
+export function fileOf(csv: readonly string[]): string {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'data.csv');
+  writeFileSync(file, csv.join('\n'));
+  return file;
+}
+
+/** Loads CSV text into observations, as a stream unless `input` is a file. */
 export function loadCsv(
   database: Database,
   csv: string | readonly string[],

@@ -7,7 +7,7 @@ import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
 import { IngestFailure } from '../../ingest/failure.ts';
 import { createTestDatabase, silentLog } from '../harness.ts';
-import { daily, loadCsv, published, rowCounts, today } from './loading.ts';
+import { daily, fileOf, loadCsv, published, rowCounts, today } from './loading.ts';
 
 const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, {
@@ -171,6 +171,58 @@ test.serial('two rows of one point are refused with both lines, in any order of 
   t.like(failure.rejects[0], { line: 4, value: 'DUP, 2024-01-02' });
   t.regex(failure.rejects[0]?.expected ?? '', /line 2 is the same point/);
   t.deepEqual(await published(database, 'DUP'), {});
+});
+
+test.serial('a file is loaded as a stream is, in whatever order its dates come', async (t) => {
+  const rows = [
+    'UP,2024-01-01,1',
+    'DOWN,2024-01-09,2',
+    'UP,2024-01-03,',
+    'DOWN,2024-01-08,4',
+    'UP,2024-01-02,5',
+  ];
+  for (const [at, some] of [rows.slice(0, 3), rows].entries()) {
+    const csv = ['series_id,date,value', ...some.map((row) => `FILE.${at}.${row}`)];
+    const asStream = csv.map((row) => row.replace('FILE', 'STREAM'));
+    const [{ seconds: _, rowsPerSecond: __, ...file }, { seconds: ___, rowsPerSecond: ____, ...stream }] = [
+      await loadCsv(database, '', { ...made, input: fileOf(csv) }),
+      await loadCsv(database, asStream, made),
+    ];
+    t.deepEqual(file, stream);
+    for (const name of ['UP', 'DOWN']) {
+      t.deepEqual(
+        await published(database, `FILE.${at}.${name}`),
+        await published(database, `STREAM.${at}.${name}`),
+      );
+      const [one, other] = await database.query<object>(
+        `select first_date, last_date, observation_count, last_updated from data.series
+         where series_id in ($1, $2)`,
+        [`FILE.${at}.${name}`, `STREAM.${at}.${name}`],
+      );
+      t.deepEqual(one, other);
+    }
+  }
+});
+
+test.serial('a repeated point and a bad row of a file are both named, and nothing is stored', async (t) => {
+  const before = await rowCounts(database);
+  const csv = [
+    'series_id,date,value',
+    'TOP,2024-01-01,1',
+    'TOP,2024-01-02,x',
+    'TOP,2024-01-03,3',
+    'TOP,2024-01-01,1',
+  ];
+  const failure = await failureOf(loadCsv(database, '', { ...made, input: fileOf(csv) }));
+  t.deepEqual(
+    failure.rejects.map(({ line, column }) => [line, column]),
+    [
+      [3, 'value'],
+      [5, 'row'],
+    ],
+  );
+  t.regex(failure.rejects[1]?.expected ?? '', /line 2 is the same point/);
+  t.deepEqual(await rowCounts(database), before);
 });
 
 test.serial('two days of one month are one point of a monthly series', async (t) => {

@@ -3,11 +3,12 @@ import test from 'ava';
 import fc from 'fast-check';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../harness.ts';
-import { daily, loadCsv, published, rowCounts } from './loading.ts';
+import { daily, fileOf, loadCsv, published, rowCounts } from './loading.ts';
 
 interface Load {
   vintage: string;
   full: boolean;
+  isFile: boolean;
   /** point → value; '' is published as missing. */
   states: Map<string, string>;
 }
@@ -29,6 +30,7 @@ const points = ['2024-01-01 buy', '2024-01-02 buy', '2024-01-03 buy', '2024-01-0
 const anyLoad: fc.Arbitrary<Load> = fc.record({
   vintage: fc.constantFrom(...vintages),
   full: fc.boolean(),
+  isFile: fc.boolean(),
   states: fc
     .dictionary(fc.constantFrom(...points), fc.constantFrom('1', '2', '3', ''), {
       minKeys: 1,
@@ -68,11 +70,14 @@ function csvOf(seriesId: string, load: Load): string[] {
 }
 
 async function store(seriesId: string, load: Load) {
-  const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = await loadCsv(
-    database,
-    csvOf(seriesId, load),
-    { create: true, set: daily, vintage: load.vintage, full: load.full },
-  );
+  const csv = csvOf(seriesId, load);
+  const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = await loadCsv(database, csv, {
+    ...(load.isFile ? { input: fileOf(csv) } : {}),
+    create: true,
+    set: daily,
+    vintage: load.vintage,
+    full: load.full,
+  });
   return { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted };
 }
 
