@@ -36,6 +36,8 @@ test('the status tells the freshness of every source, and that the database is g
   t.regex(bank?.last_success_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
   await room.pool.query('alter table data.series rename to gone');
+  t.deepEqual((await read()).data.sources, data.sources, 'kept for a second');
+  room.clock.advance(1_000);
   const down = await read();
   t.is(down.data.state, 'degraded');
   t.deepEqual(down.data.components.at(-1), { name: 'database', state: 'down' });
