@@ -60,8 +60,11 @@ export async function publish(
     await client.query('begin');
     await load(client, seriesId, vintage, points, complete);
     await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
   } finally {
-    client.release(true); // a connection of its own each time: a failed transaction leaves nothing behind
+    client.release();
   }
 }
 
