@@ -23,6 +23,12 @@ const options = {
   'date-format': { type: 'string' },
   missing: { type: 'string', multiple: true },
   decimal: { type: 'string' },
+  thousands: { type: 'string' },
+  prefix: { type: 'string' },
+  resource: { type: 'string' },
+  delimiter: { type: 'string' },
+  encoding: { type: 'string' },
+  'header-line': { type: 'string' },
   vintage: { type: 'string' },
   report: { type: 'string' },
   describe: { type: 'string' },
@@ -45,6 +51,12 @@ Datasets: ${datasetNames.join(', ')}
   --date-format FORMAT     such as M/D/YYYY, D-MMM-YYYY, DD/MM/YYYY; default YYYY-MM-DD, YYYY-MM, YYYY, YYYY-Q1
   --missing TEXT           what stands for a missing value, beside the empty cell; may be repeated
   --decimal ,              the decimal mark; default .
+  --thousands .            the mark between groups of three digits; none unless given
+  --prefix TEXT            stands before the ids of a wide file's columns
+  --header-line N          the line of the column names, where a title stands above them
+  --delimiter ';'          between the cells; found out unless given
+  --encoding NAME          utf-8, utf-16le, windows-1252 …; found out unless given
+  --resource NAME          of a datapackage.json that has several
   --vintage YYYY-MM-DD     the day the file was published; default today
   --full                   the file states its series whole: what it leaves out is deleted as of the vintage
   --dry-run                do everything, keep nothing
@@ -73,12 +85,16 @@ Datasets: ${datasetNames.join(', ')}
       missing: values.missing ?? [],
       reportFile: values.report ?? 'almanac-rejects.csv',
       onProgress: progress.show,
-      ...(values['skip-rows'] === undefined
-        ? {}
-        : { skipRows: wholeNumber(values['skip-rows'], '--skip-rows') }),
-      ...(values['date-format'] === undefined ? {} : { dateFormat: values['date-format'] }),
-      ...(values.decimal === undefined ? {} : { decimal: values.decimal }),
-      ...(values.vintage === undefined ? {} : { vintage: values.vintage }),
+      ...given('skipRows', wholeNumber(values['skip-rows'], '--skip-rows')),
+      ...given('headerLine', wholeNumber(values['header-line'], '--header-line')),
+      ...given('dateFormat', values['date-format']),
+      ...given('decimal', values.decimal),
+      ...given('thousands', values.thousands),
+      ...given('prefix', values.prefix),
+      ...given('resource', values.resource),
+      ...given('delimiter', values.delimiter),
+      ...given('encoding', values.encoding),
+      ...given('vintage', values.vintage),
     };
     try {
       const summary = await loadInto(wish);
@@ -118,7 +134,13 @@ function assignments(given: readonly string[], flag: string): Record<string, str
   );
 }
 
-function wholeNumber(text: string, flag: string): number {
+/** The option by its name, or nothing where the flag was not given. */
+function given<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [Key in Name]: Value });
+}
+
+function wholeNumber(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined;
   if (!/^\d{1,6}$/.test(text)) throw new UsageError(`${flag} takes a whole number, not "${text}".`);
   return Number(text);
 }

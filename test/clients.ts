@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../kernel/settings.ts';
+import { examplesOf, runExample } from './docs-examples.ts';
 import { createInstallation } from './instance.ts';
 
 const programs = [
@@ -31,7 +32,19 @@ async function check(): Promise<number> {
     const result = spawnSync(script, [installation.url, serving.apiKey ?? ''], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
-    return result.status ?? 1;
+    if (result.status !== 0) return result.status ?? 1;
+    const { url, env, dataDir } = installation;
+    const examples = examplesOf('README.md').filter((example) => example.kind === 'python');
+    for (const example of examples) {
+      runExample(example, {
+        directory: path.dirname(dataDir),
+        url,
+        apiKey: serving.apiKey ?? '',
+        env: { ...env, PATH: `/usr/bin:${env['PATH']}` },
+      });
+    }
+    process.stdout.write(`the ${examples.length} Python examples of README.md run\n`);
+    return 0;
   } finally {
     await serving.stop();
     installation.remove();

@@ -11,6 +11,8 @@ export interface Installation {
   /** The gateway's address, the same for every start. */
   url: string;
   dataDir: string;
+  /** The environment of its processes. */
+  env: NodeJS.ProcessEnv;
   /** Runs `almanac start` until it serves. @throws Error with what it printed where it ends instead. */
   start(): Promise<Serving>;
   /** Runs `almanac …`. @returns its exit code and all it printed. */
@@ -62,6 +64,7 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
   return {
     url: `http://127.0.0.1:${port}`,
     dataDir,
+    env: environment,
     run,
     spawn: spawnAlmanac,
     start: () => serving(spawnAlmanac('start')),

@@ -1,0 +1,68 @@
+// The examples of the documentation, as a reader would run them: the files that a page shows are written, its commands
+// are run in order, in one directory. Hides which fences are examples: ```sh and ```python are run, ```csv FILE and
+// ```json FILE are written, all others are only read.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { projectRoot } from '../kernel/settings.ts';
+
+export interface Example {
+  page: string;
+  /** The line of the page on which the fence opens. */
+  line: number;
+  kind: 'sh' | 'python' | 'file';
+  /** The name of the file; empty for commands. */
+  file: string;
+  text: string;
+}
+
+/** The examples of a page, in order. @param page a path from the project's root. */
+export function examplesOf(page: string): Example[] {
+  const text = readFileSync(path.join(projectRoot, page), 'utf8');
+  return [...text.matchAll(/^```(\w+)(?: (\S+))?\n([^]*?)^```$/gm)].flatMap((match): Example[] => {
+    const [, language = '', file = '', body = ''] = match;
+    const line = text.slice(0, match.index).split('\n').length;
+    if (language === 'sh' || language === 'python')
+      return [{ page, line, kind: language, file: '', text: body }];
+    return file === '' ? [] : [{ page, line, kind: 'file', file, text: body }];
+  });
+}
+
+export interface Place {
+  /** Where the files are written and the commands run. */
+  directory: string;
+  /** The gateway that stands for http://127.0.0.1:8080. */
+  url: string;
+  /** The key that stands for `pk_live_…`. */
+  apiKey: string;
+  /** The environment of the installation. */
+  env: NodeJS.ProcessEnv;
+}
+
+/** Runs one example. @throws Error with what it printed where it fails. */
+export function runExample(example: Example, place: Place): void {
+  const text = example.text
+    .replaceAll('http://127.0.0.1:8080', place.url)
+    .replaceAll('pk_live_…', place.apiKey)
+    .replaceAll('key_…', '$(cat .last-key)');
+  if (example.kind === 'file') {
+    const file = path.join(place.directory, example.file);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return;
+  }
+  const [program, script] = example.kind === 'sh' ? ['bash', prelude + text] : ['python3', text];
+  const { status, stdout, stderr } = spawnSync(program, ['-c', script], {
+    cwd: place.directory,
+    env: { ...place.env, NODE: process.execPath, ALMANAC: path.join(projectRoot, 'almanac.js') },
+    encoding: 'utf8',
+  });
+  if (status !== 0)
+    throw new Error(`${example.page}:${example.line} ended with ${status}:\n${stdout}${stderr}`);
+}
+
+/** Failures end the example; `npx almanac` is this tree's; the last key that was made stands for `key_…`. */
+const prelude = `set -euo pipefail
+npx() { shift; "$NODE" "$ALMANAC" "$@" | tee .output; { grep -o 'key_[a-z2-7]\\{20\\}' .output || true; } | tail -n 1 > .found; if [ -s .found ]; then cp .found .last-key; fi; }
+curl() { command curl -fsS "$@"; }
+`;

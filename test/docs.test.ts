@@ -1,0 +1,45 @@
+// Every example in the documentation runs, in a private installation with the demo data.
+import { mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import { projectRoot } from '../kernel/settings.ts';
+import { examplesOf, runExample } from './docs-examples.ts';
+import { createInstallation, type Installation, type Serving } from './instance.ts';
+
+let installation: Installation;
+let serving: Serving;
+test.before(async () => {
+  installation = await createInstallation();
+  serving = await installation.start();
+});
+test.after.always(async () => {
+  await serving.stop();
+  installation.remove();
+});
+
+const pages = [
+  'README.md',
+  ...readdirSync(path.join(projectRoot, 'docs')).map((name) => `docs/${name}`),
+].filter((name) => name.endsWith('.md'));
+
+for (const page of pages) {
+  const examples = examplesOf(page).filter((example) => example.kind !== 'python'); // those are run by npm run try-clients
+  if (examples.length === 0) continue;
+  test.serial(`the ${examples.length} examples of ${page} run as they stand`, (t) => {
+    const directory = path.join(path.dirname(installation.dataDir), page.replaceAll('/', '-'));
+    mkdirSync(directory);
+    for (const example of examples) {
+      runExample(example, {
+        directory,
+        url: installation.url,
+        apiKey: serving.apiKey ?? '',
+        env: installation.env,
+      });
+    }
+    t.pass();
+  });
+}
+
+test('the pages have examples', (t) => {
+  t.true(pages.flatMap(examplesOf).length > 10);
+});
