@@ -1,0 +1,130 @@
+// Issuers of OpenID Connect for tests: a real server, and one that says whatever a test tells it to say.
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import jsonwebtoken from 'jsonwebtoken';
+import { Provider } from 'oidc-provider';
+import type { GoogleSettings } from '../../accounts-api/deps.ts';
+import { closeServer, listen } from '../../kernel/http.ts';
+
+export const redirectUri = 'https://almanac.example/auth/google/callback';
+const client = { clientId: 'almanac', clientSecret: 'a client secret of the tests' };
+
+export interface Issuer {
+  settings: GoogleSettings;
+  close(): Promise<void>;
+}
+
+/** oidc-provider, whose accounts are made by naming them: `sub` is the login, the address `<sub>@gmail.com`. */
+export async function startRealIssuer(): Promise<
+  Issuer & { logIn(url: string, login: string): Promise<string> }
+> {
+  const server = createServer();
+  const issuer = await listen(server, '127.0.0.1', 0);
+  const provider = new Provider(issuer, {
+    clients: [
+      { client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: [redirectUri] },
+    ],
+    conformIdTokenClaims: false, // as Google does, the address stands in the ID token
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    findAccount: (_context, sub) => ({
+      accountId: sub,
+      claims: () => ({ sub, email: `${sub}@gmail.com`, email_verified: true, name: `Name of ${sub}` }),
+    }),
+    cookies: { keys: ['a key of the tests'] },
+  });
+  server.on('request', provider.callback());
+  return {
+    settings: { ...client, issuer },
+    logIn: (url, login) => browse(url, login),
+    close: () => closeServer(server),
+  };
+}
+
+/** Goes through the server's pages as a browser does, up to the redirect to the callback. @returns its address. */
+async function browse(start: string, login: string): Promise<string> {
+  const cookies = new Map<string, string>();
+  let [url, init]: [string, RequestInit] = [start, {}];
+  for (let step = 0; step < 20; step += 1) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
+    const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const location = response.headers.get('location');
+    if (location !== null) {
+      [url, init] = [new URL(location, url).href, {}];
+      if (url.startsWith(redirectUri)) return url;
+      continue;
+    }
+    const page = await response.text();
+    const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
+    const action = /action="([^"]+)"/.exec(page)?.[1];
+    if (prompt === undefined || action === undefined)
+      throw new Error(`No form at ${url}: ${page.slice(0, 500)}`);
+    const body = prompt === 'login' ? `prompt=login&login=${login}&password=x` : 'prompt=consent';
+    [url, init] = [new URL(action, url).href, { method: 'POST', body }];
+  }
+  throw new Error('The server redirects for ever.');
+}
+
+export interface Claims {
+  [name: string]: unknown;
+}
+
+export interface OddIssuer extends Issuer {
+  /** What the next exchange of a code is answered with, given what a proper ID token would hold. */
+  idToken: (proper: Claims, sign: typeof signProperly) => string;
+  /** What was posted to the token endpoint. */
+  exchanged: URLSearchParams[];
+}
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+export const otherKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+
+/** Signs as the issuer's published key says. */
+export function signProperly(claims: Claims): string {
+  return jsonwebtoken.sign(claims, privateKey, { algorithm: 'RS256', keyid: 'one' });
+}
+
+export function publicPem(): string {
+  return publicKey.export({ type: 'spki', format: 'pem' });
+}
+
+/** An issuer whose ID tokens are what a test makes of them. */
+export async function startOddIssuer(): Promise<OddIssuer> {
+  const server = createServer(async (request, response) => {
+    response.setHeader('content-type', 'application/json');
+    const answer = (body: object) => response.end(JSON.stringify(body));
+    if (request.url === '/.well-known/openid-configuration') {
+      return answer({
+        issuer,
+        authorization_endpoint: `${issuer}/auth`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+      });
+    }
+    if (request.url === '/jwks') {
+      return answer({
+        keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }],
+      });
+    }
+    odd.exchanged.push(new URLSearchParams(await text(request)));
+    const now = Math.floor(Date.now() / 1000);
+    const proper = { iss: issuer, aud: client.clientId, iat: now, exp: now + 300 };
+    return answer({ access_token: 'a', token_type: 'bearer', id_token: odd.idToken(proper, signProperly) });
+  });
+  const issuer = await listen(server, '127.0.0.1', 0);
+  const odd: OddIssuer = {
+    settings: { ...client, issuer },
+    idToken: (proper, sign) => sign(proper),
+    exchanged: [],
+    close: () => closeServer(server),
+  };
+  return odd;
+}
