@@ -1,5 +1,6 @@
 // What a cell of a file may hold, by the type of its column: read into what PostgreSQL takes, or refused with what was
 // expected. Numbers and dates of observations have readers of their own, in values.ts and dates.ts.
+import { securityCode, tenor } from '../kernel/markets.ts';
 import { frequencies, isDate } from '../kernel/periods.ts';
 
 export type ColumnType =
@@ -17,6 +18,14 @@ export type ColumnType =
   | 'url'
   | 'currency'
   | 'coicop'
+  | 'security_code' // kept as kernel/markets.ts writes it
+  | 'isin'
+  | 'tenor'
+  | 'country'
+  | 'partner'
+  | 'commodity_code'
+  | 'month_or_year'
+  | 'time'
   | 'month_day' // MM-DD
   | 'list'; // text parts divided by ;
 
@@ -29,6 +38,8 @@ export interface Column {
   lengthMax?: number;
   /** What may stand there, for a word. */
   words?: readonly string[];
+  /** Where the file does not have it, it is the text of that column as it stands. */
+  copyOf?: string;
   /** Both inclusive, for numbers and integers. */
   range?: readonly [least: number, most: number];
 }
@@ -105,6 +116,48 @@ const cellTypes: Record<ColumnType, CellType> = {
     read: (text) => (/^\d{2}(?:\.\d{1,2}){0,4}$/.test(text) ? text : undefined),
     expected: () => 'a COICOP code such as 01.1.1.1',
   },
+  security_code: {
+    read: (text) => {
+      const code = securityCode(text);
+      return /^[A-Z0-9][A-Z0-9._+&-]{0,63}$/.test(code) ? code : undefined;
+    },
+    expected: () =>
+      'a code of at most 64 letters, digits and . _ + & - (slashes and blanks are kept as hyphens)',
+  },
+  isin: {
+    read: (text) => (isIsin(text.toUpperCase()) ? text.toUpperCase() : undefined),
+    expected: () => 'an ISIN: two letters, nine letters or digits, and the check digit that they give',
+  },
+  tenor: {
+    read: tenor,
+    expected: () => 'a tenor such as 13W, 3M, 10Y, 3-Month or 10-Year',
+  },
+  country: {
+    read: (text) => (/^[A-Za-z]{3}$/.test(text) ? text.toUpperCase() : undefined),
+    expected: () => 'an ISO 3166 code of three letters such as PAK',
+  },
+  partner: {
+    read: (text) => {
+      const code = text.toUpperCase() === 'WORLD' ? 'WLD' : text.toUpperCase();
+      return /^[A-Z0-9_-]{1,16}$/.test(code) ? code : undefined;
+    },
+    expected: () => 'an ISO 3166 code of three letters such as PAK, or WLD for the world',
+  },
+  commodity_code: {
+    read: (text) => (/^[A-Za-z0-9._-]{1,20}$/.test(text) ? text.toUpperCase() : undefined),
+    expected: () => 'a code of the classification with its leading zeros such as 0101, or TOTAL',
+  },
+  month_or_year: {
+    read: (text) => {
+      const [, year, month] = /^([12]\d{3})(?:-?(0[1-9]|1[0-2]))?$/.exec(text) ?? [];
+      return year === undefined || month === undefined ? year : `${year}-${month}`;
+    },
+    expected: () => 'a month, 2025-01 or 202501, or a year, 2025',
+  },
+  time: {
+    read: (text) => (/^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/.test(text) ? text : undefined),
+    expected: () => 'a time of day, HH:MM or HH:MM:SS',
+  },
   month_day: {
     read: (text) => (isDate(`2024-${text}`) ? text : undefined),
     expected: () => 'a month and day, MM-DD',
@@ -146,6 +199,17 @@ export function slugOf(name: string): string | undefined {
     .replaceAll(/[^a-z0-9]+/g, '-');
   const slug = words.replaceAll(/^-|-$/g, '');
   return slug === '' || slug.length > slugLengthMax ? undefined : slug;
+}
+
+/** ISO 6166: letters count 10 to 35, and the digits of all pass the Luhn check. */
+function isIsin(text: string): boolean {
+  if (!/^[A-Z]{2}[A-Z0-9]{9}\d$/.test(text)) return false;
+  const digits = text.split('').map((sign) => parseInt(sign, 36)).join('');
+  const sum = digits.split('').reverse().reduce((total, digit, i) => {
+    const weighted = Number(digit) * (i % 2 === 0 ? 1 : 2);
+    return total + (weighted > 9 ? weighted - 9 : weighted);
+  }, 0);
+  return sum % 10 === 0;
 }
 
 /** A day, or a day and a time, alone or with an offset. */

@@ -2,6 +2,7 @@
 // Everything that `almanac ingest` knows about a dataset stands here; a new one is a new row.
 import { expectedOf, type Column, type ColumnType } from './cells.ts';
 import { misuse } from './failure.ts';
+import { marketDatasets } from './market-datasets.ts';
 
 export interface Dataset {
   name: string;
@@ -14,8 +15,31 @@ export interface Dataset {
   /** Where a row describes a series: the id of that of row `t`, in SQL. */
   series?: string;
   columns: readonly Column[];
+  references?: readonly Reference[];
+  /** Columns beside the key whose values no two rows share; the key is one column then. */
+  unique?: readonly string[];
+  rules?: readonly Rule[];
   /** What a column that is not in the list means; without it, such a column is an error. */
   otherColumns?: string;
+}
+
+/** A column that names rows of a table. */
+export interface Reference {
+  column: string;
+  table: string;
+  key: string;
+  /** Other names that a row `k` of the table goes by: the condition on `name`, in SQL. */
+  alsoBy?: (name: string) => string;
+  expected: string;
+}
+
+/** What holds within a row. */
+export interface Rule {
+  /** Those it speaks of; where the file lacks one, it is not asked. The first is the one at fault. */
+  columns: readonly [string, ...string[]];
+  /** Of the row `t`, in SQL; null is no breach. */
+  holds: string;
+  expected: string;
 }
 
 const seriesColumns: readonly Column[] = [
@@ -296,6 +320,7 @@ export const datasets: readonly Dataset[] = [
       { name: 'url', type: 'url', required: false, meaning: 'where it will be' },
     ],
   },
+  ...marketDatasets,
 ];
 
 export const datasetNames: readonly string[] = datasets.map((dataset) => dataset.name);

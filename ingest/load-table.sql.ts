@@ -1,7 +1,7 @@
 // Statements of the datasets that are plain tables: staging rows, checking them, inserting or updating by key.
 import type { Transaction } from '../kernel/database.ts';
 import type { Column } from './cells.ts';
-import type { Dataset } from './datasets.ts';
+import type { Dataset, Reference, Rule } from './datasets.ts';
 
 const sqlTypes: Record<Column['type'], string> = {
   text: 'text',
@@ -18,6 +18,14 @@ const sqlTypes: Record<Column['type'], string> = {
   url: 'text',
   currency: 'text',
   coicop: 'text',
+  security_code: 'text',
+  isin: 'text',
+  tenor: 'text',
+  country: 'text',
+  partner: 'text',
+  commodity_code: 'text',
+  month_or_year: 'text',
+  time: 'time',
   month_day: 'text',
   list: 'text[]',
 };
@@ -88,6 +96,61 @@ export function takeUnknownSeries(on: Transaction): Promise<{ line: number; unkn
        select distinct on (line) line, id from load_table, unnest(series_ids) id
        where not exists (select from data.series s where s.series_id = id) order by line) gone
      where gone.line = t.line returning t.line, gone.id as unknown`,
+  );
+}
+
+/** Puts the key of the row meant in the place of another name for it, such as an ISIN. */
+export async function resolveNames(
+  on: Transaction,
+  { column, table, key, alsoBy }: Reference,
+): Promise<void> {
+  if (alsoBy === undefined) return;
+  await on.query(
+    `with unknown as materialized (
+       select distinct t.${column} as name from load_table t
+       where t.${column} is not null and not exists (select from ${table} k where k.${key} = t.${column}))
+     update load_table t set ${column} = k.${key} from unknown u join ${table} k on ${alsoBy('u.name')}
+     where t.${column} = u.name`,
+  );
+}
+
+/** Takes out rows that name what is neither in the table referred to nor, where it is the target, in the file. */
+export function takeDangling(
+  on: Transaction,
+  dataset: Dataset,
+  { column, table, key }: Reference,
+): Promise<{ line: number; value: string }[]> {
+  const inFile =
+    table === dataset.target ? `and not exists (select from load_table f where f.${key} = t.${column})` : '';
+  return on.query(
+    `delete from load_table t
+     where t.${column} is not null and not exists (select from ${table} k where k.${key} = t.${column}) ${inFile}
+     returning t.line, t.${column} as value`,
+  );
+}
+
+/** Takes out rows whose value of the column another row has, in the table or further up in the file. @returns them. */
+export function takeShared(
+  on: Transaction,
+  dataset: Dataset,
+  column: string,
+): Promise<{ line: number; value: string; owner: string }[]> {
+  const [key = ''] = dataset.key;
+  return on.query(
+    `delete from load_table t using (
+       select t.line, coalesce(k.${key}, nullif(first_value(t.${key}) over same, t.${key})) as owner
+       from load_table t left join ${dataset.target} k on k.${column} = t.${column} and k.${key} <> t.${key}
+       where t.${column} is not null
+       window same as (partition by t.${column} order by t.line)) found
+     where found.line = t.line and found.owner is not null
+     returning t.line, t.${column} as value, found.owner`,
+  );
+}
+
+/** Takes out rows that break a rule. @returns them. */
+export function takeBreakers(on: Transaction, rule: Rule): Promise<{ line: number; value: string }[]> {
+  return on.query(
+    `delete from load_table t where not (${rule.holds}) returning t.line, t.${rule.columns[0]}::text as value`,
   );
 }
 

@@ -9,9 +9,13 @@ import type { LoadInput, LoadOptions, LoadResult } from './load.ts';
 import {
   countStaged,
   createTableStage,
+  resolveNames,
+  takeBreakers,
+  takeDangling,
   takeIncomplete,
   takeRedatings,
   takeRepeatedKeys,
+  takeShared,
   takeUnknownSeries,
   upsert,
 } from './load-table.sql.ts';
@@ -87,12 +91,22 @@ function planColumns(dataset: Dataset, header: readonly string[], options: LoadO
   }));
   for (const [name, constant] of Object.entries(options.set ?? {}))
     staged.push({ column: named(name), title: name, index: -1, constant: constant.trim() });
+  staged.push(...copies(dataset, staged));
   for (const name of [...dataset.key, ...zoneOfInstants(staged)])
     if (!staged.some(({ column }) => column.name === name))
       misuse(
         `The file has no column ${name}; its columns are ${header.join(', ')}. Name it by --map ${name}=…`,
       );
   return staged;
+}
+
+/** The columns that take the text of another where the file does not have them. */
+function copies(dataset: Dataset, staged: readonly StagedColumn[]): StagedColumn[] {
+  return dataset.columns.flatMap((column) => {
+    const original = staged.find((each) => each.column.name === column.copyOf);
+    const isThere = staged.some((each) => each.column.name === column.name);
+    return original === undefined || isThere ? [] : [{ ...original, column }];
+  });
 }
 
 /** A local time means nothing without its zone. */
@@ -163,11 +177,22 @@ async function refuseStaged(
   input: LoadInput,
 ): Promise<void> {
   const { rejects } = input;
+  const present = (name: string) => columns.some((column) => column.name === name);
+  const references = (dataset.references ?? []).filter(({ column }) => present(column));
+  for (const reference of references) await resolveNames(on, reference);
   for (const { line, first_line, key } of await takeRepeatedKeys(on, dataset))
     rejects.add(line, dataset.key.join(', '), key, `one row a key; line ${first_line} has the same`);
   for (const { line, column } of await takeIncomplete(on, dataset, columns))
     rejects.add(line, column, '', `${expectedFor(dataset, column)}: the row is new and needs it`);
-  const present = (name: string) => columns.some((column) => column.name === name);
+  for (const reference of references)
+    for (const { line, value } of await takeDangling(on, dataset, reference))
+      rejects.add(line, reference.column, value, reference.expected);
+  for (const name of (dataset.unique ?? []).filter(present))
+    for (const { line, value, owner } of await takeShared(on, dataset, name))
+      rejects.add(line, name, value, `one of its own; ${owner} has the same`);
+  for (const rule of (dataset.rules ?? []).filter((rule) => rule.columns.every(present)))
+    for (const { line, value } of await takeBreakers(on, rule))
+      rejects.add(line, rule.columns[0], value, rule.expected);
   if (dataset.series !== undefined) {
     for (const name of ['frequency', 'fiscal_year_end'].filter(present))
       for (const { line, value, kept } of await takeRedatings(on, name, dataset.series))

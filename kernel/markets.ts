@@ -1,0 +1,84 @@
+// The words of debt securities, auctions and external trade: what a load may bring and a call may ask for.
+// The migrations that make the tables check the same words.
+
+export const securityTypes = [
+  'tfc',
+  'sukuk',
+  'tbill',
+  'pib',
+  'gis',
+  'commercial_paper',
+  'corporate_bond',
+  'government_bond',
+] as const;
+
+export const securityStatuses = [
+  'active',
+  'matured',
+  'redeemed',
+  'defaulted',
+  'merged',
+  'suspended',
+] as const;
+
+/** The long-term scale, best first. */
+export const ratings = [
+  'AAA',
+  'AA+',
+  'AA',
+  'AA-',
+  'A+',
+  'A',
+  'A-',
+  'BBB+',
+  'BBB',
+  'BBB-',
+  'BB+',
+  'BB',
+  'BB-',
+  'B+',
+  'B',
+  'B-',
+  'CCC+',
+  'CCC',
+  'CCC-',
+  'CC',
+  'C',
+  'D',
+] as const;
+
+export const auctionInstruments = [
+  'mtb',
+  'pib_fixed',
+  'pib_floating',
+  'gis_fixed',
+  'gis_variable',
+  'gis_discounted',
+  'bill',
+  'cmb',
+  'note',
+  'bond',
+  'tips',
+  'frn',
+] as const;
+
+export const auctionStatuses = ['announced', 'held', 'rejected', 'cancelled'] as const;
+export const auctionFormats = ['competitive', 'non_competitive'] as const;
+
+export const tradeFlows = ['import', 'export', 're_export'] as const;
+export const tradeClassifications = ['hs', 'sitc', 'bec', 'national_group'] as const;
+export const tradeBases = ['customs', 'bop'] as const;
+
+/** A code of a security as it is kept: capitals, with a hyphen for each slash or run of blanks. */
+export function securityCode(sourceCode: string): string {
+  return sourceCode
+    .trim()
+    .toUpperCase()
+    .replaceAll(/\s*\/\s*|\s+/g, '-');
+}
+
+/** `13-Week`, `3 months`, `10Y` → `13W`, `3M`, `10Y`; undefined where it is no tenor. */
+export function tenor(text: string): string | undefined {
+  const parts = /^(\d{1,4})[ -]?(d|w|m|y)(?:ays?|eeks?|onths?|ears?|rs?)?$/i.exec(text.trim());
+  return parts === null ? undefined : `${Number(parts[1])}${parts[2]?.toUpperCase()}`;
+}

@@ -1,0 +1,169 @@
+-- Debt securities: what they are, what they were priced at, and how they traded.
+-- Prices and trades name a security by its code: a text of a dozen bytes needs no number of its own. No foreign keys:
+-- the loads refuse codes that do not exist, in one statement for the whole file.
+
+-- How good a rating is: 1 for AAA, larger for worse; null for what is not on the long-term scale.
+create function data.rating_rank(text) returns integer language sql immutable parallel safe return
+  array_position(array['AAA', 'AA+', 'AA', 'AA-', 'A+', 'A', 'A-', 'BBB+', 'BBB', 'BBB-', 'BB+', 'BB', 'BB-',
+    'B+', 'B', 'B-', 'CCC+', 'CCC', 'CCC-', 'CC', 'C', 'D'], upper($1));
+
+create function data.stamp_change() returns trigger language plpgsql as
+'begin new.updated_on := current_date; return new; end';
+
+create table data.securities (
+  code        text primary key check (code ~ '^[A-Z0-9][A-Z0-9._+&-]{0,63}$'),  -- the source's, hyphens for slashes and blanks
+  source_code text not null check (length(source_code) between 1 and 100),      -- as its source writes it
+  isin        text unique check (isin ~ '^[A-Z]{2}[A-Z0-9]{9}[0-9]$'),
+  name        text not null check (length(name) between 1 and 300),
+  issuer      text check (length(issuer) between 1 and 300),
+  type        text not null check (type in ('tfc', 'sukuk', 'tbill', 'pib', 'gis', 'commercial_paper',
+              'corporate_bond', 'government_bond')),
+  government_guaranteed boolean,
+  shariah_compliant     boolean,
+  secured       boolean,
+  rating        text check (length(rating) between 1 and 20),
+  rating_agency text check (length(rating_agency) between 1 and 100),
+  rating_date   date,
+  issue_date    date,
+  maturity_date date check (maturity_date >= issue_date),                        -- null: perpetual, or not known
+  tenor_years   numeric check (tenor_years between 0 and 200),
+  issue_size    numeric check (issue_size >= 0 and issue_size < 'infinity'),
+  currency      text not null check (currency ~ '^[A-Z]{3}$'),
+  par           numeric check (par > 0 and par < 'infinity'),
+  coupon_type   text check (coupon_type in ('fixed', 'floating', 'zero')),
+  coupon_pct    numeric check (coupon_pct between -100 and 1000),
+  base_rate     text check (length(base_rate) between 1 and 100),                -- such as 6M KIBOR
+  spread_bps    numeric check (spread_bps between -100000 and 100000),
+  floor_pct     numeric check (floor_pct between -100 and 1000),
+  cap_pct       numeric check (cap_pct between -100 and 1000),
+  coupon_frequency text check (length(coupon_frequency) between 1 and 40),
+  day_count     text check (length(day_count) between 1 and 40),
+  amortising    boolean,
+  callable      boolean,
+  puttable      boolean,
+  listing       text check (length(listing) between 1 and 100),                  -- where it is listed
+  status        text check (status in ('active', 'matured', 'redeemed', 'defaulted', 'merged', 'suspended')),
+  merged_into   text check (length(merged_into) between 1 and 64),               -- the code that goes on for it
+  former_names  text[] not null default '{}',
+  former_codes  text[] not null default '{}',                                    -- it is still found by these
+  source        text not null check (length(source) between 1 and 500),
+  -- The newest price, kept by the loads of prices.
+  last_price      numeric,
+  last_yield_pct  numeric,
+  last_price_date date,
+  last_traded     boolean,
+  updated_on      date not null default current_date
+);
+create index securities_by_maturity on data.securities (maturity_date, code);
+create index securities_by_type on data.securities (type, code);
+create index securities_by_former_code on data.securities using gin (former_codes) where former_codes <> '{}';
+create trigger stamp_change before update on data.securities for each row execute function data.stamp_change();
+
+-- One price a security and day.
+create table data.security_prices (
+  code        text not null,
+  date        date not null,
+  price       numeric check (price between 0 and 1e6),        -- per 100 of par, clean
+  dirty_price numeric check (dirty_price between 0 and 1e6),  -- with what has accrued
+  accrued     numeric check (accrued between -1e6 and 1e6),
+  yield_pct   numeric check (yield_pct between -1e6 and 1e6),
+  modified_duration numeric check (modified_duration between -1000 and 1000), -- years
+  spread_bps  numeric check (spread_bps between -1e6 and 1e6),
+  traded      boolean,                                        -- whether trades stand behind it
+  method      text check (method in ('trade', 'matrix', 'capped', 'quote')),
+  valid_from  date,
+  valid_to    date check (valid_to >= valid_from),
+  source      text check (length(source) between 1 and 500),  -- null: that of the security
+  updated_on  date not null default current_date,
+  primary key (code, date)
+);
+create trigger stamp_change before update on data.security_prices for each row execute function data.stamp_change();
+
+create function data.keep_last_prices() returns trigger language plpgsql as $$
+begin
+  update data.securities s
+  set last_price = p.price, last_yield_pct = p.yield_pct, last_price_date = p.date, last_traded = p.traded
+  from (select distinct code from new_rows) changed, lateral (
+    select * from data.security_prices p
+    where p.code = changed.code and (p.price is not null or p.dirty_price is not null or p.yield_pct is not null)
+    order by p.date desc limit 1) p
+  where s.code = p.code and (s.last_price, s.last_yield_pct, s.last_price_date, s.last_traded)
+    is distinct from (p.price, p.yield_pct, p.date, p.traded);
+  return null;
+end $$;
+create trigger keep_last_prices_of_new after insert on data.security_prices
+  referencing new table as new_rows for each statement execute function data.keep_last_prices();
+create trigger keep_last_prices_of_changed after update on data.security_prices
+  referencing new table as new_rows for each statement execute function data.keep_last_prices();
+
+-- Trades as they were reported: one each, or what a venue says of all trades of a security on a day (trades_count).
+-- Built for millions: every order and every filter has an index that ends in the date, so a page costs what it shows.
+create table data.security_trades (
+  trade_id   text primary key check (length(trade_id) between 1 and 64),
+  trade_date date not null,
+  trade_time time,                                            -- the venue's own
+  settlement_date date,
+  code       text not null,
+  type       text not null,                                   -- of the security, for the filter; kept by triggers
+  side       text check (side in ('buy', 'sell')),            -- of the reporting party
+  price      numeric check (price between 0 and 1e6),         -- per 100 of par
+  price_low  numeric check (price_low between 0 and 1e6),
+  price_high numeric check (price_high between 0 and 1e6),
+  yield_pct  numeric check (yield_pct between -1e6 and 1e6),
+  yield_low_pct  numeric check (yield_low_pct between -1e6 and 1e6),
+  yield_high_pct numeric check (yield_high_pct between -1e6 and 1e6),
+  face_amount numeric check (face_amount >= 0 and face_amount < 'infinity'),
+  amount      numeric check (amount >= 0 and amount < 'infinity'),
+  currency    text check (currency ~ '^[A-Z]{3}$'),           -- null: that of the security
+  trades_count integer check (trades_count >= 1),
+  venue       text check (length(venue) between 1 and 100),
+  counterparty_type text check (length(counterparty_type) between 1 and 40),
+  status      text check (status in ('new', 'corrected', 'cancelled', 'reversed')),
+  original_trade_id text check (length(original_trade_id) between 1 and 64),
+  as_of       boolean,                                        -- reported on a later day than it was made
+  source      text check (length(source) between 1 and 500),
+  updated_on  date not null default current_date
+);
+create index security_trades_by_date on data.security_trades (trade_date, trade_id);
+create index security_trades_by_code on data.security_trades (code, trade_date, trade_id);
+create index security_trades_by_type on data.security_trades (type, trade_date, trade_id);
+create index security_trades_by_venue on data.security_trades (venue, trade_date, trade_id);
+create index security_trades_by_amount on data.security_trades (amount);
+create index security_trades_by_update on data.security_trades using brin (updated_on);
+
+create function data.stamp_trade() returns trigger language plpgsql as $$
+begin
+  new.updated_on := current_date;
+  new.type := (select type from data.securities s where s.code = new.code);
+  return new;
+end $$;
+create trigger stamp_trade before insert or update on data.security_trades
+  for each row execute function data.stamp_trade();
+
+-- A security that is told to be of another type takes its trades along.
+create function data.retype_trades() returns trigger language plpgsql as $$
+begin
+  update data.security_trades t set type = n.type
+  from new_rows n join old_rows o using (code) where t.code = n.code and n.type <> o.type;
+  return null;
+end $$;
+create trigger retype_trades after update on data.securities
+  referencing old table as old_rows new table as new_rows for each statement execute function data.retype_trades();
+
+-- Search finds a security by its codes, its ISIN, its names, past ones too, and its issuer.
+create function data.search_securities() returns trigger language plpgsql as $$
+begin
+  insert into data.search_entries (type, id, name, unit, source, category, facts)
+  select 'security', code, name, currency, source, type,
+    concat_ws(' ', source_code, isin, issuer, array_to_string(former_names, ' '), array_to_string(former_codes, ' '))
+  from new_rows
+  on conflict (type, id) do update set name = excluded.name, unit = excluded.unit, source = excluded.source,
+    category = excluded.category, facts = excluded.facts
+  where (search_entries.name, search_entries.unit, search_entries.source, search_entries.category, search_entries.facts)
+    is distinct from (excluded.name, excluded.unit, excluded.source, excluded.category, excluded.facts);
+  return null;
+end $$;
+create trigger search_new_securities after insert on data.securities
+  referencing new table as new_rows for each statement execute function data.search_securities();
+create trigger search_changed_securities after update on data.securities
+  referencing new table as new_rows for each statement execute function data.search_securities();

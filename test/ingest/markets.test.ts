@@ -1,0 +1,228 @@
+import test from 'ava';
+import { IngestFailure } from '../../ingest/failure.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { createTestDatabase, silentLog } from '../harness.ts';
+import { loadCsv } from './loading.ts';
+
+const testDatabase = await createTestDatabase();
+const database = openDatabase(testDatabase.url, silentLog, {
+  applicationName: 'test',
+  statementTimeoutMs: 0,
+});
+test.after.always(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+const securities = { dataset: 'securities', set: { type: 'tfc', currency: 'PKR', source: 'Exchange' } };
+const prices = { dataset: 'security-prices' };
+const trades = { dataset: 'security-trades' };
+const auctions = { dataset: 'auctions', set: { status: 'held', currency: 'PKR', source: 'Central bank' } };
+const trade = {
+  dataset: 'trade',
+  set: { reporter: 'PAK', classification: 'hs', basis: 'customs', currency: 'USD', source: 'Customs' },
+};
+
+async function rejectsOf(csv: readonly string[], options: object): Promise<unknown[]> {
+  try {
+    await loadCsv(database, csv, options);
+  } catch (error) {
+    if (error instanceof IngestFailure)
+      return error.rejects.map(({ line, column, value }) => [line, column, value]);
+    throw error;
+  }
+  throw new Error('the load should have failed');
+}
+
+async function row(table: string, where: string): Promise<Record<string, unknown> | undefined> {
+  return (await database.query<Record<string, unknown>>(`select * from data.${table} where ${where}`))[0];
+}
+
+test.serial('a code with slashes is kept with hyphens, and as its source writes it', async (t) => {
+  const csv = [
+    'code,isin,name,issue_date,maturity_date,rating,former_names,former_codes',
+    'hbl / tfc/190216,PK0009200129,Habib TFC,2016-02-19,2026-02-19,aa+,HBL paper;Old name,HBL-TFC-OLD',
+    'GOP 1,,Sukuk,,,,,',
+  ];
+  t.like(await loadCsv(database, csv, securities), { pointsNew: 2 });
+  t.like(await row('securities', `code = 'HBL-TFC-190216'`), {
+    source_code: 'hbl / tfc/190216',
+    isin: 'PK0009200129',
+    former_names: ['HBL paper', 'Old name'],
+    last_price: null,
+  });
+  t.like(await row('securities', `code = 'GOP-1'`), { source_code: 'GOP 1', isin: null });
+  t.like(await loadCsv(database, csv, securities), { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 2 });
+});
+
+test.serial('what cannot be true of a security is refused with its line and column', async (t) => {
+  t.deepEqual(
+    await rejectsOf(
+      [
+        'code,isin,name,issue_date,maturity_date,merged_into',
+        'A,PK0009200120,Name,,,',
+        'B,,Name,2020-01-02,2020-01-01,',
+        'C,PK0009200129,Name,,,',
+        'D,,Name,,,NOWHERE',
+        'E,,Name,,,F/1',
+        'F/1,US0378331005,Name,,,',
+        'G,US0378331005,Name,,,',
+        '/,,Name,,,',
+      ],
+      securities,
+    ),
+    [
+      [2, 'isin', 'PK0009200120'],
+      [9, 'code', '/'],
+      [5, 'merged_into', 'NOWHERE'],
+      [4, 'isin', 'PK0009200129'],
+      [8, 'isin', 'US0378331005'],
+      [3, 'maturity_date', '2020-01-01'],
+    ],
+  );
+  t.is(await row('securities', `code = 'F-1'`), undefined);
+});
+
+test.serial('prices and trades find their security by code, former code or ISIN', async (t) => {
+  const csv = [
+    'code,date,price,yield_pct,traded',
+    'HBL/TFC/190216,2024-01-02,99.50,21.10,true',
+    'PK0009200129,2024-01-03,99.75,21.00,false',
+    'HBL-TFC-OLD,2024-01-04,,,',
+    'gop 1,2024-01-02,100,,',
+  ];
+  t.like(await loadCsv(database, csv, prices), { pointsNew: 4 });
+  t.like(await loadCsv(database, csv, prices), { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 4 });
+  t.like(await row('securities', `code = 'HBL-TFC-190216'`), {
+    last_price: '99.75',
+    last_yield_pct: '21.00',
+    last_price_date: '2024-01-03',
+    last_traded: false,
+  });
+  const more = ['trade_id,trade_date,trade_time,code,price', 'T1,2024-01-02,10:30,PK0009200129,99.4'];
+  t.like(await loadCsv(database, more, trades), { pointsNew: 1 });
+  t.like(await row('security_trades', `trade_id = 'T1'`), {
+    code: 'HBL-TFC-190216',
+    type: 'tfc',
+    trade_time: '10:30:00',
+  });
+});
+
+test.serial('a price that is corrected changes what its security was last worth', async (t) => {
+  await loadCsv(database, ['code,date,price', 'GOP 1,2024-01-02,101.5'], prices);
+  t.like(await row('securities', `code = 'GOP-1'`), { last_price: '101.5', last_price_date: '2024-01-02' });
+  await loadCsv(database, ['code,date,price', 'GOP 1,2023-12-29,98'], prices);
+  t.like(await row('securities', `code = 'GOP-1'`), { last_price: '101.5', last_price_date: '2024-01-02' });
+});
+
+test.serial('prices and trades of unknown securities are refused, as are two of one day', async (t) => {
+  t.deepEqual(
+    await rejectsOf(
+      [
+        'code,date,price',
+        'NOPE,2024-01-02,1',
+        'GOP 1,2024-02-02,1',
+        'GOP-1,2024-02-02,2',
+        'GOP 1,2024-02-03,-1',
+      ],
+      prices,
+    ),
+    [
+      [5, 'price', '-1'],
+      [4, 'code, date', 'GOP-1, 2024-02-02'],
+      [2, 'code', 'NOPE'],
+    ],
+  );
+  t.deepEqual(
+    await rejectsOf(
+      [
+        'trade_id,trade_date,trade_time,code,side',
+        '1,2024-01-02,25:00,GOP 1,buy',
+        '2,2024-01-02,,GOP 1,swap',
+      ],
+      trades,
+    ),
+    [
+      [2, 'trade_time', '25:00'],
+      [3, 'side', 'swap'],
+    ],
+  );
+});
+
+test.serial('a security of another type takes its trades along', async (t) => {
+  await loadCsv(database, ['code,type', 'HBL/TFC/190216,sukuk'], { dataset: 'securities' });
+  t.like(await row('security_trades', `trade_id = 'T1'`), { type: 'sukuk' });
+});
+
+test.serial('an auction is one row an instrument, tenor and day; a reopening shares its id', async (t) => {
+  const csv = [
+    'auction_id,instrument,tenor,auction_date,reopening,cutoff_yield_pct',
+    'PIB-1,pib_fixed,3-Year,2024-01-10,false,16.5',
+    'PIB-1,pib_fixed,5 years,2024-01-10,false,15.5',
+    'PIB-1,pib_fixed,3Y,2024-02-10,true,16.2',
+  ];
+  t.like(await loadCsv(database, csv, auctions), { pointsNew: 3 });
+  t.like(await loadCsv(database, csv, auctions), { pointsNew: 0, pointsUnchanged: 3 });
+  t.deepEqual(
+    await rejectsOf(
+      [
+        'auction_id,instrument,tenor,auction_date',
+        'X,pib,3Y,2024-01-10',
+        'X,mtb,soon,2024-01-10',
+        'PIB-1,pib_fixed,03Y,2024-01-10',
+        'PIB-1,pib_fixed,3-Year,2024-01-10',
+      ],
+      auctions,
+    ),
+    [
+      [2, 'instrument', 'pib'],
+      [3, 'tenor', 'soon'],
+      [5, 'auction_id, instrument, tenor, auction_date', 'PIB-1, pib_fixed, 3Y, 2024-01-10'],
+    ],
+  );
+});
+
+test.serial('an auction is announced first and filled in when it was held', async (t) => {
+  const header = 'auction_id,instrument,tenor,auction_date,status';
+  const announced = { dataset: 'auctions', set: { currency: 'PKR', source: 'Central bank' } };
+  await loadCsv(database, [header, 'MTB-9,mtb,3M,2024-03-01,announced'], announced);
+  const held = [`${header},cutoff_yield_pct`, 'MTB-9,mtb,3M,2024-03-01,held,21.25'];
+  t.like(await loadCsv(database, held, announced), { pointsRevised: 1 });
+  t.like(await row('auctions', `auction_id = 'MTB-9'`), { status: 'held', cutoff_yield_pct: '21.25' });
+});
+
+test.serial(
+  'trade keeps leading zeros, tells levels and dates by itself, and is revised in place',
+  async (t) => {
+    const header = 'flow,period,partner_code,commodity_code,value,quantity,status';
+    const csv = [
+      header,
+      'export,202501,chn,0101210015,200000,1,provisional',
+      'export,2025-01,USA,01,300000,,provisional',
+      'import,2024,world,total,900000,,final',
+    ];
+    t.like(await loadCsv(database, csv, trade), { pointsNew: 3 });
+    t.like(await row('trade', `partner_code = 'CHN'`), {
+      commodity_code: '0101210015',
+      level: 10,
+      frequency: 'M',
+      date: '2025-01-31',
+      is_aggregate: false,
+    });
+    t.like(await row('trade', `partner_code = 'WLD'`), {
+      commodity_code: 'TOTAL',
+      level: 0,
+      frequency: 'A',
+      date: '2024-12-31',
+      is_aggregate: true,
+    });
+    const revised = [header, 'export,2025-01,CHN,0101210015,250000,1,revised'];
+    t.like(await loadCsv(database, revised, trade), { pointsNew: 0, pointsRevised: 1 });
+    t.like(await row('trade', `partner_code = 'CHN'`), { value: '250000', status: 'revised' });
+    t.like(await row('trade_totals', `period = '2025-01'`), { value: '250000' });
+    t.deepEqual(await rejectsOf([header, 'balance,202501,CHN,01,1,,', 'export,202513,CHN,01,1,,'], trade), [
+      [2, 'flow', 'balance'],
+      [3, 'period', '202513'],
+    ]);
+  },
+);
