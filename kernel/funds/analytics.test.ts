@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { addDays, addMonths, dayNumber, periodEnd } from '../kernel/periods.ts';
+import { addDays, addMonths, dayNumber, periodEnd } from '../periods.ts';
 import { adjustNavs, type AdjustedNav, type NavPoint } from './adjusted-nav.ts';
 import {
   analyticsFrequencies,
@@ -8,8 +8,8 @@ import {
   fundAnalytics,
   type AnalyticsOptions,
   type FundAnalytics,
-} from './fund-analytics.ts';
-import { periodReturns } from './fund-returns.ts';
+} from './analytics.ts';
+import { periodReturns } from './returns.ts';
 
 const daily: AnalyticsOptions = {
   window: '1y',

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { addDays } from '../kernel/periods.ts';
+import { addDays } from '../periods.ts';
 import { adjustNavs, type NavPoint, type Payout } from './adjusted-nav.ts';
 import {
   periodReturns,
@@ -12,7 +12,7 @@ import {
   type PeriodReturn,
   type ReturnOptions,
   type ReturnPeriod,
-} from './fund-returns.ts';
+} from './returns.ts';
 
 const defaults: ReturnOptions = {
   asOf: '2024-07-31',

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { addDays } from '../kernel/periods.ts';
+import { addDays } from '../periods.ts';
 import { adjustNavs, inceptionNav, navOnOrAfter, navOnOrBefore } from './adjusted-nav.ts';
 
 const navText = fc.integer({ min: 1, max: 99_999_999 }).map((units) => (units / 10_000).toFixed(4));

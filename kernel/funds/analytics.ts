@@ -1,8 +1,8 @@
 // Risk and return of a fund over one, three, five years or since inception, against a benchmark and a risk-free rate.
 // Hides which NAVs are compared, when a history is too short or too thin, and which rate was in force in each period.
-import { addDays, addMonths, dayNumber, periodEnd } from '../kernel/periods.ts';
+import { addDays, addMonths, dayNumber, periodEnd } from '../periods.ts';
 import { inceptionNav, navOnOrBefore, navsBetween, navSlackDays, type AdjustedNav } from './adjusted-nav.ts';
-import { returnPct } from './fund-returns.ts';
+import { returnPct } from './returns.ts';
 import {
   alpha,
   beta,

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { addDays, dayNumber } from '../kernel/periods.ts';
+import { addDays, dayNumber } from '../periods.ts';
 import { xirrPct, type CashFlow } from './xirr.ts';
 
 test('100 paid in and 110 received 365 days later is 10 % a year', (t) => {

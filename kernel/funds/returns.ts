@@ -1,6 +1,6 @@
 // Returns of a fund over the usual periods, and of regular instalments into it. Payouts are reinvested, loads left
 // out. Hides which NAV a period starts from and how a return is annualised.
-import { addDays, addMonths, dayNumber, isDate } from '../kernel/periods.ts';
+import { addDays, addMonths, dayNumber, isDate } from '../periods.ts';
 import { inceptionNav, navOnOrAfter, navOnOrBefore, type AdjustedNav } from './adjusted-nav.ts';
 import { xirrPct } from './xirr.ts';
 

@@ -1,6 +1,6 @@
 // The adjusted NAV of a fund: what a unit bought at the first NAV is worth when every payout buys more units.
 // Hides how published digits are read, the order of the rows, payouts on days without a NAV, and the search by date.
-import { addDays } from '../kernel/periods.ts';
+import { addDays } from '../periods.ts';
 
 /** A published NAV. Null, zero and anything that is no positive number mean that there is no NAV on that day. */
 export interface NavPoint {

@@ -1,6 +1,6 @@
 // The internal rate of return of dated payments. Hides the search for the root: bracketed, never a guess that runs
 // away.
-import { dayNumber } from '../kernel/periods.ts';
+import { dayNumber } from '../periods.ts';
 
 /** Money at a date: negative is paid in, positive is received (or the other way round: the rate is the same). */
 export interface CashFlow {
