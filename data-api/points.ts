@@ -3,6 +3,7 @@
 import type { Queryable } from '../kernel/database.ts';
 import { fail } from '../kernel/errors.ts';
 import { addDays } from '../kernel/periods.ts';
+import { decimal, mean } from './decimal.ts';
 import { isBackfilledSince, readPoints, type PointsRow, type Reading, type Series } from './series.sql.ts';
 
 /** Points as columns of equal length, in order of date, then dimsNo. */
@@ -45,6 +46,13 @@ export async function* readBlocks(
   pointsWanted: number,
 ): AsyncGenerator<Points> {
   if (selection.dimsNos.length === 0) return;
+  const average = averageOf(selection);
+  if (average !== null) {
+    const averaged = { ...selection, dimsNos: average.of };
+    for await (const block of readBlocks(database, averaged, pointsWanted * average.of.length))
+      yield averageByDate(block, average.dimsNo);
+    return;
+  }
   let { from, to } = selection;
   const points = Math.min(pointsWanted, blockPoints);
   const perCombinationMax = Math.ceil(points / selection.dimsNos.length) + 1;
@@ -61,13 +69,44 @@ export async function* readBlocks(
 /** The first point of each combination, in the order of the selection. */
 export async function readFirst(database: Queryable, selection: Selection): Promise<Points> {
   if (selection.dimsNos.length === 0) return noPoints();
-  return pointsOf(await readPinned(database, selection, 1, 'all'));
+  if (averageOf(selection) === null) return pointsOf(await readPinned(database, selection, 1, 'all'));
+  for await (const block of readBlocks(database, { ...selection, wanted: 'values' }, 1)) {
+    const first = block.values.findIndex((value) => selection.wanted !== 'not_zero' || Number(value) !== 0);
+    if (first >= 0) return filterPoints(block, (i) => i === first);
+  }
+  return noPoints();
 }
 
 /** All points of a selection at once. For bounded windows. */
 export async function readAll(database: Queryable, selection: Selection): Promise<Points> {
   const wholeSelection = 2_147_483_647;
-  return pointsOf(await readPinned(database, selection, wholeSelection, 'all'));
+  const average = averageOf(selection);
+  const stored = average === null ? selection : { ...selection, dimsNos: average.of };
+  const points = pointsOf(await readPinned(database, stored, wholeSelection, 'all'));
+  return average === null ? points : averageByDate(points, average.dimsNo);
+}
+
+/** The combinations whose average the selection is; null where it is of stored ones. An average stands alone in one. */
+function averageOf({ series, dimsNos }: Selection): { dimsNo: number; of: readonly number[] } | null {
+  const [dimsNo = 0] = dimsNos;
+  const combination = dimsNo < 0 ? series.combinations.find((each) => each.dimsNo === dimsNo) : undefined;
+  return combination?.averageOf === undefined ? null : { dimsNo, of: combination.averageOf };
+}
+
+/** The mean of the values at each date, to ten decimals or four more than they have; '' where there is none. */
+export function averageByDate(points: Points, dimsNo: number): Points {
+  const averages = noPoints();
+  for (let begin = 0, end = 0; begin < points.dates.length; begin = end) {
+    const date = points.dates[begin] ?? '';
+    while (points.dates[end] === date) end += 1;
+    const values = points.values.slice(begin, end).filter((value) => value !== '');
+    averages.dates.push(date);
+    averages.values.push(values.length === 0 ? '' : mean(values.map(decimal), 10));
+    averages.dimsNos.push(dimsNo);
+    averages.publishedOn.push(points.publishedOn.slice(begin, end).reduce((a, b) => (a > b ? a : b)));
+    averages.statuses.push(null);
+  }
+  return averages;
 }
 
 /** The points of `points` at the positions for which `keep` holds. */

@@ -1,6 +1,8 @@
 // The whole URL table of this room. What needs a key is decided by the gateway (config/gateway.config.yml).
 import type { Handler, Route } from '../kernel/http.ts';
 import { getCalendar } from './calendar.ts';
+import { getCommoditiesByCity } from './commodities-by-city.ts';
+import { getCommodities, getCommodityCities, getCommodityItems } from './commodities.ts';
 import type { Dependencies } from './dependencies.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery.ts';
 import { getSearch } from './search.ts';
@@ -14,6 +16,11 @@ export function routes(dependencies: Dependencies): Route[] {
     get('/v1/series/:id', getSeries(dependencies)),
     get('/v1/series/:id/latest', getLatest(dependencies)),
     get('/v1/series/:id/vintages', getVintages(dependencies)),
+
+    get('/v1/commodities', getCommodities(dependencies)),
+    get('/v1/commodities/by-city', getCommoditiesByCity(dependencies)),
+    get('/v1/commodities/items', getCommodityItems(dependencies)),
+    get('/v1/commodities/cities', getCommodityCities(dependencies)),
 
     get('/v1/catalog', getCatalog(dependencies)),
     get('/v1/catalog/:id', getCatalogEntry(dependencies)),

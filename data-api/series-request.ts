@@ -89,12 +89,14 @@ const stateParams = {
 };
 
 const latestQuery = z.object(latestParams);
-const seriesQuery = z.object({
+/** What one series is asked for by. */
+export const seriesParams = {
   ...windowParams,
   cursor: z.string().optional(),
   ...latestParams,
   ...stateParams,
-});
+};
+const seriesQuery = z.object(seriesParams);
 const manySeriesQuery = z.object({
   ids: idsParam,
   ...windowParams,
@@ -146,7 +148,8 @@ export function canonicalRequest(seriesId: string, request: SeriesRequest): stri
   ]);
 }
 
-function toRequest(
+/** @throws Failure `invalid_parameter` where parameters contradict each other; `plan_required`. */
+export function toRequest(
   query: z.output<typeof latestQuery> & Partial<z.output<typeof seriesQuery>>,
   call: Call,
   dependencies: Dependencies,

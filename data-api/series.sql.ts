@@ -5,8 +5,11 @@ import type { Frequency } from '../kernel/periods.ts';
 
 /** One combination of dimension values; a series without dimensions has the one `{}`. */
 export interface Combination {
+  /** Negative where it is none of the stored ones but the average of some. */
   dimsNo: number;
   dims: Readonly<Record<string, string>>;
+  /** The stored combinations whose mean it is at each date, over those that have a value there. */
+  averageOf?: readonly number[];
 }
 
 /** What a call needs to know of a series before it reads points. */

@@ -27,36 +27,47 @@ const callsHeader = 'x-almanac-calls';
 
 /** GET /v1/series/{id}. */
 export function getSeries(dependencies: Dependencies): Handler {
-  const { database, cursors, keptAnswers } = dependencies;
   return async function getSeries(request, response, call) {
     const asked = await call.stage('parse', () => parseSeriesRequest(request.url, call, dependencies));
     const series = await call.stage('lookup', () =>
       requireSeries(dependencies, String(request.params['id']), asked.vintage),
     );
-    const walk = walkOf(series, asked, cursors);
-    const headers = cachingHeaders(request, {
-      identity: ['series', ...identityOf(walk), asked.limit, asked.format, asked.fields],
-      lastModified: series.changedAt,
-      cacheControl,
-    });
-    if (sendNotModified(request, response, headers)) return;
-    const kept = keptAnswers.get(headers.etag);
-    if (kept !== undefined) return sendAnswer(response, kept);
-
-    const computation = await computationOf(dependencies, walk, asked, call);
-    if (asked.format === 'csv' && asked.limit === undefined) {
-      const blocks = pointsOfWalk(database, walk, computation, blockPoints);
-      await sendCsvStream(request, response, { headers, series, asked, blocks });
-      return;
-    }
-    const { points, last } = await call.stage('sql', () =>
-      readPage(database, walk, computation, asked.limit ?? limitDefault),
-    );
-    const { version } = walk.selection;
-    const nextCursor = last === null ? null : cursors.seal([version, last.date, last.dimsNo], walk.query);
-    const page = { headers, series, asked, computation, points, nextCursor };
-    keptAnswers.keep(headers.etag, await sendPage(request, response, call, page));
+    await sendSeries(request, response, call, dependencies, { endpoint: 'series', series, asked });
   };
+}
+
+/** Answers with the points of a series: a page, or all of them where CSV is asked for without a limit. */
+export async function sendSeries(
+  request: Request,
+  response: Response,
+  call: Call,
+  dependencies: Dependencies,
+  { endpoint, series, asked }: { endpoint: string; series: Series; asked: SeriesRequest },
+): Promise<void> {
+  const { database, cursors, keptAnswers } = dependencies;
+  const walk = walkOf(series, asked, cursors);
+  const headers = cachingHeaders(request, {
+    identity: [endpoint, ...identityOf(walk), asked.limit, asked.format, asked.fields],
+    lastModified: series.changedAt,
+    cacheControl,
+  });
+  if (sendNotModified(request, response, headers)) return;
+  const kept = keptAnswers.get(headers.etag);
+  if (kept !== undefined) return sendAnswer(response, kept);
+
+  const computation = await computationOf(dependencies, walk, asked, call);
+  if (asked.format === 'csv' && asked.limit === undefined) {
+    const blocks = pointsOfWalk(database, walk, computation, blockPoints);
+    await sendCsvStream(request, response, { headers, series, asked, blocks });
+    return;
+  }
+  const { points, last } = await call.stage('sql', () =>
+    readPage(database, walk, computation, asked.limit ?? limitDefault),
+  );
+  const { version } = walk.selection;
+  const nextCursor = last === null ? null : cursors.seal([version, last.date, last.dimsNo], walk.query);
+  const page = { headers, series, asked, computation, points, nextCursor };
+  keptAnswers.keep(headers.etag, await sendPage(request, response, call, page));
 }
 
 /** GET /v1/series/{id}/latest: the newest point of each combination. */

@@ -1,0 +1,344 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { freeAccount, publicCaller, startDataRoom, type DataRoom } from '../data-room.ts';
+import { publish, type FixturePoint } from '../series-fixture.ts';
+
+interface Envelope {
+  success: boolean;
+  series: string;
+  meta: Record<string, unknown>;
+  data: { date: string; value: number | null; dims: Record<string, string>; [field: string]: unknown }[];
+  pagination: { next_cursor: string | null; count: number };
+  error: { code: string; message: string; param?: string };
+}
+
+let room: DataRoom;
+
+const price = (
+  date: string,
+  city: string,
+  value: string | null,
+  price_type = 'retail',
+  stat = 'avg',
+): FixturePoint => ({
+  date,
+  value,
+  dims: { city, price_type, stat },
+});
+
+test.before(async () => {
+  room = await startDataRoom('2026-06-15T12:00:00Z');
+  await room.pool.query(`
+    insert into data.commodity_items (item_id, name, category, unit, unit_quantity, currency, frequency, source, active)
+    values ('rice', 'Rice (basmati)', 'cereals', '1 Kg', 1, 'PKR', 'monthly', 'Price Office', true),
+      ('milk', 'Milk', 'dairy', '1 L', 1.0, 'PKR', 'weekly', 'Price Office', null),
+      ('salt', 'Salt', 'other', '1 Kg', null, 'PKR', 'monthly', 'Price Office', null)`);
+  await room.pool.query(`
+    insert into data.commodity_cities (city_id, name, province, latitude, longitude)
+    values ('lahore', 'Lahore', 'Punjab', 31.549722, 74.343611), ('karachi', 'Karachi', 'Sindh', 24.9056, 67.0822),
+      ('quetta', 'Quetta', null, null, null)`);
+  await publish(room.pool, 'commodity.rice', '2026-02-05', [
+    price('2025-01-31', 'lahore', '100.00'),
+    price('2025-01-31', 'karachi', '110.00'),
+    price('2025-12-31', 'lahore', '119.00'),
+    price('2026-01-31', 'lahore', '120.50'),
+    price('2026-01-31', 'karachi', '110.00'),
+    price('2026-01-31', 'quetta', '130'),
+    price('2026-01-31', 'lahore', '90', 'wholesale'),
+    price('2026-01-31', 'lahore', '118', 'retail', 'min'),
+  ]);
+  await publish(room.pool, 'commodity.rice', '2026-03-05', [
+    price('2026-01-31', 'quetta', '140'),
+    price('2026-02-28', 'lahore', '121'),
+    price('2026-02-28', 'karachi', null),
+  ]);
+  await publish(room.pool, 'commodity.milk', '2026-06-12', [
+    price('2025-06-11', 'lahore', '200'),
+    price('2026-06-04', 'lahore', '210'),
+    price('2026-06-04', 'karachi', '220'),
+    price('2026-06-11', 'lahore', '220.5'),
+    price('2026-06-11', 'karachi', '220.5'),
+    price('2026-06-11', 'quetta', '180'),
+    price('2026-05-01', 'lahore', '150', 'farmgate'),
+  ]);
+});
+
+test.after.always(() => room.close());
+
+async function get(path: string, parameters: Record<string, string> = {}): Promise<Envelope> {
+  return (await room.call(`${path}?${String(new URLSearchParams(parameters))}`)).json as Envelope;
+}
+
+const prices = (parameters: Record<string, string>) => get('/v1/commodities', parameters);
+const byCity = (parameters: Record<string, string>) => get('/v1/commodities/by-city', parameters);
+const pairs = ({ data }: Envelope) => data.map(({ date, value }) => [date, value]);
+
+test('the prices of an item in a city are a series in its envelope, retail averages unless asked otherwise', async (t) => {
+  const answer = await prices({ item: 'rice', city: 'lahore', from: '2025-12' });
+  t.true(answer.success);
+  t.is(answer.series, 'commodity.rice.lahore');
+  t.like(answer.meta, {
+    name: 'Rice (basmati)',
+    unit: 'PKR per 1 Kg',
+    frequency: 'monthly',
+    source: 'Price Office',
+    last_updated: '2026-03-05',
+    transform: null,
+  });
+  t.deepEqual(answer.data[0], {
+    date: '2025-12-31',
+    value: 119,
+    dims: { city: 'lahore', price_type: 'retail', stat: 'avg' },
+  });
+  t.deepEqual(pairs(answer), [
+    ['2025-12-31', 119],
+    ['2026-01-31', 120.5],
+    ['2026-02-28', 121],
+  ]);
+  t.deepEqual(answer.pagination, { next_cursor: null, count: 3 });
+  t.deepEqual(pairs(await prices({ item: 'rice', city: 'lahore', price_type: 'wholesale' })), [
+    ['2026-01-31', 90],
+  ]);
+  t.deepEqual(pairs(await prices({ item: 'rice', city: 'lahore', stat: 'min' })), [['2026-01-31', 118]]);
+});
+
+test('without a city the price is the plain mean over the cities that have one at the date', async (t) => {
+  const answer = await prices({ item: 'rice' });
+  t.is(answer.series, 'commodity.rice');
+  t.deepEqual(pairs(answer), [
+    ['2025-01-31', 105],
+    ['2025-12-31', 119],
+    ['2026-01-31', 123.5],
+    ['2026-02-28', 121],
+  ]);
+  t.deepEqual(answer.data[0]?.dims, { city: 'national', price_type: 'retail', stat: 'avg' });
+  t.deepEqual((await prices({ item: 'rice', city: 'national' })).data, answer.data);
+});
+
+test('the average of a vintage is that of the prices of the vintage, and transforms are of the average', async (t) => {
+  const past = await prices({ item: 'rice', vintage: '2026-02-28' });
+  t.deepEqual(pairs(past).at(-1), ['2026-01-31', 120.1666666667]);
+  t.deepEqual(pairs(await prices({ item: 'rice', transform: 'yoy' })), [['2026-01-31', 17.619047619]]);
+  t.deepEqual(pairs(await prices({ item: 'rice', transform: 'mom' })), [
+    ['2026-01-31', 3.781512605],
+    ['2026-02-28', -2.024291498],
+  ]);
+  const index = await prices({ item: 'rice', transform: 'index', base: '2025-01' });
+  t.is(index.meta['base_date'], '2025-01-31');
+  t.is(index.data[2]?.value, 117.619047619);
+  t.is(
+    (await room.call('/v1/commodities?item=rice&vintage=2026-02-28', { identity: freeAccount })).status,
+    403,
+  );
+});
+
+test('order, pages and CSV never change an average', async (t) => {
+  const whole = await prices({ item: 'rice' });
+  for (const sort of ['asc', 'desc']) {
+    for (const limit of ['1', '2', '3']) {
+      const walked: Envelope['data'] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Envelope = await prices({
+          item: 'rice',
+          sort,
+          limit,
+          ...(cursor === null ? {} : { cursor }),
+        });
+        walked.push(...page.data);
+        cursor = page.pagination.next_cursor;
+      } while (cursor !== null);
+      t.deepEqual(sort === 'asc' ? walked : walked.toReversed(), whole.data, `${sort} ${limit}`);
+    }
+  }
+  const csv = await room.call('/v1/commodities?item=rice&format=csv');
+  t.regex(csv.text, /^date,value,city,price_type,stat\r?\n2025-01-31,105,national,retail,avg\r?\n/);
+  t.is(csv.headers.get('content-disposition'), 'attachment; filename="commodity.rice.csv"');
+});
+
+test('an average never takes the answer of the series behind it, nor gives it its own', async (t) => {
+  const average = await room.call('/v1/commodities?item=rice');
+  const stored = await room.call('/v1/series/commodity.rice?dims=city:national,price_type:retail,stat:avg');
+  t.not(average.headers.get('etag'), stored.headers.get('etag'));
+  t.deepEqual((stored.json as Envelope).data, []);
+  t.is((await prices({ item: 'rice' })).data.length, 4);
+  const again = await room.call('/v1/commodities?item=rice', {
+    headers: { 'if-none-match': average.headers.get('etag') ?? '' },
+  });
+  t.is(again.status, 304);
+});
+
+test('the average is the mean, whatever the prices', async (t) => {
+  const place = fc.record({
+    city: fc.constantFrom('lahore', 'karachi', 'quetta'),
+    month: fc.constantFrom('2024-01-31', '2024-02-29', '2024-03-31'),
+    cents: fc.integer({ min: 1, max: 1_000_000 }),
+  });
+  const unique = fc.uniqueArray(place, { selector: ({ city, month }) => city + month, minLength: 1 });
+  await fc.assert(
+    fc.asyncProperty(unique, async (points) => {
+      await publish(
+        room.pool,
+        'commodity.salt',
+        '2026-06-01',
+        points.map(({ city, month, cents }) => price(month, city, (cents / 100).toFixed(2))),
+        { complete: true },
+      );
+      const months = Object.entries(Object.groupBy(points, ({ month }) => month)).toSorted(([a], [b]) =>
+        a < b ? -1 : 1,
+      );
+      const expected = months.map(([month, all]) => [
+        month,
+        all.reduce((sum, { cents }) => sum + cents, 0) / all.length / 100,
+      ]);
+      const found = pairs(await prices({ item: 'salt' }));
+      t.deepEqual(
+        found.map(([month]) => month),
+        expected.map(([month]) => month),
+      );
+      found.forEach(([, value], i) => t.true(Math.abs(Number(value) - Number(expected[i]?.[1])) < 1e-6));
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test('by-city gives the newest price of each city, ranked from the cheapest, with its changes', async (t) => {
+  const answer = await byCity({ item: 'milk' });
+  t.is(answer.series, 'commodity.milk');
+  t.deepEqual(answer.data, [
+    {
+      date: '2026-06-11',
+      value: 180,
+      dims: { city: 'quetta', price_type: 'retail', stat: 'avg' },
+      city_name: 'Quetta',
+      change_1w_pct: null,
+      change_1y_pct: null,
+      rank: 1,
+    },
+    {
+      date: '2026-06-11',
+      value: 220.5,
+      dims: { city: 'karachi', price_type: 'retail', stat: 'avg' },
+      city_name: 'Karachi',
+      change_1w_pct: 0.2272727273,
+      change_1y_pct: null,
+      rank: 2,
+    },
+    {
+      date: '2026-06-11',
+      value: 220.5,
+      dims: { city: 'lahore', price_type: 'retail', stat: 'avg' },
+      city_name: 'Lahore',
+      change_1w_pct: 5,
+      change_1y_pct: 10.25,
+      rank: 2,
+    },
+  ]);
+  t.deepEqual(answer.pagination, { next_cursor: null, count: 3 });
+});
+
+test('by-city of a date means its period; of a window, the newest price of each city in it', async (t) => {
+  const cities = ({ data }: Envelope) => data.map(({ date, dims, value }) => [dims['city'], date, value]);
+  t.deepEqual(cities(await byCity({ item: 'rice', date: '2026-01-15' })), [
+    ['karachi', '2026-01-31', 110],
+    ['lahore', '2026-01-31', 120.5],
+    ['quetta', '2026-01-31', 140],
+  ]);
+  t.deepEqual(cities(await byCity({ item: 'rice' })), [['lahore', '2026-02-28', 121]]);
+  t.deepEqual(cities(await byCity({ item: 'rice', from: '2025', sort: '-price' })), [
+    ['quetta', '2026-01-31', 140],
+    ['lahore', '2026-02-28', 121],
+    ['karachi', '2026-01-31', 110],
+  ]);
+  t.deepEqual(cities(await byCity({ item: 'milk', date: '2026-06-10', sort: 'city' })), [
+    ['karachi', '2026-06-04', 220],
+    ['lahore', '2026-06-04', 210],
+  ]);
+  t.deepEqual(cities(await byCity({ item: 'milk', date: '2026-06-20' })), []);
+  t.deepEqual(cities(await byCity({ item: 'milk', cities: 'lahore', price_type: 'farmgate' })), [
+    ['lahore', '2026-05-01', 150],
+  ]);
+  const yearOfRice = await byCity({ item: 'rice', date: '2026-01', cities: 'lahore' });
+  t.like(yearOfRice.data[0], { change_1y_pct: 20.5, change_1w_pct: null, rank: 1 });
+  t.deepEqual(
+    cities(await byCity({ item: 'rice', date: '2026-01', cities: 'quetta', vintage: '2026-02-10' })),
+    [['quetta', '2026-01-31', 130]],
+  );
+});
+
+test('by-city as CSV has one line a city', async (t) => {
+  const { text } = await room.call('/v1/commodities/by-city?item=milk&format=csv&cities=lahore');
+  t.deepEqual(text.split(/\r?\n/), [
+    'date,value,city,price_type,stat,city_name,change_1w_pct,change_1y_pct,rank',
+    '2026-06-11,220.5,lahore,retail,avg,Lahore,5,10.25,1',
+    '',
+  ]);
+});
+
+test('an unknown item or city is 404 with the nearest one; a parameter that is wrong is named', async (t) => {
+  const unknown = await prices({ item: 'rise' });
+  t.like(unknown.error, {
+    code: 'not_found',
+    param: 'item',
+    message: 'There is no item "rise". Did you mean "rice"?',
+  });
+  t.like((await prices({ item: 'rice', city: 'lahor' })).error, { code: 'not_found', param: 'city' });
+  t.like((await byCity({ item: 'rice', cities: 'lahore,atlantis' })).error, {
+    code: 'not_found',
+    param: 'cities',
+  });
+  const bad: [Record<string, string>, string][] = [
+    [{}, 'item'],
+    [{ item: 'rice', price_type: 'stolen' }, 'price_type'],
+    [{ item: 'rice', stat: 'mode' }, 'stat'],
+    [{ item: 'rice', dims: 'city:lahore' }, 'dims'],
+    [{ item: 'rice', from: '2026-02-30' }, 'from'],
+    [{ item: 'rice', from: '2026', to: '2025' }, 'from'],
+  ];
+  for (const [parameters, param] of bad) t.is((await prices(parameters)).error.param, param);
+  t.is((await byCity({ item: 'rice', date: '2026', from: '2025' })).error.param, 'date');
+  t.is((await byCity({ item: 'rice', cities: 'lahore,lahore' })).error.param, 'cities');
+  t.deepEqual((await prices({ item: 'rice', city: 'quetta', price_type: 'farmgate' })).data, []);
+  t.deepEqual((await prices({ item: 'rice', price_type: 'farmgate' })).data, []);
+});
+
+test('items and cities are public lists that tell what prices there are', async (t) => {
+  const items = (await room.call('/v1/commodities/items', { identity: publicCaller })).json as Envelope;
+  t.deepEqual(
+    items.data.map((item) => item['id']),
+    ['milk', 'rice', 'salt'],
+  );
+  t.deepEqual(items.data[1] as unknown, {
+    id: 'rice',
+    name: 'Rice (basmati)',
+    name_local: null,
+    category: 'cereals',
+    unit: '1 Kg',
+    unit_quantity: 1,
+    unit_measure: null,
+    currency: 'PKR',
+    coicop: null,
+    frequency: 'monthly',
+    source: 'Price Office',
+    first_date: '2025-01-31',
+    last_date: '2026-02-28',
+    active: true,
+    last_updated: '2026-03-05',
+  });
+  const cities = (await room.call('/v1/commodities/cities?sort=-name', { identity: publicCaller }))
+    .json as Envelope;
+  t.deepEqual(cities.data[1] as unknown, {
+    id: 'lahore',
+    name: 'Lahore',
+    province: 'Punjab',
+    latitude: 31.549722,
+    longitude: 74.343611,
+    first_date: '2025-01-31',
+    last_date: '2026-06-11',
+    last_updated: '2026-06-12',
+  });
+  const narrowed = await room.call('/v1/commodities/items?category=dairy&fields=id', {
+    identity: publicCaller,
+  });
+  t.deepEqual((narrowed.json as Envelope).data as unknown, [{ id: 'milk' }]);
+});
