@@ -1,0 +1,91 @@
+// Stock express-gateway 1.16.11 with its own key-auth, rate-limit and proxy, installed as it comes into a folder of its own.
+// Its key store calls crypto.createCipher, which Node has removed: that one function is given back, written as Node had it.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { freePort } from '../../test/instance.ts';
+import { startOn, targetCore } from './load.ts';
+
+const server = `
+const crypto = require('node:crypto');
+function withKeyFromPassword(create) {
+  return (algorithm, password) => {
+    let bytes = Buffer.alloc(0);
+    for (let last = Buffer.alloc(0); bytes.length < 48; bytes = Buffer.concat([bytes, last])) {
+      last = crypto.createHash('md5').update(last).update(password).digest();
+    }
+    return create('aes-256-cbc', bytes.subarray(0, 32), bytes.subarray(32, 48));
+  };
+}
+crypto.createCipher = withKeyFromPassword(crypto.createCipheriv);
+crypto.createDecipher = withKeyFromPassword(crypto.createDecipheriv);
+const path = require('node:path');
+const gateway = require('express-gateway');
+(async () => {
+  await gateway().load(path.join(__dirname, 'config')).run();
+  const services = require('express-gateway/lib/services');
+  const user = await services.user.insert({ username: 'bench' + Date.now(), firstname: 'a', lastname: 'b' });
+  const credential = await services.credential.insertCredential(user.id, 'key-auth', {});
+  console.log('KEY ' + credential.keyId + ':' + credential.keySecret + ' END');
+})();
+`;
+
+/** Installs it where it is not there yet. @returns false where the installation fails. */
+export function install(directory: string): boolean {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(directory, 'package.json'), '{"private":true}');
+  const words = [
+    'install',
+    'express-gateway@1.16.11',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--silent',
+  ];
+  return spawnSync('npm', words, { cwd: directory, stdio: 'inherit' }).status === 0;
+}
+
+export async function startStock(
+  directory: string,
+  options: { upstreamUrl: string; redisPort: number },
+): Promise<{ url: string; key: string; pids: number[]; stop(): Promise<void> }> {
+  const port = await freePort();
+  const config = path.join(directory, 'config');
+  const stockModels = path.join(directory, 'node_modules/express-gateway/lib/config/models');
+  cpSync(stockModels, path.join(config, 'models'), { recursive: true });
+  writeFileSync(
+    path.join(config, 'system.config.yml'),
+    JSON.stringify({
+      db: { redis: { host: '127.0.0.1', port: options.redisPort, namespace: 'EG' } },
+      crypto: { cipherKey: 'sensitiveKey', algorithm: 'aes256', saltRounds: 10 },
+      session: { secret: 'bench', resave: false, saveUninitialized: false },
+      accessTokens: { timeToExpiry: 7_200_000 },
+      refreshTokens: { timeToExpiry: 7_200_000 },
+      authorizationCodes: { timeToExpiry: 300_000 },
+    }),
+  );
+  writeFileSync(
+    path.join(config, 'gateway.config.yml'),
+    JSON.stringify({
+      http: { port, hostname: '127.0.0.1' },
+      apiEndpoints: { api: { host: '*', paths: '/v1/*' } },
+      serviceEndpoints: { room: { url: options.upstreamUrl } },
+      policies: ['key-auth', 'rate-limit', 'proxy'],
+      pipelines: {
+        data: {
+          apiEndpoints: ['api'],
+          policies: [
+            { 'key-auth': null },
+            { 'rate-limit': { action: { max: 1_000_000_000, windowMs: 1000, delayAfter: 0, delayMs: 0 } } },
+            { proxy: { action: { serviceEndpoint: 'room', changeOrigin: true } } },
+          ],
+        },
+      },
+    }),
+  );
+  const file = path.join(directory, 'server.js');
+  writeFileSync(file, server);
+  const env = { NODE_ENV: 'production', LOG_LEVEL: 'error', EG_DISABLE_CONFIG_WATCH: '1' };
+  const program = await startOn(targetCore, [process.execPath, file], /KEY (\S+) END/, env);
+  return { url: `http://127.0.0.1:${port}`, key: program.said, pids: [program.pid], stop: program.stop };
+}

@@ -1,0 +1,98 @@
+// nginx as the bench uses it: the upstream that answers the same bytes to everyone, and the rival gateway in Lua, which looks
+// a key up, counts the month in Redis, and proxies. Debian's nginx, libnginx-mod-http-lua and lua-nginx-redis.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { freePort } from '../../test/instance.ts';
+import { childrenOf, otherCore, startOn, targetCore } from './load.ts';
+
+export interface NginxServer {
+  url: string;
+  /** Its workers. */
+  pids: readonly number[];
+  stop(): Promise<void>;
+}
+
+const modules = '/usr/lib/nginx/modules';
+
+/** Whether everything of it is installed. */
+export function hasNginx(): boolean {
+  const probe = spawnSync('ls', [`${modules}/ngx_http_lua_module.so`, '/usr/share/lua/5.1/nginx/redis.lua']);
+  return probe.status === 0 && spawnSync('nginx', ['-v']).status === 0;
+}
+
+/** Answers every address with one body. */
+export async function startUpstream(directory: string, body: string): Promise<NginxServer> {
+  const port = await freePort();
+  const root = path.join(directory, 'upstream-root');
+  mkdirSync(root);
+  writeFileSync(path.join(root, 'body.json'), body);
+  const http = `server {
+    listen 127.0.0.1:${port};
+    root ${root};
+    default_type application/json;
+    location / { try_files /body.json =404; }
+  }`;
+  return { url: `http://127.0.0.1:${port}`, ...(await startNginx(directory, 'upstream', otherCore, http)) };
+}
+
+/** Looks up `key:<value>` → account, counts `quota:<account>:<month>`, refuses beyond the limit, proxies. */
+export async function startLuaGateway(
+  directory: string,
+  options: { upstreamUrl: string; redisPort: number },
+): Promise<NginxServer> {
+  const port = await freePort();
+  const http = `
+  upstream room { server ${new URL(options.upstreamUrl).host}; keepalive 64; }
+  server {
+    listen 127.0.0.1:${port};
+    keepalive_requests 1000000;
+    location / {
+      access_by_lua_block {
+        local key = ngx.var.http_x_api_key
+        if not key then return ngx.exit(401) end
+        local red = require('nginx.redis'):new()
+        red:set_timeout(2000)
+        local ok = red:connect('127.0.0.1', ${options.redisPort})
+        if not ok then return ngx.exit(503) end
+        local account = red:get('key:' .. key)
+        if not account or account == ngx.null then return ngx.exit(401) end
+        local used = red:incr('quota:' .. account .. ':' .. os.date('!%Y-%m'))
+        red:set_keepalive(10000, 64)
+        if not used then return ngx.exit(503) end
+        if used > 1000000000 then return ngx.exit(402) end
+        ngx.req.set_header('X-Account', account)
+      }
+      proxy_pass http://room;
+      proxy_http_version 1.1;
+      proxy_set_header Connection '';
+    }
+  }`;
+  return { url: `http://127.0.0.1:${port}`, ...(await startNginx(directory, 'lua', targetCore, http)) };
+}
+
+async function startNginx(
+  directory: string,
+  name: string,
+  core: string,
+  http: string,
+): Promise<Omit<NginxServer, 'url'>> {
+  const prefix = path.join(directory, name);
+  mkdirSync(prefix);
+  const file = path.join(prefix, 'nginx.conf');
+  writeFileSync(
+    file,
+    `daemon off; worker_processes 1; pid ${prefix}/pid; error_log stderr notice;
+load_module ${modules}/ndk_http_module.so;
+load_module ${modules}/ngx_http_lua_module.so;
+events { worker_connections 1024; }
+http {
+  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000;
+  lua_package_path '/usr/share/lua/5.1/?.lua;;';
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((temp) => `${temp}_temp_path ${prefix};`).join(' ')}
+  ${http}
+}`,
+  );
+  const program = await startOn(core, ['nginx', '-p', prefix, '-c', file], /start worker process (\d+)/);
+  return { pids: childrenOf(program.pid), stop: program.stop };
+}
