@@ -48,6 +48,12 @@ export interface Mailbox {
   next(to: string, subject?: string): Promise<ReceivedMail>;
   /** Refuses mails, as a server in trouble does, or takes them again. */
   refuse(refuses: boolean): void;
+  /** Resolves when the next mail has been refused. */
+  refused(): Promise<void>;
+  /** From now on mails are heard and not answered. Resolves when the first one is there. */
+  hold(): Promise<void>;
+  /** Answers mails again; those that were held are forgotten. */
+  letGo(): void;
   close(): Promise<void>;
 }
 
@@ -57,14 +63,18 @@ export async function startMailbox(): Promise<Mailbox> {
   const waiting: ReceivedMail[] = [];
   const arrivals = new EventEmitter();
   arrivals.setMaxListeners(0);
-  let refuses = false;
+  let [refuses, held] = [false, false];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
     logger: false,
     async onData(stream, session, done) {
       const raw = await text(stream);
-      if (refuses) return done(new Error('451 try again'));
+      if (held) return void arrivals.emit('held');
+      if (refuses) {
+        done(new Error('451 try again'));
+        return void arrivals.emit('refused');
+      }
       const mail = readMail(raw, session.envelope.rcptTo[0]?.address ?? '');
       received.push(mail);
       waiting.push(mail);
@@ -87,6 +97,14 @@ export async function startMailbox(): Promise<Mailbox> {
       }
     },
     refuse: (now) => void (refuses = now),
+    async refused() {
+      await once(arrivals, 'refused');
+    },
+    async hold() {
+      held = true;
+      await once(arrivals, 'held');
+    },
+    letGo: () => void (held = false),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }

@@ -11,7 +11,7 @@ export interface Person {
 }
 
 /** What tests of sign-in say again and again. @param mailbox where mail goes out. */
-export function peopleOf(rooms: Rooms, mailbox?: Mailbox) {
+export function peopleOf(rooms: Pick<Rooms, 'call'>, mailbox?: Mailbox) {
   const ask = (
     method: string,
     target: string,
