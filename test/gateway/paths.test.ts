@@ -84,7 +84,7 @@ for (const path of unmapped) {
 test.serial('a method that an address does not take is 405 with Allow', async (t) => {
   const cases = [
     ['POST', '/v1/series/A', 'GET, HEAD, OPTIONS'],
-    ['PUT', '/v1/account', 'GET, HEAD, PATCH'],
+    ['PUT', '/v1/account', 'GET, HEAD, PATCH, DELETE'],
     ['GET', '/v1/keys/1', 'DELETE'],
     ['DELETE', '/v1/plans', 'GET, HEAD, OPTIONS'],
     ['OPTIONS', '/v1/keys', 'GET, HEAD, POST'],
