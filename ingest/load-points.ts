@@ -1,5 +1,6 @@
 // Loads observations: rows become staged points, each vintage is compared with what stands and stored.
 import type { Transaction } from '../kernel/database.ts';
+import { createSpans, insertConfirmations, narrowConfirmations } from './confirmations.sql.ts';
 import { dateReader, PointDates } from './dates.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load.ts';
 import { checkVintage, LongReader, planLong } from './long.ts';
@@ -20,10 +21,8 @@ import {
   analyzeIfGrown,
   createTotals,
   finishLoad,
-  insertConfirmations,
   insertLoad,
   insertVintages,
-  narrowConfirmations,
   sumChanges,
   updateSeries,
   type LoadCounts,
@@ -45,6 +44,7 @@ export async function loadPoints(
   await createStage(on);
   await createDifference(on);
   await createTotals(on);
+  await createSpans(on);
   const record = {
     dataset: options.dataset,
     sourceName: options.sourceName ?? (typeof options.input === 'string' ? options.input : '-'),

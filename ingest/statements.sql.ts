@@ -7,11 +7,15 @@ export async function lockLoads(on: Transaction): Promise<void> {
   await on.query('select pg_advisory_xact_lock(4115202)'); // any constant of our own
 }
 
-/** A load takes as long as it takes; plans for a hundred thousand points are no place to compile in. */
+/**
+ * A load takes as long as it takes. Its plans gain nothing from compilation, and nothing from remembering what was looked
+ * up: every point is looked up once, though the planner cannot know it.
+ */
 export async function relaxLimits(on: Transaction): Promise<void> {
   await on.query(
     `select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
-       set_config('jit', 'off', true), set_config('work_mem', '128MB', true)`,
+       set_config('jit', 'off', true), set_config('work_mem', '128MB', true),
+       set_config('enable_memoize', 'off', true)`,
   );
 }
 
@@ -126,67 +130,6 @@ export async function updateSeries(on: Transaction, load: LoadRow): Promise<void
          max(o.date) filter (where o.value is not null) as last_date
        from data.observations o where o.series_no = t.series_no and o.superseded_on = 'infinity') c
      where t.series_no = s.series_no and t.recount`,
-  );
-}
-
-/**
- * Remembers the points that a partial vintage states again without change, as runs of dates. A run may pass over dates
- * that have no point, never over a point that the load leaves out. Not needed, and left out: points whose row begins at
- * D, points that a complete vintage or a confirmation of D covers. Runs before storeChanges: it reads what stood.
- */
-export async function insertConfirmations(on: Transaction, load: LoadRow): Promise<void> {
-  await on.query(
-    `with span as (
-       select p.series_no, p.dims_no, min(p.date) as first_date, max(p.date) as last_date, s.backfill
-       from load_points p join load_series s using (series_no)
-       where not s.fresh and not s.complete_known
-       group by p.series_no, p.dims_no, s.backfill
-     ), standing as (
-       select o.series_no, o.dims_no, o.date, o.published_on
-       from span join data.observations o using (series_no, dims_no)
-       where not span.backfill and o.superseded_on = 'infinity'
-         and o.date between span.first_date and span.last_date
-       union all
-       select t.series_no, t.dims_no, t.date, t.published_on
-       from load_standing t join span using (series_no, dims_no)
-     ), runs as (
-       select t.series_no, t.dims_no, t.date,
-         p.line is not null and c.date is null and t.published_on < $1
-           and not exists (select from data.confirmations f
-                           where f.series_no = t.series_no and f.dims_no = t.dims_no and f.published_on = $1
-                             and f.dates @> t.date) as needed,
-         count(*) filter (where p.line is null)
-           over (partition by t.series_no, t.dims_no order by t.date) as run
-       from standing t
-       left join load_points p on (p.series_no, p.dims_no, p.date) = (t.series_no, t.dims_no, t.date)
-       left join load_changes c on (c.series_no, c.dims_no, c.date) = (t.series_no, t.dims_no, t.date)
-     ), ranges as (
-       select series_no, dims_no,
-         daterange(min(date) filter (where needed), max(date) filter (where needed), '[]') as dates
-       from runs group by series_no, dims_no, run having bool_or(needed)
-     )
-     insert into data.confirmations (series_no, dims_no, published_on, load_no, dates)
-     select series_no, dims_no, $1, $2, range_agg(dates) from ranges group by series_no, dims_no`,
-    [load.vintage, load.loadNo],
-  );
-}
-
-/**
- * A point that a backfill brings where none stood may lie within the run of a later confirmation, which did not speak
- * of it: takes its date out of those runs.
- */
-export async function narrowConfirmations(on: Transaction, load: LoadRow): Promise<void> {
-  await on.query(
-    `with passed_over as (
-       select f.series_no, f.dims_no, f.published_on, f.load_no, range_agg(daterange(c.date, c.date, '[]')) as dates
-       from load_changes c join data.confirmations f using (series_no, dims_no)
-       where c.row_id is null and f.published_on > $1 and f.published_on < c.ends_on and f.dates @> c.date
-       group by f.series_no, f.dims_no, f.published_on, f.load_no
-     )
-     update data.confirmations f set dates = f.dates - p.dates
-     from passed_over p
-     where (f.series_no, f.dims_no, f.published_on, f.load_no) = (p.series_no, p.dims_no, p.published_on, p.load_no)`,
-    [load.vintage],
   );
 }
 
