@@ -110,14 +110,41 @@ export function toEnvelope(failure: Failure, requestId?: string): ErrorEnvelope 
   };
 }
 
-/** Any thrown value as a Failure: what was not thrown by `fail` becomes `internal`, its cause kept for the log. */
+/**
+ * Any thrown value as a Failure: a database that is gone is `unavailable`, whatever else was not thrown by `fail` is
+ * `internal`; the cause is kept for the log.
+ */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
+  if (isConnectionFault(thrown)) {
+    return new Failure(
+      'unavailable',
+      'The service cannot reach its database just now. Try again in a moment.',
+      {
+        detail: thrown,
+        headers: { 'retry-after': '2' },
+      },
+    );
+  }
   return new Failure(
     'internal',
     'Something went wrong on our side. Quote the request id when you report it.',
     {
       detail: thrown,
     },
+  );
+}
+
+// SQLSTATE 08 is a connection exception, 57P01 to 57P03 a server that stops or starts, 53300 too many connections.
+const connectionCodes = /^(?:08\w{3}|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/;
+// What pg says without a code, and Sequelize's names for the same.
+const connectionWords =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Sequelize(?:Connection|HostNot))/;
+
+function isConnectionFault(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  const code = 'code' in thrown ? String(thrown.code) : '';
+  return (
+    connectionCodes.test(code) || connectionWords.test(thrown.message) || connectionWords.test(thrown.name)
   );
 }

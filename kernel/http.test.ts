@@ -1,11 +1,15 @@
 import test from 'ava';
 import { silentLog, testIdentitySecret } from '../test/harness.ts';
+import { openDatabase } from './database.ts';
 import { fail } from './errors.ts';
 import { sendJson, startRoom, type Route, type RunningRoom } from './http.ts';
 import { anonymous, createOpener, createSealer, identityHeader } from './identity.ts';
 
 const seal = createSealer(testIdentitySecret, 'data-api');
 const headers = { [identityHeader]: seal(anonymous), 'x-request-id': 'req_1' };
+
+// Port 9 discards; nothing listens there.
+const database = openDatabase('postgres://nobody@127.0.0.1:9/none', silentLog, { applicationName: 'test' });
 
 const routes: Route[] = [
   {
@@ -37,6 +41,14 @@ const routes: Route[] = [
     path: '/internal/x',
     scope: 'internal',
     handler: (_request, response) => sendJson(response, 200, {}),
+  },
+  {
+    method: 'GET',
+    path: '/database',
+    scope: 'client',
+    async handler() {
+      await database.query('select 1');
+    },
   },
   {
     method: 'GET',
@@ -121,6 +133,13 @@ test('a body that is too large, malformed or not JSON is refused by its own code
       .status,
     415,
   );
+});
+
+test('a room whose database is gone says unavailable, and when to try again', async (t) => {
+  const answer = await call('GET', '/database');
+  t.is(answer.status, 503);
+  t.like(JSON.parse(answer.body), { error: { code: 'unavailable' } });
+  t.truthy(answer.headers.get('retry-after'));
 });
 
 test('the stages of a call are in its Server-Timing', async (t) => {
