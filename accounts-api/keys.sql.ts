@@ -84,3 +84,17 @@ export async function lowestFreeSlot(
   );
   return rows[0]?.slot ?? null;
 }
+
+/** When the n-th newest key of the account was made; null where it has had fewer. */
+export async function selectNthNewest(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+  n: number,
+): Promise<Date | null> {
+  const rows = await db.sequelize.query<{ created_at: Date }>(
+    'select created_at from accounts.api_keys where account_id = $1 order by created_at desc offset $2 limit 1',
+    { bind: [accountId, n - 1], type: QueryTypes.SELECT, transaction },
+  );
+  return rows[0]?.created_at ?? null;
+}

@@ -12,11 +12,19 @@ import { sendList, sendOne } from './envelope.ts';
 import { nameField, noParameters } from './fields.ts';
 import { idempotently } from './idempotency.ts';
 import { newId } from './ids.ts';
-import { freeExpiredSlots, lowestFreeSlot, selectKeys, type KeyPosition } from './keys.sql.ts';
+import {
+  freeExpiredSlots,
+  lowestFreeSlot,
+  selectKeys,
+  selectNthNewest,
+  type KeyPosition,
+} from './keys.sql.ts';
 import type { ApiKey } from './models/api-key.ts';
 
 /** How many active keys an account may hold; the table has as many slots. */
 export const keysMax = 3;
+const keysMadePerHourMax = 10;
+const hourMs = 60 * 60_000;
 
 const page = z.object({ limit: integerParam(1, 1000).default(100), cursor: z.string().optional() });
 const newKey = z.strictObject({
@@ -111,7 +119,8 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
 /**
  * Makes a key in a transaction that is under way. Those who make keys of one account take turns by the lock on its row.
  * @returns the record, and the value, which is to be shown once.
- * @throws Failure `key_limit_reached` where the account holds three active keys, `invalid_body` for an expiry that is past.
+ * @throws Failure `key_limit_reached` where the account holds three active keys, `invalid_body` for an expiry that is past,
+ * `rate_limited` for the eleventh within an hour.
  */
 export async function issueKey(
   deps: Deps,
@@ -133,6 +142,7 @@ export async function issueKey(
   if (slot === null) {
     fail('key_limit_reached', `An account may hold ${keysMax} active keys: revoke one to make another.`);
   }
+  if (actor.actorKind !== 'operator') await requireMakingSlowly(deps, transaction, accountId, now);
   const value = mintApiKey();
   const key = await deps.db.keys.create(
     {
@@ -176,6 +186,21 @@ export async function revokeKey(deps: Deps, { accountId, actor }: Caller, keyId:
       );
     }
     return keyRecord(key, now);
+  });
+}
+
+/** @throws Failure `rate_limited` where ten keys were made within the hour: a loop that makes and revokes is a mistake. */
+async function requireMakingSlowly(
+  deps: Deps,
+  transaction: Transaction,
+  accountId: string,
+  now: Date,
+): Promise<void> {
+  const tenth = await selectNthNewest(deps.db, transaction, accountId, keysMadePerHourMax);
+  const waitMs = tenth === null ? 0 : tenth.getTime() + hourMs - now.getTime();
+  if (waitMs <= 0) return;
+  fail('rate_limited', `An account may make ${keysMadePerHourMax} keys an hour.`, {
+    headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
   });
 }
 

@@ -92,6 +92,21 @@ test('of 100 keys asked for at once, exactly three are made and the others are t
   t.is((await list(client)).filter((key) => key.status === 'active').length, 3);
 });
 
+test('the eleventh key within an hour is refused, and says when the next can be made', async (t) => {
+  const client = await room.newClient(); // the operator's key counts, too
+  for (let i = 2; i <= 10; i += 1) {
+    const { id } = dataOf(
+      t,
+      await room.as(client, '/v1/keys', { body: { name: `key ${i}` } }),
+      201,
+    ) as NewKey;
+    await room.as(client, `/v1/keys/${id}`, { method: 'DELETE' });
+  }
+  const answer = await room.as(client, '/v1/keys', { body: { name: 'eleventh' } });
+  assertError(t, answer, 429, 'rate_limited');
+  t.is(answer.headers.get('retry-after'), '3600');
+});
+
 test('the database itself refuses a fourth active key', async (t) => {
   const client = await room.newClient();
   for (const name of ['second', 'third']) {
