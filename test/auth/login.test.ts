@@ -1,0 +1,235 @@
+// /auth/login: one answer for everything that is wrong, hashes that keep up, tries that are counted and lock nobody out.
+import test from 'ava';
+import { createPasswords } from '../../accounts-api/passwords.ts';
+import { parseSessionToken } from '../../kernel/session-token.ts';
+import { assertError, dataOf, startAccountsRoom, type Answer } from '../accounts-room.ts';
+import { newEmail, newPassword } from '../sign-in.ts';
+
+const room = await startAccountsRoom();
+const mailed = await startAccountsRoom(undefined, undefined, { signIn: { mailGoesOut: true } });
+test.after.always(async () => {
+  await room.close();
+  await mailed.close();
+});
+
+let hosts = 0;
+/** Each call from an address of its own, so that tests do not add up. */
+const from = () => {
+  hosts += 1;
+  return { 'x-forwarded-for': `10.1.${Math.floor(hosts / 250)}.${hosts % 250}` };
+};
+const logIn = (body: object, headers: Record<string, string> = from(), on = room) =>
+  on.anonymously('/auth/login', { body, headers });
+
+async function newHolder() {
+  const [email, password] = [newEmail(), newPassword()];
+  const answer = await room.anonymously('/auth/signup', { body: { email, password }, headers: from() });
+  const { session_token, device_token } = (
+    answer.body as { data: { session_token: string; device_token: string } }
+  ).data;
+  const [sessionId = ''] = session_token.split('.');
+  const row = await room.deps.db.accounts.findOne({ where: { email } });
+  return { email, password, device_token, sessionId, session_token, accountId: row?.id ?? '' };
+}
+
+const shapeOf = ({ status, headers, body }: Answer) => ({
+  status,
+  body,
+  headers: [...headers].filter(([name]) => !['date', 'server-timing'].includes(name)),
+});
+
+test.serial(
+  'an unknown address, a wrong password, an account by Google alone and a disabled one are answered alike',
+  async (t) => {
+    const holder = await newHolder();
+    const googleOnly = await room.newClient();
+    const disabled = await newHolder();
+    await room.deps.db.accounts.update({ status: 'disabled' }, { where: { id: disabled.accountId } });
+    const googleEmail = (await room.deps.db.accounts.findByPk(googleOnly.accountId))?.email;
+    const password = newPassword();
+    const shapes = await Promise.all(
+      [newEmail(), holder.email, googleEmail, disabled.email].map(async (email) =>
+        shapeOf(await logIn({ email, password })),
+      ),
+    );
+    t.is(shapes[0]?.status, 401);
+    for (const shape of shapes) t.deepEqual(shape, shapes[0]);
+  },
+);
+
+test.serial(
+  'that an account is disabled, or its address not confirmed, is told only to whoever knows the password',
+  async (t) => {
+    const disabled = await newHolder();
+    await room.deps.db.accounts.update({ status: 'disabled' }, { where: { id: disabled.accountId } });
+    const { email, password } = disabled;
+    t.regex(assertError(t, await logIn({ email, password }), 403, 'forbidden').message, /disabled/);
+
+    const passwordHash = await createPasswords().hash(password);
+    const unconfirmed = {
+      id: `acct_${'u'.repeat(20)}`,
+      name: null,
+      plan: 'free',
+      createdAt: mailed.clock.now(),
+    };
+    await mailed.deps.db.accounts.create({ ...unconfirmed, email, passwordHash });
+    const answer = await logIn({ email, password }, from(), mailed);
+    t.regex(assertError(t, answer, 403, 'forbidden').message, /not confirmed/);
+  },
+);
+
+test.serial(
+  'a forgotten password is answered alike and leaves one job, whether or not there is an account',
+  async (t) => {
+    const holder = await newHolder();
+    const jobsOf = async (email: string) => {
+      const [rows] = await room.deps.db.sequelize.query(
+        `select data from jobs.job where data->>'email' = '${email}'`,
+      );
+      return rows.length;
+    };
+    const [known, unknown] = [holder.email, newEmail()];
+    const ask = (email: string) =>
+      room.anonymously('/auth/forgot-password', { body: { email }, headers: from() });
+    const shape = (answer: Answer, email: string) =>
+      JSON.stringify(shapeOf(answer)).replaceAll(email, 'someone@example.org');
+    const [toKnown, toUnknown] = [await ask(known), await ask(unknown)];
+    t.is(toKnown.status, 202);
+    const withoutLength = (text: string) => text.replaceAll(/\["(?:etag|content-length)","[^"]*"\],?/g, '');
+    t.is(withoutLength(shape(toKnown, known)), withoutLength(shape(toUnknown, unknown)));
+    t.deepEqual([await jobsOf(known), await jobsOf(unknown)], [1, 1]);
+  },
+);
+
+test.serial(
+  'a hash of weaker parameters is renewed when its password comes by, and not when a wrong one does',
+  async (t) => {
+    const holder = await newHolder();
+    const weak = await createPasswords({ memoryCost: 1024, timeCost: 1, parallelism: 1 }).hash(
+      holder.password,
+    );
+    await room.deps.db.accounts.update({ passwordHash: weak }, { where: { id: holder.accountId } });
+    const stored = async () => (await room.deps.db.accounts.findByPk(holder.accountId))?.passwordHash ?? '';
+    await logIn({ email: holder.email, password: newPassword() });
+    t.is(await stored(), weak);
+    dataOf(t, await logIn({ email: holder.email, password: holder.password }));
+    t.regex(await stored(), /^\$argon2id\$v=19\$m=47104,t=1,p=1\$/);
+    dataOf(t, await logIn({ email: holder.email, password: holder.password }));
+  },
+);
+
+test.serial(
+  'passwords of 64 characters, of 256, with blanks, in any script and with a NUL work to the last character',
+  async (t) => {
+    for (const password of [
+      'sixty-four characters of a password that is long and still fine!',
+      'a long sentence of many words, again and again; '.repeat(6).slice(0, 256),
+      '  blanks all around  ',
+      'Пароль из слов 密码很长 🦊',
+      'nul\u0000in-the-middle',
+    ]) {
+      const email = newEmail();
+      const signedUp = await room.anonymously('/auth/signup', { body: { email, password }, headers: from() });
+      t.is(signedUp.status, 201, password);
+      t.is((await logIn({ email, password })).status, 200, password);
+      t.is((await logIn({ email, password: password.slice(0, -1) })).status, 401, password);
+      t.is((await logIn({ email, password: `${password} ` })).status, 401, password);
+    }
+  },
+);
+
+test.serial(
+  'an account under attack says so to strangers alike, and its owner signs in from a known device',
+  async (t) => {
+    const holder = await newHolder();
+    const unknown = newEmail();
+    for (let i = 0; i < 6; i += 1) {
+      t.is((await logIn({ email: holder.email, password: newPassword() })).status, 401);
+      t.is((await logIn({ email: unknown, password: newPassword() })).status, 401);
+    }
+    const refused = await logIn({ email: holder.email, password: holder.password });
+    assertError(t, refused, 429, 'rate_limited');
+    t.regex(refused.headers.get('retry-after') ?? '', /^[12]$/);
+    const ofUnknown = await logIn({ email: unknown, password: newPassword() });
+    t.deepEqual(
+      shapeOf(ofUnknown),
+      shapeOf(refused),
+      'the throttle tells no known address from an unknown one',
+    );
+    const { email, password, device_token } = holder;
+    dataOf(t, await logIn({ email, password, device_token }));
+  },
+);
+
+test.serial(
+  'a flood of sign-ins is refused in part and harms nobody else: other addresses answer, and the room goes on',
+  async (t) => {
+    const holder = await newHolder();
+    const client = await room.newClient();
+    const flood = Array.from({ length: 150 }, () => logIn({ email: newEmail(), password: newPassword() }));
+    const beside = await Promise.all(Array.from({ length: 20 }, () => room.as(client, '/v1/account')));
+    t.true(beside.every(({ status }) => status === 200));
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    t.true(statuses.every((status) => status === 401 || status === 503));
+    t.true(statuses.includes(503), 'more came than may wait');
+    dataOf(t, await logIn({ email: holder.email, password: holder.password }));
+  },
+);
+
+test.serial(
+  'nothing but the known fields is taken: no plan, no verified address, no id, at sign-up or sign-in',
+  async (t) => {
+    for (const field of [
+      'plan',
+      'id',
+      'email_verified',
+      'emailVerifiedAt',
+      'status',
+      'account_id',
+      'constructor',
+    ]) {
+      const body = { email: newEmail(), password: newPassword(), [field]: 'enterprise' };
+      const signUp = await room.anonymously('/auth/signup', { body, headers: from() });
+      t.is(assertError(t, signUp, 400, 'invalid_body').param, field);
+      t.is(assertError(t, await logIn(body), 400, 'invalid_body').param, field);
+    }
+  },
+);
+
+test.serial(
+  'the gateway is told whose sessions these are, in order, and null for what is unknown, wrong or over',
+  async (t) => {
+    const [a, b] = [await newHolder(), await newHolder()];
+    const named = (token: string) => {
+      const name = parseSessionToken(token);
+      return `${name?.id}.${name?.secretHash}`;
+    };
+    const lookUp = async (...sessions: string[]) => {
+      const answer = await room.internally('/internal/credentials', { keys: [], sessions });
+      return (answer.body as { sessions: unknown[] }).sessions;
+    };
+    const wrong = `${a.sessionId}.${'0'.repeat(64)}`;
+    const of = (holder: typeof a) => ({
+      session_id: holder.sessionId,
+      account_id: holder.accountId,
+      plan: 'free',
+      active: true,
+    });
+    t.deepEqual(await lookUp(named(b.session_token), wrong, named(a.session_token), named(b.session_token)), [
+      of(b),
+      null,
+      of(a),
+      of(b),
+    ]);
+    await room.deps.db.accounts.update({ status: 'disabled' }, { where: { id: b.accountId } });
+    t.deepEqual(await lookUp(named(b.session_token)), [null]);
+    for (const sessions of [['x'], [`${a.sessionId}.short`], Array.from({ length: 501 }, () => wrong)]) {
+      assertError(
+        t,
+        await room.internally('/internal/credentials', { keys: [], sessions }),
+        400,
+        'invalid_body',
+      );
+    }
+  },
+);

@@ -1,0 +1,197 @@
+// No secret stays: after everything that people do, neither a table nor a log line holds what they were given or typed.
+import { createHash, createHmac } from 'node:crypto';
+import test from 'ava';
+import { createLog } from '../../kernel/log.ts';
+import { startRooms } from '../rooms.ts';
+import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
+import { startOddIssuer } from './issuers.ts';
+import { dataIn, peopleOf, sessionIn } from './people.ts';
+
+const lines: string[] = [];
+const log = createLog('all rooms', 'trace', { write: (line) => void lines.push(line) });
+const [mailbox, issuer] = [await startMailbox(), await startOddIssuer()];
+const rooms = await startRooms({
+  log,
+  mail: { smtpUrl: mailbox.smtpUrl },
+  signIn: { mailGoesOut: true, google: issuer.settings },
+});
+const { ask, get, post } = peopleOf(rooms, mailbox);
+test.after.always(async () => {
+  await rooms.close();
+  await Promise.all([mailbox.close(), issuer.close()]);
+});
+
+/** Every row of every table of ours, as text. */
+async function dump(): Promise<Map<string, string>> {
+  const tables = await rooms.database.query<{ schema: string; name: string }>(
+    `select table_schema as schema, table_name as name from information_schema.tables
+     where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`,
+  );
+  const texts = new Map<string, string>();
+  for (const { schema, name } of tables) {
+    const rows = await rooms.database.query<{ row: string }>(
+      `select row_to_json(t)::text as row from "${schema}"."${name}" as t`,
+    );
+    texts.set(`${schema}.${name}`, rows.map(({ row }) => row).join('\n'));
+  }
+  return texts;
+}
+
+test.serial(
+  'neither a table nor a log holds a password, a key, a token of a session, a mail or a device, or a secret of Google’s',
+  async (t) => {
+    t.timeout(60_000);
+    const secrets = new Map<string, string>();
+    const keep = (what: string, secret: string) => {
+      secrets.set(what, secret);
+      return secret;
+    };
+    const keepSession = (what: string, token: string) => {
+      keep(`${what}, its secret half`, token.split('.')[1] ?? '');
+      return keep(what, token);
+    };
+    const email = newEmail();
+
+    // Sign up, confirm, sign in with a wrong and a right password.
+    const password = keep('password', newPassword());
+    await post('/auth/signup', { email, password });
+    const link = keep('link of the sign-up', tokenIn(await mailbox.next(email)));
+    await post('/auth/verify-email', {
+      token: link,
+      password: keep('wrong password at the link', newPassword()),
+    });
+    keepSession('first session', sessionIn(await post('/auth/verify-email', { token: link, password })));
+    await post('/auth/login', { email, password: keep('wrong password', newPassword()) });
+    await post('/auth/login', { email: newEmail(), password: keep('password of nobody', newPassword()) });
+    const loggedIn = await post('/auth/login', { email, password });
+    const session = keepSession('second session', sessionIn(loggedIn));
+    keep('device token', String(dataIn(loggedIn)['device_token']));
+
+    // Keys: made, used in every place, mistyped, revoked.
+    const made = await ask('POST', '/v1/keys', {
+      session,
+      body: { name: 'k' },
+      headers: { 'idempotency-key': 'once' },
+    });
+    const key = keep('API key', String(dataIn(made)['key']));
+    await rooms.call('/v1/series/NONE', { key });
+    await rooms.call(`/v1/series/NONE?api_key=${key}`);
+    await rooms.call(`/v1/account?api_key=${key}`);
+    await rooms.call(`/v1/series/${key}`, { key });
+    await rooms.call(`/auth/sessions?api_key=${key}`);
+    await rooms.call('/v1/account', { key: keep('mistyped key', `${key.slice(0, -1)}!`) });
+    await ask('DELETE', `/v1/keys/${String(dataIn(made)['id'])}`, { session });
+
+    // A password forgotten and set, then changed; an address changed.
+    await post('/auth/forgot-password', { email });
+    const reset = keep('link of the reset', tokenIn(await mailbox.next(email, 'Set a new password')));
+    await post('/auth/set-password', { token: reset, password: keep('second password', newPassword()) });
+    const again = sessionIn(await post('/auth/login', { email, password: secrets.get('second password') }));
+    keepSession('third session', again);
+    const change = { current: secrets.get('second password'), new: keep('third password', newPassword()) };
+    const changed = keepSession(
+      'fourth session',
+      sessionIn(await post('/auth/change-password', change, again)),
+    );
+    const next = { email: `next-${email}`, password: change.new };
+    await ask('PATCH', '/v1/account', { session: changed, body: next });
+    keep('link of the new address', tokenIn(await mailbox.next(next.email)));
+
+    // Google: there, back, and the one-time code exchanged.
+    const begun = await rooms.call('/auth/google/start', { redirect: 'manual' });
+    const cookie = /^([^=]+=([^;]+));/.exec(begun.headers.get('set-cookie') ?? '');
+    keep('cookie of the way to Google', cookie?.[2] ?? '');
+    const params = new URL(begun.headers.get('location') ?? '').searchParams;
+    const nonce = keep('nonce', params.get('nonce') ?? '');
+    const state = keep('state', params.get('state') ?? '');
+    const verifier = createHmac('sha256', cookie?.[2] ?? '')
+      .update('google verifier')
+      .digest('base64url');
+    keep('PKCE verifier', verifier);
+    t.is(createHash('sha256').update(verifier).digest('base64url'), params.get('code_challenge') ?? '');
+    issuer.idToken = (proper, sign) => {
+      const token = sign({
+        ...proper,
+        nonce,
+        sub: 'secret-test',
+        email: 'secret-test@gmail.com',
+        email_verified: true,
+      });
+      return keep('ID token', token);
+    };
+    const headers = { cookie: cookie?.[1] ?? '' };
+    const googleCode = keep('code of Google', 'a-code-that-google-gave-0123456789');
+    const back = await rooms.call(`/auth/google/callback?code=${googleCode}&state=${state}`, {
+      redirect: 'manual',
+      headers,
+    });
+    const code = keep(
+      'one-time code',
+      /google_code=([\w-]+)/.exec(back.headers.get('location') ?? '')?.[1] ?? '',
+    );
+    const exchanged = await ask('POST', '/auth/google/exchange', { body: { code }, headers });
+    keepSession('session by Google', sessionIn(exchanged));
+    keep('client secret', issuer.settings.clientSecret);
+    await get('/v1/account/audit', changed);
+
+    t.true(secrets.size > 24);
+    for (const [what, secret] of secrets) t.true(secret.length >= 8, what);
+    const tables = await dump();
+    t.true(tables.size > 20);
+    t.true([...tables.keys()].some((name) => name.startsWith('jobs.')));
+    t.true(tables.get('accounts.accounts')?.includes(email), 'the dump reads what is there');
+    for (const [what, secret] of secrets) {
+      for (const [name, text] of tables) t.false(text.includes(secret), `${what} in ${name}`);
+    }
+    const logged = lines.join('');
+    t.regex(logged, /sign_in_refused/);
+    for (const [what, secret] of secrets) t.false(logged.includes(secret), `${what} in the log`);
+  },
+);
+
+test.serial(
+  'who signs in, fails to, and changes what, is told by the log and the audit: who, when, where; one line each',
+  async (t) => {
+    const [email, password] = [newEmail(), newPassword()];
+    await post('/auth/signup', { email, password });
+    const token = tokenIn(await mailbox.next(email));
+    const session = sessionIn(await post('/auth/verify-email', { token, password }));
+    const forged = 'Browser/1.0 {"level":50,"msg":"forged"}';
+    await ask('POST', '/auth/login', {
+      body: { email, password: newPassword() },
+      headers: { 'user-agent': forged },
+    });
+    const line = lines.findLast((each) => each.includes('sign_in_refused')) ?? '';
+    const entry = JSON.parse(line) as Record<string, unknown>;
+    t.is(entry['user_agent'], forged, 'inside its field');
+    t.like(entry, { ip: '127.0.0.1', event: 'sign_in_refused' });
+    t.regex(String(entry['account_id']), /^acct_/);
+    t.regex(String(entry['time']), /^\d{4}-\d\d-\d\dT/);
+    t.true(lines.every((each) => each.trimEnd().split('\n').length === 1));
+
+    const audit = (await get('/v1/account/audit', session)).json as {
+      data: { at: string; action: string; actor: { kind: string }; detail: Record<string, unknown> }[];
+    };
+    t.deepEqual(
+      audit.data.map(({ action }) => action),
+      ['session.created', 'account.created'],
+    );
+    t.like(audit.data[0], { actor: { kind: 'session' }, detail: { ip: '127.0.0.1', how: 'sign_up' } });
+  },
+);
+
+test.serial(
+  'a fault inside answers 500 without a stack, a statement or a name of a table, and the log has its cause',
+  async (t) => {
+    const [email, password] = [newEmail(), newPassword()];
+    await post('/auth/signup', { email, password });
+    const token = tokenIn(await mailbox.next(email));
+    const session = sessionIn(await post('/auth/verify-email', { token, password }));
+    await rooms.database.query('alter table accounts.sessions rename column ip to ip_gone');
+    const answer = await get('/auth/sessions', session);
+    await rooms.database.query('alter table accounts.sessions rename column ip_gone to ip');
+    t.is(answer.status, 500);
+    t.notRegex(answer.text, /column|select|accounts\.|at \w+ \(|node_modules/i);
+    t.regex(lines.join(''), /column.*does not exist/);
+  },
+);
