@@ -1,11 +1,11 @@
-// Sends the call on to a room and its answer back. Hides the proxy: which headers go, who is asked, what a failure means.
-import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Stream } from 'node:stream';
-import { createProxyMiddleware } from 'http-proxy-middleware';
+// Sends the call on to a room and its answer back. Hides which headers go, who is asked, and what a failure means.
+import type { IncomingMessage } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { callOf, type Call } from '../call.ts';
 import type { Policy } from '../policy.ts';
+import { createProxy } from '../proxy.ts';
+import { AttemptFailed, createReader } from '../reader.ts';
 import type { Upstreams } from '../upstreams.ts';
 import { bodyBytesMax } from './framing.ts';
 
@@ -34,110 +34,42 @@ const passedOn = [
   'origin',
   'user-agent',
 ];
-// What a room says to the gateway's connection, not to the client.
-const hopByHop = [
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
 const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-/** One try at one instance. */
-interface Attempt {
-  body: Buffer;
-  sentAtMs: number;
-  timedOut: boolean;
-  fail(error: Error): void;
-}
+const noBody = Buffer.alloc(0);
 
 export function createForwarder(options: ForwardOptions): Forwarder {
   const { upstreams } = options;
   const seal = createSealer(options.identitySecret, upstreams.name);
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
-  const attempts = new WeakMap<IncomingMessage, Attempt>();
-  const proxies = new Map(
-    upstreams.urls.map((url) => [url, createProxy(url, agent, options.timeoutMs, attempts)]),
-  );
-
-  function send(
-    request: IncomingMessage,
-    response: ServerResponse,
-    body: Buffer,
-    repeated: boolean,
-  ): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const url = upstreams.pick();
-      const attempt: Attempt = {
-        body,
-        sentAtMs: performance.now(),
-        timedOut: false,
-        fail(error) {
-          if (response.destroyed || response.writableEnded) return resolve(); // the client left, or was answered
-          if (!attempt.timedOut) upstreams.failed(url);
-          if (!repeated && !response.headersSent && isSafeToRepeat(request, attempt, error)) {
-            return resolve(send(request, response, body, true));
-          }
-          reject(toFailure(upstreams.name, attempt, error));
-        },
-      };
-      attempts.set(request, attempt);
-      response.once('close', resolve);
-      const proxy = proxies.get(url);
-      if (proxy === undefined) throw new Error(`There is no proxy for ${url}.`);
-      void proxy(request, response, (error) => {
-        if (error instanceof Error) attempt.fail(error);
-      });
-    });
-  }
-
+  const reader = createReader(upstreams.urls, options.timeoutMs);
+  const proxy = createProxy(upstreams.urls, options.timeoutMs);
   return {
     async policy(request, response) {
       const call = callOf(request);
-      const body = await readBody(request);
-      request.headers = headersFor(request, call, body, seal(call.identity));
-      await send(request, response, body, false);
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      const body = isRead ? noBody : await readBody(request);
+      const headers = headersFor(request, call, body, seal(call.identity));
+      const transport = isRead ? reader : proxy;
+      for (let attempt = 1; ; attempt += 1) {
+        const url = upstreams.pick();
+        const sentAtMs = performance.now();
+        const onAnswer = () => void (call.upstreamMs = performance.now() - sentAtMs);
+        try {
+          await transport.send(url, request, response, { headers, body, onAnswer });
+          return;
+        } catch (error) {
+          if (!(error instanceof AttemptFailed)) throw error;
+          if (error.why !== 'silent') upstreams.failed(url);
+          // What was never sent may be sent again; so may a read that got no answer. Silence is an answer: the room is overloaded.
+          const isRepeatable = error.why === 'unsent' || (error.why === 'cut' && isRead);
+          if (attempt === 2 || response.headersSent || !isRepeatable) throw toFailure(upstreams.name, error);
+        }
+      }
     },
-    close: () => agent.destroy(),
+    close() {
+      reader.close();
+      proxy.close();
+    },
   };
-}
-
-function createProxy(
-  target: string,
-  agent: Agent,
-  timeoutMs: number,
-  attempts: WeakMap<IncomingMessage, Attempt>,
-) {
-  const bodies = new WeakMap<ClientRequest, Buffer>();
-  return createProxyMiddleware({
-    target,
-    agent,
-    changeOrigin: true,
-    proxyTimeout: timeoutMs,
-    // Bodies are small and read already: sent whole, with their length, so that there is no framing to disagree on.
-    // It also saves the pipe of a request without one (-15 % CPU a call, 2026-11-20).
-    buffer: { pipe: (upstream: ClientRequest) => upstream.end(bodies.get(upstream)) } as unknown as Stream,
-    ejectPlugins: true, // the default ones answer failures in plain text, and log addresses
-    plugins: [
-      (proxy) => {
-        proxy.on('error', (error, request) => request && attempts.get(request)?.fail(error));
-        proxy.on('proxyReq', (upstream, request) => {
-          const attempt = attempts.get(request);
-          if (attempt === undefined) return;
-          bodies.set(upstream, attempt.body);
-          upstream.once('timeout', () => void (attempt.timedOut = true));
-        });
-        proxy.on('proxyRes', (answer, request) => {
-          const attempt = attempts.get(request);
-          if (attempt !== undefined) callOf(request).upstreamMs = performance.now() - attempt.sentAtMs;
-          for (const name of hopByHop) delete answer.headers[name];
-        });
-      },
-    ],
-  });
 }
 
 function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity: string) {
@@ -182,16 +114,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** What was never sent may be sent again; so may a read that got no answer. A timeout is an answer: the room is overloaded. */
-function isSafeToRepeat(request: IncomingMessage, attempt: Attempt, error: Error): boolean {
-  const code = 'code' in error ? error.code : undefined;
-  if (code === 'ECONNREFUSED') return true;
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  return isRead && !attempt.timedOut && (code === 'ECONNRESET' || code === 'EPIPE');
-}
-
-function toFailure(room: string, attempt: Attempt, error: Error): Failure {
-  return attempt.timedOut
+function toFailure(room: string, error: AttemptFailed): Failure {
+  return error.why === 'silent'
     ? new Failure('upstream_timeout', 'The service did not answer in time; try again.', {
         detail: new Error(`${room} was silent for too long`, { cause: error }),
       })

@@ -1,0 +1,145 @@
+// Sends a read to an instance of a room and its answer back: undici's pool without a copy between. Half the cost of a proxy.
+// Hides how bytes go on, how fast, and what of a failure can be told: a timeout, a request that was never sent, a cut.
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { Pool, type Dispatcher } from 'undici';
+
+/** Why an attempt failed before or within its answer. */
+export class AttemptFailed extends Error {
+  /** `unsent`: no byte reached the room. `silent`: it took too long. `cut`: the connection broke. */
+  readonly why: 'unsent' | 'silent' | 'cut';
+
+  constructor(why: 'unsent' | 'silent' | 'cut', cause: Error) {
+    super(cause.message, { cause });
+    this.why = why;
+  }
+}
+
+/** Sends one request to one instance. Resolves when the answer is sent on whole, or the client has left. @throws AttemptFailed. */
+export interface Transport {
+  send(url: string, request: IncomingMessage, response: ServerResponse, outgoing: Outgoing): Promise<void>;
+  close(): void;
+}
+
+export interface Outgoing {
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** Called when the room begins its answer. */
+  onAnswer(): void;
+}
+
+/** What a room says to the gateway's connection, not to the client. */
+export const hopByHop: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const connectTimeoutMs = 2_000;
+
+/** @param silenceMs how long the room may be silent, before its answer or within it. */
+export function createReader(urls: readonly string[], silenceMs: number): Transport {
+  const pools = new Map(
+    urls.map((url) => [
+      url,
+      new Pool(url, {
+        pipelining: 1,
+        headersTimeout: silenceMs,
+        bodyTimeout: silenceMs,
+        connect: { timeout: connectTimeoutMs },
+      }),
+    ]),
+  );
+  return {
+    send(url, request, response, { headers, onAnswer }) {
+      return new Promise((resolve, reject) => {
+        const pool = pools.get(url);
+        if (pool === undefined) throw new Error(`There is no pool for ${url}.`);
+        const handler = new Relay(response, onAnswer, resolve, (error) => reject(toFailed(error)));
+        pool.dispatch({ method: request.method ?? 'GET', path: request.url ?? '/', headers }, handler);
+      });
+    },
+    close() {
+      for (const pool of pools.values()) void pool.destroy();
+    },
+  };
+}
+
+/** Hands an answer on as it comes, at the pace of the client; where the client leaves, the room is told. */
+class Relay implements Dispatcher.DispatchHandler {
+  readonly #response: ServerResponse;
+  readonly #onAnswer: () => void;
+  readonly #done: () => void;
+  readonly #failed: (error: Error) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #bytesLeft = Number.NaN;
+
+  constructor(
+    response: ServerResponse,
+    onAnswer: () => void,
+    done: () => void,
+    failed: (error: Error) => void,
+  ) {
+    this.#response = response;
+    this.#onAnswer = onAnswer;
+    this.#done = done;
+    this.#failed = failed;
+    response.once('close', () => this.#onClose());
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#response.closed) this.#onClose(); // it left while the request waited for a connection
+  }
+
+  onResponseStart(_controller: object, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return; // "early hints" and the like stay between the room and the gateway
+    const response = this.#response;
+    this.#onAnswer();
+    for (const name in headers) {
+      const value = headers[name];
+      if (value !== undefined && !hopByHop.has(name)) response.setHeader(name, value);
+    }
+    this.#bytesLeft = Number(headers['content-length'] ?? Number.NaN);
+    response.writeHead(status);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const response = this.#response;
+    this.#bytesLeft -= chunk.length;
+    if (this.#bytesLeft === 0) {
+      response.end(chunk); // head and body in one write
+      return;
+    }
+    if (response.write(chunk)) return;
+    controller.pause();
+    response.once('drain', () => controller.resume());
+  }
+
+  onResponseEnd(): void {
+    if (!this.#response.writableEnded) this.#response.end();
+  }
+
+  onResponseError(_controller: object, error: Error): void {
+    if (this.#response.closed || this.#response.writableEnded) this.#done();
+    else this.#failed(error);
+  }
+
+  #onClose(): void {
+    if (!this.#response.writableFinished) this.#controller?.abort(new Error('The client has left.'));
+    this.#done();
+  }
+}
+
+function toFailed(error: Error): AttemptFailed {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT')
+    return new AttemptFailed('unsent', error);
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+    return new AttemptFailed('silent', error);
+  }
+  return new AttemptFailed('cut', error);
+}
