@@ -71,7 +71,7 @@ export function getCommoditiesByCity(dependencies: Dependencies): Handler {
       cityNames: await requireCities(dependencies, asked.cities ?? [], 'cities'),
     }));
     const headers = cachingHeaders(request, {
-      identity: ['by-city', asked, series.rowVersion, [...cityNames]],
+      identity: ['by-city', asked, series.rowVersion, series.releases[0], [...cityNames]],
       lastModified: series.changedAt,
       cacheControl: 'private, no-cache',
     });

@@ -2,6 +2,7 @@
 // Hides what a word of the catalogue's filters is looked for in.
 import type { Queryable } from '../kernel/database.ts';
 import { Conditions, escapeLike, type List } from './list.sql.ts';
+import { hasWords } from './search.sql.ts';
 
 /** The series in their short form. */
 export const catalogList: List = {
@@ -28,7 +29,7 @@ export const catalogList: List = {
 };
 
 export interface CatalogFilter {
-  /** Words in the id, the name or the description, in any case. */
+  /** Words of the id, the name or whatever else is known; the last may be a beginning. */
   q: string | undefined;
   /** A category and all below it. */
   category: string | undefined;
@@ -40,10 +41,9 @@ export interface CatalogFilter {
 
 /** The series that pass. */
 export function catalogWhere(filter: CatalogFilter): Conditions {
-  const containing = filter.q === undefined ? undefined : `%${escapeLike(filter.q)}%`;
   const below = filter.category === undefined ? undefined : `${escapeLike(filter.category)}/%`;
   return new Conditions()
-    .and(containing, (p) => `(series_id ilike ${p} or name ilike ${p} or description ilike ${p})`)
+    .and(filter.q, (p) => `series_no in (select e.series_no from data.search_entries e where ${hasWords(p)})`)
     .and(below, (p) => `(category like ${p} or category || '/' like ${p})`)
     .and(filter.source, (p) => `source = ${p}`)
     .and(filter.frequency, (p) => `frequency = ${p}`)
@@ -51,21 +51,76 @@ export function catalogWhere(filter: CatalogFilter): Conditions {
     .and(filter.tag, (p) => `${p} = any(tags)`);
 }
 
-/** The state of a source, as it is sent. */
+export interface CatalogFacets {
+  facet: 'category' | 'source' | 'frequency' | 'geography';
+  value: string;
+  count: number;
+}
+
+const facetValuesMax = 100;
+
+/** How many of the series that pass have each category, source, frequency and geography: the most common values. */
+export async function countCatalogFacets(database: Queryable, where: Conditions): Promise<CatalogFacets[]> {
+  return database.query<CatalogFacets>(
+    `select facet, value, count from (
+       select facet, value, count, row_number() over (partition by facet order by count desc, value) as place
+       from (
+         select case when grouping(category) = 0 then 'category' when grouping(source) = 0 then 'source'
+             when grouping(frequency) = 0 then 'frequency' else 'geography' end as facet,
+           coalesce(category, source, frequency, geography) as value, count(*) as count
+         from data.series ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
+         group by grouping sets ((category), (source), (frequency), (geography))) counted
+       where value is not null) placed
+     where place <= ${facetValuesMax} order by facet, place`,
+    where.values,
+  );
+}
+
+/** The state of a source, as it is sent. Instants are UTC. */
 export interface SourceState extends Record<string, unknown> {
   source: string;
+  /**
+   * `current`: everything that the calendar has released is loaded (or there is no calendar) · `due`: something was
+   * released within the last day and is not loaded · `late`: longer ago · `empty`: nothing was ever loaded.
+   */
+  state: 'current' | 'due' | 'late' | 'empty';
   /** When the last load that brought something new ended. */
   last_success_at: string | null;
   last_data_date: string | null;
   series_count: number;
+  /** The last that the calendar has up to now; of those that name series, where any does. */
+  last_release_at: string | null;
+  next_release_at: string | null;
+  /** Whole hours since a release that is not loaded; 0 where all are; null without a calendar. */
+  lag_hours: number | null;
 }
 
 /** Every source, in order of name. */
-export async function listSources(database: Queryable): Promise<SourceState[]> {
+export async function listSources(database: Queryable, now: Date): Promise<SourceState[]> {
   return database.query<SourceState>(
-    `select s.source, to_char(max(l.loaded_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as last_success_at,
-       max(s.last_date) as last_data_date, count(*) as series_count
-     from data.series s left join data.loads l on l.load_no = s.data_version
-     group by s.source order by s.source`,
+    `with loaded as (
+       select s.source, max(l.loaded_at) as loaded_at, max(s.last_date) as last_date, count(*) as series_count
+       from data.series s left join data.loads l on l.load_no = s.data_version group by s.source
+     ), released as (
+       select source,
+         coalesce(max(release_at) filter (where release_at <= $1 and series_ids <> '{}'),
+           max(release_at) filter (where release_at <= $1)) as last_at,
+         coalesce(min(release_at) filter (where release_at > $1 and series_ids <> '{}'),
+           min(release_at) filter (where release_at > $1)) as next_at
+       from data.releases where status is null or status not in ('cancelled', 'delayed') group by source
+     )
+     select source,
+       case when loaded_at is null then 'empty' when last_at is null or loaded_at >= last_at then 'current'
+         when last_at > $1 - interval '1 day' then 'due' else 'late' end as state,
+       ${utc('loaded_at')} as last_success_at, last_date as last_data_date, series_count,
+       ${utc('last_at')} as last_release_at, ${utc('next_at')} as next_release_at,
+       case when last_at is null then null when loaded_at >= last_at then 0
+         else floor(extract(epoch from $1 - last_at) / 3600)::integer end as lag_hours
+     from loaded left join released using (source) order by source`,
+    [now],
   );
+}
+
+function utc(instant: string): string {
+  return `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 }

@@ -1,10 +1,17 @@
 // The public endpoints that say what there is: /v1/catalog, /v1/catalog/{id}, /v1/status.
 import { z } from 'zod';
 import type { Handler } from '../kernel/http.ts';
-import { oneOfParam, parseQuery } from '../kernel/params.ts';
+import { booleanParam, oneOfParam, parseQuery } from '../kernel/params.ts';
 import { frequencies } from '../kernel/periods.ts';
 import type { Dependencies } from './dependencies.ts';
-import { catalogList, catalogWhere, listSources, type SourceState } from './discovery.sql.ts';
+import {
+  catalogList,
+  catalogWhere,
+  countCatalogFacets,
+  listSources,
+  type CatalogFacets,
+  type SourceState,
+} from './discovery.sql.ts';
 import { jsonType } from './envelope.ts';
 import { listParams, sendList } from './list.ts';
 import { cachingHeaders, sendNotModified, sendText } from './reply.ts';
@@ -20,18 +27,39 @@ const catalogQuery = z.object({
   frequency: oneOfParam(frequencies).optional(),
   geography: z.string().optional(),
   tag: z.string().optional(),
+  facets: booleanParam.default(false),
   ...listParams(catalogList),
 });
 
 /** GET /v1/catalog: the series, filtered. */
 export function getCatalog(dependencies: Dependencies): Handler {
   return async function getCatalog(request, response, call) {
-    const { q, category, source, frequency, geography, tag, ...asked } = await call.stage('parse', () =>
-      parseQuery(catalogQuery, request.url),
+    const { q, category, source, frequency, geography, tag, facets, ...asked } = await call.stage(
+      'parse',
+      () => parseQuery(catalogQuery, request.url),
     );
     const where = catalogWhere({ q, category, source, frequency, geography, tag });
-    await sendList(request, response, call, dependencies, { list: catalogList, asked, where });
+    const counted = where.copy().and(asked.updated_after, (p) => `last_updated > ${p}`);
+    const extra = {
+      name: 'facets',
+      read: async () => ({
+        meta: { facets: toFacets(await countCatalogFacets(dependencies.database, counted)) },
+      }),
+    };
+    const withFacets = facets ? { extra } : {};
+    await sendList(request, response, call, dependencies, { list: catalogList, asked, where, ...withFacets });
   };
+}
+
+function toFacets(counts: readonly CatalogFacets[]) {
+  const facets: Record<CatalogFacets['facet'], { value: string; count: number }[]> = {
+    category: [],
+    source: [],
+    frequency: [],
+    geography: [],
+  };
+  for (const { facet, value, count } of counts) facets[facet].push({ value, count });
+  return facets;
 }
 
 /** GET /v1/catalog/{id}: everything known of one series, and an address to try. */
@@ -69,7 +97,7 @@ export function getStatus({ database, log, clock }: Dependencies): Handler {
   function readSources(): Promise<SourceState[]> {
     const now = clock.now().getTime();
     if (reading === null || now - reading.since >= sourcesKeptMs) {
-      reading = { since: now, sources: listSources(database) };
+      reading = { since: now, sources: listSources(database, clock.now()) };
     }
     return reading.sources;
   }

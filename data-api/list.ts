@@ -18,7 +18,7 @@ import {
   type ListPage,
   type ListPlace,
 } from './list.sql.ts';
-import { cachingHeaders, nextPageLink, sendNotModified, sendStream, sendText } from './reply.ts';
+import { cachingHeaders, nextPageLink, sendAnswer, sendNotModified, sendStream, sendText } from './reply.ts';
 
 const limitDefault = 100;
 const limitMax = 1_000;
@@ -79,23 +79,25 @@ export async function sendList(
   request: Request,
   response: Response,
   call: Call,
-  { database, cursors }: Dependencies,
-  { list, asked, where }: { list: List; asked: ListRequest; where: Conditions },
+  { database, cursors, keptAnswers }: Dependencies,
+  { list, asked, where, extra }: { list: List; asked: ListRequest; where: Conditions; extra?: ListExtra },
 ): Promise<void> {
   where.and(asked.updated_after, (p) => `${list.fields.last_updated.sql} > ${p}`);
-  const walk = JSON.stringify([list.name, where.sql, where.values, asked.sort]);
+  const walk = JSON.stringify([list.name, list.from, where.sql, where.values, asked.sort]);
   const after = asked.cursor === undefined ? null : (cursors.open(asked.cursor, walk) as ListPlace);
   const state = await call.stage('lookup', () => findDataState(database, list.datasets));
   const { sort, fields, limit, format } = asked;
   const headers = {
     ...cachingHeaders(request, {
-      identity: [walk, after, fields, limit, format, state.version],
+      identity: [walk, after, fields, limit, format, extra?.name, state.version],
       lastModified: state.changedAt,
       cacheControl: list.isPublic === true ? publicCacheControl : cacheControl,
     }),
     ...(format === 'csv' ? { 'content-disposition': `attachment; filename="${list.name}.csv"` } : {}),
   };
   if (sendNotModified(request, response, headers)) return;
+  const kept = keptAnswers.get(headers.etag);
+  if (kept !== undefined) return sendAnswer(response, kept);
 
   const read = async (behind: ListPlace | null, most: number): Promise<Page> =>
     pageOf(
@@ -110,14 +112,22 @@ export async function sendList(
   }
   const page = await call.stage('sql', () => read(after, limit ?? limitDefault));
   const nextCursor = page.last === null ? null : cursors.seal(page.last, walk);
+  const more = format === 'csv' || extra === undefined ? {} : await call.stage(extra.name, extra.read);
   const text = await call.stage('render', () =>
-    format === 'csv' ? listCsv(page.rows, fields) : listJson(page.rows, nextCursor),
+    format === 'csv' ? listCsv(page.rows, fields) : listJson(page.rows, nextCursor, more),
   );
-  await sendText(request, response, {
+  const sent = await sendText(request, response, {
     type: format === 'csv' ? csvType : jsonType,
     headers: { ...headers, ...nextPageLink(request, nextCursor) },
     text,
   });
+  if (list.isPublic === true) keptAnswers.keep(headers.etag, sent);
+}
+
+/** What a list tells beside its rows, in JSON; `name` says which, and names the stage. */
+export interface ListExtra {
+  name: string;
+  read: () => Promise<object>;
 }
 
 /** Answers with one record. @param data what decides its bytes, but the query. */

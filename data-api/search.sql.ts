@@ -64,11 +64,10 @@ export interface SearchHit {
 
 // $1 the text · $2 the corrected query or null · $3 the filters as a tsquery · $4–$7 the same filters as values.
 // A statement without a name is planned for its values: a common word and a rare one need different plans.
-const text = 'btrim(data.search_text($1))';
-const last = `split_part(${text}, ' ', -1)`;
-const whole = `coalesce($2::tsquery, plainto_tsquery('data.english', ${text}))`;
-const begun = `(plainto_tsquery('data.english', left(${text}, -length(${last})))
-  && to_tsquery('pg_catalog.simple', '''' || ${last} || ''':*'))`;
+const text = searchText('$1');
+const last = lastWord('$1');
+const whole = `coalesce($2::tsquery, ${wholeWords('$1')})`;
+const begun = `(${begunWords('$1')})`;
 const beginsWithText = (column: string) =>
   `${column} collate "C" >= ${text} and ${column} collate "C" < ${text} || chr(1114111)`;
 const passes = `($4::text is null or type = $4) and ($5::text is null or frequency = $5)
@@ -99,6 +98,31 @@ const hits = `
          and words @@ (${begun} && $3::tsquery) limit ${beginningsMax})
     ) every group by entry_no, length
   )`;
+
+function searchText(parameter: string): string {
+  return `btrim(data.search_text(${parameter}))`;
+}
+
+function lastWord(parameter: string): string {
+  return `split_part(${searchText(parameter)}, ' ', -1)`;
+}
+
+function wholeWords(parameter: string): string {
+  return `plainto_tsquery('data.english', ${searchText(parameter)})`;
+}
+
+/** The last word is the beginning of one, as it stands. */
+function begunWords(parameter: string): string {
+  const text = searchText(parameter);
+  const last = lastWord(parameter);
+  return `case when ${last} = '' then ''::tsquery else plainto_tsquery('data.english', left(${text}, -length(${last})))
+    && to_tsquery('pg_catalog.simple', '''' || ${last} || ''':*') end`;
+}
+
+/** Whether an entry has every word of the text, the last one or one that begins with it. @param parameter such as `$1`. */
+export function hasWords(parameter: string): string {
+  return `words @@ (${wholeWords(parameter)} || (${begunWords(parameter)}))`;
+}
 
 const escapedName = `replace(replace(replace(name, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')`;
 

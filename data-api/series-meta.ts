@@ -15,6 +15,7 @@ export function metaOf(series: Series, vintage: string | null, computation: Comp
           first_date: null,
           last_date: null,
           observation_count: null,
+          next_release: null,
         };
   return {
     name,
@@ -48,6 +49,7 @@ export function factsOf(series: Series) {
     first_date: series.firstDate,
     last_date: series.lastDate,
     observation_count: series.observationCount,
+    next_release: series.releases[0] ?? null,
     licence: series.licence,
     attribution: series.attribution,
     date_convention: 'period_end',

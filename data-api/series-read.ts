@@ -39,15 +39,18 @@ export interface Walk {
   after: Place | null;
 }
 
-/** @throws Failure `not_found` with the nearest id where one is near. */
+/** The series, with the releases that are to come. @throws Failure `not_found` with the nearest id where one is near. */
 export async function requireSeries(
-  { database, seriesFacts }: Dependencies,
+  { database, seriesFacts, clock }: Dependencies,
   id: string,
   vintage: string | null,
 ): Promise<Series> {
   const couldBe = seriesIdPattern.test(id);
   const series = couldBe ? await seriesFacts.find(id, vintage) : undefined;
-  if (series !== undefined) return series;
+  if (series !== undefined) {
+    const now = clock.now().getTime();
+    return { ...series, releases: series.releases.filter((releaseAt) => Date.parse(releaseAt) > now) };
+  }
   const nearest = couldBe ? nearestName(id, await findNeighbourIds(database, id)) : undefined;
   const hint = nearest === undefined ? 'GET /v1/catalog lists them.' : `Did you mean "${nearest}"?`;
   const shown = couldBe ? `"${id}"` : 'of that id';

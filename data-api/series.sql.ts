@@ -41,6 +41,8 @@ export interface Series {
   rowVersion: string;
   changedAt: Date;
   firstVintage: string | null;
+  /** The calendar's releases of it, ascending, ISO 8601 in UTC: the newest fifty, or of those the ones to come. */
+  releases: string[];
   /** The newest day of publication up to the asked vintage; null without one, or before the first. */
   vintagePublishedOn: string | null;
   /** Whether the asked vintage may show a point that is not live any more: it was deleted since, or backfilled. */
@@ -59,6 +61,10 @@ const seriesSql = `
     s.data_version as version, s.xmin::text as "rowVersion",
     greatest(s.updated_at, (select l.loaded_at from data.loads l where l.load_no = s.data_version)) as "changedAt",
     (select min(v.published_on) from data.vintages v where v.series_no = s.series_no and ${changed}) as "firstVintage",
+    array(select to_char(release_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from (
+      select release_at from data.releases r
+      where r.series_ids @> array[s.series_id] and r.status is distinct from 'cancelled'
+      order by release_at desc limit 50) newest order by release_at) as releases,
     case when $2::date is null then null else (
       select max(v.published_on) from data.vintages v
       where v.series_no = s.series_no and v.published_on <= $2 and ${changed}

@@ -143,7 +143,7 @@ export function getManySeries(dependencies: Dependencies): Handler {
 
 /** What decides the points of a walk, for its ETag: the query, the page's place, the state of the series. */
 function identityOf({ query, after, selection: { series, version } }: Walk): unknown[] {
-  return [query, after, series.rowVersion, version];
+  return [query, after, series.rowVersion, version, series.releases[0]];
 }
 
 async function computationOf(

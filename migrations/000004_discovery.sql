@@ -20,6 +20,27 @@ create table data.releases (
 create index releases_by_time on data.releases (release_at, release_id);
 create index releases_by_series on data.releases using gin (series_ids);
 
+-- A series tells when it is released next: what the calendar says of it is a change of the series.
+create function data.change_released_series() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'INSERT' then
+    update data.series set updated_at = now() where series_id in (select unnest(series_ids) from new_rows);
+  elsif tg_op = 'DELETE' then
+    update data.series set updated_at = now() where series_id in (select unnest(series_ids) from old_rows);
+  else
+    update data.series set updated_at = now()
+    where series_id in (select unnest(series_ids) from old_rows union select unnest(series_ids) from new_rows);
+  end if;
+  return null;
+end $$;
+create trigger change_series_of_new_releases after insert on data.releases
+  referencing new table as new_rows for each statement execute function data.change_released_series();
+create trigger change_series_of_changed_releases after update on data.releases
+  referencing old table as old_rows new table as new_rows for each statement
+  execute function data.change_released_series();
+create trigger change_series_of_gone_releases after delete on data.releases
+  referencing old table as old_rows for each statement execute function data.change_released_series();
+
 -- Search: one row for everything that can be found, whatever its kind. The tables that it speaks of keep their rows here
 -- by triggers, a whole statement at a time: they give the plain columns, and what search needs is derived from them.
 

@@ -176,3 +176,38 @@ test('the same calendar is answered 304; a wrong parameter is named', async (t) 
   for (const parameters of bad) t.is((await list(parameters)).error.param, Object.keys(parameters)[0]);
   t.is((await list({ from: '2026-07', to: '2026-06' })).error.param, 'from');
 });
+
+test.serial(
+  'a series tells its next release, also when that has come or the calendar has changed, and under another ETag',
+  async (t) => {
+    await makeSeries(room.pool, { id: 'NEXT' });
+    const release = (id: string, at: string) =>
+      room.pool
+        .query(`insert into data.releases (release_id, title, source, release_at, time_zone, series_ids)
+      values ('${id}', 'T', 'Elsewhere', '${at}', 'UTC', '{NEXT}')`);
+    const read = async () => {
+      const answer = await room.call('/v1/series/NEXT');
+      return [
+        (answer.json as { meta: { next_release: string } }).meta.next_release,
+        answer.headers.get('etag'),
+      ];
+    };
+    const [none, first] = await read();
+    t.is(none, null);
+    await release('n2', '2030-02-01 08:00Z');
+    const [later, second] = await read();
+    t.is(later, '2030-02-01T08:00:00Z');
+    await release('n1', '2030-01-01 08:00Z');
+    const [sooner, third] = await read();
+    t.is(sooner, '2030-01-01T08:00:00Z');
+    t.is(new Set([first, second, third]).size, 3);
+    const entry = await room.call('/v1/catalog/NEXT', { identity: publicCaller });
+    t.is((entry.json as { data: { next_release: string } }).data.next_release, '2030-01-01T08:00:00Z');
+    await room.pool.query(`update data.releases set status = 'cancelled' where release_id = 'n1'`);
+    t.is((await read())[0], '2030-02-01T08:00:00Z');
+    const before = room.clock.now().toISOString();
+    room.clock.set('2030-03-01T00:00:00Z');
+    t.is((await read())[0], null);
+    room.clock.set(before);
+  },
+);

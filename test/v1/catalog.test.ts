@@ -153,3 +153,38 @@ test('a bad filter is 400 and named', async (t) => {
     t.deepEqual([error.code, error.param], ['invalid_parameter', param]);
   }
 });
+
+test('the words of q may stand in any order and end in any way, the last may be a beginning; all must be there', async (t) => {
+  t.deepEqual(ids(await list('/v1/catalog?q=price+consumer')), ['CPI.PK']);
+  t.deepEqual(ids(await list('/v1/catalog?q=consumer+pri')), ['CPI.PK']);
+  t.deepEqual(ids(await list('/v1/catalog?q=headline')), ['CPI.PK']);
+  t.deepEqual(ids(await list('/v1/catalog?q=pakistan&sort=-id')), ['WPI.PK', 'CPI.PK']);
+  t.deepEqual(ids(await list('/v1/catalog?q=consumer+wholesale')), []);
+});
+
+test('facets count the series that pass by category, source, frequency and geography', async (t) => {
+  const facetsOf = async (path: string) =>
+    ((await list(path)) as unknown as { meta: { facets: Record<string, unknown> } }).meta.facets;
+  t.deepEqual(await facetsOf('/v1/catalog?facets=true&limit=1'), {
+    category: [
+      { value: 'prices', count: 1 },
+      { value: 'prices/consumer', count: 1 },
+      { value: 'pricesetting', count: 1 },
+    ],
+    source: [
+      { value: 'Bureau of Examples', count: 2 },
+      { value: 'Statistics Office', count: 1 },
+    ],
+    frequency: [
+      { value: 'monthly', count: 2 },
+      { value: 'quarterly', count: 1 },
+    ],
+    geography: [{ value: 'Pakistan', count: 2 }],
+  });
+  t.like(await facetsOf('/v1/catalog?facets=true&q=consumer'), {
+    frequency: [{ value: 'monthly', count: 1 }],
+  });
+  t.like(await facetsOf('/v1/catalog?facets=true&updated_after=2024-06-01'), {
+    frequency: [{ value: 'quarterly', count: 1 }],
+  });
+});

@@ -36,7 +36,8 @@ test.before(async () => {
   await room.pool.query(`
     insert into data.commodity_cities (city_id, name, province, latitude, longitude)
     values ('lahore', 'Lahore', 'Punjab', 31.549722, 74.343611), ('karachi', 'Karachi', 'Sindh', 24.9056, 67.0822),
-      ('quetta', 'Quetta', null, null, null)`);
+      ('quetta', 'Quetta', null, null, null),
+      ('multan', 'Multan', 'Punjab', null, null)`);
   await publish(room.pool, 'commodity.rice', '2026-02-05', [
     price('2025-01-31', 'lahore', '100.00'),
     price('2025-01-31', 'karachi', '110.00'),
@@ -170,7 +171,7 @@ test('an average never takes the answer of the series behind it, nor gives it it
 
 test('the average is the mean, whatever the prices', async (t) => {
   const place = fc.record({
-    city: fc.constantFrom('lahore', 'karachi', 'quetta'),
+    city: fc.constantFrom('multan', 'karachi', 'quetta'),
     month: fc.constantFrom('2024-01-31', '2024-02-29', '2024-03-31'),
     cents: fc.integer({ min: 1, max: 1_000_000 }),
   });
@@ -327,7 +328,7 @@ test('items and cities are public lists that tell what prices there are', async 
   });
   const cities = (await room.call('/v1/commodities/cities?sort=-name', { identity: publicCaller }))
     .json as Envelope;
-  t.deepEqual(cities.data[1] as unknown, {
+  t.deepEqual(cities.data.find(({ id }) => id === 'lahore') as unknown, {
     id: 'lahore',
     name: 'Lahore',
     province: 'Punjab',

@@ -12,6 +12,7 @@ interface Status {
       last_success_at: string | null;
       last_data_date: string | null;
       series_count: number;
+      [field: string]: unknown;
     }[];
   };
 }
@@ -29,7 +30,16 @@ test('the status tells the freshness of every source, and that the database is g
   t.is(data.state, 'operational');
   t.is(data.checked_at, '2026-06-15T12:00:00.000Z');
   const [bureau, bank] = data.sources;
-  t.deepEqual(bureau, { source: 'Bureau', last_success_at: null, last_data_date: null, series_count: 1 });
+  t.deepEqual(bureau, {
+    source: 'Bureau',
+    state: 'empty',
+    last_success_at: null,
+    last_data_date: null,
+    series_count: 1,
+    last_release_at: null,
+    next_release_at: null,
+    lag_hours: null,
+  });
   t.is(bank?.source, 'Central Bank');
   t.is(bank?.series_count, 2);
   t.is(bank?.last_data_date, '2024-04-30');
@@ -42,5 +52,37 @@ test('the status tells the freshness of every source, and that the database is g
   t.is(down.data.state, 'degraded');
   t.deepEqual(down.data.components.at(-1), { name: 'database', state: 'down' });
   t.deepEqual(down.data.sources, []);
+  await room.close();
+});
+
+test('a source is late by the hours since a release that is not loaded, and current once it is', async (t) => {
+  const room = await startDataRoom('2026-06-15T12:00:00Z');
+  await makeSeries(room.pool, { id: 'A', source: 'Bureau' });
+  await publish(room.pool, 'A', '2026-06-01', [{ date: '2026-05-31', value: '1' }]);
+  await room.pool.query(`update data.loads set loaded_at = '2026-06-01 09:00Z'`);
+  const release = (id: string, at: string, more = `null, '{}'`) =>
+    room.pool
+      .query(`insert into data.releases (release_id, title, source, release_at, time_zone, status, series_ids)
+      values ('${id}', 'T', 'Bureau', '${at}', 'UTC', ${more})`);
+  const read = async () => {
+    room.clock.advance(1_000);
+    return ((await room.call('/v1/status', { identity: publicCaller })).json as Status).data.sources[0];
+  };
+  await release('old', '2026-06-01 08:00Z');
+  await release('next', '2026-07-01 08:00Z');
+  t.like(await read(), {
+    state: 'current',
+    lag_hours: 0,
+    last_release_at: '2026-06-01T08:00:00Z',
+    next_release_at: '2026-07-01T08:00:00Z',
+  });
+  await release('off', '2026-06-14 08:00Z', `'cancelled', '{}'`);
+  t.like(await read(), { state: 'current', lag_hours: 0 });
+  await release('due', '2026-06-15 09:00Z');
+  t.like(await read(), { state: 'due', lag_hours: 3 });
+  await release('named', '2026-06-10 12:00Z', `null, '{A}'`);
+  t.like(await read(), { state: 'late', lag_hours: 120, last_release_at: '2026-06-10T12:00:00Z' });
+  await room.pool.query(`update data.loads set loaded_at = '2026-06-15 10:00Z'`);
+  t.like(await read(), { state: 'current', lag_hours: 0 });
   await room.close();
 });
