@@ -40,6 +40,8 @@ export interface Column {
   words?: readonly string[];
   /** Where the file does not have it, it is the text of that column as it stands. */
   copyOf?: string;
+  /** Of a number: zero or less says that there is none. */
+  zeroIsMissing?: boolean;
   /** Both inclusive, for numbers and integers. */
   range?: readonly [least: number, most: number];
 }
@@ -173,7 +175,9 @@ const cellTypes: Record<ColumnType, CellType> = {
  * column's type.
  */
 export function readCell(column: Column, text: string): string | null | undefined {
-  return text === '' ? null : cellTypes[column.type].read(text, column);
+  if (text === '') return null;
+  const value = cellTypes[column.type].read(text, column);
+  return column.zeroIsMissing === true && Number(value) <= 0 ? null : value;
 }
 
 /** What a cell of the column should say, for messages and for --describe. */
@@ -204,11 +208,17 @@ export function slugOf(name: string): string | undefined {
 /** ISO 6166: letters count 10 to 35, and the digits of all pass the Luhn check. */
 function isIsin(text: string): boolean {
   if (!/^[A-Z]{2}[A-Z0-9]{9}\d$/.test(text)) return false;
-  const digits = text.split('').map((sign) => parseInt(sign, 36)).join('');
-  const sum = digits.split('').reverse().reduce((total, digit, i) => {
-    const weighted = Number(digit) * (i % 2 === 0 ? 1 : 2);
-    return total + (weighted > 9 ? weighted - 9 : weighted);
-  }, 0);
+  const digits = text
+    .split('')
+    .map((sign) => parseInt(sign, 36))
+    .join('');
+  const sum = digits
+    .split('')
+    .reverse()
+    .reduce((total, digit, i) => {
+      const weighted = Number(digit) * (i % 2 === 0 ? 1 : 2);
+      return total + (weighted > 9 ? weighted - 9 : weighted);
+    }, 0);
   return sum % 10 === 0;
 }
 

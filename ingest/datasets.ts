@@ -1,7 +1,9 @@
 // The one table of datasets: which columns a file of each may have, their types, the key, and where the rows go.
 // Everything that `almanac ingest` knows about a dataset stands here; a new one is a new row.
+import type { Transaction } from '../kernel/database.ts';
 import { expectedOf, type Column, type ColumnType } from './cells.ts';
 import { misuse } from './failure.ts';
+import { fundDatasets } from './fund-datasets.ts';
 import { marketDatasets } from './market-datasets.ts';
 
 export interface Dataset {
@@ -19,6 +21,10 @@ export interface Dataset {
   /** Columns beside the key whose values no two rows share; the key is one column then. */
   unique?: readonly string[];
   rules?: readonly Rule[];
+  /** Part of the key: a file states the rows that share it whole, and what it leaves out of them goes. */
+  whole?: readonly string[];
+  /** What a load of it brings about, in its transaction. */
+  afterwards?: (on: Transaction) => Promise<void>;
   /** What a column that is not in the list means; without it, such a column is an error. */
   otherColumns?: string;
 }
@@ -30,6 +36,8 @@ export interface Reference {
   key: string;
   /** Other names that a row `k` of the table goes by: the condition on `name`, in SQL. */
   alsoBy?: (name: string) => string;
+  /** The column of the table that the target keeps in the place of the name. */
+  number?: string;
   expected: string;
 }
 
@@ -320,6 +328,7 @@ export const datasets: readonly Dataset[] = [
       { name: 'url', type: 'url', required: false, meaning: 'where it will be' },
     ],
   },
+  ...fundDatasets,
   ...marketDatasets,
 ];
 

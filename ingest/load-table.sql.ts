@@ -58,14 +58,14 @@ export function takeIncomplete(
   present: readonly Column[],
 ): Promise<{ line: number; column: string }[]> {
   const has = new Set(present.map((column) => column.name));
-  const lacking = dataset.columns
-    .filter((column) => column.required)
-    .map(
-      (column) => `when ${has.has(column.name) ? `t.${column.name} is null` : 'true'} then '${column.name}'`,
-    );
+  const needed = dataset.columns.filter(({ name, required }) => required && !dataset.key.includes(name));
+  if (needed.length === 0) return Promise.resolve([]);
+  const lacking = needed.map(
+    (column) => `when ${has.has(column.name) ? `t.${column.name} is null` : 'true'} then '${column.name}'`,
+  );
   return on.query(
     `with checked as (
-       select t.line, case ${lacking.join(' ')} end as lacks from load_table t
+       select t.line, case ${lacking.join(' ')} end as lacks from ${stageOf(dataset)} t
        where not exists (select from ${dataset.target} k where ${onKey(dataset, 't', 'k')}))
      delete from load_table t using checked c where c.line = t.line and c.lacks is not null
      returning t.line, c.lacks as column`,
@@ -161,26 +161,54 @@ export async function upsert(
   present: readonly Column[],
   loadNo: number,
 ): Promise<{ inserted: number; updated: number }> {
-  const names = present.map((column) => column.name);
+  const names = present.map(({ name }) => storedName(dataset, name));
+  const values = present.map((column) => cell(dataset, column));
   const others = present.filter((column) => !dataset.key.includes(column.name));
+  const assignments = others.map(
+    (column) => `${storedName(dataset, column.name)} = ${cell(dataset, column)}`,
+  );
+  const differences = others.map(
+    (column) => `k.${storedName(dataset, column.name)} is distinct from ${cell(dataset, column)}`,
+  );
   // The version is what readers' caches go by, so metadata counts as a change of the series.
   const versions = dataset.target === 'data.series' ? ', data_version = $1, updated_at = now()' : '';
   const updated =
     others.length === 0
-      ? []
-      : await on.query(
-          `update ${dataset.target} k set ${others.map((column) => `${column.name} = ${cell(column)}`).join(', ')}${versions}
-           from load_table t where ${onKey(dataset, 't', 'k')}
-             and (${others.map((column) => `k.${column.name} is distinct from ${cell(column)}`).join(' or ')})
-           returning 1`,
+      ? 0
+      : await countOf(
+          on,
+          `update ${dataset.target} k set ${assignments.join(', ')}${versions}
+           from ${stageOf(dataset)} t where ${onKey(dataset, 't', 'k')} and (${differences.join(' or ')}) returning 1`,
           versions === '' ? [] : [loadNo],
         );
-  const inserted = await on.query(
+  const inserted = await countOf(
+    on,
     `insert into ${dataset.target} (${names.join(', ')})
-     select ${present.map(cell).join(', ')} from load_table t
+     select ${values.join(', ')} from ${stageOf(dataset)} t
      where not exists (select from ${dataset.target} k where ${onKey(dataset, 't', 'k')}) returning 1`,
   );
-  return { inserted: inserted.length, updated: updated.length };
+  return { inserted, updated };
+}
+
+/** Deletes what the file leaves out of the rows that it states whole. @returns how many. */
+export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<number> {
+  if (dataset.whole === undefined) return 0;
+  const shared = dataset.whole.map((name) => storedName(dataset, name));
+  return countOf(
+    on,
+    `delete from ${dataset.target} k using (select distinct ${shared.join(', ')} from ${stageOf(dataset)} t) stated
+     where ${shared.map((name) => `k.${name} = stated.${name}`).join(' and ')}
+       and not exists (select from ${stageOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning 1`,
+  );
+}
+
+/** Runs a statement that returns its rows, and counts them where they are: a file may have millions. */
+async function countOf(on: Transaction, statement: string, values: readonly unknown[] = []): Promise<number> {
+  const [row] = await on.query<{ count: number }>(
+    `with done as (${statement}) select count(*) as count from done`,
+    values,
+  );
+  return row?.count ?? 0;
 }
 
 /** The rows left in the stage. */
@@ -190,13 +218,31 @@ export async function countStaged(on: Transaction): Promise<number> {
 }
 
 /** A cell of the stage as the table takes it. */
-function cell({ name, type }: Column): string {
+function cell(dataset: Dataset, { name, type }: Column): string {
   if (type === 'list') return `coalesce(t.${name}, '{}')`;
-  if (type !== 'instant') return `t.${name}`;
+  if (type !== 'instant') return `t.${storedName(dataset, name)}`;
   return `case when t.${name} ~ '(Z|[+-][0-9:]+)$' and length(t.${name}) > 10 then t.${name}::timestamptz
     else t.${name}::timestamp at time zone t.time_zone end`;
 }
 
+/** The stage, with the numbers of what its rows name. */
+function stageOf(dataset: Dataset): string {
+  const numbered = (dataset.references ?? []).filter(({ number }) => number !== undefined);
+  if (numbered.length === 0) return 'load_table';
+  const joins = numbered.map(
+    ({ table, key, column }, i) => `join ${table} r${i} on r${i}.${key} = s.${column}`,
+  );
+  return `(select s.*, ${numbered.map(({ number }, i) => `r${i}.${number}`).join(', ')} from load_table s ${joins.join(' ')})`;
+}
+
+/** What the target calls a column of the file. */
+function storedName(dataset: Dataset, name: string): string {
+  return dataset.references?.find(({ column }) => column === name)?.number ?? name;
+}
+
 function onKey(dataset: Dataset, stage: string, target: string): string {
-  return dataset.key.map((name) => `${target}.${name} = ${stage}.${name}`).join(' and ');
+  return dataset.key
+    .map((name) => storedName(dataset, name))
+    .map((name) => `${target}.${name} = ${stage}.${name}`)
+    .join(' and ');
 }

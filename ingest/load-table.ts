@@ -9,6 +9,7 @@ import type { LoadInput, LoadOptions, LoadResult } from './load.ts';
 import {
   countStaged,
   createTableStage,
+  deleteLeftOut,
   resolveNames,
   takeBreakers,
   takeDangling,
@@ -54,12 +55,14 @@ export async function loadTable(
     complete: false,
   });
   const { inserted, updated } = await upsert(on, dataset, columns, loadNo);
+  const deleted = await deleteLeftOut(on, dataset);
+  await dataset.afterwards?.(on);
   const result = {
     rows_read: rowsRead,
     points_new: inserted,
     points_revised: updated,
     points_unchanged: rows - inserted - updated,
-    points_deleted: 0,
+    points_deleted: deleted,
   };
   await finishLoad(on, loadNo, { ...result, rows_rejected: input.rejects.count });
   return result;

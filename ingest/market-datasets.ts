@@ -9,30 +9,12 @@ import {
   tradeClassifications,
   tradeFlows,
 } from '../kernel/markets.ts';
-import type { Column, ColumnType } from './cells.ts';
+import type { Column } from './cells.ts';
+import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-words.ts';
 import type { Dataset, Reference } from './datasets.ts';
 
-const amountMax = 1e18;
-
-function column(name: string, type: ColumnType, meaning: string, more: Partial<Column> = {}): Column {
-  return { name, type, required: false, meaning, ...more };
-}
-
-function required(name: string, type: ColumnType, meaning: string, more: Partial<Column> = {}): Column {
-  return { name, type, required: true, meaning, ...more };
-}
-
-const text = (name: string, lengthMax: number, meaning: string) =>
-  column(name, 'text', meaning, { lengthMax });
-const word = (name: string, words: readonly string[], meaning: string) =>
-  column(name, 'word', meaning, { words });
-const flag = (name: string, meaning: string) => column(name, 'boolean', meaning);
-const day = (name: string, meaning: string) => column(name, 'date', meaning);
 const price = (name: string, meaning: string) => column(name, 'number', meaning, { range: [0, 1e6] });
-const amount = (name: string, meaning: string) => column(name, 'number', meaning, { range: [0, amountMax] });
 const count = (name: string, meaning: string) => column(name, 'integer', meaning, { range: [0, 2e9] });
-/** Percent points. */
-const rate = (name: string, meaning: string) => column(name, 'number', meaning, { range: [-100, 1_000] });
 /** Percent points; next to maturity a yield may be anything. */
 const yieldOf = (name: string, meaning: string) => column(name, 'number', meaning, { range: [-1e6, 1e6] });
 const source = text('source', 500, 'who publishes it; that of the security unless given');

@@ -1,0 +1,26 @@
+// The words of funds: what a load may bring and a call may ask for. The migration that makes the tables checks the same.
+
+export const assetClasses = [
+  'equity',
+  'income',
+  'money_market',
+  'balanced',
+  'asset_allocation',
+  'commodity',
+  'index',
+  'fund_of_funds',
+  'capital_protected',
+  'real_estate',
+  'other',
+] as const;
+
+export const fundStructures = ['open_end', 'closed_end', 'vps', 'etf', 'interval'] as const;
+export const fundStatuses = ['active', 'suspended', 'matured', 'closed', 'merged'] as const;
+export const payoutTypes = ['cash', 'bonus', 'reinvest'] as const;
+
+/** Since the start of the month or of the fiscal year, or the rate in force on the day. */
+export const expensePeriods = ['mtd', 'ytd', 'day'] as const;
+
+/** What a line of a portfolio is. */
+export const portfolioSections = ['holding', 'asset_class', 'rating', 'sector', 'summary'] as const;
+export const disclosureScopes = ['full', 'top10'] as const;

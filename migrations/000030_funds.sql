@@ -1,0 +1,312 @@
+-- Funds, their managers, and what is published of them: NAVs, payouts, expenses, portfolios. None of it has vintages:
+-- what is loaded last holds. Rows of a fund carry its number; the loads refuse funds that do not exist.
+
+create table data.amcs (
+  amc_id      text primary key check (amc_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(amc_id) <= 80),
+  name        text not null check (length(name) between 1 and 300),
+  short_name  text check (length(short_name) between 1 and 100),
+  licence_no  text check (length(licence_no) between 1 and 100),
+  rating      text check (length(rating) between 1 and 20),             -- of the manager, such as AM1
+  rating_agency text check (length(rating_agency) between 1 and 100),
+  rating_date date,
+  website     text check (website ~ '^https?://' and length(website) <= 2000),
+  established date,
+  source      text not null check (length(source) between 1 and 500),
+  updated_on  date not null default current_date
+);
+create trigger stamp_change before update on data.amcs for each row execute function data.stamp_change();
+
+create table data.funds (
+  fund_no     integer generated always as identity primary key,
+  fund_id     text not null unique check (fund_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(fund_id) <= 80),
+  name        text not null check (length(name) between 1 and 300),
+  short_name  text check (length(short_name) between 1 and 100),
+  former_names text[] not null default '{}',                            -- kept by a trigger when the name changes
+  -- It is found by each of these too; no two of them need differ between funds.
+  symbol      text check (length(symbol) between 1 and 40),
+  isin        text check (isin ~ '^[A-Z]{2}[A-Z0-9]{9}[0-9]$'),         -- of the growth option where there are several
+  isin_payout text check (isin_payout ~ '^[A-Z]{2}[A-Z0-9]{9}[0-9]$'),
+  isin_reinvestment text check (isin_reinvestment ~ '^[A-Z]{2}[A-Z0-9]{9}[0-9]$'),
+  source_code text check (length(source_code) between 1 and 80),
+  former_codes text[] not null default '{}',
+  amc_id      text references data.amcs,
+  category    text check (length(category) between 1 and 200),          -- whose funds it is ranked among
+  asset_class text check (asset_class in ('equity', 'income', 'money_market', 'balanced', 'asset_allocation',
+              'commodity', 'index', 'fund_of_funds', 'capital_protected', 'real_estate', 'other')),
+  structure   text check (structure in ('open_end', 'closed_end', 'vps', 'etf', 'interval')),
+  shariah_compliant boolean,
+  risk_profile text check (length(risk_profile) between 1 and 40),
+  benchmark   text check (length(benchmark) between 1 and 500),
+  benchmark_series text,                                                -- a series_id: its index level
+  plan        text check (length(plan) between 1 and 100),
+  option      text check (length(option) between 1 and 100),
+  currency    text not null check (currency ~ '^[A-Z]{3}$'),
+  launch_date date,
+  status      text check (status in ('active', 'suspended', 'matured', 'closed', 'merged')),
+  merged_into text references data.funds (fund_id) deferrable initially deferred,
+  objective   text check (length(objective) between 1 and 5000),
+  trustee     text check (length(trustee) between 1 and 200),
+  registrar   text check (length(registrar) between 1 and 200),
+  auditor     text check (length(auditor) between 1 and 200),
+  fund_managers text[] not null default '{}',
+  listing     text check (length(listing) between 1 and 100),
+  rating      text check (length(rating) between 1 and 20),
+  rating_outlook text check (length(rating_outlook) between 1 and 40),
+  rating_agency  text check (length(rating_agency) between 1 and 100),
+  rating_date date,
+  amc_rating  text check (length(amc_rating) between 1 and 20),         -- null: that of the AMC
+  pricing_mechanism text check (pricing_mechanism in ('forward', 'backward')),
+  dealing_days text[] not null default '{}',                            -- 'Monday-Friday 16:00': days, then the cut-off
+  minimum_investment   numeric check (minimum_investment >= 0 and minimum_investment < 'infinity'),
+  management_fee_pct   numeric check (management_fee_pct between -100 and 100),
+  front_end_load_pct   numeric check (front_end_load_pct between 0 and 100),
+  back_end_load_pct    numeric check (back_end_load_pct between 0 and 100),
+  contingent_load_pct  numeric check (contingent_load_pct between 0 and 100),
+  dividend_policy text check (length(dividend_policy) between 1 and 1000),
+  leverage    text check (length(leverage) between 1 and 200),
+  source      text not null check (length(source) between 1 and 500),
+  updated_on  date not null default current_date
+);
+create index funds_by_amc on data.funds (amc_id, fund_id);
+create index funds_by_category on data.funds (category, fund_id);
+create trigger stamp_change before update on data.funds for each row execute function data.stamp_change();
+
+-- Built for tens of millions of rows that come in by the day and are read by the fund. The heap is in the order of the
+-- loads; a fund's history is read from the key alone, which holds the NAV, so it costs its own length however many
+-- funds there are. Measured at 30 million rows, see docs/funds.md.
+create table data.navs (
+  fund_no     integer not null,
+  date        date not null,
+  nav         numeric check (nav > 0 and nav < 'infinity'),             -- null: there is no NAV on that day
+  offer_price numeric check (offer_price > 0 and offer_price < 'infinity'),
+  repurchase_price  numeric check (repurchase_price > 0 and repurchase_price < 'infinity'),
+  aum         numeric check (aum >= 0 and aum < 'infinity'),
+  units_outstanding numeric check (units_outstanding >= 0 and units_outstanding < 'infinity'),
+  validity_date date,                                                   -- the day the prices are for, where it is another
+  updated_on  date not null default current_date,
+  primary key (fund_no, date) include (nav)
+);
+create index navs_with_aum on data.navs (fund_no, date) where aum is not null;
+create trigger stamp_change before update on data.navs for each row execute function data.stamp_change();
+
+create table data.payouts (
+  fund_no     integer not null,
+  ex_date     date not null,
+  type        text not null check (type in ('cash', 'bonus', 'reinvest')),
+  announcement_date date,
+  payment_date date,
+  financial_year    text check (length(financial_year) between 1 and 20),
+  payout_per_unit   numeric check (payout_per_unit >= 0 and payout_per_unit < 'infinity'),
+  payout_pct_of_par numeric check (payout_pct_of_par >= 0 and payout_pct_of_par < 'infinity'),
+  ex_nav      numeric check (ex_nav > 0 and ex_nav < 'infinity'),
+  cum_nav     numeric check (cum_nav > 0 and cum_nav < 'infinity'),
+  source      text check (length(source) between 1 and 500),            -- null: that of the fund
+  updated_on  date not null default current_date,
+  primary key (fund_no, ex_date, type)
+);
+create trigger stamp_change before update on data.payouts for each row execute function data.stamp_change();
+
+create table data.expenses (
+  fund_no     integer not null,
+  period_end  date not null,
+  period_type text not null check (period_type in ('mtd', 'ytd', 'day')), -- day: the rate in force on it
+  ter_pct     numeric check (ter_pct between -100 and 1000),
+  ter_excl_levies_pct    numeric check (ter_excl_levies_pct between -100 and 1000),
+  government_levies_pct  numeric check (government_levies_pct between -100 and 1000),
+  management_fee_pct     numeric check (management_fee_pct between -100 and 1000),
+  selling_marketing_pct  numeric check (selling_marketing_pct between -100 and 1000),
+  accounting_pct         numeric check (accounting_pct between -100 and 1000),
+  trustee_fee_pct        numeric check (trustee_fee_pct between -100 and 1000),
+  secp_fee_pct           numeric check (secp_fee_pct between -100 and 1000),
+  limit_pct   numeric check (limit_pct between -100 and 1000),          -- what the regulator allows
+  source      text check (length(source) between 1 and 500),
+  updated_on  date not null default current_date,
+  primary key (fund_no, period_end, period_type)
+);
+create trigger stamp_change before update on data.expenses for each row execute function data.stamp_change();
+
+-- A portfolio is the lines that one disclosure has for a day: holdings, and the breakdowns where they are published. A load states
+-- the portfolio of a day whole.
+create table data.portfolio_lines (
+  fund_no     integer not null,
+  as_of       date not null,
+  section     text not null check (section in ('holding', 'asset_class', 'rating', 'sector', 'summary')),
+  rank        integer not null check (rank >= 1),                       -- the place in its section
+  name        text check (length(name) between 1 and 500),              -- of the holding, asset class, rating, sector
+  isin        text check (isin ~ '^[A-Z]{2}[A-Z0-9]{9}[0-9]$'),
+  code        text check (length(code) between 1 and 100),
+  type        text check (length(type) between 1 and 100),              -- the asset class of a holding
+  sector      text check (length(sector) between 1 and 200),
+  rating      text check (length(rating) between 1 and 80),
+  quantity    numeric check (quantity > '-infinity' and quantity < 'infinity'),
+  market_value     numeric check (market_value > '-infinity' and market_value < 'infinity'),
+  pct_net_assets   numeric check (pct_net_assets > '-infinity' and pct_net_assets < 'infinity'),
+  pct_total_assets numeric check (pct_total_assets > '-infinity' and pct_total_assets < 'infinity'),
+  coupon_pct       numeric check (coupon_pct > '-infinity' and coupon_pct < 'infinity'),
+  ytm_pct          numeric check (ytm_pct > '-infinity' and ytm_pct < 'infinity'),
+  maturity_date    date,
+  -- Of the section summary:
+  weighted_avg_maturity_days numeric check (weighted_avg_maturity_days >= 0 and weighted_avg_maturity_days < 'infinity'),
+  modified_duration numeric check (modified_duration > '-infinity' and modified_duration < 'infinity'), -- years
+  portfolio_ytm_pct numeric check (portfolio_ytm_pct > '-infinity' and portfolio_ytm_pct < 'infinity'),
+  cash_pct     numeric check (cash_pct > '-infinity' and cash_pct < 'infinity'),
+  leverage_pct numeric check (leverage_pct > '-infinity' and leverage_pct < 'infinity'),
+  disclosure_scope text check (disclosure_scope in ('full', 'top10')),
+  source      text check (length(source) between 1 and 500),
+  updated_on  date not null default current_date,
+  primary key (fund_no, as_of, section, rank)
+);
+create trigger stamp_change before update on data.portfolio_lines for each row execute function data.stamp_change();
+
+-- What the screener compares and the lists show: worked out by the loads for the funds that they touch, as of the last
+-- NAV of each. Percent points, see docs/funds.md; null where the history does not reach.
+create table data.fund_figures (
+  fund_no     integer primary key references data.funds on delete cascade,
+  fund_id     text not null,                                            -- here too, so that an order needs one index
+  as_of       date,                                                     -- the day of the last NAV
+  nav         numeric,
+  first_nav_date date,
+  aum         numeric,
+  aum_date    date,
+  ter_pct     numeric,
+  ter_date    date,
+  age_years   double precision,                                         -- at as_of, since the launch, else the first NAV
+  return_1d_pct   double precision,
+  return_7d_pct   double precision,
+  return_15d_pct  double precision,
+  return_1m_pct   double precision,
+  return_3m_pct   double precision,
+  return_6m_pct   double precision,
+  return_1y_pct   double precision,
+  return_2y_pct   double precision,
+  return_3y_pct   double precision,
+  return_5y_pct   double precision,
+  return_10y_pct  double precision,
+  return_mtd_pct  double precision,
+  return_ytd_pct  double precision,
+  return_fytd_pct double precision,
+  return_since_inception_pct double precision,
+  volatility_1y_pct   double precision,
+  sharpe_1y           double precision,
+  max_drawdown_1y_pct double precision
+);
+create index fund_figures_by_aum on data.fund_figures (aum desc nulls last, fund_id desc);
+create index fund_figures_by_ter on data.fund_figures (ter_pct, fund_id);
+create index fund_figures_by_1m on data.fund_figures (return_1m_pct desc nulls last, fund_id desc);
+create index fund_figures_by_3m on data.fund_figures (return_3m_pct desc nulls last, fund_id desc);
+create index fund_figures_by_6m on data.fund_figures (return_6m_pct desc nulls last, fund_id desc);
+create index fund_figures_by_1y on data.fund_figures (return_1y_pct desc nulls last, fund_id desc);
+create index fund_figures_by_3y on data.fund_figures (return_3y_pct desc nulls last, fund_id desc);
+create index fund_figures_by_5y on data.fund_figures (return_5y_pct desc nulls last, fund_id desc);
+create index fund_figures_by_ytd on data.fund_figures (return_ytd_pct desc nulls last, fund_id desc);
+create index fund_figures_by_volatility on data.fund_figures (volatility_1y_pct, fund_id);
+create index fund_figures_by_sharpe on data.fund_figures (sharpe_1y desc nulls last, fund_id desc);
+create index fund_figures_by_drawdown on data.fund_figures (max_drawdown_1y_pct desc nulls last, fund_id desc);
+
+-- The funds whose figures no longer hold. A load that touched some works them out again before it commits.
+create table data.fund_figures_due (
+  fund_no integer primary key
+);
+
+create function data.figures_are_due() returns trigger language plpgsql as $$
+begin
+  insert into data.fund_figures_due select distinct fund_no from new_rows on conflict do nothing;
+  return null;
+end $$;
+create trigger figures_are_due_of_new after insert on data.navs
+  referencing new table as new_rows for each statement execute function data.figures_are_due();
+create trigger figures_are_due_of_changed after update on data.navs
+  referencing new table as new_rows for each statement execute function data.figures_are_due();
+create trigger figures_are_due_of_new after insert on data.payouts
+  referencing new table as new_rows for each statement execute function data.figures_are_due();
+create trigger figures_are_due_of_changed after update on data.payouts
+  referencing new table as new_rows for each statement execute function data.figures_are_due();
+create trigger figures_are_due_of_new after insert on data.expenses
+  referencing new table as new_rows for each statement execute function data.figures_are_due();
+create trigger figures_are_due_of_changed after update on data.expenses
+  referencing new table as new_rows for each statement execute function data.figures_are_due();
+create trigger figures_are_due_of_new after insert on data.funds
+  referencing new table as new_rows for each statement execute function data.figures_are_due();
+create trigger figures_are_due_of_changed after update on data.funds
+  referencing new table as new_rows for each statement execute function data.figures_are_due();
+
+-- A fund keeps the names and codes it had.
+create function data.keep_lineage() returns trigger language plpgsql as $$
+declare
+  code text;
+begin
+  if new.name <> old.name and not old.name = any(new.former_names) then
+    new.former_names := new.former_names || old.name;
+  end if;
+  foreach code in array array[old.symbol, old.isin, old.isin_payout, old.isin_reinvestment, old.source_code] loop
+    if code is not null and not code = any(new.former_codes)
+      and not code in (coalesce(new.symbol, ''), coalesce(new.isin, ''), coalesce(new.isin_payout, ''),
+        coalesce(new.isin_reinvestment, ''), coalesce(new.source_code, '')) then
+      new.former_codes := new.former_codes || code;
+    end if;
+  end loop;
+  return new;
+end $$;
+create trigger keep_lineage before update on data.funds for each row execute function data.keep_lineage();
+
+-- Every name by which a load or a call may speak of a fund, beside its id. One name may mean several funds: then it means none.
+create table data.fund_codes (
+  code    text not null,
+  fund_no integer not null references data.funds on delete cascade,
+  primary key (code, fund_no)
+);
+create index fund_codes_by_fund on data.fund_codes (fund_no);
+
+create function data.keep_fund_codes() returns trigger language plpgsql as $$
+begin
+  delete from data.fund_codes c using new_rows n where c.fund_no = n.fund_no;
+  insert into data.fund_codes
+  select distinct code, n.fund_no
+  from new_rows n, unnest(n.former_codes || array[n.symbol, n.isin, n.isin_payout, n.isin_reinvestment, n.source_code]) code
+  where code is not null and code <> n.fund_id;
+  return null;
+end $$;
+create trigger keep_codes_of_new after insert on data.funds
+  referencing new table as new_rows for each statement execute function data.keep_fund_codes();
+create trigger keep_codes_of_changed after update on data.funds
+  referencing new table as new_rows for each statement execute function data.keep_fund_codes();
+
+-- Search finds a fund by its codes and names, past ones too, and by its manager.
+create function data.search_funds() returns trigger language plpgsql as $$
+begin
+  insert into data.search_entries (type, id, name, unit, source, category, facts, description)
+  select 'fund', n.fund_id, n.name, n.currency, n.source, n.category,
+    concat_ws(' ', n.short_name, n.symbol, n.isin, n.isin_payout, n.isin_reinvestment, n.source_code,
+      array_to_string(n.former_codes, ' '), array_to_string(n.former_names, ' '), n.plan, n.option, a.name),
+    n.objective
+  from new_rows n left join data.amcs a using (amc_id)
+  on conflict (type, id) do update set name = excluded.name, unit = excluded.unit, source = excluded.source,
+    category = excluded.category, facts = excluded.facts, description = excluded.description
+  where (search_entries.name, search_entries.unit, search_entries.source, search_entries.category, search_entries.facts,
+      search_entries.description)
+    is distinct from (excluded.name, excluded.unit, excluded.source, excluded.category, excluded.facts,
+      excluded.description);
+  return null;
+end $$;
+create trigger search_new_funds after insert on data.funds
+  referencing new table as new_rows for each statement execute function data.search_funds();
+create trigger search_changed_funds after update on data.funds
+  referencing new table as new_rows for each statement execute function data.search_funds();
+
+create function data.search_amcs() returns trigger language plpgsql as $$
+begin
+  insert into data.search_entries (type, id, name, source, facts)
+  select 'amc', amc_id, name, source, concat_ws(' ', short_name, licence_no) from new_rows
+  on conflict (type, id) do update set name = excluded.name, source = excluded.source, facts = excluded.facts
+  where (search_entries.name, search_entries.source, search_entries.facts)
+    is distinct from (excluded.name, excluded.source, excluded.facts);
+  return null;
+end $$;
+create trigger search_new_amcs after insert on data.amcs
+  referencing new table as new_rows for each statement execute function data.search_amcs();
+create trigger search_changed_amcs after update on data.amcs
+  referencing new table as new_rows for each statement execute function data.search_amcs();
+
+-- The state of a list is the last load that changed one of its datasets.
+create index loads_that_changed on data.loads (dataset, load_no)
+  where points_new + points_revised + points_deleted > 0;
