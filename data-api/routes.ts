@@ -1,12 +1,15 @@
 // The whole URL table of this room. What needs a key is decided by the gateway (config/gateway.config.yml).
 import type { Handler, Route } from '../kernel/http.ts';
+import { getAuctions } from './auctions.ts';
 import { getCalendar } from './calendar.ts';
 import { getCommoditiesByCity } from './commodities-by-city.ts';
 import { getCommodities, getCommodityCities, getCommodityItems } from './commodities.ts';
 import type { Dependencies } from './dependencies.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery.ts';
 import { getSearch } from './search.ts';
+import { getSecurities, getSecurityPrices, getSecurityTrades } from './securities.ts';
 import { getLatest, getManySeries, getSeries } from './series.ts';
+import { getTrade } from './trade.ts';
 import { getVintages } from './vintages.ts';
 
 export function routes(dependencies: Dependencies): Route[] {
@@ -21,6 +24,12 @@ export function routes(dependencies: Dependencies): Route[] {
     get('/v1/commodities/by-city', getCommoditiesByCity(dependencies)),
     get('/v1/commodities/items', getCommodityItems(dependencies)),
     get('/v1/commodities/cities', getCommodityCities(dependencies)),
+
+    get('/v1/securities', getSecurities(dependencies)),
+    get('/v1/securities/trades', getSecurityTrades(dependencies)),
+    get('/v1/securities/:code/prices', getSecurityPrices(dependencies)),
+    get('/v1/fixed-income/auctions', getAuctions(dependencies)),
+    get('/v1/trade', getTrade(dependencies)),
 
     get('/v1/catalog', getCatalog(dependencies)),
     get('/v1/catalog/:id', getCatalogEntry(dependencies)),

@@ -36,11 +36,11 @@ create table data.trade (
 );
 create index trade_by_date on data.trade (date, trade_no);
 create index trade_by_partner on data.trade (partner_code, date, trade_no);
-create index trade_by_commodity on data.trade (commodity_code, date, trade_no);
+create index trade_by_commodity on data.trade (commodity_code text_pattern_ops, date, trade_no); -- and by beginnings
 create index trade_by_level on data.trade (level, date, trade_no);
 create index trade_by_flow on data.trade (flow, date, trade_no);
 create index trade_by_reporter on data.trade (reporter, flow, date, trade_no);
-create index trade_by_value on data.trade (value, trade_no);
+create index trade_by_value on data.trade (value desc nulls last, trade_no desc);
 create index trade_by_update on data.trade using brin (updated_on);
 create trigger stamp_change before update on data.trade for each row execute function data.stamp_change();
 
