@@ -64,6 +64,7 @@ export function google(deps: SignInDeps): GoogleHandlers {
 /** GET /auth/google/start?return_to=: sends the browser to Google. */
 function start(deps: SignInDeps, openId: OpenId): Handler {
   return async (request, response) => {
+    refuseHead(request);
     const { return_to } = parseQuery(startQuery, request.url);
     const url = await begin(deps, openId, response, { returnTo: return_to, linkAccountId: null });
     redirect(response, url);
@@ -108,6 +109,7 @@ async function begin(
  */
 function callback(deps: SignInDeps, openId: OpenId): Handler {
   return async (request, response) => {
+    refuseHead(request);
     const visit = visitOf(request);
     await deps.throttle.token(visit.ip);
     const query = new URL(request.url, deps.settings.publicUrl).searchParams;
@@ -207,6 +209,12 @@ function refused(refusal: Refusal): string {
 function secretsOf(state: string, cookie: string): FlowSecrets {
   const derive = (what: string) => createHmac('sha256', cookie).update(`google ${what}`).digest('base64url');
   return { state, nonce: derive('nonce'), verifier: derive('verifier') };
+}
+
+/** A look ahead must neither begin a way nor use one up. */
+function refuseHead(request: Request): void {
+  if (request.method === 'HEAD')
+    fail('method_not_allowed', 'This address takes GET.', { headers: { allow: 'GET' } });
 }
 
 function redirect(response: Response, url: string): void {

@@ -329,6 +329,16 @@ for (const target of [
   });
 }
 
+test.serial('a HEAD uses up no way back', async (t) => {
+  const claims = person();
+  const flow = await begin();
+  odd.idToken = (proper, sign) => sign({ ...proper, ...claims, nonce: flow.nonce });
+  const target = `/auth/google/callback?code=c&state=${flow.state}`;
+  const head = await rooms.call(target, { method: 'HEAD', headers: { ...from(), cookie: flow.cookie } });
+  t.is(head.status, 405);
+  t.truthy((await comeBack(flow)).result.get('google_code'));
+});
+
 test.serial('whoever says no at Google comes back without a session and without a trace', async (t) => {
   const flow = await begin();
   const { result } = await comeBack(flow, `error=access_denied&state=${flow.state}`);
