@@ -1,17 +1,10 @@
 // The built-in demo data: files made by a seeded generator of our own, every one of them synthetic.
 // Hides the random walks. A value depends on the seed and its own date alone, so a later day only adds rows.
 import { addDays, addMonths, periodEnd } from '../kernel/periods.ts';
+import { commodityFiles } from './demo-commodities.ts';
+import { random, source, type DemoFile } from './demo-file.ts';
+import { calendarFile } from './demo-calendar.ts';
 
-/** One file, as the command line would load it. */
-export interface DemoFile {
-  dataset: 'series' | 'observations';
-  /** The vintage it was published at, or undefined for the day of the load. */
-  vintage?: string;
-  /** CSV lines, the header first, without line ends. */
-  lines(): Iterable<string>;
-}
-
-const source = 'Almanac demo generator (synthetic)';
 const firstMonth = '2015-01-31';
 const firstDay = '2022-01-03';
 
@@ -33,6 +26,8 @@ export function demoFiles(today: string): DemoFile[] {
     ]),
     observations(yesterday, [], () => policyRatePoints(yesterday)),
     observations(yesterday, ['currency', 'side'], () => exchangeRatePoints(yesterday)),
+    ...commodityFiles(yesterday),
+    calendarFile(today),
   ];
 }
 
@@ -136,16 +131,4 @@ function* exchangeRatePoints(lastDay: string): Iterable<Point> {
       yield ['DEMO.FX', day, (middle * 1.002).toFixed(4), currency, 'sell'];
     }
   }
-}
-
-/** A generator of numbers in [0, 1), the same for the same seed everywhere (mulberry32 over an FNV-1a hash). */
-function random(seed: string): () => number {
-  let state = 0x811c9dc5;
-  for (let i = 0; i < seed.length; i += 1) state = Math.imul(state ^ seed.charCodeAt(i), 0x01000193);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
