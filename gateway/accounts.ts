@@ -1,5 +1,6 @@
 // What the gateway asks of accounts-api: whose key or session it is, and whether the month has calls left. Hides the internal face.
 // The truth is in accounts-api; nothing is remembered here, so what it says is in force on the next call.
+import { Agent } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../kernel/errors.ts';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
@@ -40,6 +41,7 @@ export interface Accounts {
   take(accountId: string, calls: number): Promise<Take>;
   /** Sends one batch of the journal; the same batch may be sent again. @throws Failure unavailable, or BatchRefused. */
   settle(batch: object): Promise<void>;
+  close(): void;
 }
 
 const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
@@ -93,7 +95,7 @@ export interface AccountsOptions {
 }
 
 export function createAccounts(options: AccountsOptions): Accounts {
-  const post = createPost(options);
+  const { post, close } = createPost(options);
   const credential = batched(batchMax, async (hashes: readonly string[]) => {
     const keys = [...new Set(hashes)];
     const { credentials } = await post('/internal/credentials', { keys }, credentialsAnswer, 'repeatable');
@@ -118,6 +120,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
     async settle(batch) {
       await post('/internal/quota/settle', batch, settleAnswer, 'repeatable');
     },
+    close,
   };
 }
 
@@ -172,7 +175,12 @@ function shareOut(
 
 function createPost({ upstreams, identitySecret }: AccountsOptions) {
   const seal = createSealer(identitySecret, 'accounts-api');
-  return async function post<Schema extends z.ZodType>(
+  const agent = new Agent({
+    headersTimeout: deadlineMs,
+    bodyTimeout: deadlineMs,
+    connect: { timeout: deadlineMs },
+  });
+  async function post<Schema extends z.ZodType>(
     path: string,
     body: object,
     answer: Schema,
@@ -181,18 +189,20 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
     for (let attempt = 1; ; attempt += 1) {
       const url = upstreams.pick();
       try {
-        const response = await fetch(url + path, {
+        const response = await agent.request({
+          origin: url,
+          path,
           method: 'POST',
           headers: {
             'content-type': 'application/json',
             [identityHeader]: seal({ ...anonymous, scope: 'internal' }),
           },
           body: JSON.stringify(body),
-          signal: AbortSignal.timeout(deadlineMs),
         });
-        const text = await response.text();
-        if (response.status === 400 || response.status === 413) throw new BatchRefused(text);
-        if (!response.ok) throw new Error(`accounts-api answered ${response.status}: ${text}`);
+        const text = await response.body.text();
+        const { statusCode } = response;
+        if (statusCode === 400 || statusCode === 413) throw new BatchRefused(text);
+        if (statusCode !== 200) throw new Error(`accounts-api answered ${statusCode}: ${text}`);
         const parsed = answer.parse(JSON.parse(text));
         upstreams.answered(url);
         return parsed;
@@ -206,10 +216,10 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
         });
       }
     }
-  };
+  }
+  return { post, close: () => void agent.destroy() };
 }
 
 function wasNeverSent(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
+  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }

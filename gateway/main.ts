@@ -9,6 +9,7 @@ import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
 import { runEngine } from './engine.ts';
 import { answerFailure } from './failure.ts';
+import { compileFlat } from './flat.ts';
 import { createJournal } from './journal.ts';
 import { createLimits } from './limits.ts';
 import { loadMap, type GatewayMap } from './map.ts';
@@ -26,6 +27,7 @@ import { requestId } from './policies/request-id.ts';
 import { session } from './policies/session.ts';
 import { usage } from './policies/usage.ts';
 import { withAction, withoutAction, type BuildPolicy } from './policy.ts';
+import type { Prepared } from './plugin.ts';
 import { createGatewayServer, drain } from './server.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -60,12 +62,15 @@ export async function start(options: GatewayOptions): Promise<RunningRoom> {
   const configDirectory = options.configDirectory ?? path.resolve(import.meta.dirname, '../config');
   const gateway = assemble(options, path.join(configDirectory, 'gateway.config.yml'));
   try {
+    const { policies, map } = gateway;
+    const answer: Prepared['answerFailure'] = (request, response, thrown) =>
+      answerFailure(log, request, response, thrown);
     const app = await runEngine(configDirectory, {
-      policies: gateway.policies,
-      gatewayConfig: gateway.map.forEngine,
-      answerFailure: (request, response, thrown) => answerFailure(log, request, response, thrown),
+      policies,
+      gatewayConfig: map.forEngine,
+      answerFailure: answer,
     });
-    const server = createGatewayServer(app, log);
+    const server = createGatewayServer(compileFlat(map, policies, answer), app, log);
     return {
       url: await listen(server, options.host, options.port),
       async close() {
@@ -136,6 +141,7 @@ function assemble(options: GatewayOptions, mapFile: string) {
     beginDrain: () => void (draining = true),
     async close() {
       await journal.close();
+      accounts.close();
       limits.close();
       for (const forwarder of Object.values(forwarders)) forwarder.close();
     },

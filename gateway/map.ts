@@ -40,7 +40,14 @@ const fileSchema = z.strictObject({
 type Endpoint = z.output<typeof endpointSchema>;
 type MapFile = z.output<typeof fileSchema>;
 
+/** A pipeline with the addresses it serves, in the order of the map. */
+export interface MappedPipeline {
+  routes: readonly { pattern: RegExp; methods: readonly string[] | undefined }[];
+  steps: readonly { policy: string; action: object }[];
+}
+
 export interface GatewayMap {
+  readonly pipelines: readonly MappedPipeline[];
   /** The methods the address takes, HEAD and OPTIONS included where they stand; empty where nothing is mapped. */
   methodsAt(path: string): readonly string[];
   /** The map as express-gateway takes it, every path an anchored pattern. */
@@ -77,6 +84,7 @@ export function parseMap(text: string, registered: readonly string[]): GatewayMa
       const taken = found.flatMap((route) => route.methods ?? methods);
       return [...new Set(taken.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
     },
+    pipelines: Object.values(file.pipelines).map((pipeline) => mappedPipeline(file, pipeline)),
     forEngine: {
       apiEndpoints: Object.fromEntries(
         Object.entries(file.apiEndpoints).map(([name, endpoints]) => [name, engineEndpoints(endpoints)]),
@@ -124,6 +132,15 @@ function checkEndpoints(file: MapFile): void {
 
 function routesOf(endpoint: Endpoint) {
   return endpoint.paths.map((path) => ({ path, pattern: patternOf(path), methods: endpoint.methods }));
+}
+
+function mappedPipeline(file: MapFile, pipeline: MapFile['pipelines'][string]): MappedPipeline {
+  return {
+    routes: pipeline.apiEndpoints.flatMap((name) => [file.apiEndpoints[name] ?? []].flat().flatMap(routesOf)),
+    steps: pipeline.policies
+      .flatMap((step) => Object.entries(step))
+      .map(([policy, settings]) => ({ policy, action: settings?.action ?? {} })),
+  };
 }
 
 function engineEndpoints(endpoints: Endpoint | Endpoint[]) {

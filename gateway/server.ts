@@ -12,6 +12,7 @@ import { Failure, toEnvelope } from '../kernel/errors.ts';
 import { closeServer } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import { answerFailure } from './failure.ts';
+import type { RunFlat } from './flat.ts';
 import type { EngineApp } from './plugin.ts';
 
 export const keepAliveTimeoutMs = 65_000; // longer than the idle time of common load balancers, 60 s
@@ -22,12 +23,13 @@ const serverOptions = {
   requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it
 };
 
-/** The server that runs the engine's app; it does not listen yet. */
-export function createGatewayServer(app: EngineApp, log: Log): Server {
+/** The server that runs the flat pipelines and, for all other calls, the engine's app; it does not listen yet. */
+export function createGatewayServer(runFlat: RunFlat, app: EngineApp, log: Log): Server {
   const answering = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(serverOptions, (request, response) => {
     answering.set(request.socket, response);
     response.once('close', () => answering.delete(request.socket));
+    if (runFlat(request, response) !== undefined) return;
     app(request, response, (error) => answerFailure(log, request, response, unanswered(error)));
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {

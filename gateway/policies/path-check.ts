@@ -5,8 +5,8 @@ import { fail } from '../../kernel/errors.ts';
 import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
-// Most paths are plainly normal: letters, digits and -._~, no segment empty or beginning with a dot.
-const plainPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
+/** Most paths are plainly normal: letters, digits and -._~, no segment empty or beginning with a dot. */
+export const plainPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 // The one place where an encoded slash has a meaning: codes of debt securities contain slashes.
 const securityCode = /^(\/v1\/securities\/)([^/]+)(\/prices)$/;
 
