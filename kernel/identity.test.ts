@@ -1,4 +1,4 @@
-import { generateKeyPairSync, hkdfSync } from 'node:crypto';
+import { createHmac, generateKeyPairSync, hkdfSync } from 'node:crypto';
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
 import { createOpener, createSealer, type Identity } from './identity.ts';
@@ -39,10 +39,34 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
   t.deepEqual(open(valid), identity);
 
   const none = `${Buffer.from('{"alg":"none","typ":"identity+jwt"}').toString('base64url')}.${valid.split('.')[1]}.`;
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const byHand = (head: object, body: object) => {
+    const signed = `${part({ alg: 'HS256', typ: 'identity+jwt', ...head })}.${part(body)}`;
+    return `${signed}.${createHmac('sha256', roomKey).update(signed).digest('base64url')}`;
+  };
+  const soon = Math.floor(Date.now() / 1000) + 30;
+  t.deepEqual(open(byHand({}, { ...claims, exp: soon })), identity);
+
   const refused: Record<string, string | undefined> = {
     missing: undefined,
     empty: '',
     'alg none': none,
+    'alg NONE': byHand({ alg: 'NONE' }, { ...claims, exp: soon }),
+    'alg nOnE': byHand({ alg: 'nOnE' }, { ...claims, exp: soon }),
+    'exp as text': byHand({}, { ...claims, exp: String(soon) }),
+    'nbf to come': byHand({}, { ...claims, exp: soon, nbf: soon }),
+    'several audiences': byHand({}, { ...claims, exp: soon, aud: ['data-api', 'accounts-api'] }),
+    'an ID token': byHand({ typ: 'JWT' }, { ...claims, exp: soon }),
+    'a key that it names itself': jsonwebtoken.sign({ ...claims }, privateKey, {
+      algorithm: 'RS256',
+      expiresIn: 60,
+      header: {
+        alg: 'RS256',
+        typ: 'identity+jwt',
+        kid: '../../etc/passwd',
+        jku: 'https://evil.example/jwks',
+      },
+    }),
     'no exp': sign({ ...claims }, header()),
     expired: sign({ ...claims, exp: 1 }, header()),
     'wrong typ': sign({ ...claims }, { expiresIn: 60 }),

@@ -87,8 +87,8 @@ function verify(token: string, key: Buffer, room: Room): { identity: Identity; e
       audience: room,
       complete: true,
     });
-    // jsonwebtoken checks neither `typ` nor `crit`, and accepts a token without `exp`.
-    if (typeof payload === 'string' || typeof payload.exp !== 'number') return null;
+    // jsonwebtoken checks neither `typ` nor `crit`, accepts a token without `exp`, and one for several audiences.
+    if (typeof payload === 'string' || typeof payload.exp !== 'number' || payload.aud !== room) return null;
     if (header.typ !== tokenType || 'crit' in header) return null;
     return { identity: payload['identity'] as Identity, expiresAt: payload.exp * 1000 };
   } catch (error) {
