@@ -40,6 +40,16 @@ export function createMailer({ smtpUrl, from, outboxDirectory }: MailSettings, l
   };
 }
 
+/** Greets the server and signs in there, sending nothing. @throws Error where that fails. */
+export async function checkSmtp(smtpUrl: string): Promise<void> {
+  const transport = createTransport({ ...optionsOf(smtpUrl), ...timeouts });
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
 /** Each mail a file, complete as soon as it is there, for the eyes of whoever runs the service. */
 function createOutbox(from: string, directory: string, log: Log): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });

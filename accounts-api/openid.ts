@@ -89,7 +89,8 @@ export function createOpenId(settings: GoogleSettings, redirectUri: string): Ope
   };
 }
 
-async function discover({ issuer, clientId, clientSecret }: GoogleSettings): Promise<Configuration> {
+/** Reads what the issuer says of itself. @throws Error where it cannot be reached, or says something else. */
+export async function discover({ issuer, clientId, clientSecret }: GoogleSettings): Promise<Configuration> {
   const server = new URL(issuer);
   const insecure = server.protocol === 'http:' ? [allowInsecureRequests] : []; // a test's issuer on this machine
   const configuration = await discovery(server, clientId, clientSecret, undefined, {

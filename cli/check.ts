@@ -1,8 +1,12 @@
 // almanac check: what works and what does not, of everything the settings name. Secrets are never printed.
+import path from 'node:path';
 import { createClient } from 'redis';
+import { checkSmtp } from '../accounts-api/mail.ts';
+import { discover } from '../accounts-api/openid.ts';
 import { createLog } from '../kernel/log.ts';
 import { openDatabase } from '../kernel/database.ts';
 import { loadPlans } from '../kernel/plans.ts';
+import type { Settings } from '../kernel/settings.ts';
 import { printJson, readWords, type Command } from './command.ts';
 import { serverVersion } from './check.sql.ts';
 import { openInstallation, type Installation } from './installation.ts';
@@ -16,7 +20,7 @@ interface Finding {
 const redisTimeoutMs = 2_000;
 
 export const check: Command = {
-  summary: 'say what works and what does not: settings, plans, database, Redis',
+  summary: 'say what works and what does not: settings, plans, database, Redis, mail, Google',
   usage: 'Usage: almanac check [--json]\n\nExit code 1 where something that is configured does not work.',
   async run(args) {
     const { values } = readWords(args, { json: { type: 'boolean' } });
@@ -45,6 +49,16 @@ async function findAll(): Promise<Finding[]> {
       settings.redisUrl === undefined
         ? { what: 'redis', state: 'not configured', detail: 'each gateway counts its limits for itself' }
         : await finding('redis', () => pingRedis(settings.redisUrl ?? '')),
+      settings.smtpUrl === undefined
+        ? {
+            what: 'mail',
+            state: 'not configured',
+            detail: `kept in ${path.join(settings.dataDir, 'outbox')}`,
+          }
+        : await finding('mail', () => greetSmtp(settings.smtpUrl ?? '')),
+      settings.google === undefined
+        ? { what: 'google', state: 'not configured', detail: 'people sign in with passwords only' }
+        : await finding('google', () => askGoogle(settings)),
     ];
   } finally {
     await installation.release();
@@ -76,6 +90,17 @@ async function describeDatabase({ databaseUrl, embedded }: Installation): Promis
   } finally {
     await database.close();
   }
+}
+
+async function greetSmtp(smtpUrl: string): Promise<string> {
+  await checkSmtp(smtpUrl);
+  return `${new URL(smtpUrl).host} takes mail`;
+}
+
+async function askGoogle({ google, publicUrl }: Settings): Promise<string> {
+  if (google === undefined) throw new Error('Google is not configured.');
+  await discover(google);
+  return `${google.issuer} answers; register ${publicUrl}/auth/google/callback there`;
 }
 
 async function pingRedis(url: string): Promise<string> {
