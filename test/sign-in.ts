@@ -70,16 +70,18 @@ export async function startMailbox(): Promise<Mailbox> {
     logger: false,
     async onData(stream, session, done) {
       const raw = await text(stream);
-      if (held) return void arrivals.emit('held');
-      if (refuses) {
+      if (held) {
+        arrivals.emit('held');
+      } else if (refuses) {
         done(new Error('451 try again'));
-        return void arrivals.emit('refused');
+        arrivals.emit('refused');
+      } else {
+        const mail = readMail(raw, session.envelope.rcptTo[0]?.address ?? '');
+        received.push(mail);
+        waiting.push(mail);
+        done();
+        arrivals.emit('mail');
       }
-      const mail = readMail(raw, session.envelope.rcptTo[0]?.address ?? '');
-      received.push(mail);
-      waiting.push(mail);
-      done();
-      arrivals.emit('mail');
     },
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -362,3 +362,84 @@ test.serial('a reset of an address nobody had proved ends the keys that were mad
   await ask('POST', '/auth/set-password', { body: { token, password: newPassword() }, headers: from() });
   t.is((await rooms.call('/v1/account', { key })).status, 401);
 });
+
+test.serial('the session of one account confirms no link of another, and the password does', async (t) => {
+  const [a, b] = [await newPerson(), await newPerson()];
+  const token = tokenIn(await mailbox.next(a.email, 'Confirm'));
+  const asB = { body: { token }, session: b.session, headers: from() };
+  t.is(codeOf(await ask('POST', '/auth/verify-email', asB)), 'invalid_body', 'the password is asked for');
+  const wrong = { token, password: b.password };
+  t.is(
+    codeOf(await ask('POST', '/auth/verify-email', { body: wrong, headers: from() })),
+    'invalid_credentials',
+  );
+  const asA = await ask('POST', '/auth/verify-email', {
+    body: { token },
+    session: a.session,
+    headers: from(),
+  });
+  t.is(asA.status, 200, asA.text);
+  t.false(await isIn(a.session), 'a confirmed address makes a new session');
+  t.true(await isIn(sessionIn(asA)));
+  t.is(codeOf(await ask('POST', '/auth/verify-email/resend', { session: sessionIn(asA) })), 'conflict');
+});
+
+test.serial('a verification is mailed again to whoever is signed in, and to nobody else', async (t) => {
+  const { email, session } = await newPerson();
+  await mailbox.next(email, 'Confirm');
+  t.is((await ask('POST', '/auth/verify-email/resend', { headers: from() })).status, 401);
+  t.is((await ask('POST', '/auth/verify-email/resend', { session, headers: from() })).status, 202);
+  t.truthy(tokenIn(await mailbox.next(email, 'Confirm')));
+});
+
+test.serial('a password cannot be set over one that exists, nor without a session', async (t) => {
+  const { session } = await newPerson();
+  t.is(codeOf(await post('/auth/set-password', { password: newPassword() }, session)), 'conflict');
+  t.is(
+    codeOf(await ask('POST', '/auth/set-password', { body: { password: newPassword() }, headers: from() })),
+    'unauthorized',
+  );
+});
+
+test.serial(
+  'answers of accounts and sign-in are never cached, never sniffed, and open to no other origin',
+  async (t) => {
+    const { session } = await newPerson();
+    for (const [method, target] of [
+      ['GET', '/v1/account'],
+      ['GET', '/v1/keys'],
+      ['GET', '/auth/sessions'],
+      ['GET', '/v1/usage/history?format=csv'],
+    ] as const) {
+      const answer = await ask(method, target, { session, headers: { origin: 'https://evil.example' } });
+      t.is(answer.status, 200, target);
+      t.is(answer.headers.get('cache-control'), 'no-store', target);
+      t.is(answer.headers.get('x-content-type-options'), 'nosniff', target);
+      t.false(
+        [...answer.headers.keys()].some((name) => name.startsWith('access-control-')),
+        target,
+      );
+    }
+    const preflight = await ask('OPTIONS', '/auth/login', {
+      headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+    });
+    t.is(preflight.headers.get('access-control-allow-origin'), null);
+  },
+);
+
+test.serial(
+  'an address in another script or with a display name is no address, so it cannot stand for one',
+  async (t) => {
+    for (const email of [
+      'a@bücher.example',
+      'А@example.org',
+      'a@example.org\u200b',
+      'A <a@example.org>',
+      ' a@example.org',
+      'a@b@c.org',
+    ]) {
+      const body = { email, password: newPassword() };
+      t.is(codeOf(await ask('POST', '/auth/signup', { body, headers: from() })), 'invalid_body', email);
+    }
+  },
+);
