@@ -64,6 +64,18 @@ test('docs/errors.md lists every error code with its status and meaning', (t) =>
   t.deepEqual(documented.map((row) => row.slice(1)).sort(), table.sort());
 });
 
+test('docs/decisions/dependencies.md says of every runtime dependency why it is here', (t) => {
+  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+  const rows = [...read('docs/decisions/dependencies.md').matchAll(/^\| ([^|]+) \|/gm)];
+  const named = rows.flatMap((row) => (row[1] ?? '').split(',').map((name) => name.trim()));
+  for (const name of Object.keys(dependencies)) {
+    t.true(
+      named.includes(name) || (name.startsWith('json-schema-') && named.includes('json-schema-*')),
+      name,
+    );
+  }
+});
+
 test('no package with a known hole is in the lockfile', (t) => {
   // name → the releases that must never come back; found in express-gateway's own tree or by advisories since.
   const denied: Record<string, (version: string) => boolean> = {
