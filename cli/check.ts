@@ -1,10 +1,10 @@
 // almanac check: what works and what does not, of everything the settings name. Secrets are never printed.
 import path from 'node:path';
-import { createClient } from 'redis';
 import { checkSmtp } from '../accounts-api/mail.ts';
 import { discover } from '../accounts-api/openid.ts';
 import { createLog } from '../kernel/log.ts';
 import { openDatabase } from '../kernel/database.ts';
+import { openRedis, script } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
 import type { Settings } from '../kernel/settings.ts';
 import { printJson, readWords, type Command } from './command.ts';
@@ -16,8 +16,6 @@ interface Finding {
   state: 'ok' | 'failed' | 'not configured';
   detail: string;
 }
-
-const redisTimeoutMs = 2_000;
 
 export const check: Command = {
   summary: 'say what works and what does not: settings, plans, database, Redis, mail, Google',
@@ -104,12 +102,15 @@ async function askGoogle({ google, publicUrl }: Settings): Promise<string> {
 }
 
 async function pingRedis(url: string): Promise<string> {
-  const client = createClient({ url, socket: { connectTimeout: redisTimeoutMs, reconnectStrategy: false } });
-  client.on('error', () => undefined); // connect() rejects with the same error
-  await client.connect();
+  const redis = openRedis(url, createLog('check', 'silent'));
   try {
-    return `answers ${await client.ping()}`;
+    await redis.opened();
+    await redis.run(script('return 1'), 'almanac:check', []);
+    return 'takes writes';
+  } catch (error) {
+    const { cause } = error as Error;
+    throw cause instanceof Error ? cause : error;
   } finally {
-    client.destroy();
+    redis.close();
   }
 }

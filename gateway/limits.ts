@@ -1,8 +1,7 @@
 // Counts calls a second, shared over all gateways by Redis, or in this process where there is none or it does not answer.
 // Hides the limiters and the fallback: an error or a stall of Redis is never a limit, and never an open door.
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { createClient } from 'redis';
-import type { Log } from '../kernel/log.ts';
+import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
 
 export interface Taken {
   allowed: boolean;
@@ -14,50 +13,35 @@ export interface Taken {
 export interface Limits {
   /** Takes one call. @param key who is limited. @param callsPerSecond how many the key may make. */
   take(key: string, callsPerSecond: number): Promise<Taken>;
-  close(): void;
 }
 
 interface Limiter {
   consume(key: string): Promise<RateLimiterRes>;
 }
 
-// Redis answers in well under 1 ms; beyond this it is stalled. node-redis' own command timeout does not cover commands
-// already written, so the deadline is ours.
-const redisDeadlineMs = 200;
-// After a failure Redis is left alone for a while, so that a stall does not cost every call the deadline.
-const retryAfterMs = 1_000;
-
-/** @param redisUrl undefined: count in this process. */
-export function createLimits(redisUrl: string | undefined, log: Log): Limits {
+/** @param redis undefined: count in this process. */
+export function createLimits(redis: RedisLink | undefined): Limits {
   const memory = perLimit((points) => new RateLimiterMemory({ points, duration: 1, keyPrefix: '' }));
-  if (redisUrl === undefined) {
-    return { take: (key, points) => take(memory(points), key, points), close: () => undefined };
-  }
-  const client = connect(redisUrl, log);
+  if (redis === undefined) return { take: (key, points) => take(memory(points), key, points) };
   const shared = perLimit(
     (points) =>
       new RateLimiterRedis({
-        storeClient: client,
+        storeClient: redis.client,
         useRedisPackage: true, // node-redis 6 is not recognised by its constructor's name
         points,
         duration: 1,
         keyPrefix: 'almanac:rate',
       }),
   );
-  let leaveAloneUntil = 0;
   return {
     async take(key, points) {
-      if (performance.now() >= leaveAloneUntil && client.isReady) {
-        try {
-          return await withDeadline(take(shared(points), key, points));
-        } catch (error) {
-          leaveAloneUntil = performance.now() + retryAfterMs;
-          log.warn({ err: error }, 'Redis does not answer; limits are counted in this process');
-        }
+      try {
+        return await redis.ask(() => take(shared(points), key, points));
+      } catch (error) {
+        if (!(error instanceof RedisUnavailable)) throw error;
+        return take(memory(points), key, points);
       }
-      return take(memory(points), key, points);
     },
-    close: () => client.destroy(),
   };
 }
 
@@ -83,29 +67,4 @@ function perLimit(create: (points: number) => Limiter): (points: number) => Limi
     limiters.set(points, known);
     return known;
   };
-}
-
-async function withDeadline(work: Promise<Taken>): Promise<Taken> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${redisDeadlineMs} ms`)), redisDeadlineMs);
-  });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function connect(url: string, log: Log) {
-  const client = createClient({
-    url,
-    disableOfflineQueue: true, // while it is away, fail at once
-    commandsQueueMaxLength: 10_000,
-    pingInterval: 1_000, // with socketTimeout: a half-open connection is found and made anew
-    socket: { socketTimeout: 5_000, reconnectStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1_000) },
-  });
-  client.on('error', (error: unknown) => log.warn({ err: error }, 'Redis connection failed'));
-  client.connect().catch((error: unknown) => log.warn({ err: error }, 'Redis connection given up'));
-  return client;
 }

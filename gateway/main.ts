@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
 import { listen, type RunningRoom } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
+import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
 import { runEngine } from './engine.ts';
@@ -105,7 +106,8 @@ function assemble(options: GatewayOptions, mapFile: string) {
     identitySecret,
     onLeftOver: (accountId, month, calls) => journal.refund(accountId, month, calls),
   });
-  const limits = createLimits(options.redisUrl, log);
+  const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
+  const limits = createLimits(redis);
   const timeoutMs = options.upstreamTimeoutMs ?? 30_000;
   const forwarders = {
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
@@ -142,7 +144,7 @@ function assemble(options: GatewayOptions, mapFile: string) {
     async close() {
       await journal.close();
       accounts.close();
-      limits.close();
+      redis?.close();
       for (const forwarder of Object.values(forwarders)) forwarder.close();
     },
   };

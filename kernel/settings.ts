@@ -2,6 +2,7 @@
 // Every fault is reported at once, by name, before anything listens. `.env.example` documents each (a test compares).
 import path from 'node:path';
 import { z } from 'zod';
+import { parseRedisUrl } from './redis.ts';
 
 const port = (fallback: number) =>
   z
@@ -33,6 +34,13 @@ const urls = z
   .transform((text) => text.split(',').map((part) => part.trim()))
   .pipe(z.array(urlOf('http')).min(1));
 
+const redisUrl = z
+  .string()
+  .refine(
+    (text) => parseRedisUrl(text) !== null,
+    'must begin redis://, rediss://, redis+cluster:// or redis+sentinel://; see .env.example',
+  );
+
 const timeZone = z.string().refine((name) => {
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
@@ -50,7 +58,7 @@ const variables = z.object({
   DATA_DIR: z.string().min(1).default('.almanac'),
   DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
   DATABASE_READ_URL: urlOf('postgres', 'postgresql').optional(),
-  REDIS_URL: urlOf('redis', 'rediss').optional(),
+  REDIS_URL: redisUrl.optional(),
   IDENTITY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   DATA_API_URL: urls.optional(),
   ACCOUNTS_API_URL: urls.optional(),

@@ -1,11 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createLimits, type Limits } from '../../gateway/limits.ts';
+import { openRedis } from '../../kernel/redis.ts';
 import { silentLog, testRedisUrl } from '../harness.ts';
+import { startRedis } from '../redis.ts';
 import { startTestGateway } from './stand-ins.ts';
 
 /** A limit that no burst of a test outlasts within its second. */
@@ -26,26 +23,11 @@ function isLimited(t: ExecutionContext, allowed: number): void {
   );
 }
 
-async function startRedis(): Promise<{ url: string; server: ChildProcess; stop(): Promise<void> }> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-redis-'));
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
-  const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.stdout.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes('Ready to accept connections')) resolve();
-    });
-  });
-  async function stop(): Promise<void> {
-    const exited = new Promise((resolve) => server.once('exit', resolve));
-    if (server.exitCode === null && server.signalCode === null && server.kill('SIGKILL')) await exited;
-    rmSync(directory, { recursive: true });
-  }
-  return { url: `redis://127.0.0.1:${port}`, server, stop };
+/** A gateway's limits over a connection of its own. */
+async function sharedLimits(url: string): Promise<Limits & { close(): void }> {
+  const redis = openRedis(url, silentLog);
+  await redis.opened();
+  return { ...createLimits(redis), close: () => redis.close() };
 }
 
 /** Resolves once the counts are Redis' own: two gateways then share them. */
@@ -60,13 +42,11 @@ async function sharesWith(one: Limits, two: Limits): Promise<void> {
 }
 
 test('in one process a burst is limited', async (t) => {
-  const limits = createLimits(undefined, silentLog);
-  isLimited(t, await allowedOf(limits, 'a'));
-  limits.close();
+  isLimited(t, await allowedOf(createLimits(undefined), 'a'));
 });
 
 test('several gateways share one limit through Redis', async (t) => {
-  const [one, two] = [createLimits(testRedisUrl(), silentLog), createLimits(testRedisUrl(), silentLog)];
+  const [one, two] = [await sharedLimits(testRedisUrl()), await sharedLimits(testRedisUrl())];
   await sharesWith(one, two);
   const key = crypto.randomUUID();
   const allowed = await Promise.all([allowedOf(one, key), allowedOf(two, key)]);
@@ -77,7 +57,7 @@ test('several gateways share one limit through Redis', async (t) => {
 
 test('while Redis is dead a burst is limited all the same', async (t) => {
   const redis = await startRedis();
-  const [limits, other] = [createLimits(redis.url, silentLog), createLimits(redis.url, silentLog)];
+  const [limits, other] = [await sharedLimits(redis.url), await sharedLimits(redis.url)];
   await sharesWith(limits, other);
   await redis.stop();
   isLimited(t, await allowedOf(limits, crypto.randomUUID()));
@@ -87,11 +67,11 @@ test('while Redis is dead a burst is limited all the same', async (t) => {
 
 test('while Redis is stalled a burst is limited all the same, and shared again when it goes on', async (t) => {
   const redis = await startRedis();
-  const [limits, other] = [createLimits(redis.url, silentLog), createLimits(redis.url, silentLog)];
+  const [limits, other] = [await sharedLimits(redis.url), await sharedLimits(redis.url)];
   await sharesWith(limits, other);
-  redis.server.kill('SIGSTOP');
+  redis.stall();
   isLimited(t, await allowedOf(limits, crypto.randomUUID()));
-  redis.server.kill('SIGCONT');
+  redis.goOn();
   await sharesWith(limits, other);
   t.pass();
   limits.close();
@@ -100,7 +80,7 @@ test('while Redis is stalled a burst is limited all the same, and shared again w
 });
 
 test('a Redis that was never there limits nobody out', async (t) => {
-  const limits = createLimits('redis://127.0.0.1:1', silentLog);
+  const limits = await sharedLimits('redis://127.0.0.1:1');
   const { allowed } = await limits.take('a', limit);
   t.true(allowed);
   isLimited(t, await allowedOf(limits, 'b'));

@@ -1,0 +1,232 @@
+// Redis for the rooms: one server, Sentinel or Cluster behind one face. Hides connecting, a deadline of our own, and the
+// pause after a fault: a Redis that is dead, stalled, loading or read-only is found in well under a second and then left
+// alone, so that no call waits for it, until it answers again.
+import { createHash } from 'node:crypto';
+import { createClient, createCluster, createSentinel } from 'redis';
+import type { Log } from './log.ts';
+
+/** What REDIS_URL can name. */
+export type RedisTarget =
+  | { kind: 'single'; url: string }
+  | { kind: 'cluster'; urls: readonly string[] }
+  | {
+      kind: 'sentinel';
+      name: string;
+      nodes: readonly { host: string; port: number }[];
+      username: string;
+      password: string;
+    };
+
+/** Lua that Redis runs whole or not at all. Every key of one run must stand in one hash slot. */
+export interface Script {
+  readonly text: string;
+  readonly sha1: string;
+}
+
+/** Thrown where Redis cannot be asked: dead, stalled, or not able to write. */
+export class RedisUnavailable extends Error {}
+
+export interface RedisLink {
+  /** For libraries that speak to the client themselves; wrap what they do in `ask`. */
+  readonly client: object;
+  /** Redis' clock minus ours, in ms, as last seen. */
+  readonly clockOffsetMs: number;
+  /** Runs a script. @param onLate is given an answer that comes after the deadline: what it did was done. @throws RedisUnavailable. */
+  run(
+    script: Script,
+    key: string,
+    args: readonly string[],
+    onLate?: (answer: unknown) => void,
+  ): Promise<unknown>;
+  /** Runs work on the client under the same deadline. @throws RedisUnavailable. */
+  ask<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves when Redis has answered for the first time, or after a while. */
+  opened(): Promise<void>;
+  close(): void;
+}
+
+// Redis answers in well under 1 ms; beyond this it is stalled. node-redis' own command timeout does not cover commands
+// already written, so the deadline is ours.
+export const redisDeadlineMs = 200;
+const heartbeatMs = 400;
+const openWithinMs = 1_000;
+
+export function script(text: string): Script {
+  return { text, sha1: createHash('sha1').update(text).digest('hex') };
+}
+
+const authority = /^[^\s/@,]+$/;
+
+/**
+ * Reads `redis://…`, `rediss://…`, `redis+cluster://[user:password@]host:port,host:port` or
+ * `redis+sentinel://[user:password@]host:port,host:port/name`. @returns null where it is none of them.
+ */
+export function parseRedisUrl(text: string): RedisTarget | null {
+  const several = /^redis(s?)\+(cluster|sentinel):\/\/(?:([^@/]*)@)?([^@/]+)(?:\/([A-Za-z0-9._-]+))?$/.exec(
+    text,
+  );
+  if (several === null) {
+    const url = URL.parse(text);
+    return url !== null && /^rediss?:$/.test(url.protocol) ? { kind: 'single', url: text } : null;
+  }
+  const [, tls = '', kind, credentials, hosts = '', name] = several;
+  const list = hosts.split(',');
+  if (!list.every((host) => authority.test(host))) return null;
+  if (kind === 'cluster') {
+    const user = credentials === undefined ? '' : `${credentials}@`;
+    return { kind: 'cluster', urls: list.map((host) => `redis${tls}://${user}${host}`) };
+  }
+  const nodes = list.map((host) => URL.parse(`redis://${host}`));
+  if (name === undefined || tls !== '' || nodes.includes(null)) return null;
+  const [username = '', password = ''] = (credentials ?? '').split(':').map(decodeURIComponent);
+  return {
+    kind: 'sentinel',
+    name,
+    nodes: nodes.map((node) => ({ host: node?.hostname ?? '', port: Number(node?.port) || 26_379 })),
+    username,
+    password,
+  };
+}
+
+/** What we use of node-redis; its three clients share it, but no type says so. */
+interface Client {
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  connect(): Promise<unknown>;
+  eval(text: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  destroy(): void;
+}
+
+// A write, so that a replica or a full disk counts as what it is; it tells the time as well.
+const heartbeat = script(
+  `redis.call('set', KEYS[1], '1', 'px', '10000') local t = redis.call('time') return t[1] * 1000 + math.floor(t[2] / 1000)`,
+);
+
+/** Opens the connection and keeps it; nothing waits for it. @throws Error where the address is none. */
+export function openRedis(url: string, log: Log): RedisLink {
+  const target = parseRedisUrl(url);
+  if (target === null) throw new Error('The address of Redis cannot be read.');
+  const client = createFor(target);
+  let usable = false;
+  let closed = false;
+  let lastFault: unknown;
+  let clockOffsetMs = 0;
+  const first = Promise.withResolvers<void>();
+  client.on('error', (error: unknown) => fault(error));
+  const connecting = client.connect().catch((error: unknown) => fault(error));
+
+  function fault(error: unknown): void {
+    if (usable && !closed)
+      log.warn({ err: error }, 'Redis does not answer as it should and is left alone for now');
+    usable = false;
+    lastFault = error;
+  }
+
+  const leftAlone = () => new RedisUnavailable('Redis is left alone after a fault', { cause: lastFault });
+
+  async function bounded<T>(work: () => Promise<T>, onLate?: (answer: T) => void): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      const error = new RedisUnavailable(`Redis was silent for ${redisDeadlineMs} ms`);
+      fault(error);
+      reject(error);
+    }, redisDeadlineMs);
+    work().then(
+      (answer) => {
+        clearTimeout(timer);
+        if (late) onLate?.(answer);
+        else resolve(answer);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        if (late) return;
+        fault(error);
+        reject(new RedisUnavailable('Redis failed', { cause: error }));
+      },
+    );
+    return promise;
+  }
+
+  async function evaluate({ text, sha1 }: Script, key: string, args: readonly string[]): Promise<unknown> {
+    const options = { keys: [key], arguments: [...args] };
+    try {
+      return await client.evalSha(sha1, options);
+    } catch (error) {
+      // Redis has forgotten it, or never knew: it did nothing, so it may be sent again.
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return client.eval(text, options);
+      throw error;
+    }
+  }
+
+  async function beat(): Promise<void> {
+    const sentAt = Date.now();
+    try {
+      const time = Number(await bounded(() => evaluate(heartbeat, 'almanac:heartbeat', [])));
+      clockOffsetMs = time - (sentAt + Date.now()) / 2;
+      if (!usable && !closed) log.info('Redis answers');
+      usable = true;
+      first.resolve();
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) throw error; // what else there is to say, `fault` has said
+    }
+  }
+
+  let beating = false;
+  const pulse = setInterval(() => {
+    if (beating) return;
+    beating = true;
+    void beat().finally(() => void (beating = false));
+  }, heartbeatMs);
+  void connecting.then(beat);
+
+  return {
+    client,
+    get clockOffsetMs() {
+      return clockOffsetMs;
+    },
+    ask: (work) => (usable ? bounded(work) : Promise.reject(leftAlone())),
+    run: (which, key, args, onLate) =>
+      usable ? bounded(() => evaluate(which, key, args), onLate) : Promise.reject(leftAlone()),
+    opened: () =>
+      Promise.race([first.promise, new Promise<void>((resolve) => setTimeout(resolve, openWithinMs))]),
+    close() {
+      closed = true;
+      usable = false;
+      clearInterval(pulse);
+      first.resolve();
+      client.destroy();
+    },
+  };
+}
+
+function createFor(target: RedisTarget): Client {
+  const connection = {
+    disableOfflineQueue: true, // while it is away, fail at once
+    commandsQueueMaxLength: 10_000,
+    pingInterval: 1_000, // with socketTimeout: a half-open connection is found and made anew
+    socket: {
+      connectTimeout: 1_000,
+      socketTimeout: 5_000,
+      reconnectStrategy: (attempt: number) => Math.min(50 * 2 ** attempt, 1_000),
+    },
+  };
+  if (target.kind === 'single') return createClient({ url: target.url, ...connection });
+  if (target.kind === 'cluster') {
+    const rootNodes = target.urls.map((url) => ({ url }));
+    return createCluster({ rootNodes, defaults: connection });
+  }
+  const { name, nodes, username, password } = target;
+  return createSentinel({
+    name,
+    sentinelRootNodes: [...nodes],
+    nodeClientOptions: {
+      ...connection,
+      ...(username === '' ? {} : { username }),
+      ...(password === '' ? {} : { password }),
+    },
+    scanInterval: 1_000,
+    passthroughClientErrorEvents: true,
+  });
+}
