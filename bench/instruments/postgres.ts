@@ -1,0 +1,69 @@
+// A PostgreSQL for one run of a bench: databases with every migration in them, and the CPU time of their backends.
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
+import { migrate } from '../../migrations/run.ts';
+
+export interface BenchPostgres {
+  /** A directory for the files of the run, removed with it. */
+  directory: string;
+  /** A new, migrated database. @returns its address. */
+  createDatabase(name: string): Promise<string>;
+  dropDatabase(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startBenchPostgres(): Promise<BenchPostgres> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-bench-'));
+  chmodSync(directory, 0o755); // the server's user must reach it where root runs the bench
+  const postgres = await startEmbeddedPostgres(directory);
+  await migrate(postgres.url);
+  return {
+    directory,
+    async createDatabase(name) {
+      const url = new URL(postgres.url);
+      const template = url.pathname.slice(1);
+      url.pathname = '/postgres';
+      await statement(url.href, `create database ${name} template ${template}`);
+      url.pathname = `/${name}`;
+      return url.href;
+    },
+    async dropDatabase(name) {
+      await statement(postgres.url, `drop database ${name} with (force)`);
+    },
+    async stop() {
+      await postgres.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function statement(url: string, text: string): Promise<void> {
+  await withClient(url, (client) => client.query(text));
+}
+
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The CPU time that the backends of a database have used since they started. Linux tells it; elsewhere it is NaN. */
+export async function backendCpuUs(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>(
+    'select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+  try {
+    // The first number of schedstat is the time on a core, in nanoseconds.
+    const times = rows.map(({ pid }) => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]));
+    return times.reduce((sum, time) => sum + time, 0) / 1000;
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -1,0 +1,306 @@
+// What a series call costs: against bare node:http, at an old vintage, among a million series, and as a long stream.
+// Pairs run in turn in one run; what is trusted most is CPU time. `--observations N` sizes the large database (10,000,000).
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import zlib from 'node:zlib';
+import pg from 'pg';
+import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
+import { ask, type Load } from './instruments/client.ts';
+import { leaveMeasuredCore } from './instruments/cores.ts';
+import { figuresOf, inTurn, print, printRow, ratios, shown } from './instruments/figures.ts';
+import { backendCpuUs, startBenchPostgres, withClient, type BenchPostgres } from './instruments/postgres.ts';
+import { startMeasured, type MeasuredServer } from './instruments/server.ts';
+import { fillPlaces, fillSeries, fillVintages } from './series/fill.sql.ts';
+
+const identitySecret = 'a secret of the bench, long enough';
+const rounds = 5;
+const points = 300;
+const vintages = 2_001;
+const streamedRows = 1_000_000;
+
+const seal = createSealer(identitySecret, 'data-api');
+
+/** Builds, measures, prints; removes everything it made. */
+export async function run(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: { observations: { type: 'string', default: '10000000' } },
+  });
+  leaveMeasuredCore();
+  const postgres = await startBenchPostgres();
+  try {
+    await measureOne(postgres);
+    await measureMany(postgres, Number(values.observations));
+  } finally {
+    await postgres.stop();
+  }
+}
+
+/** What one data-api is asked, and what its calls cost. */
+interface Room {
+  server: MeasuredServer;
+  /** On its database. */
+  client: pg.Client;
+}
+
+async function withRoom(databaseUrl: string, work: (room: Room) => Promise<void>): Promise<void> {
+  const server = await startMeasured(path.join(import.meta.dirname, 'series/data-api.ts'), [
+    databaseUrl,
+    identitySecret,
+  ]);
+  try {
+    await withClient(databaseUrl, (client) => work({ server, client }));
+  } finally {
+    await server.stop();
+  }
+}
+
+interface Cost {
+  perSecond: number;
+  p50Ms: number;
+  /** Of a request, in the server. */
+  serverUs: number;
+  /** Of a request, in PostgreSQL. */
+  databaseUs: number;
+}
+
+type Asking = Omit<Load, 'url' | 'headers'>;
+
+async function costOf(
+  { server, client }: Pick<Room, 'server'> & Partial<Room>,
+  asking: Asking,
+): Promise<Cost> {
+  const headers = { [identityHeader]: seal({ ...anonymous, features: ['vintages'] }) };
+  const databaseBefore = client === undefined ? 0 : await backendCpuUs(client);
+  const before = await server.state();
+  const { requests, seconds, latenciesMs } = await ask({ ...asking, url: server.url, headers });
+  const after = await server.state();
+  const database = client === undefined ? 0 : await backendCpuUs(client);
+  return {
+    perSecond: requests / seconds,
+    p50Ms: figuresOf(latenciesMs).median,
+    serverUs: (after.cpuUs - before.cpuUs) / requests,
+    databaseUs: (database - databaseBefore) / requests,
+  };
+}
+
+function printCosts(name: string, costs: readonly Cost[]): void {
+  printRow(name, [
+    figuresOf(costs.map((cost) => cost.perSecond)).median.toFixed(0),
+    shown(figuresOf(costs.map((cost) => cost.p50Ms)), 2),
+    shown(figuresOf(costs.map((cost) => cost.serverUs)), 0),
+    shown(figuresOf(costs.map((cost) => cost.databaseUs)), 0),
+  ]);
+}
+
+const columns = ['calls/s', 'p50 ms', 'Node CPU µs/call', 'database CPU µs/call'];
+
+/** `of` against `against`: by time, and by CPU of both processes together. */
+function printRatio(text: string, of: readonly Cost[], against: readonly Cost[]): void {
+  const time = ratios(
+    of.map((cost) => cost.p50Ms),
+    against.map((cost) => cost.p50Ms),
+  );
+  const cpu = ratios(of.map(cpuUs), against.map(cpuUs));
+  print(`  ${text}: ${shown(time, 2)}× the time, ${shown(cpu, 2)}× the CPU`);
+}
+
+function cpuUs({ serverUs, databaseUs }: Cost): number {
+  return serverUs + databaseUs;
+}
+
+/** One database with a few series: bare node:http, vintages, the stream. */
+async function measureOne(postgres: BenchPostgres): Promise<void> {
+  const databaseUrl = await postgres.createDatabase('bench_one');
+  await withClient(databaseUrl, async (client) => {
+    await fillVintages(client, { id: 'PLAIN', points, vintages: 1, revised: 0 });
+    await fillVintages(client, { id: 'NEWEST24', points, vintages, revised: 24 });
+    await fillVintages(client, { id: 'ALL', points, vintages, revised: points });
+    await fillPlaces(client, 'PLACES', 100, streamedRows / 100);
+    await client.query('vacuum analyze');
+  });
+  await withRoom(databaseUrl, async (room) => {
+    await measureBare(postgres, room);
+    for (const id of ['NEWEST24', 'ALL']) await measureVintages(room, id);
+  });
+  for (const encoding of ['identity', 'gzip']) {
+    // A data-api of its own: what others have left in memory is not counted.
+    await withRoom(databaseUrl, (room) => measureStream(room, encoding));
+  }
+  await postgres.dropDatabase('bench_one');
+}
+
+async function measureBare(postgres: BenchPostgres, room: Room): Promise<void> {
+  const address = '/v1/series/PLAIN';
+  const answer = await fetch(room.server.url + address, {
+    headers: { [identityHeader]: seal(anonymous), 'accept-encoding': 'identity' },
+  });
+  const own = ['connection', 'keep-alive', 'date']; // Node sends these by itself
+  const headers = [...answer.headers].filter(([name]) => !own.includes(name));
+  const body = await answer.text();
+  const file = path.join(postgres.directory, 'answer.json');
+  writeFileSync(file, JSON.stringify({ headers: Object.fromEntries(headers), body }));
+  const bare = await startMeasured(path.join(import.meta.dirname, 'series/bare.ts'), [file]);
+  try {
+    const asking = { nextPath: () => address, connections: 32, secondsMax: 1 };
+    const measurements = {
+      bare: () => costOf({ server: bare }, asking),
+      dataApi: () => costOf(room, asking),
+    };
+    await inTurn(1, measurements); // warm
+    const costs = await inTurn(rounds, measurements);
+    print(`\nA hot series of ${points} points, ${body.length} bytes, 32 connections`);
+    printRow('', columns);
+    printCosts('bare node:http', costs.bare);
+    printCosts('data-api', costs.dataApi);
+    const speed = ratios(
+      costs.dataApi.map((cost) => cost.perSecond),
+      costs.bare.map((cost) => cost.perSecond),
+    );
+    const cpu = ratios(
+      costs.bare.map((cost) => cost.serverUs),
+      costs.dataApi.map((cost) => cost.serverUs),
+    );
+    print(`  data-api: ${shown(speed, 2)}× the calls/s, ${shown(cpu, 2)}× by CPU (goal: ≥ 0.5×)`);
+  } finally {
+    await bare.stop();
+  }
+}
+
+/** Distinct addresses of one selection: the window begins on another day each time, long before the first point. */
+function distinctWindows(): () => string {
+  let day = 0;
+  return () => new Date(Date.UTC(1800, 0, (day += 1) % 60_000)).toISOString().slice(0, 10);
+}
+
+async function measureVintages(room: Room, id: string): Promise<void> {
+  const fromDay = distinctWindows();
+  const dayOf = (k: number): string => new Date(Date.UTC(2009, 11, 31 + k)).toISOString().slice(0, 10);
+  const cold = (vintage: string) => () =>
+    costOf(room, {
+      nextPath: () => `/v1/series/${id}?from=${fromDay()}${vintage}`,
+      connections: 1,
+      requestsMax: 200,
+      secondsMax: 0.7,
+    });
+  const hot = (vintage: string) => () =>
+    costOf(room, {
+      nextPath: () => `/v1/series/${id}?to=2026${vintage}`,
+      connections: 1,
+      requestsMax: 500,
+      secondsMax: 0.7,
+    });
+  for (const [name, asked] of Object.entries({ cold, hot })) {
+    const measurements = {
+      latest: asked(''),
+      v2000: asked(`&vintage=${dayOf(2_000)}`),
+      v1000: asked(`&vintage=${dayOf(1_000)}`),
+      v1: asked(`&vintage=${dayOf(1)}`),
+    };
+    await inTurn(1, measurements);
+    const costs = await inTurn(rounds, measurements);
+    print(`\n${id}: ${points} points, ${vintages} vintages, one connection, ${name}`);
+    printRow('', columns);
+    for (const [vintage, each] of Object.entries(costs)) printCosts(vintage, each);
+    printRatio('vintage 2000 against latest (goal: ≤ 1.5×)', costs.v2000, costs.latest);
+    printRatio('vintage 1000 against latest', costs.v1000, costs.latest);
+    printRatio('vintage 1 against latest', costs.v1, costs.latest);
+  }
+}
+
+async function measureStream(room: Room, encoding: string): Promise<void> {
+  const before = await room.server.state();
+  const started = performance.now();
+  const request = http.get(`${room.server.url}/v1/series/PLACES?format=csv`, {
+    headers: { [identityHeader]: seal(anonymous), 'accept-encoding': encoding },
+  });
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  const text = encoding === 'gzip' ? response.pipe(zlib.createGunzip()) : response;
+  const memoryMb: number[] = [];
+  const watch = setInterval(() => {
+    void room.server.state().then(({ memoryBytes }) => memoryMb.push(memoryBytes / 2 ** 20));
+  }, 100);
+  let lines = 0;
+  let bytes = 0;
+  for await (const chunk of text as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1;
+  }
+  clearInterval(watch);
+  if (lines !== streamedRows + 1) throw new Error(`the stream had ${lines} lines`);
+  const seconds = (performance.now() - started) / 1000;
+  const after = await room.server.state();
+  const half = memoryMb.slice(memoryMb.length / 2);
+  print(
+    `\n${streamedRows} rows of CSV (${encoding}), ${(bytes / 2 ** 20).toFixed(0)} MB in ${seconds.toFixed(1)} s: ` +
+      `${((after.cpuUs - before.cpuUs) / streamedRows).toFixed(2)} µs Node CPU a row; memory ` +
+      `${(before.memoryBytes / 2 ** 20).toFixed(0)} MB before, at most ${Math.max(...memoryMb).toFixed(0)} MB, ` +
+      `in the second half ${shown(figuresOf(half), 0)} MB (goal: < 256 MB, flat)`,
+  );
+}
+
+/** The same call among a thousand series and among as many as the observations make, ten or a hundred a series. */
+async function measureMany(postgres: BenchPostgres, observations: number): Promise<void> {
+  const seriesLarge = 1_000_000;
+  const each = Math.max(1, Math.round(observations / seriesLarge));
+  const small = await postgres.createDatabase('bench_small');
+  const large = await postgres.createDatabase('bench_large');
+  const started = performance.now();
+  await withClient(small, (client) => fillSeries(client, 1_000, each));
+  await withClient(large, (client) => fillSeries(client, seriesLarge, each));
+  print(
+    `\n${seriesLarge * each} observations written in ${((performance.now() - started) / 1000).toFixed(0)} s`,
+  );
+  await withRoom(small, (ofSmall) =>
+    withRoom(large, async (ofLarge) => {
+      const firstCalls = (room: Room, count: number) => {
+        const number = shuffled(count);
+        return () =>
+          costOf(room, {
+            nextPath: () => `/v1/series/S${number()}`,
+            connections: 1,
+            requestsMax: 150,
+            secondsMax: 0.7,
+          });
+      };
+      const windows = (room: Room) => {
+        const fromDay = distinctWindows();
+        return () =>
+          costOf(room, {
+            nextPath: () => `/v1/series/S1?from=${fromDay()}`,
+            connections: 1,
+            requestsMax: 500,
+            secondsMax: 0.7,
+          });
+      };
+      const hot = (room: Room) => () =>
+        costOf(room, { nextPath: () => '/v1/series/S1', connections: 1, requestsMax: 1_000, secondsMax: 0.7 });
+      const pairs = {
+        'a series never asked before': [firstCalls(ofSmall, 1_000), firstCalls(ofLarge, seriesLarge)],
+        'a known series, another window': [windows(ofSmall), windows(ofLarge)],
+        'the same call again (hot)': [hot(ofSmall), hot(ofLarge)],
+      } as const;
+      await inTurn(1, { small: windows(ofSmall), large: windows(ofLarge) });
+      for (const [name, [inSmall, inLarge]] of Object.entries(pairs)) {
+        await inTurn(1, { small: inSmall, large: inLarge });
+        const costs = await inTurn(rounds, { small: inSmall, large: inLarge });
+        print(`\n${name}: ${each} points, one connection`);
+        printRow('', columns);
+        printCosts('among 1,000 series', costs.small);
+        printCosts('among 1,000,000 series', costs.large);
+        printRatio('a million against a thousand (goal: ≤ 1.2×)', costs.large, costs.small);
+      }
+    }),
+  );
+  await postgres.dropDatabase('bench_small');
+  await postgres.dropDatabase('bench_large');
+}
+
+/** Numbers from 1 to `count`, each once, far from the one before. */
+function shuffled(count: number): () => number {
+  let number = 0;
+  return () => (number = (number + 617_283) % count) + 1; // 617,283 has no factor in common with powers of ten
+}
