@@ -2,6 +2,7 @@
 // Hides cursors, and that CSV without a limit is the whole list, read page by page as it is sent.
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import type { Queryable } from '../kernel/database.ts';
 import { fail } from '../kernel/errors.ts';
 import type { Call } from '../kernel/http.ts';
 import { dateParam, integerParam, oneOfParam, periodParam } from '../kernel/params.ts';
@@ -74,13 +75,21 @@ export function windowOf(asked: { from?: DateRange | undefined; to?: DateRange |
   return window;
 }
 
+export interface ListAnswer {
+  list: List;
+  asked: ListRequest;
+  where: Conditions;
+  extra?: ListExtra;
+  derived?: DerivedField;
+}
+
 /** Answers with a page of the list, or with all of it: CSV without a limit. */
 export async function sendList(
   request: Request,
   response: Response,
   call: Call,
   { database, cursors, keptAnswers }: Dependencies,
-  { list, asked, where, extra }: { list: List; asked: ListRequest; where: Conditions; extra?: ListExtra },
+  { list, asked, where, extra, derived }: ListAnswer,
 ): Promise<void> {
   where.and(asked.updated_after, (p) => `${list.fields.last_updated.sql} > ${p}`);
   const walk = JSON.stringify([list.name, list.from, where.sql, where.values, asked.sort]);
@@ -89,7 +98,7 @@ export async function sendList(
   const { sort, fields, limit, format } = asked;
   const headers = {
     ...cachingHeaders(request, {
-      identity: [walk, after, fields, limit, format, extra?.name, state.version],
+      identity: [walk, after, fields, limit, format, extra?.name, derived?.name, state.version],
       lastModified: state.changedAt,
       cacheControl: list.isPublic === true ? publicCacheControl : cacheControl,
     }),
@@ -99,12 +108,13 @@ export async function sendList(
   const kept = keptAnswers.get(headers.etag);
   if (kept !== undefined) return sendAnswer(response, kept);
 
-  const read = async (behind: ListPlace | null, most: number): Promise<Page> =>
-    pageOf(
-      list,
-      await readListPage(database, list, { where, fields, sort, after: behind, limit: most + 1 }),
-      most,
-    );
+  const deriving = derived !== undefined && fields.includes(derived.name) ? derived : null;
+  const read = async (behind: ListPlace | null, most: number): Promise<Page> => {
+    const needed = [...new Set([...fields, ...(deriving?.needs ?? [])])];
+    const found = { where, fields: needed, sort, after: behind, limit: most + 1 };
+    const page = pageOf(list, await readListPage(database, list, found), most);
+    return deriving === null ? page : { ...page, rows: await withDerived(page.rows, deriving, fields) };
+  };
   if (format === 'csv' && limit === undefined) {
     const parts = csvParts((behind) => read(behind, limitMax), after, fields);
     await sendStream(request, response, { type: csvType, headers, parts });
@@ -130,19 +140,56 @@ export interface ListExtra {
   read: () => Promise<object>;
 }
 
-/** Answers with one record. @param data what decides its bytes, but the query. */
+/** A field that no column holds: worked out for a page of rows from other fields of theirs. */
+export interface DerivedField {
+  name: string;
+  needs: readonly string[];
+  /** The values, one a row. */
+  work: (rows: readonly Row[]) => Promise<readonly unknown[]>;
+}
+
+async function withDerived(
+  rows: readonly Row[],
+  { name, work }: DerivedField,
+  fields: readonly string[],
+): Promise<Row[]> {
+  const values = await work(rows);
+  return rows.map((row, i) =>
+    Object.fromEntries(fields.map((field) => [field, field === name ? values[i] : row[field]])),
+  );
+}
+
+/** The one record that passes, with the fields of the list. @throws Error where there is none. */
+export async function readRecord(database: Queryable, list: List, where: Conditions): Promise<Row> {
+  const asked = { where, fields: Object.keys(list.fields), sort: list.sort, after: null, limit: 1 };
+  const [row] = (await readListPage(database, list, asked)).rows;
+  if (row === undefined) throw new Error(`no row of ${list.name}`);
+  return shownRow(list, row);
+}
+
+export interface RecordAnswer {
+  data: object;
+  state: DataState;
+  /** Where CSV is asked for: the rows of the record's own list, and the name of the file. */
+  csv?: { name: string; rows: readonly Row[]; columns: readonly string[] };
+}
+
+/** Answers with one record, or with the rows in it as CSV. */
 export async function sendRecord(
   request: Request,
   response: Response,
-  { data, state }: { data: object; state: DataState },
+  { data, state, csv }: RecordAnswer,
 ): Promise<void> {
-  const text = JSON.stringify({ success: true, data });
-  const headers = cachingHeaders(request, { identity: [text], lastModified: state.changedAt, cacheControl });
+  const text = csv === undefined ? JSON.stringify({ success: true, data }) : listCsv(csv.rows, csv.columns);
+  const headers = {
+    ...cachingHeaders(request, { identity: [text], lastModified: state.changedAt, cacheControl }),
+    ...(csv === undefined ? {} : { 'content-disposition': `attachment; filename="${csv.name}.csv"` }),
+  };
   if (sendNotModified(request, response, headers)) return;
-  await sendText(request, response, { type: jsonType, headers, text });
+  await sendText(request, response, { type: csv === undefined ? jsonType : csvType, headers, text });
 }
 
-type Row = Record<string, unknown>;
+export type Row = Record<string, unknown>;
 
 interface Page {
   rows: Row[];

@@ -19,7 +19,7 @@ import {
 } from './securities.sql.ts';
 
 /** In an address `+` means a blank, and few write `AA%2B`. */
-const ratingParam = z
+export const ratingParam = z
   .string()
   .transform((text) => text.replace(/ $/, '+').toUpperCase())
   .pipe(oneOfParam(ratings));

@@ -89,7 +89,8 @@ export type FundFigures = { fund_no: number } & Record<string, number | string |
 export async function storeFigures(on: Transaction, rows: readonly FundFigures[]): Promise<void> {
   await on.query('delete from data.fund_figures where fund_no = any($1)', [rows.map((row) => row.fund_no)]);
   await on.query(
-    'insert into data.fund_figures select * from jsonb_populate_recordset(null::data.fund_figures, $1)',
+    `insert into data.fund_figures select * from jsonb_populate_recordset(
+       jsonb_populate_record(null::data.fund_figures, jsonb_build_object('updated_on', current_date)), $1)`,
     [JSON.stringify(rows)],
   );
 }

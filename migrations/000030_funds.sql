@@ -162,7 +162,7 @@ create trigger stamp_change before update on data.portfolio_lines for each row e
 -- NAV of each. Percent points, see docs/funds.md; null where the history does not reach.
 create table data.fund_figures (
   fund_no     integer primary key references data.funds on delete cascade,
-  fund_id     text not null,                                            -- here too, so that an order needs one index
+  fund_id     text not null unique,                                     -- here too, so that an order needs one index
   as_of       date,                                                     -- the day of the last NAV
   nav         numeric,
   first_nav_date date,
@@ -188,7 +188,8 @@ create table data.fund_figures (
   return_since_inception_pct double precision,
   volatility_1y_pct   double precision,
   sharpe_1y           double precision,
-  max_drawdown_1y_pct double precision
+  max_drawdown_1y_pct double precision,
+  updated_on  date not null
 );
 create index fund_figures_by_aum on data.fund_figures (aum desc nulls last, fund_id desc);
 create index fund_figures_by_ter on data.fund_figures (ter_pct, fund_id);
