@@ -6,7 +6,7 @@ const firstThursday = '2023-01-05';
 
 const items = [
   {
-    id: 'rice',
+    id: 'demo-rice',
     name: 'Rice',
     category: 'Food/Cereals',
     unit: '1 kg',
@@ -15,7 +15,7 @@ const items = [
     price: 3.2,
   },
   {
-    id: 'wheat-flour',
+    id: 'demo-wheat-flour',
     name: 'Wheat flour',
     category: 'Food/Cereals',
     unit: '10 kg bag',
@@ -23,8 +23,24 @@ const items = [
     measure: 'kg',
     price: 14,
   },
-  { id: 'milk', name: 'Milk', category: 'Food/Dairy', unit: '1 l', quantity: 1, measure: 'l', price: 1.6 },
-  { id: 'petrol', name: 'Petrol', category: 'Energy', unit: '1 l', quantity: 1, measure: 'l', price: 1.9 },
+  {
+    id: 'demo-milk',
+    name: 'Milk',
+    category: 'Food/Dairy',
+    unit: '1 l',
+    quantity: 1,
+    measure: 'l',
+    price: 1.6,
+  },
+  {
+    id: 'demo-petrol',
+    name: 'Petrol',
+    category: 'Energy',
+    unit: '1 l',
+    quantity: 1,
+    measure: 'l',
+    price: 1.9,
+  },
 ];
 const cities = [
   { id: 'northport', name: 'Northport', province: 'North', latitude: 51.2, longitude: -20.1, level: 1.04 },

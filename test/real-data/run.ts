@@ -2,8 +2,10 @@
 // Usage: npm run try-real -- <folder of the files>. Where the folder is absent it says so and ends with 0.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
 import { checkFredMd } from './fred-md.ts';
+import { checkWfpPrices } from './wfp-prices.ts';
 import { createInstallation } from '../instance.ts';
 import type { Instance } from './answers.ts';
 
@@ -39,7 +41,8 @@ async function tryReal(dataFolder: string): Promise<void> {
     process.stdout.write(`  true: ${fact}\n`);
   };
   try {
-    for (const check of [checkCoreSeries, checkFredMd]) await check({ instance, folder: dataFolder, seen });
+    for (const check of [checkCoreSeries, checkFredMd, checkWfpPrices, checkBlsCalendar])
+      await check({ instance, folder: dataFolder, seen });
   } finally {
     assert.equal(await serving.stop(), 0, 'Ctrl-C ends the instance with 0');
     installation.remove();
