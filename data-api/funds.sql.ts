@@ -170,6 +170,11 @@ export function fundsWhere(filter: FundFilter): Conditions {
     );
 }
 
+/** Leaves out what has matured, was closed or merged; its last figures are old. */
+export function leaveOutEnded(where: Conditions): void {
+  where.sql.push("(f.status is null or f.status in ('active', 'suspended'))");
+}
+
 /** Adds the bound of a screened figure. @param bound plain digits. */
 export function addBound(
   where: Conditions,

@@ -16,6 +16,7 @@ import {
   fundProfile,
   fundsList,
   fundsWhere,
+  leaveOutEnded,
   screenedFigureNames,
   screenerList,
   type Fund,
@@ -69,11 +70,12 @@ const screenerQuery = z.object({
   ),
 });
 
-/** GET /v1/funds/screener: funds by figures that the loads worked out. */
+/** GET /v1/funds/screener: funds by figures that the loads worked out; those that ended only where `status` asks for them. */
 export function getFundScreener(dependencies: Dependencies): Handler {
   return async function getFundScreener(request, response, call) {
     const asked = await call.stage('parse', () => parseQuery(screenerQuery, request.url));
     const where = fundsWhere(asked);
+    if (asked.status === undefined) leaveOutEnded(where);
     const bounds = asked as Readonly<Record<string, unknown>>;
     for (const name of screenedFigureNames) {
       for (const side of ['min', 'max'] as const) {

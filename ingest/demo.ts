@@ -2,8 +2,9 @@
 // Hides the random walks. A value depends on the seed and its own date alone, so a later day only adds rows.
 import { addDays, addMonths, periodEnd } from '../kernel/periods.ts';
 import { commodityFiles } from './demo-commodities.ts';
-import { random, source, type DemoFile } from './demo-file.ts';
 import { calendarFile } from './demo-calendar.ts';
+import { random, source, type DemoFile } from './demo-file.ts';
+import { fundFiles } from './demo-funds.ts';
 
 const firstMonth = '2015-01-31';
 const firstDay = '2022-01-03';
@@ -27,6 +28,7 @@ export function demoFiles(today: string): DemoFile[] {
     observations(yesterday, [], () => policyRatePoints(yesterday)),
     observations(yesterday, ['currency', 'side'], () => exchangeRatePoints(yesterday)),
     ...commodityFiles(yesterday),
+    ...fundFiles(yesterday),
     calendarFile(today),
   ];
 }
