@@ -1,7 +1,9 @@
 // The connection of accounts-api: Sequelize, its pool and the models of schema `accounts`. Hides their set-up.
-import { Sequelize } from 'sequelize';
+import { Sequelize, type Transaction, type TransactionOptions } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Plans } from '../kernel/plans.ts';
+import type { RedisLink } from '../kernel/redis.ts';
+import { createCopies, type Copies } from './copies.ts';
 import { accountModel, type Account } from './models/account.ts';
 import { apiKeyModel, type ApiKey } from './models/api-key.ts';
 import { auditEventModel, type AuditEvent } from './models/audit-event.ts';
@@ -9,6 +11,7 @@ import { auditEventModel, type AuditEvent } from './models/audit-event.ts';
 export interface AccountsDatabase {
   /** For transactions, and for the statements of the `*.sql.ts` files. */
   readonly sequelize: Sequelize;
+  readonly copies: Copies;
   readonly accounts: typeof Account;
   readonly keys: typeof ApiKey;
   readonly auditEvents: typeof AuditEvent;
@@ -27,9 +30,32 @@ const connectionsMax = 10;
 const acquireTimeoutMs = 10_000;
 const statementTimeoutMs = 30_000;
 
-/** Opens a pool. Nothing connects before the first statement. */
-export function connect(databaseUrl: string): AccountsDatabase {
-  const sequelize = new Sequelize(databaseUrl, {
+/** Sequelize whose transactions end when what they changed of a credential is in force at every gateway, not before. */
+class StrictSequelize extends Sequelize {
+  #copies: Copies | undefined;
+
+  override transaction<T>(options: TransactionOptions, work: (t: Transaction) => PromiseLike<T>): Promise<T>;
+  override transaction<T>(work: (t: Transaction) => PromiseLike<T>): Promise<T>;
+  override transaction(options?: TransactionOptions): Promise<Transaction>;
+  override async transaction<T>(
+    first?: TransactionOptions | ((t: Transaction) => PromiseLike<T>),
+    second?: (t: Transaction) => PromiseLike<T>,
+  ): Promise<T | Transaction> {
+    const work = typeof first === 'function' ? first : second;
+    if (work === undefined) throw new Error('A transaction here is given its work.');
+    const result = await super.transaction(typeof first === 'object' ? first : {}, work);
+    await this.#copies?.settle();
+    return result;
+  }
+
+  keep(copies: Copies): void {
+    this.#copies = copies;
+  }
+}
+
+/** Opens a pool. Nothing connects before the first statement. @param redis where gateways read credentials, if it is known. */
+export function connect(databaseUrl: string, redis?: RedisLink): AccountsDatabase {
+  const sequelize = new StrictSequelize(databaseUrl, {
     dialect: 'postgres',
     schema: 'accounts',
     define: { timestamps: false, underscored: true },
@@ -37,8 +63,11 @@ export function connect(databaseUrl: string): AccountsDatabase {
     dialectOptions: { application_name: 'almanac accounts-api', statement_timeout: statementTimeoutMs },
     logging: false, // Sequelize writes values into the statements it makes, key hashes among them
   });
+  const copies = createCopies(sequelize, redis);
+  sequelize.keep(copies);
   return {
     sequelize,
+    copies,
     accounts: accountModel(sequelize),
     keys: apiKeyModel(sequelize),
     auditEvents: auditEventModel(sequelize),

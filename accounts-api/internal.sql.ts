@@ -10,6 +10,10 @@ export interface CredentialRow {
   /** As stored. */
   plan: string;
   active: boolean;
+  expires_at: Date | null;
+  revision: number;
+  /** Of the copies, at the moment of this reading. */
+  generation: number;
 }
 
 /** The keys of those hashes that work now, in any order. `active` is false while the subscription is unpaid. */
@@ -20,8 +24,10 @@ export function selectCredentials(
 ): Promise<CredentialRow[]> {
   return db.sequelize.query(
     `select key.hash, key.account_id, key.id as key_id, account.plan,
-            account.subscription_state <> 'inactive' as active
+            account.subscription_state <> 'inactive' as active, key.expires_at,
+            (account.revision + key.revision)::float8 as revision, copies.generation::float8 as generation
      from accounts.api_keys as key join accounts.accounts as account on account.id = key.account_id
+          cross join accounts.copies as copies
      where key.hash = any($1::text[]) and key.revoked_at is null
        and (key.expires_at is null or key.expires_at > $2) and account.status = 'active'`,
     { bind: [hashes, now], type: QueryTypes.SELECT },

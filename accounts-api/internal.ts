@@ -3,8 +3,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { nextUtcMonth, utcMonth } from '../kernel/clock.ts';
+import { copiesLeaseMs } from '../kernel/credential-copy.ts';
 import { sendJson, type Handler } from '../kernel/http.ts';
 import { dateParam, parseBody } from '../kernel/params.ts';
+import { leaseGeneration } from './copies.sql.ts';
 import type { Deps } from './database.ts';
 import {
   addUsage,
@@ -92,9 +94,14 @@ export function findCredentials(deps: Deps): Handler {
 async function credentialsOf(deps: Deps, keys: readonly string[]): Promise<(object | null)[]> {
   if (keys.length === 0) return [];
   const rows = await selectCredentials(deps.db, keys, deps.clock.now());
-  const byHash = new Map(
-    rows.map(({ hash, plan, ...row }) => [hash, { ...row, plan: planOf(deps.plans, plan).id }]),
-  );
+  const states = rows.map(({ hash, revision, generation, expires_at, plan, ...row }) => {
+    const credential = { ...row, plan: planOf(deps.plans, plan).id };
+    const copy = { ...credential, expires_at: expires_at?.getTime() ?? null };
+    return { hash, revision, generation, credential, copy };
+  });
+  const generation = states[0]?.generation;
+  if (generation !== undefined) deps.db.copies.fill(generation, states);
+  const byHash = new Map(states.map(({ hash, credential }) => [hash, credential]));
   return keys.map((hash) => byHash.get(hash) ?? null);
 }
 
@@ -123,6 +130,15 @@ async function sessionsOf(deps: Deps, names: readonly string[]): Promise<(object
 
 function isSameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}
+
+/** POST /internal/copies/lease: lets a gateway believe copies of credentials for a second from when it asked. */
+export function leaseCopies(deps: Deps): Handler {
+  return async (request, response, call) => {
+    parseBody(z.strictObject({}), request.body);
+    const generation = await call.stage('sql', () => leaseGeneration(deps.db.sequelize, copiesLeaseMs));
+    sendJson(response, 200, { generation });
+  };
 }
 
 /** POST /internal/quota/take: charges the current month (UTC) of each account with what it asks for, up to its limit. */

@@ -5,6 +5,7 @@ import { startRoom, type RunningRoom } from '../kernel/http.ts';
 import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
+import { openRedis } from '../kernel/redis.ts';
 import { connect } from './database.ts';
 import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
@@ -18,7 +19,7 @@ export interface AccountsApiOptions {
   identitySecret: string;
   plans: Plans;
   signIn: SignInSettings;
-  /** Undefined: tries are counted in this process. */
+  /** The gateways' own. Undefined: tries at signing in are counted in this process. */
   redisUrl: string | undefined;
   host: string;
   port: number;
@@ -27,17 +28,20 @@ export interface AccountsApiOptions {
 }
 
 const pruneEveryMs = 60 * 60_000;
+const settleEveryMs = 1_000;
 
 /** Starts the room. `close()` answers the calls under way, then closes the connections. */
 export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
   const { plans, clock, log } = options;
-  const db = connect(options.databaseUrl);
+  const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
+  const db = connect(options.databaseUrl, redis);
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
   const throttle = createThrottle({ redisUrl: options.redisUrl, secret: options.identitySecret, log });
   const close = async () => {
     throttle.close();
     await jobs.close();
     await db.close();
+    redis?.close();
   };
   const room = await startRoom({
     log,
@@ -68,11 +72,16 @@ export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
   const pruning = setInterval(() => {
     prune(db, clock.now()).catch((error: unknown) => log.warn({ err: error }, 'pruning failed'));
   }, pruneEveryMs);
+  // For changes whose maker died before it had settled them, and for those made by a statement outside a transaction.
+  const settling = setInterval(() => {
+    db.copies.settle().catch((error: unknown) => log.warn({ err: error }, 'settling of copies failed'));
+  }, settleEveryMs);
   jobs.warmUp();
   return {
     url: room.url,
     async close() {
       clearInterval(pruning);
+      clearInterval(settling);
       await room.close();
       await close();
     },

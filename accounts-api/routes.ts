@@ -4,7 +4,7 @@ import { changeAccount, closeAccount, readAccount } from './account.ts';
 import { listAuditEvents } from './audit.ts';
 import type { SignInDeps } from './deps.ts';
 import { google } from './google.ts';
-import { findCredentials, grantQuota, settleBatch } from './internal.ts';
+import { findCredentials, grantQuota, leaseCopies, settleBatch } from './internal.ts';
 import { createKey, deleteKey, listKeys } from './keys.ts';
 import { changePassword, forgotPassword, setPassword } from './password-change.ts';
 import { listPlans } from './plans.ts';
@@ -21,6 +21,7 @@ export function routes(deps: SignInDeps): Route[] {
     ...accountRoutes(deps),
     ...authRoutes(deps),
     { method: 'POST', path: '/internal/credentials', scope: 'internal', handler: findCredentials(deps) },
+    { method: 'POST', path: '/internal/copies/lease', scope: 'internal', handler: leaseCopies(deps) },
     { method: 'POST', path: '/internal/quota/take', scope: 'internal', handler: grantQuota(deps) },
     { method: 'POST', path: '/internal/quota/settle', scope: 'internal', handler: settleBatch(deps) },
   ];

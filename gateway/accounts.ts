@@ -39,6 +39,8 @@ export interface Accounts {
   session(name: SessionName): Promise<Credential | null>;
   /** Takes calls from the account's month, all or none. @throws Failure unavailable. */
   take(accountId: string, calls: number): Promise<Take>;
+  /** Leave to believe copies of credentials for a second from when it was asked for. @returns their generation. */
+  leaseCopies(): Promise<number>;
   /** Sends one batch of the journal; the same batch may be sent again. @throws Failure unavailable, or BatchRefused. */
   settle(batch: object): Promise<void>;
   close(): void;
@@ -81,6 +83,7 @@ const grantSchema = z.object({
   resets_at: z.string(),
 });
 const grantsAnswer = z.object({ grants: z.array(grantSchema) });
+const leaseAnswer = z.object({ generation: z.int() });
 const settleAnswer = z.object({ success: z.literal(true) });
 
 const batchMax = 500;
@@ -117,6 +120,9 @@ export function createAccounts(options: AccountsOptions): Accounts {
     credential,
     session,
     take: (accountId, calls) => take({ accountId, calls }),
+    async leaseCopies() {
+      return (await post('/internal/copies/lease', {}, leaseAnswer, 'repeatable')).generation;
+    },
     async settle(batch) {
       await post('/internal/quota/settle', batch, settleAnswer, 'repeatable');
     },

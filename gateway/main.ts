@@ -8,6 +8,7 @@ import type { Log } from '../kernel/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
+import { createCopies } from './copies.ts';
 import { runEngine } from './engine.ts';
 import { answerFailure } from './failure.ts';
 import { compileFlat } from './flat.ts';
@@ -107,6 +108,7 @@ function assemble(options: GatewayOptions, mapFile: string) {
     onLeftOver: (accountId, month, calls) => journal.refund(accountId, month, calls),
   });
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
+  const copies = redis && createCopies({ redis, lease: () => accounts.leaseCopies(), clock, log });
   const limits = createLimits(redis);
   const timeoutMs = options.upstreamTimeoutMs ?? 30_000;
   const forwarders = {
@@ -120,7 +122,7 @@ function assemble(options: GatewayOptions, mapFile: string) {
     cors: withoutAction(cors()),
     credential: withAction(
       z.strictObject({ accept: z.array(z.enum(['key', 'session'])).min(1) }),
-      ({ accept }) => credential({ accounts, journal, plans }, accept),
+      ({ accept }) => credential({ accounts, copies, journal, plans }, accept),
     ),
     session: withoutAction(session({ accounts, plans })),
     usage: withoutAction(usage({ journal, clock })),
@@ -144,6 +146,7 @@ function assemble(options: GatewayOptions, mapFile: string) {
     async close() {
       await journal.close();
       accounts.close();
+      copies?.close();
       redis?.close();
       for (const forwarder of Object.values(forwarders)) forwarder.close();
     },

@@ -6,17 +6,20 @@ import type { Plan, Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
 import type { Accounts, Credential } from '../accounts.ts';
 import { callOf, type Call } from '../call.ts';
+import type { Copies } from '../copies.ts';
 import type { Journal } from '../journal.ts';
 import type { Policy } from '../policy.ts';
 
 export interface CredentialOptions {
   accounts: Accounts;
+  /** Undefined where there is no Redis. */
+  copies: Copies | undefined;
   journal: Journal;
   plans: Plans;
 }
 
 export function credential(
-  { accounts, journal, plans }: CredentialOptions,
+  { accounts, copies, journal, plans }: CredentialOptions,
   accept: readonly ('key' | 'session')[],
 ): Policy {
   return async (request, _response, next) => {
@@ -29,7 +32,9 @@ export function credential(
         throw refused('The session is not valid: it is unknown, or it has ended. Sign in again.');
       speakFor(call, found, planOf(plans, found));
     } else {
-      const found = await accounts.credential(hashApiKey(presented.key));
+      const hash = hashApiKey(presented.key);
+      const copied = await copies?.find(hash);
+      const found = copied === undefined ? await accounts.credential(hash) : copied;
       if (found === null) throw refused('The API key is not valid: it is unknown, or it was revoked.');
       speakFor(call, found, planOf(plans, found));
       if (found.keyId !== null) journal.touch(found.keyId);

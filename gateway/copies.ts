@@ -1,0 +1,74 @@
+// Reads credentials from their copies in Redis. A copy is believed only while accounts-api has said within the last second
+// that copies of this generation may be; else, and where there is none, PostgreSQL is to be asked.
+import type { Clock } from '../kernel/clock.ts';
+import { copiesLeaseMs, copyKey, readCopy, refused, type CredentialCopy } from '../kernel/credential-copy.ts';
+import type { Log } from '../kernel/log.ts';
+import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
+import type { Credential } from './accounts.ts';
+
+export interface Copies {
+  /** What the copy of a key says: whose it is, or null where it does not work. Undefined: there is no copy to be believed. */
+  find(keyHash: string): Promise<Credential | null | undefined>;
+  close(): void;
+}
+
+export interface CopiesOptions {
+  redis: RedisLink;
+  /** Asks accounts-api for leave to believe copies for a second; gives their generation. */
+  lease(): Promise<number>;
+  clock: Clock;
+  log: Log;
+}
+
+const renewEveryMs = 300;
+const parsedMax = 10_000;
+
+export function createCopies({ redis, lease, clock, log }: CopiesOptions): Copies {
+  let generation = 0;
+  let believedUntilMs = 0;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const parsed = new Map<string, CredentialCopy>();
+
+  async function renew(): Promise<void> {
+    const askedAtMs = performance.now(); // accounts-api counts from later on, so it never believes a leave over too soon
+    try {
+      generation = await lease();
+      believedUntilMs = askedAtMs + copiesLeaseMs;
+    } catch (error) {
+      log.debug({ err: error }, 'Copies of credentials are not believed for now');
+    }
+    if (!closed) timer = setTimeout(() => void renew(), renewEveryMs);
+  }
+  void renew();
+
+  /** The same JSON again and again is parsed once. */
+  function parse(json: string): CredentialCopy {
+    const known = parsed.get(json) ?? (JSON.parse(json) as CredentialCopy);
+    if (parsed.size >= parsedMax) parsed.clear();
+    parsed.set(json, known);
+    return known;
+  }
+
+  return {
+    async find(keyHash) {
+      if (performance.now() >= believedUntilMs) return undefined;
+      try {
+        const found = await redis.run(readCopy, copyKey(generation, keyHash), []);
+        if (typeof found !== 'string') return undefined;
+        if (found === refused) return null;
+        const copy = parse(found);
+        if (copy.expires_at !== null && copy.expires_at <= clock.now().getTime()) return null;
+        const { account_id: accountId, key_id: keyId, plan, active } = copy;
+        return { accountId, keyId, sessionId: null, plan, active };
+      } catch (error) {
+        if (error instanceof RedisUnavailable) return undefined;
+        throw error;
+      }
+    },
+    close() {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+// Revocation is strict: with gateways in processes of their own, traffic that fills the copies in Redis, and a Redis that is
+// well, emptied, stalled, killed, or unknown to whoever revokes, no call that begins after the answer is accepted.
+// REVOCATION_TRIALS (default 40) says how often; 10,000 take about half an hour.
+import test from 'ava';
+
+import { createKey, revokeKey } from '../../accounts-api/operator.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startRedis, type PrivateRedis } from '../redis.ts';
+import { startRooms, type Rooms } from '../rooms.ts';
+
+const trials = Number(process.env['REVOCATION_TRIALS'] ?? 40);
+
+let redis: PrivateRedis;
+let rooms: Rooms;
+let gateways: GatewayProcess[];
+
+test.before(async () => {
+  redis = await startRedis();
+  rooms = await startRooms({ redisUrl: redis.url });
+  await rooms.ingest('series_id,date,value\nA,2024-01-31,1\n');
+  gateways = await Promise.all(
+    Array.from({ length: 3 }, () =>
+      startGatewayProcess({
+        REDIS_URL: redis.url,
+        DATA_API_URL: rooms.dataApiUrl,
+        ACCOUNTS_API_URL: rooms.accountsApiUrl,
+      }),
+    ),
+  );
+});
+test.after.always(async () => {
+  for (const gateway of gateways ?? []) await gateway.stop();
+  await rooms?.close();
+  await redis?.stop();
+});
+
+const addresses = () => [rooms.url, ...gateways.map(({ url }) => url)];
+
+async function call(url: string, key: string): Promise<number> {
+  const response = await fetch(`${url}/v1/series/A`, { headers: { 'x-api-key': key } });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** Calls every gateway again and again until told to stop. @returns the calls that were accepted, by when they began. */
+function traffic(key: string) {
+  let stopped = false;
+  const acceptedAtMs: number[] = [];
+  const loops = addresses().map(async (url) => {
+    while (!stopped) {
+      const beganAtMs = performance.now();
+      if ((await call(url, key)) === 200) acceptedAtMs.push(beganAtMs);
+    }
+  });
+  return {
+    acceptedAtMs,
+    async stop() {
+      stopped = true;
+      await Promise.all(loops);
+    },
+  };
+}
+
+const throughGateway = async (keyId: string, manager: string) => {
+  const response = await fetch(`${rooms.url}/v1/keys/${keyId}`, {
+    method: 'DELETE',
+    headers: { 'x-api-key': manager },
+  });
+  if (response.status !== 204) throw new Error(`DELETE answered ${response.status}`);
+};
+
+const ways: Record<string, (keyId: string, manager: string) => Promise<void>> = {
+  'while all is well': throughGateway,
+  'by a command line that knows no Redis': async (keyId) => void (await revokeKey(rooms.accounts, keyId)),
+  'while Redis is emptied': async (keyId, manager) => {
+    await Promise.all([redis.command('flushall'), throughGateway(keyId, manager)]);
+  },
+  'while Redis forgets its scripts': async (keyId, manager) => {
+    await redis.command('script', 'flush');
+    await throughGateway(keyId, manager);
+  },
+  'while Redis takes no writes': async (keyId, manager) => {
+    await redis.command('config', 'set', 'min-replicas-to-write', '1');
+    await throughGateway(keyId, manager);
+    await redis.command('config', 'set', 'min-replicas-to-write', '0');
+  },
+  'while Redis is stalled': async (keyId, manager) => {
+    redis.stall();
+    await throughGateway(keyId, manager);
+    redis.goOn();
+  },
+  'while Redis is killed and comes back': async (keyId, manager) => {
+    await redis.kill();
+    await throughGateway(keyId, manager);
+    await redis.restart();
+  },
+};
+
+const names = Object.keys(ways);
+for (const [i, name] of names.entries()) {
+  test.serial(`no call that begins after a revocation ${name} is accepted`, async (t) => {
+    const count = Math.ceil((trials - i) / names.length);
+    const { accountId, key: manager } = await rooms.accountWithKey('enterprise');
+    for (let trial = 0; trial < count; trial += 1) {
+      const { id, key } = await createKey(rooms.accounts, accountId, `trial ${trial}`);
+      const calls = traffic(key);
+      while (calls.acceptedAtMs.length < 12) await new Promise((resolve) => setImmediate(resolve));
+      await ways[name]?.(id, manager);
+      const answeredAtMs = performance.now();
+      const after = await Promise.all(addresses().flatMap((url) => [call(url, key), call(url, key)]));
+      t.deepEqual([...new Set(after)], [401], `trial ${trial}`);
+      await calls.stop();
+      t.deepEqual(
+        calls.acceptedAtMs.filter((beganAtMs) => beganAtMs > answeredAtMs),
+        [],
+        `trial ${trial}`,
+      );
+    }
+  });
+}
