@@ -152,7 +152,7 @@ export const securityTradesList: List = {
     settlement_date: date('t.settlement_date'),
     code: text('t.code'),
     isin: text(ofSecurity('isin')),
-    type: text('t.type'),
+    type: text(ofSecurity('type')),
     side: text('t.side'),
     price: number('t.price'),
     price_low: number('t.price_low'),
@@ -193,7 +193,7 @@ export function securityTradesWhere(filter: TradeFilter): Conditions {
     .and(filter.code, (p) => `t.code = ${p}`)
     .and(filter.from, (p) => `t.trade_date >= ${p}`)
     .and(filter.to, (p) => `t.trade_date <= ${p}`)
-    .and(filter.type, (p) => `t.type = ${p}`)
+    .and(filter.type, (p) => `t.code in (select s.code from data.securities s where s.type = ${p})`)
     .and(filter.venue, (p) => `t.venue = ${p}`)
     .and(filter.minAmount, (p) => `t.amount >= ${p}`);
 }

@@ -211,14 +211,14 @@ const trade: Dataset = {
   kind: 'table',
   target: 'data.trade',
   key: [
-    'reporter',
-    'flow',
-    'classification',
     'commodity_code',
     'partner_code',
+    'period',
+    'flow',
+    'reporter',
     'basis',
     'currency',
-    'period',
+    'classification',
   ],
   columns: [
     required('reporter', 'country', 'whose trade it is'),

@@ -1,18 +1,19 @@
 -- External trade: what went from where to where, by commodity. A row is replaced when its publisher revises it; status
--- says how final it is. Built for millions: every filter has an index that ends in the date and the number of the row.
+-- says how final it is. Built for millions: every filter that leaves few rows has an index that ends in the order of the
+-- list. Codes compare by their bytes.
 create table data.trade (
   trade_no    bigint generated always as identity primary key,
-  reporter    text not null check (reporter ~ '^[A-Z]{3}$'),                    -- ISO 3166 alpha-3
-  flow        text not null check (flow in ('import', 'export', 're_export')),
-  period      text not null check (period ~ '^[0-9]{4}(-(0[1-9]|1[0-2]))?$'),   -- 2025-01 is monthly, 2025 annual
-  partner_code   text not null check (partner_code ~ '^[A-Z0-9_-]{1,16}$'),     -- ISO 3166 alpha-3; WLD is the world
+  reporter    text collate "C" not null check (reporter ~ '^[A-Z]{3}$'),                    -- ISO 3166 alpha-3
+  flow        text collate "C" not null check (flow in ('import', 'export', 're_export')),
+  period      text collate "C" not null check (period ~ '^[0-9]{4}(-(0[1-9]|1[0-2]))?$'),   -- 2025-01 is monthly, 2025 annual
+  partner_code   text collate "C" not null check (partner_code ~ '^[A-Z0-9_-]{1,16}$'),     -- ISO 3166 alpha-3; WLD is the world
   partner_name   text check (length(partner_name) between 1 and 200),
-  classification text not null check (classification in ('hs', 'sitc', 'bec', 'national_group')),
+  classification text collate "C" not null check (classification in ('hs', 'sitc', 'bec', 'national_group')),
   classification_version text check (length(classification_version) between 1 and 40),
-  commodity_code text not null check (commodity_code ~ '^[A-Za-z0-9._-]{1,20}$'), -- text: zeros lead; TOTAL is all of them
+  commodity_code text collate "C" not null check (commodity_code ~ '^[A-Za-z0-9._-]{1,20}$'), -- text: zeros lead; TOTAL is all of them
   commodity_name text check (length(commodity_name) between 1 and 1000),
-  basis       text not null check (basis in ('customs', 'bop')),
-  currency    text not null check (currency ~ '^[A-Z]{3}$'),
+  basis       text collate "C" not null check (basis in ('customs', 'bop')),
+  currency    text collate "C" not null check (currency ~ '^[A-Z]{3}$'),
   valuation   text check (valuation in ('cif', 'fob')),                         -- of value
   value       numeric check (value > '-infinity' and value < 'infinity'),
   cif_value   numeric check (cif_value > '-infinity' and cif_value < 'infinity'),
@@ -32,13 +33,12 @@ create table data.trade (
               make_date(left(period, 4)::integer, case length(period) when 4 then 12 else right(period, 2)::integer end, 1)
               + interval '1 month' - interval '1 day') stored,
   updated_on  date not null default current_date,
-  unique (reporter, flow, classification, commodity_code, partner_code, basis, currency, period)
+  unique (commodity_code, partner_code, period, flow, reporter, basis, currency, classification) -- what differs most first
 );
 create index trade_by_date on data.trade (date, trade_no);
 create index trade_by_partner on data.trade (partner_code, date, trade_no);
-create index trade_by_commodity on data.trade (commodity_code text_pattern_ops, date, trade_no); -- and by beginnings
-create index trade_by_level on data.trade (level, date, trade_no);
-create index trade_by_flow on data.trade (flow, date, trade_no);
+create index trade_by_commodity on data.trade (commodity_code, date, trade_no);
+create index trade_by_level on data.trade (level, date, trade_no) where level < 6; -- most rows have more digits
 create index trade_by_reporter on data.trade (reporter, flow, date, trade_no);
 create index trade_by_value on data.trade (value desc nulls last, trade_no desc);
 create index trade_by_update on data.trade using brin (updated_on);

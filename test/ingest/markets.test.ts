@@ -103,7 +103,6 @@ test.serial('prices and trades find their security by code, former code or ISIN'
   t.like(await loadCsv(database, more, trades), { pointsNew: 1 });
   t.like(await row('security_trades', `trade_id = 'T1'`), {
     code: 'HBL-TFC-190216',
-    type: 'tfc',
     trade_time: '10:30:00',
   });
 });
@@ -147,11 +146,6 @@ test.serial('prices and trades of unknown securities are refused, as are two of 
       [3, 'side', 'swap'],
     ],
   );
-});
-
-test.serial('a security of another type takes its trades along', async (t) => {
-  await loadCsv(database, ['code,type', 'HBL/TFC/190216,sukuk'], { dataset: 'securities' });
-  t.like(await row('security_trades', `trade_id = 'T1'`), { type: 'sukuk' });
 });
 
 test.serial('an auction is one row an instrument, tenor and day; a reopening shares its id', async (t) => {
