@@ -5,6 +5,8 @@ import pg from 'pg';
 import type { Clock } from '../kernel/clock.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 
+const leaveTimeoutMs = 3_000;
+
 export const silentLog: Log = createLog('test', 'silent');
 
 /** For rooms that tests start: any 32 characters. */
@@ -29,12 +31,32 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   await onServer(server, `create database ${name} template almanac_template`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => onServer(server, `drop database ${name} with (force)`) };
+  return { url: url.href, drop: () => dropDatabase(server, name) };
 }
 
 /** The private Redis of this run. Keys are shared between test files: prefix yours, or use ids of your own. */
 export function testRedisUrl(): string {
   return requireEnv('TEST_REDIS_URL');
+}
+
+/**
+ * A pool that has ended may still hold a socket that is closing, and a backend that is ended by force then throws at its
+ * client when nobody listens any more: so the connections are waited for, and force is for those that stay.
+ */
+async function dropDatabase(server: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  try {
+    const deadline = Date.now() + leaveTimeoutMs;
+    for (;;) {
+      const { rowCount } = await client.query('select from pg_stat_activity where datname = $1', [name]);
+      if (rowCount === 0 || Date.now() > deadline) break;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await client.query(`drop database ${name} with (force)`);
+  } finally {
+    await client.end();
+  }
 }
 
 async function onServer(url: string, statement: string): Promise<void> {
