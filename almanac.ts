@@ -1,39 +1,31 @@
 // The command line: one table of commands; each command's file is its whole story.
 // Exit codes: 0 done, 1 failed, 2 the words were wrong.
 import { UsageError, type Command } from './cli/command.ts';
-import { accounts } from './cli/accounts.ts';
-import { check } from './cli/check.ts';
-import { ingest } from './cli/ingest.ts';
-import { keys } from './cli/keys.ts';
-import { migrate } from './cli/migrate.ts';
-import { seed } from './cli/seed.ts';
-import { start } from './cli/start.ts';
-import { usage } from './cli/usage.ts';
-import { vintages } from './cli/vintages.ts';
 import { Failure } from './kernel/errors.ts';
 
-const commands: Record<string, Command> = {
-  start,
-  migrate,
-  seed,
-  ingest,
-  accounts,
-  keys,
-  usage,
-  vintages,
-  check,
+// Each is read when it is asked for: a load need not wait for the gateway's packages.
+const commands: Record<string, () => Promise<Command>> = {
+  start: async () => (await import('./cli/start.ts')).start,
+  migrate: async () => (await import('./cli/migrate.ts')).migrate,
+  seed: async () => (await import('./cli/seed.ts')).seed,
+  ingest: async () => (await import('./cli/ingest.ts')).ingest,
+  accounts: async () => (await import('./cli/accounts.ts')).accounts,
+  keys: async () => (await import('./cli/keys.ts')).keys,
+  usage: async () => (await import('./cli/usage.ts')).usage,
+  vintages: async () => (await import('./cli/vintages.ts')).vintages,
+  check: async () => (await import('./cli/check.ts')).check,
 };
 
 process.exitCode = await main(process.argv.slice(2));
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help') {
-    process.stdout.write(overview());
+    process.stdout.write(await overview());
     return name === undefined ? 2 : 0;
   }
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const command = Object.hasOwn(commands, name) ? await commands[name]?.() : undefined;
   if (command === undefined) {
-    process.stderr.write(`almanac: there is no command "${name}".\n\n${overview()}`);
+    process.stderr.write(`almanac: there is no command "${name}".\n\n${await overview()}`);
     return 2;
   }
   if (args.includes('--help')) {
@@ -66,7 +58,9 @@ function report(error: unknown, command: Command): number {
   return 1;
 }
 
-function overview(): string {
-  const lines = Object.entries(commands).map(([name, command]) => `  ${name.padEnd(10)} ${command.summary}`);
+async function overview(): Promise<string> {
+  const lines = await Promise.all(
+    Object.entries(commands).map(async ([name, read]) => `  ${name.padEnd(10)} ${(await read()).summary}`),
+  );
   return `Usage: almanac <command> [arguments]\n\n${lines.join('\n')}\n\nalmanac <command> --help tells more.\n`;
 }
