@@ -1,4 +1,4 @@
-// What the real-data checks ask of the API, typed: points as JSON, as CSV, and page by page.
+// What the real-data checks ask of the command line and of the API, typed: loads, and points as JSON, as CSV, page by page.
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
 
@@ -10,6 +10,39 @@ export interface Instance {
   get(target: string): Promise<Response>;
 }
 
+/** The flags of `almanac ingest`: true is the bare flag, a list repeats it, names and values are one flag each. */
+export type Flags = Record<string, string | true | readonly string[] | Readonly<Record<string, string>>>;
+
+/** What a load came to, as `--json` prints it. */
+export interface Loaded {
+  rows_read: number;
+  points_new: number;
+  points_revised: number;
+  points_unchanged: number;
+  points_deleted: number;
+  rows_rejected: number;
+}
+
+/** Loads a file by the command line. */
+export async function ingest(
+  instance: Instance,
+  dataset: string,
+  file: string,
+  flags: Flags,
+): Promise<Loaded> {
+  const words = Object.entries(flags).flatMap(([name, value]) => {
+    if (value === true) return [`--${name}`];
+    const values =
+      typeof value === 'string'
+        ? [value]
+        : Array.isArray(value)
+          ? value
+          : Object.entries(value).map((pair) => pair.join('='));
+    return values.flatMap((each) => [`--${name}`, each]);
+  });
+  return JSON.parse(await instance.almanac('ingest', dataset, file, ...words, '--json')) as Loaded;
+}
+
 export interface Point {
   date: string;
   value: number;
@@ -17,6 +50,8 @@ export interface Point {
 }
 
 interface SeriesAnswer {
+  series: string;
+  meta: Record<string, unknown>;
   data: Point[];
   pagination: { next_cursor: string | null; count: number };
 }
@@ -27,10 +62,20 @@ export async function points(instance: Instance, target: string): Promise<Point[
 }
 
 export async function series(instance: Instance, target: string): Promise<SeriesAnswer> {
+  return (await json(instance, target)) as SeriesAnswer;
+}
+
+/** The envelopes of a call for many series. */
+export async function manySeries(instance: Instance, target: string): Promise<SeriesAnswer[]> {
+  return ((await json(instance, target)) as { data: SeriesAnswer[] }).data;
+}
+
+/** The body of a call that succeeds; asserts 200. */
+export async function json(instance: Instance, target: string): Promise<unknown> {
   const response = await instance.get(target);
   const body = await response.text();
   assert.equal(response.status, 200, `${target}: ${body.slice(0, 300)}`);
-  return JSON.parse(body) as SeriesAnswer;
+  return JSON.parse(body);
 }
 
 /** All points by cursor, `limit` at a time. */
