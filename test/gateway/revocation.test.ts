@@ -44,10 +44,10 @@ async function call(url: string, key: string): Promise<number> {
 
 /** Calls every gateway again and again until told to stop. @returns the calls that were accepted, by when they began. */
 function traffic(key: string) {
-  let stopped = false;
+  const client = { stopped: false };
   const acceptedAtMs: number[] = [];
   const loops = addresses().map(async (url) => {
-    while (!stopped) {
+    while (!client.stopped) {
       const beganAtMs = performance.now();
       if ((await call(url, key)) === 200) acceptedAtMs.push(beganAtMs);
     }
@@ -55,7 +55,7 @@ function traffic(key: string) {
   return {
     acceptedAtMs,
     async stop() {
-      stopped = true;
+      client.stopped = true;
       await Promise.all(loops);
     },
   };
