@@ -5,6 +5,7 @@ import { commodityFiles } from './demo-commodities.ts';
 import { calendarFile } from './demo-calendar.ts';
 import { random, source, type DemoFile } from './demo-file.ts';
 import { fundFiles } from './demo-funds.ts';
+import { marketFiles } from './demo-markets.ts';
 
 const firstMonth = '2015-01-31';
 const firstDay = '2022-01-03';
@@ -29,6 +30,7 @@ export function demoFiles(today: string): DemoFile[] {
     observations(yesterday, ['currency', 'side'], () => exchangeRatePoints(yesterday)),
     ...commodityFiles(yesterday),
     ...fundFiles(yesterday),
+    ...marketFiles(yesterday),
     calendarFile(today),
   ];
 }

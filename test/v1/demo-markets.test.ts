@@ -1,0 +1,34 @@
+import test from 'ava';
+import { demoFiles } from '../../ingest/demo.ts';
+import { startListRoom, type ListRoom } from '../list-room.ts';
+
+let room: ListRoom;
+
+test.before(async () => {
+  room = await startListRoom();
+  for (const { dataset, lines } of demoFiles('2024-06-30')) {
+    if (['securities', 'security-prices', 'security-trades', 'auctions', 'trade'].includes(dataset))
+      await room.load(dataset, [...lines()]);
+  }
+});
+
+test.after.always(() => room.close());
+
+test('every list of securities, auctions and trade has something to show of the demo', async (t) => {
+  for (const path of [
+    '/v1/securities?type=sukuk',
+    '/v1/securities/DEMO%2FTFC%2F050623/prices',
+    '/v1/securities/trades',
+    '/v1/fixed-income/auctions?status=announced',
+    '/v1/fixed-income/auctions?status=held&instrument=pib_fixed',
+    '/v1/trade?flow=export&partner=CHN',
+    '/v1/trade?flow=balance&from=2024&aggregate_by=partner',
+  ]) {
+    const { count, data } = await room.list(path);
+    t.true(count > 0, path);
+    t.true(
+      data.every((row) => row['source'] === 'Almanac demo generator (synthetic)'),
+      path,
+    );
+  }
+});
