@@ -36,9 +36,8 @@ export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
   const db = connect(options.databaseUrl, redis);
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
-  const throttle = createThrottle({ redisUrl: options.redisUrl, secret: options.identitySecret, log });
+  const throttle = createThrottle({ redis, secret: options.identitySecret });
   const close = async () => {
-    throttle.close();
     await jobs.close();
     await db.close();
     redis?.close();

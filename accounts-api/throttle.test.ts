@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { silentLog, testRedisUrl } from '../test/harness.ts';
+import { openRedis } from '../kernel/redis.ts';
 import { createThrottle, waitSeconds } from './throttle.ts';
 
 const someone = () => `throttle-${randomBytes(6).toString('hex')}@example.org`;
@@ -11,17 +12,12 @@ const somewhere = () => {
   const [high, low] = [Math.floor(hosts / 250), hosts % 250];
   return `10.${randomBytes(1)[0]}.${high}.${low}`;
 };
-const throttleOf = (redisUrl?: string) =>
-  createThrottle({ redisUrl, secret: 'x'.repeat(32), log: silentLog });
-
-/** A throttle that counts where it says: in Redis once it is connected. */
-async function readyThrottle(redisUrl: string | undefined) {
-  const throttle = throttleOf(redisUrl);
-  if (redisUrl === undefined) return throttle;
-  const probe = throttleOf(redisUrl);
-  await connected(throttle, probe);
-  probe.close();
-  return throttle;
+/** A throttle that counts in Redis where it is given one, from the first try on. */
+async function throttleOf(t: ExecutionContext, redisUrl: string | undefined) {
+  const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, silentLog);
+  t.teardown(() => redis?.close());
+  await redis?.opened();
+  return createThrottle({ redis, secret: 'x'.repeat(32) });
 }
 
 const stores: [string, () => string | undefined][] = [
@@ -29,45 +25,49 @@ const stores: [string, () => string | undefined][] = [
   ['in Redis', testRedisUrl],
 ];
 
-test('five tries are free, then each waits twice as long as the one before, a quarter of an hour at most', (t) => {
-  t.deepEqual([1, 5, 6, 7, 8, 9].map(waitSeconds), [0, 0, 1, 2, 4, 8]);
-  t.is(waitSeconds(15), 512);
-  t.is(waitSeconds(16), 900);
-  t.is(waitSeconds(10_000), 900);
-});
+test.serial(
+  'five tries are free, then each waits twice as long as the one before, a quarter of an hour at most',
+  (t) => {
+    t.deepEqual([1, 5, 6, 7, 8, 9].map(waitSeconds), [0, 0, 1, 2, 4, 8]);
+    t.is(waitSeconds(15), 512);
+    t.is(waitSeconds(16), 900);
+    t.is(waitSeconds(10_000), 900);
+  },
+);
 
 for (const [where, redisUrl] of stores) {
-  test(`${where}: an account under attack from many addresses is throttled, and its owner's device is not`, async (t) => {
-    const throttle = await readyThrottle(redisUrl());
-    const email = someone();
-    const device = throttle.deviceToken(email);
-    for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() });
-    const error = await t.throwsAsync(throttle.signIn({ email: email.toUpperCase(), ip: somewhere() }), {
-      code: 'rate_limited',
-    });
-    t.like(error, { headers: { 'retry-after': '1' } });
-    await t.throwsAsync(
-      throttle.signIn({ email, ip: somewhere(), device: throttle.deviceToken(someone()) }),
-      { code: 'rate_limited' },
-    );
-    await t.throwsAsync(throttle.signIn({ email, ip: somewhere(), device: `${device.slice(0, -1)}x` }), {
-      code: 'rate_limited',
-    });
-    await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere(), device }));
-    throttle.close();
-  });
+  test.serial(
+    `${where}: an account under attack from many addresses is throttled, and its owner's device is not`,
+    async (t) => {
+      const throttle = await throttleOf(t, redisUrl());
+      const email = someone();
+      const device = throttle.deviceToken(email);
+      for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() });
+      const error = await t.throwsAsync(throttle.signIn({ email: email.toUpperCase(), ip: somewhere() }), {
+        code: 'rate_limited',
+      });
+      t.like(error, { headers: { 'retry-after': '1' } });
+      await t.throwsAsync(
+        throttle.signIn({ email, ip: somewhere(), device: throttle.deviceToken(someone()) }),
+        { code: 'rate_limited' },
+      );
+      await t.throwsAsync(throttle.signIn({ email, ip: somewhere(), device: `${device.slice(0, -1)}x` }), {
+        code: 'rate_limited',
+      });
+      await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere(), device }));
+    },
+  );
 
-  test(`${where}: a device counts for itself, so a stolen token guesses no faster`, async (t) => {
-    const throttle = await readyThrottle(redisUrl());
+  test.serial(`${where}: a device counts for itself, so a stolen token guesses no faster`, async (t) => {
+    const throttle = await throttleOf(t, redisUrl());
     const email = someone();
     const device = throttle.deviceToken(email);
     for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere(), device });
     await t.throwsAsync(throttle.signIn({ email, ip: somewhere(), device }), { code: 'rate_limited' });
-    throttle.close();
   });
 
-  test(`${where}: a right password, or a reset, forgets the tries before it`, async (t) => {
-    const throttle = await readyThrottle(redisUrl());
+  test.serial(`${where}: a right password, or a reset, forgets the tries before it`, async (t) => {
+    const throttle = await throttleOf(t, redisUrl());
     const email = someone();
     for (let i = 0; i < 5; i += 1) await throttle.signIn({ email, ip: somewhere() });
     await (await throttle.signIn({ email, ip: somewhere() })).succeeded();
@@ -75,21 +75,22 @@ for (const [where, redisUrl] of stores) {
     await t.throwsAsync(throttle.signIn({ email, ip: somewhere() }), { code: 'rate_limited' });
     await throttle.forgive(email);
     await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere() }));
-    throttle.close();
   });
 
-  test(`${where}: one password sprayed over a thousand accounts from one address is stopped at the thirtieth failure`, async (t) => {
-    const throttle = await readyThrottle(redisUrl());
-    const ip = somewhere();
-    const results = await Promise.allSettled(
-      Array.from({ length: 1000 }, () => throttle.signIn({ email: someone(), ip })),
-    );
-    t.is(results.filter(({ status }) => status === 'fulfilled').length, 30);
-    throttle.close();
-  });
+  test.serial(
+    `${where}: one password sprayed over a thousand accounts from one address is stopped at the thirtieth failure`,
+    async (t) => {
+      const throttle = await throttleOf(t, redisUrl());
+      const ip = somewhere();
+      const results = await Promise.allSettled(
+        Array.from({ length: 1000 }, () => throttle.signIn({ email: someone(), ip })),
+      );
+      t.is(results.filter(({ status }) => status === 'fulfilled').length, 30);
+    },
+  );
 
-  test(`${where}: walking through a /64 of IPv6 is one address`, async (t) => {
-    const throttle = await readyThrottle(redisUrl());
+  test.serial(`${where}: walking through a /64 of IPv6 is one address`, async (t) => {
+    const throttle = await throttleOf(t, redisUrl());
     const net = `2001:db8:${randomBytes(2).toString('hex')}:1`;
     const results = await Promise.allSettled(
       Array.from({ length: 50 }, (_, i) =>
@@ -97,11 +98,10 @@ for (const [where, redisUrl] of stores) {
       ),
     );
     t.is(results.filter(({ status }) => status === 'fulfilled').length, 30);
-    throttle.close();
   });
 
-  test(`${where}: an address is mailed three times an hour, and asks for ten mails`, async (t) => {
-    const throttle = await readyThrottle(redisUrl());
+  test.serial(`${where}: an address is mailed three times an hour, and asks for ten mails`, async (t) => {
+    const throttle = await throttleOf(t, redisUrl());
     const email = someone();
     for (let i = 0; i < 3; i += 1) await throttle.mail({ email, ip: somewhere() });
     await t.throwsAsync(throttle.mail({ email: email.toUpperCase(), ip: somewhere() }), {
@@ -110,52 +110,35 @@ for (const [where, redisUrl] of stores) {
     const ip = somewhere();
     for (let i = 0; i < 10; i += 1) await throttle.mail({ email: someone(), ip });
     await t.throwsAsync(throttle.mail({ email: someone(), ip }), { code: 'rate_limited' });
-    throttle.close();
   });
 
-  test(`${where}: tries at links are 20 in ten minutes an address`, async (t) => {
-    const throttle = await readyThrottle(redisUrl());
+  test.serial(`${where}: tries at links are 20 in ten minutes an address`, async (t) => {
+    const throttle = await throttleOf(t, redisUrl());
     const ip = somewhere();
     const results = await Promise.allSettled(Array.from({ length: 25 }, () => throttle.token(ip)));
     t.is(results.filter(({ status }) => status === 'fulfilled').length, 20);
-    throttle.close();
   });
 }
 
-test('two instances with one Redis count together', async (t) => {
-  const [a, b] = [throttleOf(testRedisUrl()), throttleOf(testRedisUrl())];
+test.serial('two instances with one Redis count together', async (t) => {
+  const [a, b] = [await throttleOf(t, testRedisUrl()), await throttleOf(t, testRedisUrl())];
   const email = someone();
-  await connected(a, b);
   for (let i = 0; i < 3; i += 1) {
     await a.signIn({ email, ip: somewhere() });
     await b.signIn({ email, ip: somewhere() });
   }
   await t.throwsAsync(b.signIn({ email, ip: somewhere() }), { code: 'rate_limited' });
-  a.close();
-  b.close();
 });
 
-test('a Redis that is dead, or takes connections and says nothing, still limits', async (t) => {
+test.serial('a Redis that is dead, or takes connections and says nothing, still limits', async (t) => {
   const silent = createServer((socket) => socket.resume());
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => silent.close());
   const { port } = silent.address() as { port: number };
   for (const url of ['redis://127.0.0.1:1', `redis://127.0.0.1:${port}`]) {
-    const throttle = throttleOf(url);
+    const throttle = await throttleOf(t, url);
     const email = someone();
     for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() });
     await t.throwsAsync(throttle.signIn({ email, ip: somewhere() }), { code: 'rate_limited' });
-    throttle.close();
   }
-  silent.close();
 });
-
-/** Until both count in Redis: what one takes the other sees. */
-async function connected(...throttles: ReturnType<typeof throttleOf>[]): Promise<void> {
-  for (;;) {
-    const ip = somewhere();
-    for (let i = 0; i < 10; i += 1) for (const throttle of throttles) await throttle.token(ip);
-    const counted = await Promise.allSettled(throttles.map((throttle) => throttle.token(ip)));
-    if (counted.every(({ status }) => status === 'rejected')) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}

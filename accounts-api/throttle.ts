@@ -3,10 +3,9 @@
 // Nobody can lock an owner out: waits end by themselves, and a device that has signed in before counts on its own.
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { createClient } from 'redis';
 import { limitKey } from '../kernel/address.ts';
 import { fail } from '../kernel/errors.ts';
-import type { Log } from '../kernel/log.ts';
+import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
 
 export interface Throttle {
   /**
@@ -23,7 +22,6 @@ export interface Throttle {
   token(ip: string): Promise<void>;
   /** A token for a device that has just signed in. */
   deviceToken(email: string): string;
-  close(): void;
 }
 
 export interface SignInTry {
@@ -40,20 +38,23 @@ export function waitSeconds(tries: number): number {
   return tries <= freeTries ? 0 : Math.min(quarterHour, 2 ** (tries - freeTries - 1));
 }
 
-/** @param redisUrl undefined: counted in this process. @param secret signs the tokens of devices. */
-export function createThrottle(options: {
-  redisUrl: string | undefined;
+/** @param redis undefined: counted in this process. @param secret signs the tokens of devices. */
+export function createThrottle({
+  redis,
+  secret,
+}: {
+  redis: RedisLink | undefined;
   secret: string;
-  log: Log;
 }): Throttle {
-  const { limiter, close } = createLimiters(options.redisUrl, options.log);
+  const limiter = (name: string, points: number, duration: number) =>
+    createLimiter(redis, name, points, duration);
   const failuresOfAddress = limiter('failures', 30, quarterHour);
   const tries = limiter('tries', 1_000_000, quarterHour);
   const gate = limiter('gate', 1, 1);
   const mailsOfIp = limiter('mail-ip', 10, hour);
   const mailsToAddress = limiter('mail-to', 3, hour);
   const tokensOfIp = limiter('token', 20, 10 * 60);
-  const devices = createDeviceTokens(options.secret);
+  const devices = createDeviceTokens(secret);
   const account = (email: string) => `account:${hashed(email)}`;
 
   return {
@@ -93,7 +94,6 @@ export function createThrottle(options: {
       await tokensOfIp.take(limitKey(ip));
     },
     deviceToken: (email) => devices.mint(email),
-    close,
   };
 }
 
@@ -123,75 +123,57 @@ interface Limiter {
   forget(key: string): Promise<void>;
 }
 
-// Redis answers in well under 1 ms; one that is stalled must not stall sign-ins.
-const redisDeadlineMs = 500;
+function createLimiter(
+  redis: RedisLink | undefined,
+  name: string,
+  points: number,
+  duration: number,
+): Limiter {
+  const settings = { points, duration, keyPrefix: `almanac:throttle:${name}` };
+  const memory = new RateLimiterMemory(settings);
+  const shared =
+    redis && new RateLimiterRedis({ ...settings, storeClient: redis.client, useRedisPackage: true });
 
-function createLimiters(redisUrl: string | undefined, log: Log) {
-  const client = redisUrl === undefined ? undefined : connect(redisUrl, log);
-
-  function limiter(name: string, points: number, duration: number): Limiter {
-    const settings = { points, duration, keyPrefix: `almanac:throttle:${name}` };
-    const memory = new RateLimiterMemory(settings);
-    const shared =
-      client && new RateLimiterRedis({ ...settings, storeClient: client, useRedisPackage: true });
-
-    /** Asks Redis where it answers, else this process. A limit that is reached is an answer. */
-    async function ask<T>(question: (store: RateLimiterMemory | RateLimiterRedis) => Promise<T>): Promise<T> {
-      if (shared !== undefined && client?.isReady === true) {
-        try {
-          return await withDeadline(question(shared));
-        } catch (error) {
-          if (error instanceof RateLimiterRes) throw error;
-          log.warn({ err: error }, 'Redis does not answer; tries are counted in this process');
-        }
-      }
+  /** Asks Redis where it answers, else this process. */
+  async function ask<T>(question: (store: RateLimiterMemory | RateLimiterRedis) => Promise<T>): Promise<T> {
+    if (redis === undefined || shared === undefined) return question(memory);
+    try {
+      return await redis.ask(() => question(shared));
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) throw error;
       return question(memory);
     }
-    return {
-      async take(key, durationSeconds) {
-        const custom = durationSeconds === undefined ? {} : { customDuration: durationSeconds };
-        try {
-          return (await ask((store) => store.consume(key, 1, custom))).consumedPoints;
-        } catch (rejection) {
-          if (!(rejection instanceof RateLimiterRes)) throw rejection;
-          const seconds = Math.max(1, Math.ceil(rejection.msBeforeNext / 1000));
-          return fail('rate_limited', `Too many tries; the next one is possible in ${seconds} s.`, {
-            headers: { 'retry-after': String(seconds) },
-          });
-        }
-      },
-      async giveBack(key) {
-        await ask((store) => store.reward(key, 1));
-      },
-      async forget(key) {
-        await ask((store) => store.delete(key));
-      },
-    };
   }
-  return { limiter, close: () => client?.destroy() };
+  return {
+    async take(key, durationSeconds) {
+      const custom = durationSeconds === undefined ? {} : { customDuration: durationSeconds };
+      const { taken, waitMs } = await ask((store) => consume(store, key, custom));
+      if (waitMs === null) return taken;
+      const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+      return fail('rate_limited', `Too many tries; the next one is possible in ${seconds} s.`, {
+        headers: { 'retry-after': String(seconds) },
+      });
+    },
+    async giveBack(key) {
+      await ask((store) => store.reward(key, 1));
+    },
+    async forget(key) {
+      await ask((store) => store.delete(key));
+    },
+  };
 }
 
-function connect(url: string, log: Log) {
-  const client = createClient({
-    url,
-    disableOfflineQueue: true, // while it is away, fail at once
-    pingInterval: 1_000, // with socketTimeout: a half-open connection is found and made anew
-    socket: { socketTimeout: 5_000, reconnectStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1_000) },
-  });
-  client.on('error', (error: unknown) => log.warn({ err: error }, 'Redis connection failed'));
-  client.connect().catch((error: unknown) => log.warn({ err: error }, 'Redis connection given up'));
-  return client;
-}
-
-async function withDeadline<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${redisDeadlineMs} ms`)), redisDeadlineMs);
-  });
+/** The library rejects both for a limit and for an error; only the former is an answer. */
+async function consume(
+  store: RateLimiterMemory | RateLimiterRedis,
+  key: string,
+  options: { customDuration?: number },
+): Promise<{ taken: number; waitMs: number | null }> {
   try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
+    return { taken: (await store.consume(key, 1, options)).consumedPoints, waitMs: null };
+  } catch (rejection) {
+    if (!(rejection instanceof RateLimiterRes)) throw rejection;
+    return { taken: rejection.consumedPoints, waitMs: rejection.msBeforeNext };
   }
 }
 
