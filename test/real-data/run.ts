@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
 import { checkFredMd } from './fred-md.ts';
+import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
 import { createInstallation } from '../instance.ts';
 import type { Instance } from './answers.ts';
@@ -21,6 +22,7 @@ export interface Check {
 const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
   'core-series': checkCoreSeries,
   'fred-md': checkFredMd,
+  'philadelphia-fed': checkPhiladelphiaFed,
   'wfp-prices': checkWfpPrices,
   'bls-calendar': checkBlsCalendar,
 };
