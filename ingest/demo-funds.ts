@@ -4,7 +4,7 @@ import { addDays, addMonths, dayNumber, periodEnd } from '../kernel/periods.ts';
 import { random, source, type DemoFile } from './demo-file.ts';
 
 const firstDay = '2019-01-02';
-const firstPortfolio = '2025-03-31';
+const firstPortfolio = '2023-12-31';
 const indexId = 'DEMO.SHARE-INDEX';
 
 const companies = [

@@ -1,0 +1,104 @@
+import test from 'ava';
+import { startListRoom, type ListRoom } from '../list-room.ts';
+
+let room: ListRoom;
+
+test.before(async () => {
+  room = await startListRoom();
+  await room.load('amcs', [
+    'amc_id,name,short_name,licence_no,rating,rating_agency,rating_date,website,established,source',
+    'alpha,Alpha Asset Management,Alpha,L-1,AM1,Rater,2025-01-01,https://alpha.example/,1999-05-01,Register',
+    'beta,Beta Investments,,,,,,,,Register',
+    'new,Nothing yet,,,,,,,,Register',
+  ]);
+  await room.load('funds', [
+    'fund_id,name,amc_id,category,currency,status,source',
+    'a-cash,A Cash,alpha,Money market,PKR,active,Register',
+    'a-share,A Share,alpha,Equity,PKR,,Register',
+    'a-old,A Old,alpha,Equity,PKR,closed,Register',
+    'b-share,B Share,beta,Equity,PKR,active,Register',
+    'b-dollar,B Dollar,beta,Equity,USD,active,Register',
+    'c-share,C Share,,Equity,PKR,active,Register',
+  ]);
+  await room.load('nav', [
+    'fund,date,nav,aum',
+    'a-cash,2025-01-15,10,100.50',
+    'a-cash,2025-01-31,10,110.50',
+    'a-cash,2025-02-28,10,120.25',
+    'a-share,2025-01-31,10,30',
+    'a-share,2025-02-27,10,29.75',
+    'a-old,2025-01-31,10,1000',
+    'b-share,2025-02-28,10,50',
+    'b-dollar,2025-02-28,10,7',
+  ]);
+});
+
+test.after.always(() => room.close());
+
+test('a company shows what it manages: its present funds, their assets and its share', async (t) => {
+  const { data, count } = await room.list('/v1/amcs');
+  t.is(count, 3);
+  t.deepEqual(
+    { ...data[0], last_updated: null },
+    {
+      id: 'alpha',
+      name: 'Alpha Asset Management',
+      short_name: 'Alpha',
+      licence_no: 'L-1',
+      rating: { grade: 'AM1', agency: 'Rater', date: '2025-01-01' },
+      website: 'https://alpha.example/',
+      established: '1999-05-01',
+      funds_count: 2,
+      aum_total: 150,
+      aum_date: '2025-02-28',
+      currency: 'PKR',
+      market_share_pct: 100,
+      as_of: '2025-02-28',
+      source: 'Register',
+      last_updated: null,
+    },
+  );
+  t.like(data[1], { id: 'beta', funds_count: 2, aum_total: null, currency: null, market_share_pct: null });
+  t.like(data[2], { id: 'new', funds_count: 0, aum_total: null, rating: null });
+});
+
+test('companies can be searched, sorted, walked and had as CSV', async (t) => {
+  t.deepEqual(await room.column('/v1/amcs?q=INVEST', 'id'), ['beta']);
+  t.deepEqual(await room.walk('/v1/amcs?sort=-aum_total', 'id', 1), ['alpha', 'new', 'beta']);
+  t.deepEqual(await room.walk('/v1/amcs?sort=-funds_count', 'id', 2), ['beta', 'alpha', 'new']);
+  const { text } = await room.call('/v1/amcs?format=csv&fields=id,aum_total');
+  t.is(text, 'id,aum_total\r\nalpha,150.00\r\nbeta,\r\nnew,\r\n');
+});
+
+test('one company has its categories, the assets of past months and every fund it had', async (t) => {
+  const { data } = (await room.call('/v1/amcs/alpha')).json as { data: Record<string, unknown> };
+  t.like(data, { id: 'alpha', aum_total: 150, funds_count: 2 });
+  t.deepEqual(data['categories'], [
+    { category: 'Equity', funds_count: 1, aum: 29.75, currency: 'PKR' },
+    { category: 'Money market', funds_count: 1, aum: 120.25, currency: 'PKR' },
+  ]);
+  t.deepEqual(data['aum_history'], [
+    { date: '2025-01-31', aum: 1140.5, currency: 'PKR', funds_count: 3 },
+    { date: '2025-02-28', aum: 150, currency: 'PKR', funds_count: 2 },
+  ]);
+  t.deepEqual(
+    (data['funds'] as { id: string }[]).map(({ id }) => id),
+    ['a-cash', 'a-old', 'a-share'],
+  );
+});
+
+test('an unknown company is 404 with the nearest id', async (t) => {
+  const { error } = await room.list('/v1/amcs/alphe');
+  t.deepEqual([error.code, error.param], ['not_found', 'amc']);
+  t.regex(error.message, /Did you mean "alpha"/);
+});
+
+test('an answer holds until a load changes it', async (t) => {
+  const first = await room.call('/v1/amcs/new');
+  const again = async () =>
+    (await room.call('/v1/amcs/new', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } }))
+      .status;
+  t.is(await again(), 304);
+  await room.load('amcs', ['amc_id,short_name', 'new,N']);
+  t.is(await again(), 200);
+});
