@@ -7,6 +7,8 @@ import { daily, fileOf, loadCsv, published, rowCounts } from './loading.ts';
 
 interface Load {
   vintage: string;
+  /** Says again what stands at the vintage. */
+  echoes: boolean;
   full: boolean;
   isFile: boolean;
   /** point → value; '' is published as missing. */
@@ -24,20 +26,31 @@ test.after.always(async () => {
   await testDatabase.drop();
 });
 
-const vintages = ['2024-03-01', '2024-03-02', '2024-03-03', '2024-03-04', '2024-03-05', '2024-03-06'];
-const points = ['2024-01-01 buy', '2024-01-02 buy', '2024-01-03 buy', '2024-01-05 buy', '2024-01-02 sell'];
+const vintages = ['2024-03-01', '2024-03-02', '2024-03-03', '2024-03-04', '2024-03-05'];
+const points = ['2024-01-01 buy', '2024-01-02 buy', '2024-01-04 buy', '2024-01-02 sell'];
 
 const anyLoad: fc.Arbitrary<Load> = fc.record({
   vintage: fc.constantFrom(...vintages),
+  echoes: fc.boolean(),
   full: fc.boolean(),
   isFile: fc.boolean(),
   states: fc
-    .dictionary(fc.constantFrom(...points), fc.constantFrom('1', '2', '3', ''), {
+    .dictionary(fc.constantFrom(...points), fc.constantFrom('1', '2', ''), {
       minKeys: 1,
       noNullPrototype: true,
     })
     .map((states) => new Map(Object.entries(states))),
 });
+
+/** The load as a file: one that echoes takes from `states` only which points it leaves out, unless none would be left. */
+function written(load: Load, loads: readonly Load[]): Load {
+  if (!load.echoes) return load;
+  const standing = Object.entries(asOf(loads, load.vintage)).map(
+    ([point, value]) => [point, value ?? ''] as const,
+  );
+  const echoed = standing.filter(([point]) => load.states.get(point) !== '1');
+  return echoed.length === 0 ? load : { ...load, states: new Map(echoed) };
+}
 
 /** The series as published at the end of a day: its loads folded by vintage, then by order of loading. */
 function asOf(loads: readonly Load[], vintage: string): Table {
@@ -86,23 +99,24 @@ let runs = 0;
 test.serial(
   'any loads at any vintages in any order answer, at every vintage, as if each had been kept whole',
   async (t) => {
-    const property = fc.asyncProperty(fc.array(anyLoad, { minLength: 1, maxLength: 9 }), async (sequence) => {
+    const property = fc.asyncProperty(fc.array(anyLoad, { minLength: 1, maxLength: 8 }), async (sequence) => {
       const seriesId = `ORACLE.${++runs}`;
       const loads: Load[] = [];
-      for (const load of sequence) {
+      for (const wish of sequence) {
+        const load = written(wish, loads);
         const before = asOf(loads, load.vintage);
         loads.push(load);
         const counts = await store(seriesId, load);
         t.deepEqual(counts, difference(before, asOf(loads, load.vintage), load));
-        for (const vintage of ['2024-02-29', ...vintages])
-          t.deepEqual(await published(database, seriesId, vintage), asOf(loads, vintage), `at ${vintage}`);
       }
+      for (const vintage of ['2024-02-29', ...vintages])
+        t.deepEqual(await published(database, seriesId, vintage), asOf(loads, vintage), `at ${vintage}`);
       const live = asOf(loads, '9999-12-31');
       t.deepEqual(await published(database, seriesId), live);
       await checkBooks(seriesId, live);
 
       const stored = await rowCounts(database);
-      const last = sequence.at(-1);
+      const last = loads.at(-1);
       if (last !== undefined) await store(seriesId, last);
       t.deepEqual(await rowCounts(database), stored, 'the same file at once again');
     });
@@ -133,7 +147,7 @@ test.serial(
     }
 
     await fc.assert(property, {
-      numRuns: Number(process.env['ORACLE_RUNS'] ?? 60),
+      numRuns: Number(process.env['ORACLE_RUNS'] ?? 50),
       includeErrorInReport: true,
     });
   },
@@ -159,7 +173,7 @@ test.serial(
         }
         t.deepEqual(await rowCounts(database), stored);
       }),
-      { numRuns: 20, includeErrorInReport: true },
+      { numRuns: 12, includeErrorInReport: true },
     );
   },
 );

@@ -1,0 +1,171 @@
+import test from 'ava';
+import { openDatabase } from '../../kernel/database.ts';
+import { createTestDatabase, silentLog } from '../harness.ts';
+import { daily, loadCsv, published } from './loading.ts';
+
+const testDatabase = await createTestDatabase();
+const database = openDatabase(testDatabase.url, silentLog, {
+  applicationName: 'test',
+  statementTimeoutMs: 0,
+});
+test.after.always(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+/** Days of January → value. */
+type Points = Record<number, number | null>;
+interface Step {
+  /** The day of March on which it was published. */
+  on: number;
+  states: Points;
+  full?: boolean;
+}
+
+let made = 0;
+
+/** Loads the steps in their order. @returns what stands at the end of a day of March. */
+async function loaded(...steps: Step[]): Promise<(day: number) => Promise<Points>> {
+  const seriesId = `BACKFILL.${++made}`;
+  for (const { on, states, full = false } of steps) {
+    const rows = Object.entries(states).map(
+      ([day, value]) => `${seriesId},2024-01-${day.padStart(2, '0')},${value ?? ''}`,
+    );
+    await loadCsv(database, ['series_id,date,value', ...rows], {
+      create: true,
+      set: daily,
+      vintage: march(on),
+      full,
+    });
+  }
+  return async (day) =>
+    Object.fromEntries(
+      Object.entries(await published(database, seriesId, march(day))).map(([date, value]) => [
+        Number(date.slice(8)),
+        value === null ? null : Number(value),
+      ]),
+    );
+}
+
+function march(day: number): string {
+  return `2024-03-${String(day).padStart(2, '0')}`;
+}
+
+test.serial('an older vintage holds until the next one that says something of the point', async (t) => {
+  const at = await loaded({ on: 20, states: { 1: 5 } }, { on: 10, states: { 1: 3, 2: 7 } });
+  t.deepEqual(await at(9), {});
+  t.deepEqual(await at(10), { 1: 3, 2: 7 });
+  t.deepEqual(await at(19), { 1: 3, 2: 7 });
+  t.deepEqual(await at(20), { 1: 5, 2: 7 });
+});
+
+test.serial('a vintage between two others ends the first and is ended by the last', async (t) => {
+  const at = await loaded(
+    { on: 10, states: { 1: 1 } },
+    { on: 30, states: { 1: 3 } },
+    { on: 20, states: { 1: 2 } },
+  );
+  t.deepEqual(
+    [await at(19), await at(20), await at(29), await at(30)],
+    [{ 1: 1 }, { 1: 2 }, { 1: 2 }, { 1: 3 }],
+  );
+});
+
+test.serial('a later vintage that had said the old value again brings it back', async (t) => {
+  const at = await loaded(
+    { on: 10, states: { 1: 1 } },
+    { on: 30, states: { 1: 1 } },
+    { on: 20, states: { 1: 2 } },
+  );
+  t.deepEqual(
+    [await at(10), await at(20), await at(29), await at(30)],
+    [{ 1: 1 }, { 1: 2 }, { 1: 2 }, { 1: 1 }],
+  );
+});
+
+test.serial('a later vintage that had left the point out does not end what an older one says', async (t) => {
+  const at = await loaded(
+    { on: 10, states: { 1: 1, 2: 1, 3: 1 } },
+    { on: 30, states: { 1: 1, 3: 1 } },
+    { on: 20, states: { 1: 9, 2: 9, 3: 9 } },
+  );
+  t.deepEqual(await at(29), { 1: 9, 2: 9, 3: 9 });
+  t.deepEqual(await at(30), { 1: 1, 2: 9, 3: 1 });
+});
+
+test.serial(
+  'a point that an older vintage brings is not ended by vintages that never spoke of it',
+  async (t) => {
+    const at = await loaded(
+      { on: 5, states: { 1: 1, 3: 1 } },
+      { on: 30, states: { 1: 1, 3: 1 } }, // says 1 and 3 again; 2 lies between them and was not there
+      { on: 10, states: { 2: 7 } },
+      { on: 20, states: { 2: 8 } },
+    );
+    t.deepEqual([(await at(10))[2], (await at(20))[2], (await at(30))[2]], [7, 8, 8]);
+  },
+);
+
+test.serial('a later complete vintage without the point ends it', async (t) => {
+  const at = await loaded({ on: 20, states: { 1: 1 }, full: true }, { on: 10, states: { 1: 1, 2: 2 } });
+  t.deepEqual([await at(10), await at(19), await at(20)], [{ 1: 1, 2: 2 }, { 1: 1, 2: 2 }, { 1: 1 }]);
+});
+
+test.serial('a later complete vintage that changed nothing brings the old value back', async (t) => {
+  const at = await loaded(
+    { on: 10, states: { 1: 1 }, full: true },
+    { on: 30, states: { 1: 1 }, full: true },
+    { on: 20, states: { 1: 2, 2: 2 } },
+  );
+  t.deepEqual([await at(20), await at(30)], [{ 1: 2, 2: 2 }, { 1: 1 }]);
+});
+
+test.serial(
+  'what an older complete vintage leaves out is absent until something is said of it again',
+  async (t) => {
+    const at = await loaded(
+      { on: 10, states: { 1: 1, 2: 2, 3: 3 } },
+      { on: 30, states: { 2: 2 } },
+      { on: 20, states: { 1: 1 }, full: true },
+    );
+    t.deepEqual(await at(19), { 1: 1, 2: 2, 3: 3 });
+    t.deepEqual(await at(20), { 1: 1 });
+    t.deepEqual(await at(30), { 1: 1, 2: 2 });
+  },
+);
+
+test.serial('an older vintage before a deletion holds until the deletion', async (t) => {
+  const at = await loaded(
+    { on: 10, states: { 1: 1, 2: 2 } },
+    { on: 30, states: { 1: 1 }, full: true },
+    { on: 20, states: { 2: 9 } },
+  );
+  t.deepEqual([(await at(19))[2], (await at(20))[2], (await at(30))[2]], [2, 9, undefined]);
+});
+
+test.serial('the last load of a day is what the day shows, also of a day in the past', async (t) => {
+  const at = await loaded(
+    { on: 10, states: { 1: 1 } },
+    { on: 20, states: { 1: 2 } },
+    { on: 10, states: { 1: null } },
+    { on: 10, states: { 1: 5 } },
+  );
+  t.deepEqual([await at(9), await at(10), await at(19), await at(20)], [{}, { 1: 5 }, { 1: 5 }, { 1: 2 }]);
+});
+
+test.serial(
+  'a backfill leaves the newest values, their number and the day of the last update alone',
+  async (t) => {
+    await loaded({ on: 20, states: { 1: 1, 2: 2 } }, { on: 10, states: { 1: 9 } });
+    const [series] = await database.query<object>(
+      'select first_date, last_date, observation_count, last_updated from data.series where series_id = $1',
+      [`BACKFILL.${made}`],
+    );
+    t.deepEqual(series, {
+      first_date: '2024-01-01',
+      last_date: '2024-01-02',
+      observation_count: 2,
+      last_updated: '2024-03-20',
+    });
+  },
+);
