@@ -1,6 +1,6 @@
 // The HTTP server of a room: routes, identity, errors as envelopes, Server-Timing, health, a clean stop.
 // Hides Express. A handler gets a parsed route and a Call; what it throws becomes the envelope, logged once.
-import { createServer, type Server } from 'node:http';
+import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { Failure, fail, toEnvelope, toFailure } from './errors.ts';
@@ -54,7 +54,7 @@ const keepAliveTimeoutMs = 75_000;
 
 /** Starts a room's server. @throws Error where the port is taken, saying so. */
 export async function startRoom(options: RoomOptions): Promise<RunningRoom> {
-  const server = createServer(roomApp(options));
+  const server = createRoomServer(roomApp(options));
   server.keepAliveTimeout = keepAliveTimeoutMs;
   return { url: await listen(server, options.host, options.port), close: () => closeServer(server) };
 }
@@ -88,6 +88,29 @@ export async function closeServer(server: Server): Promise<void> {
 /** Answers with JSON. */
 export function sendJson(response: Response, status: number, body: unknown): void {
   response.status(status).type('application/json').send(JSON.stringify(body));
+}
+
+/**
+ * A server whose requests and responses are Express's from the start. Express would change the prototype of each, and
+ * Server-Timing the writeHead of each: Node then takes a slow way through all that follows, which doubles the cost of a
+ * short answer (measured 2026-11-20: 33 µs against 23 µs of CPU, bare node:http 16 µs).
+ */
+function createRoomServer(app: express.Express): Server {
+  class RoomRequest extends IncomingMessage {}
+  class RoomResponse<Received extends IncomingMessage> extends ServerResponse<Received> {
+    declare locals: Record<string, unknown> | undefined; // of Express
+
+    override writeHead(...args: unknown[]): this {
+      const timings = this.locals?.['timings'] as string[] | undefined;
+      if (timings !== undefined && timings.length > 0) this.setHeader('server-timing', timings.join(', '));
+      return (super.writeHead as (...args: unknown[]) => this)(...args);
+    }
+  }
+  Object.setPrototypeOf(RoomRequest.prototype, app.request);
+  Object.setPrototypeOf(RoomResponse.prototype, app.response);
+  app.request = RoomRequest.prototype as express.Request;
+  app.response = RoomResponse.prototype as unknown as express.Response;
+  return createServer({ IncomingMessage: RoomRequest, ServerResponse: RoomResponse }, app);
 }
 
 function roomApp(options: RoomOptions): express.Express {
@@ -131,11 +154,7 @@ function openCall(options: RoomOptions): RequestHandler {
       },
     };
     response.locals['call'] = call;
-    const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => Response;
-    response.writeHead = (...args: unknown[]) => {
-      if (timings.length > 0) response.setHeader('server-timing', timings.join(', '));
-      return writeHead(...args);
-    };
+    response.locals['timings'] = timings;
     // Only the gateway can seal an identity: a call that came another way is refused, whatever it asks for.
     if (identity === null) fail('unauthorized', 'Calls come through the gateway.');
     next();
