@@ -4,6 +4,7 @@ import type { Database } from '../kernel/database.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Cursors } from './cursor.ts';
 import type { KeptAnswers } from './kept-answers.ts';
+import type { KnownAddresses } from './known-addresses.ts';
 import type { SeriesFacts } from './series-facts.ts';
 
 export interface Dependencies {
@@ -11,6 +12,7 @@ export interface Dependencies {
   cursors: Cursors;
   seriesFacts: SeriesFacts;
   keptAnswers: KeptAnswers;
+  knownAddresses: KnownAddresses;
   clock: Clock;
   /** The publisher's, an IANA name: a vintage is a day there. */
   seriesTimeZone: string;

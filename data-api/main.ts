@@ -6,6 +6,7 @@ import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import { createCursors } from './cursor.ts';
 import { createKeptAnswers } from './kept-answers.ts';
+import { createKnownAddresses } from './known-addresses.ts';
 import { routes } from './routes.ts';
 import { createSeriesFacts } from './series-facts.ts';
 
@@ -25,13 +26,15 @@ export interface DataApiOptions {
 export async function start(options: DataApiOptions): Promise<RunningRoom> {
   const { databaseUrl, identitySecret, seriesTimeZone, host, port, log, clock } = options;
   const database = openDatabase(databaseUrl, log, { applicationName: 'almanac data-api' });
+  const seriesFacts = createSeriesFacts(database);
   const room = await startRoom({
     log,
     routes: routes({
       database,
       cursors: createCursors(identitySecret),
-      seriesFacts: createSeriesFacts(database),
+      seriesFacts,
       keptAnswers: createKeptAnswers(),
+      knownAddresses: createKnownAddresses(seriesFacts, clock),
       clock,
       seriesTimeZone,
       log,

@@ -147,8 +147,9 @@ async function* startingWith(
 
 /** The encoding to use: the one the client weighs highest, brotli before gzip. */
 export function encodingFor(accepted: string | undefined): Encoding {
+  if (accepted === undefined) return 'identity';
   const weights = new Map<string, number>();
-  for (const part of (accepted ?? '').toLowerCase().split(',')) {
+  for (const part of accepted.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
     const quality = parameters.find((parameter) => parameter.startsWith('q='));
     weights.set(name, quality === undefined ? 1 : Number(quality.slice(2)));

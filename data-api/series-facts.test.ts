@@ -23,7 +23,8 @@ function heldDatabase() {
       }),
   };
   const names = () => statements.map(({ name }) => name);
-  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  // A question is asked at the end of a turn of the event loop: two turns see it asked.
+  const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   /** Answers what is waiting, and all that it leads to. */
   async function run(): Promise<void> {
     await settle();

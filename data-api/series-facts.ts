@@ -7,6 +7,8 @@ import { findSeries, readRowVersions, type Series } from './series.sql.ts';
 export interface SeriesFacts {
   /** The series of that id, as it stands now, or undefined. @param vintage fills the fields that speak of a vintage. */
   find(id: string, vintage: string | null): Promise<Series | undefined>;
+  /** Whether the series stands as it did in that version of its row. */
+  isCurrent(id: string, rowVersion: string): Promise<boolean>;
 }
 
 const seriesMax = 5_000;
@@ -30,14 +32,20 @@ export function createSeriesFacts(database: Queryable): SeriesFacts {
       const name = vintage === null ? id : `${id} ${vintage}`; // no id has a blank
       const known = kept.get(name);
       // Whatever changes a fact changes the row: a load that changes points, a vintage that does, new metadata.
-      const isCurrent = known !== undefined && (await rowVersionOf(id)) === known.rowVersion;
+      const isCurrent = known !== undefined && (await this.isCurrent(id, known.rowVersion));
       const series = isCurrent ? known : await findSeries(database, id, vintage);
       if (series === undefined) kept.delete(name);
       else keep(name, series);
       return series;
     },
+    async isCurrent(id, rowVersion) {
+      return (await rowVersionOf(id)) === rowVersion;
+    },
   };
 }
+
+/** When all calls that have arrived by now have been begun, so that one question serves them. */
+const turnEnd = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Asks for many ids at once: while one question is under way, what arrives waits for the next. */
 function createAsker<Answer>(
@@ -48,7 +56,7 @@ function createAsker<Answer>(
 
   function openNext(): NonNullable<typeof next> {
     const ids = new Set<string>();
-    const answers = underWay.then(() => {
+    const answers = underWay.then(turnEnd).then(() => {
       next = null;
       return ask([...ids]);
     });

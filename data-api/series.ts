@@ -5,7 +5,16 @@ import type { Call, Handler } from '../kernel/http.ts';
 import type { Dependencies } from './dependencies.ts';
 import { csvType, jsonType, seriesCsv, seriesJson } from './envelope.ts';
 import { blockPoints, type Points } from './points.ts';
-import { cachingHeaders, nextPageLink, sendAnswer, sendNotModified, sendStream, sendText } from './reply.ts';
+import {
+  cachingHeaders,
+  encodingFor,
+  nextPageLink,
+  sendAnswer,
+  sendNotModified,
+  sendStream,
+  sendText,
+  type CachingHeaders,
+} from './reply.ts';
 import type { KeptAnswer } from './kept-answers.ts';
 import { metaOf } from './series-meta.ts';
 import { pointsOfWalk, readLatest, readPage, requireSeries, walkOf, type Walk } from './series-read.ts';
@@ -27,23 +36,45 @@ const callsHeader = 'x-almanac-calls';
 
 /** GET /v1/series/{id}. */
 export function getSeries(dependencies: Dependencies): Handler {
-  return async function getSeries(request, response, call) {
+  return byAddress(dependencies, async function getSeries(request, response, call) {
     const asked = await call.stage('parse', () => parseSeriesRequest(request.url, call, dependencies));
     const series = await call.stage('lookup', () =>
       requireSeries(dependencies, String(request.params['id']), asked.vintage),
     );
-    await sendSeries(request, response, call, dependencies, { endpoint: 'series', series, asked });
+    const answer = { endpoint: 'series', series, asked };
+    return { series, headers: await sendSeries(request, response, call, dependencies, answer) };
+  });
+}
+
+type SeriesHandler = (...call: Parameters<Handler>) => Promise<{ series: Series; headers: CachingHeaders }>;
+
+/** Answers as the address was answered before, where that still holds; where not, and the first time, by `handler`. */
+function byAddress({ knownAddresses, keptAnswers }: Dependencies, handler: SeriesHandler): Handler {
+  return async function sendKnown(request, response, call) {
+    const encoding = encodingFor(request.headers['accept-encoding']);
+    const address = `${encoding} ${call.identity.features.join(',')} ${request.url}`;
+    const known = knownAddresses.get(address);
+    if (known !== undefined && (await call.stage('lookup', () => knownAddresses.holds(known)))) {
+      if (sendNotModified(request, response, known.headers)) return;
+      const kept = keptAnswers.get(known.headers.etag);
+      if (kept !== undefined) return sendAnswer(response, kept);
+    }
+    const { series, headers } = await handler(request, response, call);
+    knownAddresses.keep(address, headers, series);
   };
 }
 
-/** Answers with the points of a series: a page, or all of them where CSV is asked for without a limit. */
+/**
+ * Answers with the points of a series: a page, or all of them where CSV is asked for without a limit.
+ * @returns the caching headers of the answer.
+ */
 export async function sendSeries(
   request: Request,
   response: Response,
   call: Call,
   dependencies: Dependencies,
   { endpoint, series, asked }: { endpoint: string; series: Series; asked: SeriesRequest },
-): Promise<void> {
+): Promise<CachingHeaders> {
   const { database, cursors, keptAnswers } = dependencies;
   const walk = walkOf(series, asked, cursors);
   const headers = cachingHeaders(request, {
@@ -51,15 +82,17 @@ export async function sendSeries(
     lastModified: series.changedAt,
     cacheControl,
   });
-  if (sendNotModified(request, response, headers)) return;
+  if (sendNotModified(request, response, headers)) return headers;
   const kept = keptAnswers.get(headers.etag);
-  if (kept !== undefined) return sendAnswer(response, kept);
-
+  if (kept !== undefined) {
+    sendAnswer(response, kept);
+    return headers;
+  }
   const computation = await computationOf(dependencies, walk, asked, call);
   if (asked.format === 'csv' && asked.limit === undefined) {
     const blocks = pointsOfWalk(database, walk, computation, blockPoints);
     await sendCsvStream(request, response, { headers, series, asked, blocks });
-    return;
+    return headers;
   }
   const { points, last } = await call.stage('sql', () =>
     readPage(database, walk, computation, asked.limit ?? limitDefault),
@@ -68,12 +101,13 @@ export async function sendSeries(
   const nextCursor = last === null ? null : cursors.seal([version, last.date, last.dimsNo], walk.query);
   const page = { headers, series, asked, computation, points, nextCursor };
   keptAnswers.keep(headers.etag, await sendPage(request, response, call, page));
+  return headers;
 }
 
 /** GET /v1/series/{id}/latest: the newest point of each combination. */
 export function getLatest(dependencies: Dependencies): Handler {
   const { database, cursors, keptAnswers } = dependencies;
-  return async function getLatest(request, response, call) {
+  return byAddress(dependencies, async function getLatest(request, response, call) {
     const asked = await call.stage('parse', () => parseLatestRequest(request.url, call, dependencies));
     const series = await call.stage('lookup', () =>
       requireSeries(dependencies, String(request.params['id']), asked.vintage),
@@ -84,14 +118,13 @@ export function getLatest(dependencies: Dependencies): Handler {
       lastModified: series.changedAt,
       cacheControl,
     });
-    if (sendNotModified(request, response, headers)) return;
-    const kept = keptAnswers.get(headers.etag);
-    if (kept !== undefined) return sendAnswer(response, kept);
+    if (sendNotModified(request, response, headers)) return { series, headers };
     const computation = await computationOf(dependencies, walk, asked, call);
     const points = await call.stage('sql', () => readLatest(database, walk.selection, computation));
     const page = { headers, series, asked, computation, points, nextCursor: null };
     keptAnswers.keep(headers.etag, await sendPage(request, response, call, page));
-  };
+    return { series, headers };
+  });
 }
 
 /** GET /v1/series?ids=a,b,c: a list of series envelopes; all of them or, where one cannot be told, none. */

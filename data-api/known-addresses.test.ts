@@ -1,0 +1,58 @@
+import test from 'ava';
+import { fakeClock } from '../test/harness.ts';
+import { createKnownAddresses } from './known-addresses.ts';
+import type { Series } from './series.sql.ts';
+
+const headers = { etag: '"a"' };
+const series = (rowVersion: string, releases: string[] = []) =>
+  ({ id: 'A', rowVersion, releases }) as unknown as Series;
+
+function setUp() {
+  const state = { rowVersion: '1' };
+  const clock = fakeClock('2026-06-15T12:00:00Z');
+  const seriesFacts = {
+    find: () => Promise.resolve(undefined),
+    isCurrent: (_id: string, rowVersion: string) => Promise.resolve(rowVersion === state.rowVersion),
+  };
+  const known = createKnownAddresses(seriesFacts, clock);
+  const holds = async (address: string): Promise<boolean> => {
+    const found = known.get(address);
+    return found !== undefined && (await known.holds(found));
+  };
+  return { state, clock, known, holds };
+}
+
+test('what is known of an address holds as long as its series stands as it did', async (t) => {
+  const { state, known, holds } = setUp();
+  t.false(await holds('/v1/series/A'));
+  known.keep('/v1/series/A', headers, series('1'));
+  t.true(await holds('/v1/series/A'));
+  t.is(known.get('/v1/series/A')?.headers, headers);
+  t.false(await holds('/v1/series/A?sort=desc'));
+  state.rowVersion = '2';
+  t.false(await holds('/v1/series/A'));
+  known.keep('/v1/series/A', headers, series('2'));
+  t.true(await holds('/v1/series/A'));
+});
+
+test('an answer that names the next release holds until that release', async (t) => {
+  const { clock, known, holds } = setUp();
+  known.keep('/v1/series/A', headers, series('1', ['2026-06-15T13:00:00Z']));
+  clock.set('2026-06-15T12:59:59Z');
+  t.true(await holds('/v1/series/A'));
+  clock.set('2026-06-15T13:00:00Z');
+  t.false(await holds('/v1/series/A'));
+});
+
+test('memory is bounded: the addresses asked for last are known, very long ones never', (t) => {
+  const { known } = setUp();
+  for (let i = 0; i < 10_000; i += 1) known.keep(`/${i}`, headers, series('1'));
+  t.truthy(known.get('/0'));
+  known.keep('/more', headers, series('1'));
+  t.truthy(known.get('/0'));
+  t.is(known.get('/1'), undefined);
+  t.truthy(known.get('/more'));
+  const long = `/${'x'.repeat(500)}`;
+  known.keep(long, headers, series('1'));
+  t.is(known.get(long), undefined);
+});
