@@ -240,3 +240,23 @@ test('no query breaks the search, whatever its signs', async (t) => {
     t.true(answer.success, q);
   }
 });
+
+test('of a word that very many entries have, a thousand are listed, none of them twice', async (t) => {
+  await room.pool.query(`insert into data.search_entries (type, id, name, facts)
+    select 'fund', 'f' || i, 'Fund ' || i || ' ubiquitous', '' from generate_series(1, 30000) i`);
+  const walked: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Answer = await search({
+      q: 'ubiquitous',
+      limit: '400',
+      ...(cursor === null ? {} : { cursor }),
+    });
+    walked.push(...idsOf(page));
+    cursor = page.pagination.next_cursor;
+  } while (cursor !== null);
+  t.is(walked.length, 1_000);
+  t.is(new Set(walked).size, 1_000);
+  t.deepEqual(await idsFor('29999 ubiquitous'), ['f29999']);
+  t.deepEqual(idsOf(await search({ q: 'ubiquitous', type: 'series' })), []);
+});
