@@ -58,7 +58,6 @@ export function packageOptions(options: LoadOptions, file: string): LoadOptions 
   const found: Partial<LoadOptions> = {
     delimiter: resource.dialect?.delimiter,
     encoding: resource.encoding,
-    missing: resource.schema?.missingValues,
     decimal: number?.decimalChar,
     thousands: number?.groupChar === '' ? undefined : number?.groupChar,
     dateFormat: patternOf(date),
@@ -66,6 +65,7 @@ export function packageOptions(options: LoadOptions, file: string): LoadOptions 
   return {
     ...found,
     ...withoutUndefined(options),
+    missing: [...(resource.schema?.missingValues ?? []), ...(options.missing ?? [])],
     ...namesOf(datasetNamed(options.dataset), options, description, resource),
     input: fileOf(resource, file),
   };

@@ -128,7 +128,7 @@ async function readPoints(
     for await (const batch of input.batches) {
       await reader.read(batch);
       if (input.rejects.count > 0 && options.skipInvalid !== true) sink.refuse();
-      await sink.flushIfFull();
+      await (input.batchesAsk === true ? sink.flush() : sink.flushIfFull());
       input.onRows(reader.rowsRead);
     }
     await sink.flush();

@@ -57,7 +57,7 @@ export async function loadPrices(
   const { vintage, ...rest } = options;
   return loadPoints(
     on,
-    { ...input, header, batches: pointRows(on, cells, input, create) },
+    { ...input, header, batches: pointRows(on, cells, input, create), batchesAsk: true },
     { ...rest, ...(vintage === undefined ? {} : { vintage }), map, set: {}, ignore: [], create: false },
   );
 }

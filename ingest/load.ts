@@ -83,6 +83,8 @@ export interface LoadInput {
   header: string[];
   headerLine: number;
   batches: AsyncIterable<CsvBatch>;
+  /** Making the batches asks the database, so nothing else may be under way between them. */
+  batchesAsk?: boolean;
   /** The vintage of the load; given by the call where `vintageGiven`. */
   vintage: string;
   vintageGiven: boolean;

@@ -66,6 +66,7 @@ test.serial('a resource is loaded as its description says, and the flags say the
     input: writePackage([prices, years]),
     resource: 'prices',
     create: true,
+    missing: ['-'],
     map: { place: 'Land' },
     set: { frequency: 'monthly', unit: 'Euro', name: 'Prices' },
   });
