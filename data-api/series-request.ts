@@ -98,7 +98,8 @@ export const seriesParams = {
 };
 const seriesQuery = z.object(seriesParams);
 const manySeriesQuery = z.object({
-  ids: idsParam,
+  // A hundred of the longest ids; an address of that length is still one that the servers take.
+  ids: idsParam.meta({ lengthMax: idsMax * 129 }),
   ...windowParams,
   ...latestParams,
   ...stateParams,

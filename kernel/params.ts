@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { fail } from './errors.ts';
 import { isDate, parsePeriod, type DateRange } from './periods.ts';
 
+/** Characters; a schema may allow more of its value by `.meta({ lengthMax })`. */
 const valueLengthMax = 2_000;
 
 /** A day that exists. */
@@ -54,7 +55,8 @@ export function parseQuery<Shape extends z.ZodRawShape>(
   for (const [name, value] of new URLSearchParams(start < 0 ? '' : url.slice(start + 1))) {
     if (!known.includes(name)) failUnknown(name, known);
     if (value === '') refuse(name, 'must not be empty');
-    if (value.length > valueLengthMax) refuse(name, `must not be longer than ${valueLengthMax} characters`);
+    const lengthMax = lengthMaxOf(schema.shape[name]);
+    if (value.length > lengthMax) refuse(name, `must not be longer than ${lengthMax} characters`);
     if (hasControlCharacter(value)) refuse(name, 'must not contain control characters');
     const before = given[name];
     if (isRepeatable(schema.shape[name])) given[name] = [...((before as string[] | undefined) ?? []), value];
@@ -116,6 +118,11 @@ function printable(text: string): string {
 function hasControlCharacter(text: string): boolean {
   // oxlint-disable-next-line no-control-regex
   return /[\u0000-\u001f\u007f]/.test(text);
+}
+
+function lengthMaxOf(schema: z.core.$ZodType | undefined): number {
+  const allowed = schema === undefined ? undefined : z.globalRegistry.get(schema)?.['lengthMax'];
+  return typeof allowed === 'number' ? allowed : valueLengthMax;
 }
 
 function isRepeatable(schema: z.core.$ZodType | undefined): boolean {

@@ -349,6 +349,13 @@ test('many series are all told or none', async (t) => {
     ['?ids=CPI,TRADES&limit=50001', 400, 'invalid_parameter', 'limit'],
     ['?ids=CPI&format=csv', 400, 'invalid_parameter', 'format'],
     ['?ids=CPI&cursor=x', 400, 'invalid_parameter', 'cursor'],
+    [
+      `?ids=${Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(128, 'x')).join(',')}`,
+      404,
+      'not_found',
+      'id',
+    ],
+    [`?ids=${'x'.repeat(12_901)}`, 400, 'invalid_parameter', 'ids'],
     ['?ids=CPI,NONE', 404, 'not_found', 'id'],
     ['?ids=CPI,TRADES&dims=side:buy', 400, 'unknown_dimension', 'dims'],
   ];
