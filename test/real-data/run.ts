@@ -7,6 +7,7 @@ import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
 import { checkFredMd } from './fred-md.ts';
 import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
+import { checkSecurities } from './securities.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
 import { createInstallation } from '../instance.ts';
 import type { Instance } from './answers.ts';
@@ -25,6 +26,7 @@ const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
   'philadelphia-fed': checkPhiladelphiaFed,
   'wfp-prices': checkWfpPrices,
   'bls-calendar': checkBlsCalendar,
+  securities: checkSecurities,
 };
 
 const [folder, ...named] = process.argv.slice(2);
