@@ -166,7 +166,8 @@ async function readPinned(
   cut: 'complete_dates' | 'all',
 ): Promise<PointsRow> {
   const { series, version } = selection;
-  const query = { ...selection, seriesNo: series.seriesNo, perCombinationMax, cut };
+  const { seriesNo, vintagePublishedOn } = series;
+  const query = { ...selection, seriesNo, vintagePublishedOn, perCombinationMax, cut };
   const reading = version === series.version ? readingOf(selection) : pinnedReadingOf(selection);
   let row = await readPoints(database, { ...query, reading });
   if (row.version === version) return row;

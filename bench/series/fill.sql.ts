@@ -44,7 +44,8 @@ export async function fillVintages(
      from data.series s join data.vintages v using (series_no), generate_series(1, $2::int) n,
        lateral (select n > $2 - $3::int as changes) c
      where s.series_id = $1 and (changes or v.published_on = ${vintageDate('1')})
-     window point as (partition by n order by v.published_on)`,
+     window point as (partition by n order by v.published_on)
+     order by v.published_on, n -- as loads would have left them`,
     [id, points, revised],
   );
 }
