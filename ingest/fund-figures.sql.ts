@@ -21,7 +21,7 @@ export async function takeDueFunds(on: Transaction, most: number): Promise<DueFu
   return on.query<DueFund>(
     `with taken as (
        delete from data.fund_figures_due
-       where fund_no in (select fund_no from data.fund_figures_due order by fund_no limit $1) returning fund_no)
+       where fund_no = any(array(select fund_no from data.fund_figures_due limit $1)) returning fund_no)
      select f.fund_no as "fundNo", f.fund_id as "fundId", f.launch_date as "launchDate", f.asset_class as "assetClass",
        first.date as "firstDate", last.date as "lastDate", last.nav, a.aum, a.date as "aumDate",
        e.ter_pct as "terPct", e.period_end as "terDate"

@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
 import { checkFredMd } from './fred-md.ts';
+import { checkFunds } from './funds.ts';
 import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
 import { checkSecurities } from './securities.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
@@ -26,6 +27,7 @@ const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
   'philadelphia-fed': checkPhiladelphiaFed,
   'wfp-prices': checkWfpPrices,
   'bls-calendar': checkBlsCalendar,
+  funds: checkFunds,
   securities: checkSecurities,
 };
 

@@ -1,0 +1,214 @@
+// Funds as they are published: AMFI's NAVs and costs, MUFAP's NAVs and returns, UTI's payouts, a portfolio of HDFC, each by
+// its converter in examples/funds. Counts and values are those of the raw files, or read from them here.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { projectRoot } from '../../kernel/settings.ts';
+import { parse } from 'csv-parse/sync';
+import { ingest, json } from './answers.ts';
+import { rowsOf } from './published-files.ts';
+import type { Check } from './run.ts';
+
+const amfiNavs = 1_308_906;
+const amfiSecondsMax = 60;
+
+interface List {
+  data: Record<string, unknown>[];
+  count: number;
+}
+
+export async function checkFunds(check: Check): Promise<void> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-funds-'));
+  try {
+    await checkAmfi(check, directory);
+    await checkMufap(check, directory);
+    await checkExpenses(check, directory);
+    await checkPayouts(check, directory);
+    await checkPortfolio(check, directory);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Runs a converter of examples/funds. @returns the folder of what it wrote. */
+function convert(directory: string, name: string, ...files: readonly string[]): string {
+  const out = path.join(directory, name);
+  const script = path.join(projectRoot, 'examples/funds', `${name}.ts`);
+  const { status, stderr } = spawnSync(process.execPath, [script, out, ...files], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return out;
+}
+
+async function checkAmfi({ instance, folder, seen }: Check, directory: string): Promise<void> {
+  const files = path.join(folder, '08_amfi_nav_india');
+  const out = convert(
+    directory,
+    'amfi',
+    path.join(files, 'scheme_index.csv.gz'),
+    path.join(files, 'nav_history_code_mod16_eq3.tar.gz'),
+  );
+  const load = (dataset: string, set: Record<string, string>) =>
+    ingest(instance, dataset, path.join(out, `${dataset}.csv`), { set });
+  assert.equal((await load('amcs', { source: 'AMFI' })).points_new, 51);
+  assert.equal((await load('funds', { source: 'AMFI', currency: 'INR' })).points_new, 14_229);
+  const started = performance.now();
+  const loaded = await load('nav', {});
+  const seconds = (performance.now() - started) / 1000;
+  assert.deepEqual([loaded.rows_read, loaded.points_new, loaded.rows_rejected], [amfiNavs, amfiNavs, 0]);
+  assert.ok(seconds < amfiSecondsMax, `the NAVs took ${seconds.toFixed(1)} s`);
+  seen(`${amfiNavs} NAVs of 877 of AMFI's 14229 schemes load in ${seconds.toFixed(1)} s`);
+
+  const navs = Map.groupBy(
+    readFileSync(path.join(out, 'nav.csv'), 'utf8').trim().split('\n').slice(1),
+    (line) => line.slice(0, line.indexOf(',')),
+  );
+  assert.equal(navs.size, 877);
+  let compared = 0;
+  for (const code of [...navs.keys()].filter((_, i) => i % 40 === 0)) {
+    const published = (navs.get(code) ?? [])
+      .map((line) => line.split(',').slice(1))
+      .filter(([, nav]) => Number(nav) > 0)
+      .map(([date, nav]) => `${date},${nav}`);
+    const answer = await instance.get(`/v1/funds/${code}/nav?format=csv&fields=date,nav`);
+    const served = (await answer.text()).trim().split('\r\n').slice(1);
+    assert.deepEqual(served, published, code);
+    compared += served.length;
+  }
+  seen(`all ${compared} NAVs of 22 schemes are served with their digits, without the zeros`);
+
+  const [last] = ((await json(instance, '/v1/funds/148707/nav?sort=-date&limit=1')) as List).data;
+  assert.deepEqual([last?.['date'], last?.['nav']], ['2026-01-30', 10.1277]);
+  seen('the NAV of scheme 148707 on 2026-01-30 is 10.12770');
+  const again = await load('nav', {});
+  assert.deepEqual([again.points_new, again.points_revised, again.points_deleted], [0, 0, 0]);
+  seen('loading the NAVs a second time changes nothing');
+  const found = (await json(instance, '/v1/search?q=INF209K01KU4&type=fund')) as List;
+  assert.equal(found.data[0]?.['id'], '100051');
+  const { data: fund } = (await json(instance, '/v1/funds/INF209K01KU4')) as {
+    data: Record<string, unknown>;
+  };
+  assert.equal(fund['amc_name'], 'Aditya Birla Sun Life Mutual Fund');
+  seen('a scheme is found by its ISIN, in search and by address');
+}
+
+async function checkMufap({ instance, folder, seen }: Check, directory: string): Promise<void> {
+  const file = (name: string) => path.join(folder, '09_mufap_funds_pakistan', name);
+  const out = convert(
+    directory,
+    'mufap',
+    file('navs.db.gz'),
+    file('performance_summary_2026-01-02.csv'),
+    file('navs.json'),
+  );
+  const set = { source: 'MUFAP', currency: 'PKR' };
+  // 576 names, less the 28 that pension funds share among their sub-funds.
+  assert.equal((await ingest(instance, 'funds', path.join(out, 'funds.csv'), { set })).points_new, 548);
+  assert.equal((await ingest(instance, 'nav', path.join(out, 'nav.csv'), {})).points_new, 34_746);
+  seen("34746 NAVs of 548 of MUFAP's funds load; names that mean several funds are left out");
+
+  const { data } = JSON.parse(readFileSync(file('returns_2026-07-24.json'), 'utf8')) as {
+    data: { fund: string; returns: Record<string, number | null> }[];
+  };
+  const screened = await instance.get(
+    '/v1/funds/screener?format=csv&currency=PKR&as_of_min=2026-07-20&fields=name,category,return_1d_pct,return_15d_pct',
+  );
+  const ours = new Map(
+    parse<Record<string, string>>(await screened.text(), { columns: true }).map((row) => [row['name'], row]),
+  );
+  const agreed: Record<string, [close: number, all: number]> = { '1d': [0, 0], '15d': [0, 0] };
+  for (const { fund, returns } of data) {
+    const own = ours.get(fund);
+    if (own === undefined || own['category'] === '') continue; // no category: not known how it is quoted
+    for (const [period, counts] of Object.entries(agreed)) {
+      const [published, value] = [returns[period] ?? null, own[`return_${period}_pct`] ?? ''];
+      if (published === null || value === '') continue;
+      counts[1] += 1;
+      if (Math.abs(published - Number(value)) <= 0.02) counts[0] += 1;
+    }
+  }
+  for (const [period, [close, all]] of Object.entries(agreed)) {
+    assert.ok(all > 250 && close / all > 0.8, `${period}: ${close} of ${all}`);
+    seen(
+      `${close} of ${all} returns over ${period} are MUFAP's own to 0.02 points (docs/funds.md on the others)`,
+    );
+  }
+}
+
+async function checkExpenses({ instance, folder, seen }: Check, directory: string): Promise<void> {
+  const files = path.join(folder, '11_ter_expenses_india');
+  const days = readdirSync(files).filter((name) => name.startsWith('ter_'));
+  assert.equal(days.length, 12);
+  const out = convert(directory, 'amfi-expenses', ...days.map((name) => path.join(files, name)));
+  const set = { source: 'AMFI', currency: 'INR' };
+  const funds = await ingest(instance, 'funds', path.join(out, 'funds.csv'), { set });
+  const expenses = await ingest(instance, 'expenses', path.join(out, 'expenses.csv'), {
+    set: { period_type: 'day' },
+  });
+  assert.deepEqual([funds.points_new, expenses.points_new], [3_094, 32_148]);
+  seen(`${expenses.points_new} expense ratios of ${funds.points_new} plans load`);
+  const path360 = '/v1/funds/360-one-balanced-hybrid-fund-regular/expenses?sort=-period_end&limit=1';
+  const [newest] = ((await json(instance, path360)) as List).data;
+  const raw = rowsOf(path.join(files, 'ter_2024-03-29.csv')).find(
+    (row) => row['Scheme Name'] === '360 One Balanced Hybrid Fund',
+  );
+  assert.deepEqual(
+    [newest?.['period_end'], newest?.['ter_pct'], newest?.['government_levies_pct']],
+    ['2024-03-29', Number(raw?.['Regular Plan - Total TER (%)']), Number(raw?.['Regular Plan - GST (%)'])],
+  );
+  assert.equal(newest?.['ter_pct'], 2.01);
+  seen('the regular plan of 360 One Balanced Hybrid costs 2.01 % on 2024-03-29');
+}
+
+async function checkPayouts({ instance, folder, seen }: Check, directory: string): Promise<void> {
+  const file = path.join(folder, '12_payouts/Divmast asof-01-Apr-2025-15-Sep-2025_FINAL.xls');
+  const out = convert(directory, 'uti-payouts', file);
+  const set = { source: 'UTI', currency: 'INR' };
+  const funds = await ingest(instance, 'funds', path.join(out, 'funds.csv'), { set });
+  const payouts = await ingest(instance, 'payouts', path.join(out, 'payouts.csv'), {
+    set: { source: 'UTI' },
+  });
+  assert.deepEqual([funds.points_new, payouts.points_new], [46, 1_026]);
+  const { data } = (await json(instance, '/v1/funds/066-DIR/payouts')) as List;
+  assert.deepEqual(
+    data.map((row) => [row['ex_date'], row['payout_per_unit'], row['type']]),
+    [
+      ['2025-05-22', 0.85, 'cash'],
+      ['2025-08-07', 0.9, 'cash'],
+    ],
+  );
+  seen('1026 payouts of 46 plans of UTI load; 066-DIR paid 0.85 and 0.9');
+}
+
+async function checkPortfolio({ instance, folder, seen }: Check, directory: string): Promise<void> {
+  const file = path.join(folder, '13_portfolios/Monthly HDFC Corporate Bond Fund - 31 July 2025.xlsx');
+  const out = convert(directory, 'hdfc-portfolio', file);
+  const set = { source: 'HDFC', currency: 'INR' };
+  await ingest(instance, 'funds', path.join(out, 'funds.csv'), { set });
+  const lines = await ingest(instance, 'portfolio', path.join(out, 'portfolio.csv'), {
+    set: { source: 'HDFC' },
+  });
+  assert.equal(lines.points_new, 240);
+  const { data } = (await json(instance, '/v1/funds/hdfc-corporate-bond-fund/portfolio')) as {
+    data: Record<string, unknown> & { holdings: Record<string, unknown>[]; asset_allocation: unknown[] };
+  };
+  assert.equal(data['as_of'], '2025-07-31');
+  assert.equal(data.holdings.length, 230);
+  const [first] = data.holdings;
+  assert.deepEqual(
+    [
+      first?.['isin'],
+      first?.['quantity'],
+      first?.['market_value'],
+      first?.['pct_net_assets'],
+      first?.['ytm_pct'],
+    ],
+    ['IN0020240134', 235_000_000, 23_972_656_000, 6.66, 6.8098],
+  );
+  const total = data.holdings.reduce((sum, line) => sum + Number(line['market_value']), 0);
+  assert.equal(Math.round(total / 1_000), 359_681_638); // the sheet's grand total, 3596816.38 lakh
+  assert.deepEqual(data.asset_allocation[0], { asset_class: 'Credit Exposure', pct: 74.78, prev_pct: null });
+  assert.deepEqual([data['portfolio_ytm_pct'], data['weighted_avg_maturity_days']], [6.88, 2474.65]);
+  seen('the 230 holdings of HDFC Corporate Bond on 2025-07-31 come to the total of the sheet');
+}
