@@ -229,8 +229,13 @@ export async function findCorrection(database: Queryable, q: string): Promise<Co
 }
 
 function parameters({ q, corrected, filter }: SearchQuery): unknown[] {
-  const lexemes = Object.entries(filter).flatMap(([name, value]) =>
-    value === undefined ? [] : [`'${`${name}:${value}`.replaceAll(/['\\]/g, '$&$&')}'`],
+  const { type, frequency, source, category } = filter;
+  const lexeme = (text: string): string => `'${text.replaceAll(/['\\]/g, '$&$&')}'`;
+  const lexemes = Object.entries({ type, frequency, source }).flatMap(([name, value]) =>
+    value === undefined ? [] : [lexeme(`${name}:${value}`)],
   );
-  return [q, corrected, lexemes.join(' & '), filter.type, filter.frequency, filter.source, filter.category];
+  if (category !== undefined) {
+    lexemes.push(`(${lexeme(`category:${category}`)} | ${lexeme(`category:${category}/`)}:*)`);
+  }
+  return [q, corrected, lexemes.join(' & '), type, frequency, source, category];
 }

@@ -82,11 +82,6 @@ create index search_entries_by_name on data.search_entries (name_text collate "C
 create index search_entries_by_series on data.search_entries (series_no) where series_no is not null;
 create index search_entries_by_word on data.search_entries using gin (words);
 
--- 'prices/food' → category:prices, category:prices/food
-create function data.category_and_above(text) returns text[] language sql immutable parallel safe return
-  array(select 'category:' || array_to_string((string_to_array($1, '/'))[:depth], '/')
-        from generate_series(1, cardinality(string_to_array($1, '/'))) depth);
-
 create function data.derive_search_words() returns trigger language plpgsql as $$
 declare
   title text;
@@ -97,9 +92,8 @@ begin
   new.words := setweight(to_tsvector('pg_catalog.simple', title) || to_tsvector('data.english', title), 'A')
     || setweight(to_tsvector('data.english', data.search_text(
          concat_ws(' ', new.facts, new.source, new.category, left(new.description, 2000)))), 'B')
-    || array_to_tsvector(array_remove(
-         array['type:' || new.type, 'frequency:' || new.frequency, 'source:' || new.source]
-         || data.category_and_above(new.category), null));
+    || array_to_tsvector(array_remove(array['type:' || new.type, 'frequency:' || new.frequency,
+         'source:' || new.source, 'category:' || new.category], null));
   return new;
 end $$;
 create trigger derive_search_words before insert or update on data.search_entries
