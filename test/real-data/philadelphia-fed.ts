@@ -10,7 +10,7 @@ import {
   type VintageMatrix,
 } from '../../examples/converters/vintage-matrix.ts';
 import { ingest, json, points } from './answers.ts';
-import { endOfPeriod, oneLine } from './published-files.ts';
+import { changes, endOfPeriod, oneLine, type Changes } from './published-files.ts';
 import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type Frequency, type History } from './transforms.ts';
 
@@ -76,13 +76,15 @@ async function checkMatrix(
       new Map(values.flatMap((value, i) => (value === '' ? [] : [[dates[i] ?? '', value]]))),
   );
 
-  const { data } = (await json(instance, `/v1/series/${id}/vintages?limit=1000`)) as { data: Changes[] };
+  const { data } = (await json(instance, `/v1/series/${id}/vintages?limit=1000`)) as {
+    data: (Changes & { vintage: string; loaded_at: string })[];
+  };
   const wanted = matrix.vintages.map(({ day }, i) => ({
     vintage: day,
     ...changes(histories[i - 1] ?? new Map(), histories[i] ?? new Map()),
   }));
   assert.deepEqual(
-    data.map(({ loaded_at: _, ...counts }) => counts),
+    data.map(({ loaded_at: _at, ...counts }) => counts),
     wanted.filter((counts) => counts.points_new + counts.points_revised + counts.points_deleted > 0),
   );
   const revised = wanted.reduce((sum, { points_revised }) => sum + points_revised, 0);
@@ -104,25 +106,6 @@ async function checkMatrix(
     for (const [date, value] of history) if (!first.has(date)) first.set(date, value);
   await comparePublished(instance, { id, frequency, lines: oneLine(first) }, '&release=first');
   seen(`release=first gives all ${first.size} periods of ${id} as first published`);
-}
-
-interface Changes {
-  vintage: string;
-  points_new: number;
-  points_revised: number;
-  points_deleted: number;
-  loaded_at?: string;
-}
-
-function changes(before: History, after: History): Omit<Changes, 'vintage'> {
-  const dates = [...after.keys()];
-  return {
-    points_new: dates.filter((date) => !before.has(date)).length,
-    points_revised: dates.filter(
-      (date) => before.has(date) && Number(before.get(date)) !== Number(after.get(date)),
-    ).length,
-    points_deleted: [...before.keys()].filter((date) => !after.has(date)).length,
-  };
 }
 
 /** `1947-Q1` is 1947-03-31, `1947-01` 1947-01-31. */

@@ -35,3 +35,28 @@ export function linesOf(points: Iterable<readonly [dims: string, date: string, v
   }
   return lines satisfies ReadonlyMap<string, History>;
 }
+
+/** What became of the points from one vintage to the next. */
+export interface Changes {
+  points_new: number;
+  points_revised: number;
+  points_deleted: number;
+}
+
+export function changes(before: History, after: History): Changes {
+  const [old, current] = [[...before.keys()], [...after.keys()]];
+  return {
+    points_new: current.filter((point) => !before.has(point)).length,
+    points_revised: current.filter((point) => isRevised(before.get(point), after.get(point))).length,
+    points_deleted: old.filter((point) => !after.has(point)).length,
+  };
+}
+
+/** `1.50` is no revision of `1.5`; numbers of more digits than a double holds differ in any of them. */
+function isRevised(before: string | undefined, after: string | undefined): boolean {
+  return before !== undefined && after !== undefined && plain(before) !== plain(after);
+}
+
+function plain(digits: string): string {
+  return digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits;
+}

@@ -7,8 +7,10 @@ import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
 import { checkFredMd } from './fred-md.ts';
 import { checkFunds } from './funds.ts';
+import { checkGitHistory } from './git-history.ts';
 import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
 import { checkSecurities } from './securities.ts';
+import { checkSbpEasyData } from './sbp-easydata.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
 import { createInstallation } from '../instance.ts';
 import type { Instance } from './answers.ts';
@@ -25,6 +27,8 @@ const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
   'core-series': checkCoreSeries,
   'fred-md': checkFredMd,
   'philadelphia-fed': checkPhiladelphiaFed,
+  'git-history': checkGitHistory,
+  'sbp-easydata': checkSbpEasyData,
   'wfp-prices': checkWfpPrices,
   'bls-calendar': checkBlsCalendar,
   funds: checkFunds,

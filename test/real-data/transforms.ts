@@ -77,18 +77,21 @@ function mapLines(
   return new Map([...lines].map(([dims, history]) => [dims, of(history)]));
 }
 
+/** Every point once, with its value, and no other. */
 function compare(
   found: readonly Point[],
   wanted: ReadonlyMap<string, ReadonlyMap<string, number>>,
   what: string,
 ): number {
-  const expected = [...wanted].flatMap(([dims, line]) =>
-    [...line].map(([date, value]) => [date, dims, value] as const),
+  const left = new Map(
+    [...wanted].flatMap(([dims, line]) => [...line].map(([date, value]) => [`${date} ${dims}`, value])),
   );
-  const byPoint = (a: readonly [string, string, unknown], b: readonly [string, string, unknown]) =>
-    `${a[0]} ${a[1]}` < `${b[0]} ${b[1]}` ? -1 : 1;
-  const answered = found.map(({ date, dims, value }) => [date, Object.values(dims).join(), value] as const);
-  assert.deepEqual(answered.toSorted(byPoint), expected.toSorted(byPoint), what);
+  for (const { date, dims, value } of found) {
+    const point = `${date} ${Object.values(dims).join()}`;
+    if (left.get(point) !== value) assert.equal(value, left.get(point), `${point} in ${what}`);
+    left.delete(point);
+  }
+  assert.deepEqual([...left.keys()], [], `missing in ${what}`);
   return found.length;
 }
 
