@@ -6,7 +6,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import zlib from 'node:zlib';
-import pg from 'pg';
+import type pg from 'pg';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
 import { ask, type Load } from './instruments/client.ts';
 import { leaveMeasuredCore } from './instruments/cores.ts';
@@ -277,7 +277,12 @@ async function measureMany(postgres: BenchPostgres, observations: number): Promi
           });
       };
       const hot = (room: Room) => () =>
-        costOf(room, { nextPath: () => '/v1/series/S1', connections: 1, requestsMax: 1_000, secondsMax: 0.7 });
+        costOf(room, {
+          nextPath: () => '/v1/series/S1',
+          connections: 1,
+          requestsMax: 1_000,
+          secondsMax: 0.7,
+        });
       const pairs = {
         'a series never asked before': [firstCalls(ofSmall, 1_000), firstCalls(ofLarge, seriesLarge)],
         'a known series, another window': [windows(ofSmall), windows(ofLarge)],
