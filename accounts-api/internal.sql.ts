@@ -184,6 +184,24 @@ export async function refundQuota(
   );
 }
 
+/** Charges calls that were served while nobody could be asked, whatever the limit. Months without a row get one. */
+export async function chargeQuota(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  charges: readonly Refund[],
+): Promise<void> {
+  await db.sequelize.query(
+    `insert into accounts.quota_months as quota (account_id, month, used)
+     select account_id, month, sum(calls)
+     from json_to_recordset($1::json) as charge(account_id text, month date, calls bigint)
+     join accounts.accounts as account on account.id = account_id
+     group by account_id, month
+     order by account_id, month
+     on conflict (account_id, month) do update set used = quota.used + excluded.used`,
+    { bind: [JSON.stringify(charges)], type: QueryTypes.RAW, transaction },
+  );
+}
+
 export interface LastUse {
   key_id: string;
   /** ISO instant. */

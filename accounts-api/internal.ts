@@ -10,6 +10,7 @@ import { leaseGeneration } from './copies.sql.ts';
 import type { Deps } from './database.ts';
 import {
   addUsage,
+  chargeQuota,
   insertQuotaMonths,
   insertSettledBatch,
   refundQuota,
@@ -20,6 +21,8 @@ import {
   type GrantRow,
 } from './internal.sql.ts';
 import { planOf } from './plans.ts';
+import { spentEntry } from './purses.ts';
+import { noteSpent } from './purses.sql.ts';
 import { selectSessions, touchSessions } from './sessions.sql.ts';
 
 const batchMax = 500;
@@ -27,6 +30,8 @@ const settleMax = 10_000;
 
 const id = z.string().min(1).max(64);
 const count = z.int().min(0).max(1_000_000_000);
+
+const monthField = dateParam.refine((day) => day.endsWith('-01'), 'must be the first day of a month');
 
 const credentialsBody = z.strictObject({
   keys: z.array(z.string().regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of a key, in hex')).max(batchMax),
@@ -69,11 +74,17 @@ const settleBody = z.strictObject({
     .array(
       z.strictObject({
         account_id: id,
-        month: dateParam.refine((day) => day.endsWith('-01'), 'must be the first day of a month'),
+        month: monthField,
         calls: count,
       }),
     )
     .max(settleMax),
+  // Taken while nobody could be asked: charged now, also beyond the limit.
+  charges: z
+    .array(z.strictObject({ account_id: id, month: monthField, calls: count }))
+    .max(settleMax)
+    .default([]),
+  spent: z.array(spentEntry).max(settleMax).default([]),
   last_used: z.array(z.strictObject({ key_id: id, at: z.iso.datetime() })).max(settleMax),
 });
 
@@ -178,6 +189,8 @@ export function settleBatch(deps: Deps): Handler {
       deps.db.sequelize.transaction(async (transaction) => {
         if (!(await insertSettledBatch(deps.db, transaction, batch.batch_id, now))) return;
         if (batch.usage.length > 0) await addUsage(deps.db, transaction, batch.usage);
+        if (batch.spent.length > 0) await noteSpent(deps.db, transaction, batch.spent);
+        if (batch.charges.length > 0) await chargeQuota(deps.db, transaction, batch.charges);
         if (batch.refunds.length > 0) await refundQuota(deps.db, transaction, batch.refunds);
         if (batch.last_used.length > 0) await touchKeys(deps.db, transaction, batch.last_used, now);
       }),

@@ -11,6 +11,7 @@ import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
 import { openJobs } from './jobs.ts';
 import { createPasswords } from './passwords.ts';
+import { reclaimLostPurses } from './purses.ts';
 import { routes } from './routes.ts';
 import { createThrottle } from './throttle.ts';
 
@@ -74,6 +75,9 @@ export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
   // For changes whose maker died before it had settled them, and for those made by a statement outside a transaction.
   const settling = setInterval(() => {
     db.copies.settle().catch((error: unknown) => log.warn({ err: error }, 'settling of copies failed'));
+    reclaimLostPurses({ db, plans, clock }).catch((error: unknown) =>
+      log.warn({ err: error }, 'reclaiming of purses failed'),
+    );
   }, settleEveryMs);
   jobs.warmUp();
   return {

@@ -8,6 +8,7 @@ import { findCredentials, grantQuota, leaseCopies, settleBatch } from './interna
 import { createKey, deleteKey, listKeys } from './keys.ts';
 import { changePassword, forgotPassword, setPassword } from './password-change.ts';
 import { listPlans } from './plans.ts';
+import { refillQuota } from './purses.ts';
 import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './sessions.ts';
 import { logIn } from './sign-in.ts';
 import { resendVerification, signUp, verifyEmail } from './sign-up.ts';
@@ -23,6 +24,7 @@ export function routes(deps: SignInDeps): Route[] {
     { method: 'POST', path: '/internal/credentials', scope: 'internal', handler: findCredentials(deps) },
     { method: 'POST', path: '/internal/copies/lease', scope: 'internal', handler: leaseCopies(deps) },
     { method: 'POST', path: '/internal/quota/take', scope: 'internal', handler: grantQuota(deps) },
+    { method: 'POST', path: '/internal/quota/refill', scope: 'internal', handler: refillQuota(deps) },
     { method: 'POST', path: '/internal/quota/settle', scope: 'internal', handler: settleBatch(deps) },
   ];
 }

@@ -139,9 +139,10 @@ function workerOptions(installation: Installation) {
 }
 
 function gatewayOptions(settings: Installation['settings']) {
-  const { host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, drainDelayMs } = settings;
+  const { host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs } =
+    settings;
   return {
-    ...{ host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, drainDelayMs },
+    ...{ host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs },
     plans: loadPlans(settings.plansFile),
     clock: systemClock,
     log: createLog('gateway', settings.logLevel),

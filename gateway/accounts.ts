@@ -4,7 +4,6 @@ import { Agent } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../kernel/errors.ts';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
-import { utcMonth } from '../kernel/clock.ts';
 import type { SessionName } from '../kernel/session-token.ts';
 import { batched } from './batched.ts';
 import { BatchRefused } from './journal.ts';
@@ -20,16 +19,37 @@ export interface Credential {
   active: boolean;
 }
 
-export interface Take {
-  granted: boolean;
+export interface Grant {
+  /** At most what was asked for. */
+  granted: number;
   /** Null: unlimited. */
   limit: number | null;
-  /** Calls used this month, this one included where it was granted. */
-  used: number;
+  /** Calls used this month, these included; null while nobody can say. */
+  used: number | null;
   /** ISO instant. */
   resetsAt: string;
-  /** `YYYY-MM-01`, the UTC month that was charged. */
+}
+
+/** A question for calls to be put into a purse in Redis. */
+export interface Refill {
+  id: string;
+  /** `YYYY-MM-01`, UTC. */
   month: string;
+  purse: string;
+  /** All that was ever granted to the purse, as far as its Redis knows. */
+  seen: number;
+  /** Calls that are wanted beyond what the purse holds. */
+  calls: number;
+}
+
+export interface Refilled {
+  /** All that was ever granted to the purse. */
+  granted: number;
+  /** What is charged to the month outside the purse. */
+  elsewhere: number;
+  limit: number | null;
+  /** The purse must not be spent from any more. */
+  closed: boolean;
 }
 
 export interface Accounts {
@@ -37,8 +57,10 @@ export interface Accounts {
   credential(keyHash: string): Promise<Credential | null>;
   /** Whose session it is; null where it is unknown, ended or its account disabled. @throws Failure unavailable. */
   session(name: SessionName): Promise<Credential | null>;
-  /** Takes calls from the account's month, all or none. @throws Failure unavailable. */
-  take(accountId: string, calls: number): Promise<Take>;
+  /** Takes up to so many calls from the account's month; one question an account at a time. @throws Failure unavailable. */
+  take(accountId: string, calls: number): Promise<Grant>;
+  /** Charges the month with calls for a purse; one question an account at a time. @throws Failure unavailable. */
+  refill(refill: Refill): Promise<Refilled>;
   /** Leave to believe copies of credentials for a second from when it was asked for. @returns their generation. */
   leaseCopies(): Promise<number>;
   /** Sends one batch of the journal; the same batch may be sent again. @throws Failure unavailable, or BatchRefused. */
@@ -76,13 +98,18 @@ const sessionsAnswer = z.object({
   ),
 });
 
-const grantSchema = z.object({
-  granted: z.int(),
-  limit: z.int().nullable(),
-  used: z.int(),
-  resets_at: z.string(),
+const grantsAnswer = z.object({
+  grants: z.array(
+    z
+      .object({ granted: z.int(), limit: z.int().nullable(), used: z.int(), resets_at: z.string() })
+      .transform(({ resets_at, ...grant }): Grant => ({ ...grant, resetsAt: resets_at })),
+  ),
 });
-const grantsAnswer = z.object({ grants: z.array(grantSchema) });
+const pursesAnswer = z.object({
+  purses: z.array(
+    z.object({ granted: z.int(), elsewhere: z.int(), limit: z.int().nullable(), closed: z.boolean() }),
+  ),
+});
 const leaseAnswer = z.object({ generation: z.int() });
 const settleAnswer = z.object({ success: z.literal(true) });
 
@@ -93,8 +120,6 @@ const deadlineMs = 2_000;
 export interface AccountsOptions {
   upstreams: Upstreams;
   identitySecret: string;
-  /** Calls that were granted to a batch but fit none of its takes. */
-  onLeftOver: (accountId: string, month: string, calls: number) => void;
 }
 
 export function createAccounts(options: AccountsOptions): Accounts {
@@ -110,16 +135,21 @@ export function createAccounts(options: AccountsOptions): Accounts {
     const answer = await post('/internal/credentials', { keys: [], sessions }, sessionsAnswer, 'repeatable');
     return names.map((_name, i) => answer.sessions[i] ?? null);
   });
-  const take = batched(batchMax, async (items: readonly TakeItem[]) => {
-    const takes = sumByAccount(items);
+  const take = batched(batchMax, async (items: readonly { accountId: string; calls: number }[]) => {
+    const takes = items.map(({ accountId, calls }) => ({ account_id: accountId, calls }));
     // Not repeatable: a take whose answer was lost may have been charged.
-    const { grants } = await post('/internal/quota/take', { takes }, grantsAnswer, 'once');
-    return shareOut(items, takes, grants, options.onLeftOver);
+    return (await post('/internal/quota/take', { takes }, grantsAnswer, 'once')).grants;
+  });
+  const refill = batched(batchMax, async (items: readonly Refill[]) => {
+    const refills = items.map(({ id, purse, ...rest }) => ({ account_id: id, purse_id: purse, ...rest }));
+    // Repeatable: what was granted is told as a sum, and a purse that was filled already is not filled again.
+    return (await post('/internal/quota/refill', { refills }, pursesAnswer, 'repeatable')).purses;
   });
   return {
     credential,
     session,
     take: (accountId, calls) => take({ accountId, calls }),
+    refill,
     async leaseCopies() {
       return (await post('/internal/copies/lease', {}, leaseAnswer, 'repeatable')).generation;
     },
@@ -128,55 +158,6 @@ export function createAccounts(options: AccountsOptions): Accounts {
     },
     close,
   };
-}
-
-interface TakeItem {
-  accountId: string;
-  calls: number;
-}
-
-function sumByAccount(items: readonly TakeItem[]): { account_id: string; calls: number }[] {
-  const calls = new Map<string, number>();
-  for (const item of items) calls.set(item.accountId, (calls.get(item.accountId) ?? 0) + item.calls);
-  return [...calls].map(([account_id, sum]) => ({ account_id, calls: sum }));
-}
-
-/** Gives what each account was granted to its calls, first come first served; a call gets all it needs or nothing. */
-function shareOut(
-  items: readonly TakeItem[],
-  takes: readonly { account_id: string }[],
-  grants: readonly z.output<typeof grantSchema>[],
-  onLeftOver: AccountsOptions['onLeftOver'],
-): Take[] {
-  const shares = new Map<
-    string,
-    { left: number; used: number; limit: number | null; resetsAt: string; month: string }
-  >();
-  for (const [i, { account_id }] of takes.entries()) {
-    const grant = grants[i];
-    if (grant === undefined) throw new Error('accounts-api answered fewer grants than takes.');
-    const month = utcMonth(new Date(Date.parse(grant.resets_at) - 1));
-    const used = grant.used - grant.granted;
-    shares.set(account_id, {
-      left: grant.granted,
-      used,
-      limit: grant.limit,
-      resetsAt: grant.resets_at,
-      month,
-    });
-  }
-  const results = items.map(({ accountId, calls }): Take => {
-    const share = shares.get(accountId);
-    if (share === undefined) throw new Error('A take has no grant.');
-    const granted = share.left >= calls;
-    if (granted) {
-      share.left -= calls;
-      share.used += calls;
-    }
-    return { granted, limit: share.limit, used: share.used, resetsAt: share.resetsAt, month: share.month };
-  });
-  for (const [accountId, { left, month }] of shares) if (left > 0) onLeftOver(accountId, month, left);
-  return results;
 }
 
 function createPost({ upstreams, identitySecret }: AccountsOptions) {

@@ -38,3 +38,24 @@ export function batched<Item, Result>(
       if (!underWay) void sendAll();
     });
 }
+
+/** As `batched`, with a queue for each key: one that waits long holds up its own kind only. */
+export function batchedBy<Item, Result>(
+  itemsMax: number,
+  keyOf: (item: Item) => string,
+  send: (items: readonly Item[]) => Promise<readonly Result[]>,
+): (item: Item) => Promise<Result> {
+  const lanes = new Map<string, { ask: (item: Item) => Promise<Result>; waiting: number }>();
+  return async (item) => {
+    const key = keyOf(item);
+    const lane = lanes.get(key) ?? { ask: batched(itemsMax, send), waiting: 0 };
+    lanes.set(key, lane);
+    lane.waiting += 1;
+    try {
+      return await lane.ask(item);
+    } finally {
+      lane.waiting -= 1;
+      if (lane.waiting === 0) lanes.delete(key);
+    }
+  };
+}

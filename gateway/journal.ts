@@ -22,6 +22,10 @@ export interface Journal {
   record(entry: UsageEntry): void;
   /** Hands calls back to the month they were taken from. */
   refund(accountId: string, month: string, calls: number): void;
+  /** Charges calls that were served while nobody could be asked. */
+  charge(accountId: string, month: string, calls: number): void;
+  /** Notes what was ever spent from a purse. */
+  spent(accountId: string, month: string, purse: string, spent: number): void;
   /** Notes that a key was used just now; at most once a minute a key goes out. */
   touch(keyId: string): void;
   /** Sends what is left. Gives up after a while, and says so in the log, where accounts-api stays away. */
@@ -115,6 +119,8 @@ export function createJournal(options: JournalOptions): Journal {
   return {
     record: (entry) => add((batch) => batch.record(entry)),
     refund: (accountId, month, calls) => add((batch) => batch.refund(accountId, month, calls)),
+    charge: (accountId, month, calls) => add((batch) => batch.charge(accountId, month, calls)),
+    spent: (accountId, month, purse, spent) => add((batch) => batch.spent(accountId, month, purse, spent)),
     touch(keyId) {
       const now = options.clock.now();
       if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;
@@ -126,11 +132,31 @@ export function createJournal(options: JournalOptions): Journal {
   };
 }
 
+interface MonthCalls {
+  accountId: string;
+  month: string;
+  calls: number;
+}
+
+function addCalls(sums: Map<string, MonthCalls>, accountId: string, month: string, calls: number): void {
+  const key = `${accountId} ${month}`;
+  const sum = sums.get(key);
+  if (sum === undefined) sums.set(key, { accountId, month, calls });
+  else sum.calls += calls;
+}
+
+function toJson({ accountId, ...entry }: MonthCalls): object {
+  return { account_id: accountId, ...entry };
+}
+
 /** What one message to accounts-api carries, summed by key. */
 class Batch {
   readonly id = randomUUID();
   readonly #usage = new Map<string, UsageEntry>();
-  readonly #refunds = new Map<string, { accountId: string; month: string; calls: number }>();
+  readonly #refunds = new Map<string, MonthCalls>();
+  readonly #charges = new Map<string, MonthCalls>();
+  /** By purse. */
+  readonly #spent = new Map<string, { accountId: string; month: string; spent: number }>();
   readonly #lastUsed = new Map<string, Date>();
 
   record(entry: UsageEntry): void {
@@ -144,10 +170,17 @@ class Batch {
   }
 
   refund(accountId: string, month: string, calls: number): void {
-    const key = `${accountId} ${month}`;
-    const sum = this.#refunds.get(key);
-    if (sum === undefined) this.#refunds.set(key, { accountId, month, calls });
-    else sum.calls += calls;
+    addCalls(this.#refunds, accountId, month, calls);
+  }
+
+  charge(accountId: string, month: string, calls: number): void {
+    addCalls(this.#charges, accountId, month, calls);
+  }
+
+  spent(accountId: string, month: string, purse: string, spent: number): void {
+    const known = this.#spent.get(purse);
+    if (known === undefined) this.#spent.set(purse, { accountId, month, spent });
+    else known.spent = Math.max(known.spent, spent);
   }
 
   touch(keyId: string, at: Date): void {
@@ -155,7 +188,9 @@ class Batch {
   }
 
   get size(): number {
-    return this.#usage.size + this.#refunds.size + this.#lastUsed.size;
+    return (
+      this.#usage.size + this.#refunds.size + this.#charges.size + this.#spent.size + this.#lastUsed.size
+    );
   }
 
   toJson(): object {
@@ -170,10 +205,12 @@ class Batch {
         calls: entry.calls,
         billed: entry.billed,
       })),
-      refunds: [...this.#refunds.values()].map(({ accountId, month, calls }) => ({
+      refunds: [...this.#refunds.values()].map(toJson),
+      charges: [...this.#charges.values()].map(toJson),
+      spent: [...this.#spent].map(([purse_id, { accountId, ...entry }]) => ({
         account_id: accountId,
-        month,
-        calls,
+        purse_id,
+        ...entry,
       })),
       last_used: [...this.#lastUsed].map(([key_id, at]) => ({ key_id, at: at.toISOString() })),
     };

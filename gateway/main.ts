@@ -15,6 +15,7 @@ import { compileFlat } from './flat.ts';
 import { createJournal } from './journal.ts';
 import { createLimits } from './limits.ts';
 import { loadMap, type GatewayMap } from './map.ts';
+import { createMonth, type QuotaOutage } from './month.ts';
 import { cors } from './policies/cors.ts';
 import { credential } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
@@ -30,6 +31,7 @@ import { session } from './policies/session.ts';
 import { usage } from './policies/usage.ts';
 import { withAction, withoutAction, type BuildPolicy } from './policy.ts';
 import type { Prepared } from './plugin.ts';
+import { createPurses } from './purses.ts';
 import { createGatewayServer, drain } from './server.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -38,7 +40,7 @@ export interface GatewayOptions {
   accountsApiUrls: readonly string[];
   identitySecret: string;
   plans: Plans;
-  /** Undefined: limits are counted in this process. */
+  /** Undefined: limits are counted in this process, all else is asked of accounts-api. */
   redisUrl: string | undefined;
   trustedProxyHops: number;
   publicCallsPerSecond: number;
@@ -52,6 +54,8 @@ export interface GatewayOptions {
   configDirectory?: string;
   /** How long a room may be silent; 30 s by default. */
   upstreamTimeoutMs?: number;
+  /** What is served where nobody can say what is left of a month; `bounded` by default. */
+  quotaOutage?: QuotaOutage;
   /** How often usage is handed to accounts-api; 250 ms by default. */
   settleEveryMs?: number;
 }
@@ -102,14 +106,12 @@ function assemble(options: GatewayOptions, mapFile: string) {
     clock,
     log,
   });
-  const accounts = createAccounts({
-    upstreams: accountsApi,
-    identitySecret,
-    onLeftOver: (accountId, month, calls) => journal.refund(accountId, month, calls),
-  });
+  const accounts = createAccounts({ upstreams: accountsApi, identitySecret });
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
   const copies = redis && createCopies({ redis, lease: () => accounts.leaseCopies(), clock, log });
   const limits = createLimits(redis);
+  const purses = redis && createPurses({ redis, accounts, journal, clock });
+  const month = createMonth({ accounts, purses, journal, outage: options.quotaOutage ?? 'bounded', clock });
   const timeoutMs = options.upstreamTimeoutMs ?? 30_000;
   const forwarders = {
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
@@ -130,7 +132,7 @@ function assemble(options: GatewayOptions, mapFile: string) {
     rate: withAction(z.strictObject({ by: z.enum(['account', 'address']) }), ({ by }) =>
       rate({ limits, publicCallsPerSecond }, by),
     ),
-    quota: withoutAction(quota({ accounts, journal, clock })),
+    quota: withoutAction(quota({ month, journal, clock })),
     forward: withAction(
       z.strictObject({ to: z.enum(['data-api', 'accounts-api']) }),
       ({ to }) => forwarders[to].policy,

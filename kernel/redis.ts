@@ -205,6 +205,7 @@ function createFor(target: RedisTarget): Client {
   const connection = {
     disableOfflineQueue: true, // while it is away, fail at once
     commandsQueueMaxLength: 10_000,
+    commandOptions: { timeout: 0 }, // it makes a timer and a signal a command, and covers only what is not written yet
     pingInterval: 1_000, // with socketTimeout: a half-open connection is found and made anew
     socket: {
       connectTimeout: 1_000,

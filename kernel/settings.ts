@@ -66,6 +66,7 @@ const variables = z.object({
   PLANS_FILE: z.string().min(1).optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 0, 10),
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
+  QUOTA_OUTAGE: z.enum(['bounded', 'closed', 'open']).default('bounded'),
   DRAIN_DELAY_MS: wholeNumber(0, 0, 600_000),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   PASSWORD_LENGTH_MIN: wholeNumber(8, 8, 64),
@@ -104,6 +105,8 @@ export type Settings = Readonly<{
   plansFile: string;
   trustedProxyHops: number;
   publicCallsPerSecond: number;
+  /** What a gateway serves where nobody can say what is left of a month. */
+  quotaOutage: 'bounded' | 'closed' | 'open';
   drainDelayMs: number;
   /** Where people reach the gateway; no slash at the end. */
   publicUrl: string;
@@ -152,6 +155,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     plansFile: path.resolve(s.PLANS_FILE ?? path.join(projectRoot, 'config/plans.yml')),
     trustedProxyHops: s.TRUSTED_PROXY_HOPS,
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,
+    quotaOutage: s.QUOTA_OUTAGE,
     drainDelayMs: s.DRAIN_DELAY_MS,
     publicUrl: (s.PUBLIC_URL ?? `http://127.0.0.1:${s.PORT}`).replace(/\/+$/, ''),
     passwordLengthMin: s.PASSWORD_LENGTH_MIN,

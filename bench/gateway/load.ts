@@ -30,7 +30,19 @@ export function load(target: Target, seconds: number, connections: number): Meas
   const cpuBefore = cpuSeconds(target.pids);
   const wrk = spawnSync(
     'taskset',
-    ['-c', otherCore, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', ...headers, target.url],
+    [
+      '-c',
+      otherCore,
+      'wrk',
+      '-t1',
+      '--timeout',
+      '10s',
+      `-c${connections}`,
+      `-d${seconds}s`,
+      '--latency',
+      ...headers,
+      target.url,
+    ],
     { encoding: 'utf8' },
   );
   const cpu = cpuSeconds(target.pids) - cpuBefore;

@@ -3,25 +3,25 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Accounts, Take } from '../accounts.ts';
 import { callOf, callerOf } from '../call.ts';
 import type { Journal } from '../journal.ts';
+import type { Month, Take } from '../month.ts';
 import type { Policy } from '../policy.ts';
 
 export interface QuotaOptions {
-  accounts: Accounts;
+  month: Month;
   journal: Journal;
   clock: Clock;
 }
 
 const seriesMax = 100; // of one list; data-api refuses longer ones, so no more is ever served
 
-export function quota({ accounts, journal, clock }: QuotaOptions): Policy {
+export function quota({ month, journal, clock }: QuotaOptions): Policy {
   return async (request, response, next) => {
     const call = callOf(request);
-    const { accountId } = callerOf(call);
+    const { accountId, plan } = callerOf(call);
     const calls = callsOf(call.path, call.query);
-    const take = await accounts.take(accountId, calls);
+    const take = await month.take(accountId, calls, plan.calls_month);
     if (take.granted && response.closed) {
       journal.refund(accountId, take.month, calls); // the client left meanwhile: `usage` has settled already
       return;
@@ -43,7 +43,7 @@ export function callsOf(path: string, query: string): number {
 function setQuotaHeaders(response: ServerResponse, take: Take, clock: Clock): void {
   response.setHeader('x-quota-reset', take.resetsAt);
   response.setHeader('x-quota-limit', take.limit ?? 'unlimited');
-  if (take.limit === null) return;
+  if (take.limit === null || take.used === null) return;
   const remaining = Math.max(0, take.limit - take.used);
   const monthSeconds = (Date.parse(take.resetsAt) - Date.parse(take.month)) / 1000;
   response.setHeader('x-quota-remaining', remaining);
@@ -52,7 +52,7 @@ function setQuotaHeaders(response: ServerResponse, take: Take, clock: Clock): vo
 }
 
 function refuse(take: Take, calls: number, clock: Clock): never {
-  const remaining = Math.max(0, (take.limit ?? 0) - take.used);
+  const remaining = Math.max(0, (take.limit ?? 0) - (take.used ?? 0));
   const used =
     remaining === 0
       ? `The ${take.limit} calls of this month are used up.`

@@ -112,11 +112,15 @@ for (const [name, redisUrl] of [
     const client = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:1::`;
     const get = (path: string, host: string, method = 'GET') =>
       fetch(gateway.url + path, { method, headers: { 'x-forwarded-for': `6.6.6.6, ${client}${host}` } });
+    const beganAtMs = performance.now();
     const responses = await Promise.all([
       ...Array.from({ length: 20 }, (_, i) => get('/v1/catalog', (i + 1).toString(16))),
       ...Array.from({ length: 20 }, (_, i) => get('/auth/login', (i + 1).toString(16), 'POST')),
     ]);
-    t.true(responses.filter(({ status }) => status === 429).length >= 30);
+    // On a busy machine a burst may last some windows of a second.
+    const windows = Math.floor((performance.now() - beganAtMs) / 1000) + 2;
+    const allowed = responses.filter(({ status }) => status !== 429).length;
+    t.true(allowed >= 3 && allowed <= 3 * windows, `${allowed} in ${windows} windows`);
     t.is(
       (await fetch(`${gateway.url}/v1/catalog`, { headers: { 'x-forwarded-for': '192.0.2.77' } })).status,
       200,

@@ -107,6 +107,7 @@ export async function startAccounts(clock: Clock): Promise<{
 }> {
   const accounts = new Map<string, TestAccount>();
   const batches = new Set<string>();
+  const purses = new Map<string, number>();
   const settled: Settled = { usage: [], lastUsed: [] };
   const face: Record<string, (body: never) => object> = {
     '/internal/credentials': ({ keys }: { keys: string[] }) => ({
@@ -128,6 +129,22 @@ export async function startAccounts(clock: Clock): Promise<{
         account.used += granted;
         const resets_at = nextUtcMonth(clock.now()).toISOString();
         return { granted, limit: account.limit, used: account.used, resets_at };
+      }),
+    }),
+    '/internal/copies/lease': () => ({ generation: 1 }),
+    '/internal/quota/refill': ({
+      refills,
+    }: {
+      refills: { account_id: string; purse_id: string; calls: number }[];
+    }) => ({
+      purses: refills.map(({ account_id, purse_id, calls }) => {
+        const account = accountOf(account_id);
+        const added =
+          account.limit === null ? calls : Math.max(0, Math.min(calls, account.limit - account.used));
+        account.used += added;
+        const granted = (purses.get(purse_id) ?? 0) + added;
+        purses.set(purse_id, granted);
+        return { granted, elsewhere: account.used - granted, limit: account.limit, closed: false };
       }),
     }),
     '/internal/quota/settle': (batch: {

@@ -1,0 +1,126 @@
+// Takes calls from the month of an account: from its purse in Redis, or from PostgreSQL where there is no Redis or it does not
+// answer; and where neither answers, from what QUOTA_OUTAGE allows. Hides which of them it was, and that calls share questions.
+import { utcMonth, nextUtcMonth, type Clock } from '../kernel/clock.ts';
+import { Failure } from '../kernel/errors.ts';
+import { RedisUnavailable } from '../kernel/redis.ts';
+import type { Accounts, Grant } from './accounts.ts';
+import { batchedBy } from './batched.ts';
+import type { Journal } from './journal.ts';
+import type { Purses } from './purses.ts';
+
+export interface Take {
+  granted: boolean;
+  /** Null: unlimited. */
+  limit: number | null;
+  /** Calls used this month, this one included where it was granted; null while nobody can say. */
+  used: number | null;
+  /** ISO instant. */
+  resetsAt: string;
+  /** `YYYY-MM-01`, the UTC month that was charged. */
+  month: string;
+}
+
+export interface Month {
+  /** Takes calls from the account's month, all or none. @param limit of its plan. @throws Failure unavailable. */
+  take(accountId: string, calls: number, limit: number | null): Promise<Take>;
+}
+
+export type QuotaOutage = 'bounded' | 'closed' | 'open';
+
+export interface MonthOptions {
+  accounts: Pick<Accounts, 'take'>;
+  /** Undefined where there is no Redis. */
+  purses: Purses | undefined;
+  journal: Pick<Journal, 'refund' | 'charge'>;
+  outage: QuotaOutage;
+  clock: Clock;
+}
+
+interface Item {
+  accountId: string;
+  calls: number;
+  limit: number | null;
+}
+
+const batchMax = 500;
+// While nobody can be asked, a gateway serves an account so much of its plan, or so many calls where that is more.
+const outagePart = 0.02;
+const outageCallsLeast = 100;
+
+export function createMonth({ accounts, purses, journal, outage, clock }: MonthOptions): Month {
+  const takenInOutage = new Map<string, number>();
+
+  async function takeUpTo(accountId: string, calls: number, limit: number | null): Promise<Grant> {
+    const grant = await fromPurse(accountId, calls, limit).then(
+      (taken) => taken ?? accounts.take(accountId, calls),
+    );
+    takenInOutage.delete(accountId);
+    return grant;
+  }
+
+  /** @returns undefined where Redis cannot be asked. */
+  async function fromPurse(
+    accountId: string,
+    calls: number,
+    limit: number | null,
+  ): Promise<Grant | undefined> {
+    try {
+      return await purses?.take(accountId, calls, limit);
+    } catch (error) {
+      if (error instanceof RedisUnavailable) return undefined;
+      throw error;
+    }
+  }
+
+  /** What may be served while nobody can be asked; it is charged when somebody can. */
+  function takeInOutage(accountId: string, calls: number, limit: number | null): Grant {
+    const allowance =
+      outage === 'open' || limit === null
+        ? Infinity
+        : Math.max(outageCallsLeast, Math.floor(limit * outagePart));
+    const taken = takenInOutage.get(accountId) ?? 0;
+    const granted = Math.min(calls, allowance - taken);
+    takenInOutage.set(accountId, taken + granted);
+    const now = clock.now();
+    if (granted > 0) journal.charge(accountId, utcMonth(now), granted);
+    return { granted, limit, used: null, resetsAt: nextUtcMonth(now).toISOString() };
+  }
+
+  const take = batchedBy(
+    batchMax,
+    (item: Item) => item.accountId,
+    async (items) => {
+      const { accountId, limit } = items.at(-1) as Item; // the limit as it was looked up last
+      const calls = items.reduce((sum, item) => sum + item.calls, 0);
+      try {
+        return shareOut(items, await takeUpTo(accountId, calls, limit));
+      } catch (error) {
+        if (!(error instanceof Failure) || outage === 'closed') throw error;
+        const grant = takeInOutage(accountId, calls, limit);
+        if (grant.granted === 0) throw error;
+        return shareOut(items, grant);
+      }
+    },
+  );
+
+  /** Gives what an account was granted to its calls, first come first served; a call gets all it needs or nothing. */
+  function shareOut(items: readonly Item[], grant: Grant): Take[] {
+    const { limit, resetsAt } = grant;
+    const month = utcMonth(new Date(Date.parse(resetsAt) - 1));
+    let left = grant.granted;
+    let used = grant.used === null ? null : grant.used - grant.granted;
+    const takes = items.map(({ calls }): Take => {
+      const granted = left >= calls;
+      if (granted) {
+        left -= calls;
+        if (used !== null) used += calls;
+      }
+      return { granted, limit, used, resetsAt, month };
+    });
+    const { accountId } = items[0] as Item;
+    if (left > 0) journal.refund(accountId, month, left);
+    return takes;
+  }
+
+  return { take: (accountId, calls, limit) => take({ accountId, calls, limit }) };
+}
