@@ -113,7 +113,7 @@ export async function startMailbox(): Promise<Mailbox> {
 
 /** The token of the link in a mail. */
 export function tokenIn(mail: ReceivedMail): string {
-  const token = /#token=([A-Za-z0-9_-]{43})\b/.exec(mail.text)?.[1];
+  const token = /#token=([A-Za-z0-9_-]{43})(?![A-Za-z0-9_-])/.exec(mail.text)?.[1];
   if (token === undefined) throw new Error(`There is no link in: ${mail.text}`);
   return token;
 }
