@@ -36,7 +36,6 @@ export interface Combination {
 /** The metadata of a series to be made, columns of data.series as `readCell` gives them. */
 export type SeriesMetadata = Readonly<Record<string, string | null>>;
 
-const rememberedMax = 300_000;
 const separator = '\u001f';
 
 export class SeriesDirectory {
@@ -44,14 +43,17 @@ export class SeriesDirectory {
   /** The file's dimensions, in its order. */
   readonly #dimensions: readonly string[];
   readonly #create: boolean;
+  readonly #rememberedMax: number;
   #known = new Map<string, KnownSeries | null>();
   #remembered = 0;
   #newDims: { seriesNo: number; dimsNo: number; values: readonly string[] }[] = [];
   #unnamed = new Set<number>();
   readonly #created: number[] = [];
 
-  constructor(on: Transaction, dimensions: readonly string[], create: boolean) {
+  /** @param rememberedMax series and combinations to remember; a hundred thousand take about 100 MB. */
+  constructor(on: Transaction, dimensions: readonly string[], create: boolean, rememberedMax = 100_000) {
     this.#on = on;
+    this.#rememberedMax = rememberedMax;
     this.#dimensions = dimensions;
     this.#create = create;
   }
@@ -61,7 +63,7 @@ export class SeriesDirectory {
    * @returns whether it forgot.
    */
   async makeRoom(): Promise<boolean> {
-    if (this.#remembered <= rememberedMax) return false;
+    if (this.#remembered <= this.#rememberedMax) return false;
     await this.writeNewDims();
     this.#known = new Map();
     this.#unnamed = new Set();

@@ -1,0 +1,49 @@
+import test from 'ava';
+import { openDatabase } from '../../kernel/database.ts';
+import { SeriesDirectory } from '../../ingest/series-directory.ts';
+import { createTestDatabase, silentLog } from '../harness.ts';
+
+const testDatabase = await createTestDatabase();
+const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
+test.after.always(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+test('what was forgotten is learned again with the numbers it had', async (t) => {
+  await database.transaction(async (on) => {
+    const directory = new SeriesDirectory(on, ['side'], true, 3);
+    const facts = (id: string) => ({
+      series_id: id,
+      name: id,
+      unit: 'x',
+      frequency: 'daily',
+      source: 'Test',
+    });
+    const combine = (id: string, side: string) => {
+      const series = directory.get(id);
+      if (series === undefined || series === null) throw new Error(`${id} is not known`);
+      return directory.combination(series, [side]).prefix;
+    };
+
+    await directory.learn(['A', 'B'], facts);
+    const before = [combine('A', 'buy'), combine('A', 'sell'), combine('B', 'sell')];
+    t.true(await directory.makeRoom());
+    t.is(directory.get('A'), undefined);
+    await directory.learn(['A', 'B', 'C'], facts);
+    t.deepEqual([combine('A', 'buy'), combine('A', 'sell'), combine('B', 'sell')], before);
+    t.is(combine('B', 'buy'), (before[2] ?? '').replace('\t0\t', '\t1\t'));
+
+    await directory.finish();
+    const rows = await on.query<{ series_id: string; dims: object | null }>(
+      `select series_id, dims from data.series left join data.series_dims using (series_no)
+       order by series_id, dims_no`,
+    );
+    t.deepEqual(rows, [
+      { series_id: 'A', dims: { side: 'buy' } },
+      { series_id: 'A', dims: { side: 'sell' } },
+      { series_id: 'B', dims: { side: 'sell' } },
+      { series_id: 'B', dims: { side: 'buy' } },
+    ]); // C was made and no row spoke of it
+  });
+});
