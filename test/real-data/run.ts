@@ -2,6 +2,7 @@
 // Usage: npm run try-real -- <folder of the files> [check …]. Where the folder is absent it says so and ends with 0.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
@@ -41,7 +42,8 @@ if (folder === undefined || !existsSync(folder)) {
     `The real-data run is left out: there is no folder ${folder ?? '(none was named)'}.\n`,
   );
 } else {
-  await tryReal(folder, named.length === 0 ? Object.keys(checks) : named);
+  // Absolute: the commands run in a directory of their own.
+  await tryReal(path.resolve(folder), named.length === 0 ? Object.keys(checks) : named);
 }
 
 async function tryReal(dataFolder: string, names: readonly string[]): Promise<void> {
