@@ -10,7 +10,8 @@ export interface Target {
   name: string;
   /** What wrk asks for. */
   url: string;
-  headers: Record<string, string>;
+  /** Made anew for each measurement: an identity is good for a minute. */
+  headers(): Record<string, string>;
   /** The processes that are the target. */
   pids: readonly number[];
 }
@@ -26,7 +27,7 @@ const ticksPerSecond = 100; // USER_HZ, fixed on Linux
 
 /** Runs wrk for a while. @throws Error where one answer is not 2xx: what is measured must be served. */
 export function load(target: Target, seconds: number, connections: number): Measured {
-  const headers = Object.entries(target.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const headers = Object.entries(target.headers()).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
   const cpuBefore = cpuSeconds(target.pids);
   const wrk = spawnSync(
     'taskset',
