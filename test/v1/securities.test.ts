@@ -33,7 +33,7 @@ test.after.always(() => room.close());
 const codes = (query: string) => room.column(`/v1/securities?${query}`, 'code');
 const trades = (query: string) => room.column(`/v1/securities/trades?${query}`, 'trade_id');
 
-test('a security shows every fact in the list envelope, unknown ones as null', async (t) => {
+test.serial('a security shows every fact in the list envelope, unknown ones as null', async (t) => {
   const answer = await room.list('/v1/securities?limit=2&sort=-code');
   t.true(answer.success);
   t.is(answer.count, 2);
@@ -87,12 +87,12 @@ test('a security shows every fact in the list envelope, unknown ones as null', a
   t.regex(String(data[0]?.['last_updated']), /^\d{4}-\d{2}-\d{2}$/);
 });
 
-test('numbers keep the digits that were published', async (t) => {
+test.serial('numbers keep the digits that were published', async (t) => {
   const { text } = await room.call('/v1/securities?fields=code,coupon_pct,last_price&type=tfc');
   t.true(text.includes('{"code":"HBL-TFC-190216","coupon_pct":8.50,"last_price":99.60}'), text);
 });
 
-test('every filter narrows the securities, and they combine', async (t) => {
+test.serial('every filter narrows the securities, and they combine', async (t) => {
   const cases: [query: string, codes: string[]][] = [
     ['type=sukuk', ['KEL-SUKUK-170615']],
     ['issuer=HABIB', ['CP-7', 'HBL-TFC-190216']],
@@ -114,7 +114,7 @@ test('every filter narrows the securities, and they combine', async (t) => {
   for (const [query, expected] of cases) t.deepEqual(await codes(query), expected, query);
 });
 
-test('securities sort by a field in either direction, unknown values last, and page without gaps', async (t) => {
+test.serial('securities sort by a field in either direction, unknown values last, and page without gaps', async (t) => {
   const ascending = ['KEL-SUKUK-170615', 'HBL-TFC-190216', 'CP-7', 'GIS-2030', 'US-1'];
   t.deepEqual(await codes('sort=maturity_date'), ascending);
   t.deepEqual(await codes('sort=-maturity_date'), [
@@ -128,7 +128,7 @@ test('securities sort by a field in either direction, unknown values last, and p
   t.deepEqual(await room.walk('/v1/securities?sort=-coupon_pct', 'code', 1), await codes('sort=-coupon_pct'));
 });
 
-test('prices are found by code with slashes or hyphens, by ISIN and by a former code', async (t) => {
+test.serial('prices are found by code with slashes or hyphens, by ISIN and by a former code', async (t) => {
   const names = [
     'HBL-TFC-190216',
     'hbl-tfc-190216',
@@ -151,7 +151,7 @@ test('prices are found by code with slashes or hyphens, by ISIN and by a former 
   t.regex(error['message'] ?? '', /Did you mean "HBL-TFC-190216"\?/);
 });
 
-test('a price shows what it rests on; what has accrued follows from its clean and dirty price', async (t) => {
+test.serial('a price shows what it rests on; what has accrued follows from its clean and dirty price', async (t) => {
   const { data } = await room.list('/v1/securities/HBL-TFC-190216/prices?from=2026-01&to=2026-01-02');
   t.deepEqual(
     data.map((row) => ({ ...row, last_updated: null })),
@@ -182,7 +182,7 @@ test('a price shows what it rests on; what has accrued follows from its clean an
   t.deepEqual(await room.column('/v1/securities/HBL-TFC-190216/prices?from=2027', 'date'), []);
 });
 
-test('trades come newest first, with the facts of their security', async (t) => {
+test.serial('trades come newest first, with the facts of their security', async (t) => {
   t.deepEqual(await trades(''), ['T3', 'T2', 'T1']);
   t.deepEqual(await trades('sort=trade_date'), ['T1', 'T2', 'T3']);
   const { data } = await room.list('/v1/securities/trades?code=hbl/tfc/190216&to=2026-01-02');
@@ -220,7 +220,7 @@ test('trades come newest first, with the facts of their security', async (t) => 
   );
 });
 
-test('every filter narrows the trades', async (t) => {
+test.serial('every filter narrows the trades', async (t) => {
   const cases: [query: string, ids: string[]][] = [
     ['code=PK0009200129', ['T3', 'T1']],
     ['code=UNKNOWN', []],
@@ -236,7 +236,7 @@ test('every filter narrows the trades', async (t) => {
   t.deepEqual(await room.walk('/v1/securities/trades', 'trade_id', 1), ['T3', 'T2', 'T1']);
 });
 
-test('what is not allowed is a 400 that names the parameter', async (t) => {
+test.serial('what is not allowed is a 400 that names the parameter', async (t) => {
   const cases: [path: string, param: string][] = [
     ['/v1/securities?type=share', 'type'],
     ['/v1/securities?rating_min=AAAA', 'rating_min'],
@@ -258,6 +258,7 @@ test('what is not allowed is a 400 that names the parameter', async (t) => {
   }
 });
 
+// Not serial, so it comes last: its load changes what the others read.
 test('the lists come as CSV, and are validated by ETag until a load changes them', async (t) => {
   const csv = csvLines(await room.call('/v1/securities?format=csv&fields=code,name,former_names&type=tfc'));
   t.is(csv.header, 'code,name,former_names');
@@ -273,7 +274,7 @@ test('the lists come as CSV, and are validated by ETag until a load changes them
   t.deepEqual(await room.column(path, 'price'), [100, 100.1]);
 });
 
-test('a security is found by search: by its code, its ISIN, its issuer and the names it had', async (t) => {
+test.serial('a security is found by search: by its code, its ISIN, its issuer and the names it had', async (t) => {
   for (const q of ['HBL/TFC/190216', 'PK0009200129', 'habib bank', 'habib notes', 'HBL-TFC-OLD']) {
     const { data } = await room.list(`/v1/search?type=security&q=${encodeURIComponent(q)}`);
     t.like(data[0], { type: 'security', id: 'HBL-TFC-190216', name: 'Habib TFC', category: 'tfc' }, q);
