@@ -52,7 +52,7 @@ function navs(fund: string, first: number, rate: number): string[] {
 const ids = (query: string) => room.column(`/v1/funds?${query}`, 'id');
 const screened = (query: string) => room.column(`/v1/funds/screener?${query}`, 'id');
 
-test('a fund shows every fact of the list in the list envelope, unknown ones as null', async (t) => {
+test.serial('a fund shows every fact of the list in the list envelope, unknown ones as null', async (t) => {
   const answer = await room.list('/v1/funds');
   t.true(answer.success);
   t.is(answer.count, 5);
@@ -102,7 +102,7 @@ test('a fund shows every fact of the list in the list envelope, unknown ones as 
   t.like(answer.data.at(-1), { id: 'gamma', amc_name: null, nav: null, return_1y_pct: null });
 });
 
-test('every filter narrows the list, and they combine', async (t) => {
+test.serial('every filter narrows the list, and they combine', async (t) => {
   const cases: [query: string, ids: string[]][] = [
     ['amc=alpha', ['alpha-cash', 'alpha-share']],
     ['category=Equity', ['alpha-share', 'beta-old', 'beta-share']],
@@ -124,39 +124,45 @@ test('every filter narrows the list, and they combine', async (t) => {
   for (const [query, expected] of cases) t.deepEqual(await ids(query), expected, query);
 });
 
-test('any order can be walked by cursor without loss or repetition, unknown values last', async (t) => {
-  const orders: [sort: string, ids: string[]][] = [
-    ['id', ['alpha-cash', 'alpha-share', 'beta-old', 'beta-share', 'gamma']],
-    ['-id', ['gamma', 'beta-share', 'beta-old', 'alpha-share', 'alpha-cash']],
-    ['aum', ['alpha-cash', 'beta-share', 'alpha-share', 'beta-old', 'gamma']],
-    ['-aum', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma', 'beta-old']],
-    ['-return_1y_pct', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma', 'beta-old']],
-  ];
-  for (const [sort, expected] of orders) {
-    for (const limit of [1, 2, 5]) {
-      t.deepEqual(await room.walk(`/v1/funds?sort=${sort}`, 'id', limit), expected, `${sort} by ${limit}`);
+test.serial(
+  'any order can be walked by cursor without loss or repetition, unknown values last',
+  async (t) => {
+    const orders: [sort: string, ids: string[]][] = [
+      ['id', ['alpha-cash', 'alpha-share', 'beta-old', 'beta-share', 'gamma']],
+      ['-id', ['gamma', 'beta-share', 'beta-old', 'alpha-share', 'alpha-cash']],
+      ['aum', ['alpha-cash', 'beta-share', 'alpha-share', 'beta-old', 'gamma']],
+      ['-aum', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma', 'beta-old']],
+      ['-return_1y_pct', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma', 'beta-old']],
+    ];
+    for (const [sort, expected] of orders) {
+      for (const limit of [1, 2, 5]) {
+        t.deepEqual(await room.walk(`/v1/funds?sort=${sort}`, 'id', limit), expected, `${sort} by ${limit}`);
+      }
     }
-  }
-});
+  },
+);
 
-test('fields choose what is shown, numbers keep the published digits, CSV is the whole list', async (t) => {
-  const { text } = await room.call('/v1/funds?fields=ter_pct,id&category=Money%20market');
-  t.regex(text, /"data":\[\{"id":"alpha-cash","ter_pct":0\.90\}\]/);
-  const csv = await room.call('/v1/funds?fields=id,name,ter_pct&format=csv');
-  t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
-  t.deepEqual(csvLines(csv), {
-    header: 'id,name,ter_pct',
-    lines: [
-      'alpha-cash,Alpha Cash Fund,0.90',
-      'alpha-share,Alpha Share Fund,',
-      'beta-old,Beta Old Fund,',
-      "beta-share,'=Beta Share 100%,3.10",
-      'gamma,Gamma,',
-    ],
-  });
-});
+test.serial(
+  'fields choose what is shown, numbers keep the published digits, CSV is the whole list',
+  async (t) => {
+    const { text } = await room.call('/v1/funds?fields=ter_pct,id&category=Money%20market');
+    t.regex(text, /"data":\[\{"id":"alpha-cash","ter_pct":0\.90\}\]/);
+    const csv = await room.call('/v1/funds?fields=id,name,ter_pct&format=csv');
+    t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
+    t.deepEqual(csvLines(csv), {
+      header: 'id,name,ter_pct',
+      lines: [
+        'alpha-cash,Alpha Cash Fund,0.90',
+        'alpha-share,Alpha Share Fund,',
+        'beta-old,Beta Old Fund,',
+        "beta-share,'=Beta Share 100%,3.10",
+        'gamma,Gamma,',
+      ],
+    });
+  },
+);
 
-test('the profile of a fund has all that is known of it', async (t) => {
+test.serial('the profile of a fund has all that is known of it', async (t) => {
   const { json } = await room.call('/v1/funds/alpha-cash');
   const { data } = json as { data: Record<string, unknown> };
   t.like(data, {
@@ -176,19 +182,22 @@ test('the profile of a fund has all that is known of it', async (t) => {
   ]);
 });
 
-test('a fund is found by its id and by each of its codes; another one is 404 with the nearest id', async (t) => {
-  for (const name of ['alpha-cash', 'INF209K01KU4', 'inf174k01ek4', 'ACF']) {
-    t.like(await room.list(`/v1/funds/${name}`), { data: { id: 'alpha-cash' } }, name);
-  }
-  const { error } = await room.list('/v1/funds/alpha-cush');
-  t.is(error.code, 'not_found');
-  t.regex(error.message, /Did you mean "alpha-cash"/);
-  for (const path of ['nav', 'returns', 'payouts', 'expenses', 'portfolio', 'analytics']) {
-    t.is((await room.call(`/v1/funds/nobody/${path}`)).status, 404, path);
-  }
-});
+test.serial(
+  'a fund is found by its id and by each of its codes; another one is 404 with the nearest id',
+  async (t) => {
+    for (const name of ['alpha-cash', 'INF209K01KU4', 'inf174k01ek4', 'ACF']) {
+      t.like(await room.list(`/v1/funds/${name}`), { data: { id: 'alpha-cash' } }, name);
+    }
+    const { error } = await room.list('/v1/funds/alpha-cush');
+    t.is(error.code, 'not_found');
+    t.regex(error.message, /Did you mean "alpha-cash"/);
+    for (const path of ['nav', 'returns', 'payouts', 'expenses', 'portfolio', 'analytics']) {
+      t.is((await room.call(`/v1/funds/nobody/${path}`)).status, 404, path);
+    }
+  },
+);
 
-test('the screener compares figures; one that is not known passes no bound on it', async (t) => {
+test.serial('the screener compares figures; one that is not known passes no bound on it', async (t) => {
   const cases: [query: string, ids: string[]][] = [
     ['', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma']],
     ['return_1y_pct_min=0', ['alpha-share', 'beta-share', 'alpha-cash']],
@@ -211,7 +220,7 @@ test('the screener compares figures; one that is not known passes no bound on it
   t.deepEqual(await room.walk('/v1/funds/screener', 'id', 1), await screened(''));
 });
 
-test('a figure of the screener is that of the fund itself', async (t) => {
+test.serial('a figure of the screener is that of the fund itself', async (t) => {
   const [row] = (await room.list('/v1/funds/screener?category=Money%20market')).data;
   const { data: returns } = (await room.call('/v1/funds/alpha-cash/returns')).json as {
     data: { periods: { period: string; value_pct: number }[] };
@@ -226,6 +235,7 @@ test('a figure of the screener is that of the fund itself', async (t) => {
   t.is(row?.['max_drawdown_1y_pct'], risk['max_drawdown_pct']);
 });
 
+// Not serial, so it comes last: its load changes what the others read.
 test('an answer holds until a load changes something in it', async (t) => {
   const path = '/v1/funds?currency=USD';
   const first = await room.call(path);
@@ -238,7 +248,7 @@ test('an answer holds until a load changes something in it', async (t) => {
   t.is(await again(), 200);
 });
 
-test('a bad parameter is 400 and named', async (t) => {
+test.serial('a bad parameter is 400 and named', async (t) => {
   for (const [path, param] of [
     ['/v1/funds?limit=1001', 'limit'],
     ['/v1/funds?sort=isin', 'sort'],
@@ -269,7 +279,7 @@ test('a bad parameter is 400 and named', async (t) => {
   );
 });
 
-test('search finds a fund by its words and codes', async (t) => {
+test.serial('search finds a fund by its words and codes', async (t) => {
   const found = async (q: string) =>
     (await room.list(`/v1/search?q=${q}`)).data.map(({ type, id }) => `${String(type)} ${String(id)}`);
   t.deepEqual(await found('alpha%20cash'), ['fund alpha-cash']);

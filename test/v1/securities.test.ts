@@ -114,19 +114,25 @@ test.serial('every filter narrows the securities, and they combine', async (t) =
   for (const [query, expected] of cases) t.deepEqual(await codes(query), expected, query);
 });
 
-test.serial('securities sort by a field in either direction, unknown values last, and page without gaps', async (t) => {
-  const ascending = ['KEL-SUKUK-170615', 'HBL-TFC-190216', 'CP-7', 'GIS-2030', 'US-1'];
-  t.deepEqual(await codes('sort=maturity_date'), ascending);
-  t.deepEqual(await codes('sort=-maturity_date'), [
-    'GIS-2030',
-    'CP-7',
-    'HBL-TFC-190216',
-    'KEL-SUKUK-170615',
-    'US-1',
-  ]);
-  t.deepEqual(await room.walk('/v1/securities?sort=maturity_date', 'code', 2), ascending);
-  t.deepEqual(await room.walk('/v1/securities?sort=-coupon_pct', 'code', 1), await codes('sort=-coupon_pct'));
-});
+test.serial(
+  'securities sort by a field in either direction, unknown values last, and page without gaps',
+  async (t) => {
+    const ascending = ['KEL-SUKUK-170615', 'HBL-TFC-190216', 'CP-7', 'GIS-2030', 'US-1'];
+    t.deepEqual(await codes('sort=maturity_date'), ascending);
+    t.deepEqual(await codes('sort=-maturity_date'), [
+      'GIS-2030',
+      'CP-7',
+      'HBL-TFC-190216',
+      'KEL-SUKUK-170615',
+      'US-1',
+    ]);
+    t.deepEqual(await room.walk('/v1/securities?sort=maturity_date', 'code', 2), ascending);
+    t.deepEqual(
+      await room.walk('/v1/securities?sort=-coupon_pct', 'code', 1),
+      await codes('sort=-coupon_pct'),
+    );
+  },
+);
 
 test.serial('prices are found by code with slashes or hyphens, by ISIN and by a former code', async (t) => {
   const names = [
@@ -151,36 +157,39 @@ test.serial('prices are found by code with slashes or hyphens, by ISIN and by a 
   t.regex(error['message'] ?? '', /Did you mean "HBL-TFC-190216"\?/);
 });
 
-test.serial('a price shows what it rests on; what has accrued follows from its clean and dirty price', async (t) => {
-  const { data } = await room.list('/v1/securities/HBL-TFC-190216/prices?from=2026-01&to=2026-01-02');
-  t.deepEqual(
-    data.map((row) => ({ ...row, last_updated: null })),
-    [
-      {
-        date: '2026-01-02',
-        code: 'HBL-TFC-190216',
-        price: 99.5,
-        dirty_price: 101.25,
-        accrued: 1.75,
-        yield_pct: 9.1,
-        modified_duration: null,
-        spread_bps: null,
-        traded: true,
-        method: 'trade',
-        valid_from: null,
-        valid_to: null,
-        currency: 'PKR',
-        as_of: '2026-01-02',
-        source: 'Exchange',
-        last_updated: null,
-      },
-    ],
-  );
-  t.deepEqual(await room.column('/v1/securities/HBL-TFC-190216/prices?sort=-date&limit=1', 'date'), [
-    '2026-02-02',
-  ]);
-  t.deepEqual(await room.column('/v1/securities/HBL-TFC-190216/prices?from=2027', 'date'), []);
-});
+test.serial(
+  'a price shows what it rests on; what has accrued follows from its clean and dirty price',
+  async (t) => {
+    const { data } = await room.list('/v1/securities/HBL-TFC-190216/prices?from=2026-01&to=2026-01-02');
+    t.deepEqual(
+      data.map((row) => ({ ...row, last_updated: null })),
+      [
+        {
+          date: '2026-01-02',
+          code: 'HBL-TFC-190216',
+          price: 99.5,
+          dirty_price: 101.25,
+          accrued: 1.75,
+          yield_pct: 9.1,
+          modified_duration: null,
+          spread_bps: null,
+          traded: true,
+          method: 'trade',
+          valid_from: null,
+          valid_to: null,
+          currency: 'PKR',
+          as_of: '2026-01-02',
+          source: 'Exchange',
+          last_updated: null,
+        },
+      ],
+    );
+    t.deepEqual(await room.column('/v1/securities/HBL-TFC-190216/prices?sort=-date&limit=1', 'date'), [
+      '2026-02-02',
+    ]);
+    t.deepEqual(await room.column('/v1/securities/HBL-TFC-190216/prices?from=2027', 'date'), []);
+  },
+);
 
 test.serial('trades come newest first, with the facts of their security', async (t) => {
   t.deepEqual(await trades(''), ['T3', 'T2', 'T1']);
@@ -274,9 +283,12 @@ test('the lists come as CSV, and are validated by ETag until a load changes them
   t.deepEqual(await room.column(path, 'price'), [100, 100.1]);
 });
 
-test.serial('a security is found by search: by its code, its ISIN, its issuer and the names it had', async (t) => {
-  for (const q of ['HBL/TFC/190216', 'PK0009200129', 'habib bank', 'habib notes', 'HBL-TFC-OLD']) {
-    const { data } = await room.list(`/v1/search?type=security&q=${encodeURIComponent(q)}`);
-    t.like(data[0], { type: 'security', id: 'HBL-TFC-190216', name: 'Habib TFC', category: 'tfc' }, q);
-  }
-});
+test.serial(
+  'a security is found by search: by its code, its ISIN, its issuer and the names it had',
+  async (t) => {
+    for (const q of ['HBL/TFC/190216', 'PK0009200129', 'habib bank', 'habib notes', 'HBL-TFC-OLD']) {
+      const { data } = await room.list(`/v1/search?type=security&q=${encodeURIComponent(q)}`);
+      t.like(data[0], { type: 'security', id: 'HBL-TFC-190216', name: 'Habib TFC', category: 'tfc' }, q);
+    }
+  },
+);
