@@ -118,11 +118,9 @@ async function proveHolder(
   if (password === undefined) {
     fail('invalid_body', '"password": is needed to change the e-mail address.', { param: 'password' });
   }
-  const attempt = await deps.throttle.signIn({ email: account.email, ip });
-  if (!(await deps.passwords.matches(account.passwordHash, password))) {
-    fail('invalid_credentials', 'The password is not right.', { param: 'password' });
-  }
-  return attempt.succeeded();
+  const { email, passwordHash } = account;
+  if (await deps.throttle.signIn({ email, ip }, () => deps.passwords.matches(passwordHash, password))) return;
+  fail('invalid_credentials', 'The password is not right.', { param: 'password' });
 }
 
 /** What the holder and the operator see of an account. */

@@ -38,11 +38,10 @@ export function changePassword(deps: SignInDeps): Handler {
     }
     checkPassword(deps, account, 'new', wish.new);
     // Also here: a stolen session must not be a way to guess the password.
-    const attempt = await deps.throttle.signIn({ email: account.email, ip: visit.ip });
-    if (!(await deps.passwords.matches(account.passwordHash, wish.current))) {
-      fail('invalid_credentials', 'The present password is not right.', { param: 'current' });
-    }
-    await attempt.succeeded();
+    const isRight = await deps.throttle.signIn({ email: account.email, ip: visit.ip }, () =>
+      deps.passwords.matches(account.passwordHash, wish.current),
+    );
+    if (!isRight) fail('invalid_credentials', 'The present password is not right.', { param: 'current' });
     const passwordHash = await deps.passwords.hash(wish.new);
     const answer = await deps.db.sequelize.transaction(async (transaction) => {
       await replacePassword(deps, transaction, account, { passwordHash, actor: caller.actor, ip: visit.ip });

@@ -25,9 +25,7 @@ export function logIn(deps: SignInDeps): Handler {
     parseQuery(noParameters, request.url);
     const { email, password, device_token } = parseBody(body, request.body);
     const visit = visitOf(request);
-    const attempt = await deps.throttle.signIn({ email, ip: visit.ip, device: device_token });
-    const account = await verify(deps, { email, password, visit });
-    await attempt.succeeded();
+    const account = await verify(deps, { email, password, device: device_token, visit });
     requireUsable(deps, account);
     const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
     const renewed = outdated ? await deps.passwords.hash(password) : null;
@@ -49,14 +47,24 @@ export function logIn(deps: SignInDeps): Handler {
   };
 }
 
-/** The account of an address and its password. @throws Failure `invalid_credentials`, after the work of a right one. */
-export async function verify(
+/**
+ * The account of an address and its password.
+ * @throws Failure `invalid_credentials`, after the work of a right one; `rate_limited` before it.
+ */
+async function verify(
   deps: SignInDeps,
-  { email, password, visit }: { email: string; password: string; visit: Visit },
+  {
+    email,
+    password,
+    device,
+    visit,
+  }: { email: string; password: string; device: string | undefined; visit: Visit },
 ): Promise<Account> {
   const account = await findAccountByEmail(deps.db, email);
-  const matches = await deps.passwords.matches(account?.passwordHash ?? null, password);
-  if (account !== null && matches) return account;
+  const isRight = await deps.throttle.signIn({ email, ip: visit.ip, device }, () =>
+    deps.passwords.matches(account?.passwordHash ?? null, password),
+  );
+  if (isRight && account !== null) return account;
   // Not in the audit: a row there would take its time, and tell a known address from an unknown one.
   deps.log.info(
     { event: 'sign_in_refused', account_id: account?.id ?? null, ip: visit.ip, user_agent: visit.userAgent },

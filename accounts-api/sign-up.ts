@@ -191,11 +191,12 @@ async function requirePassword(
   if (password === undefined) {
     fail('invalid_body', '"password": is needed: the one that was given at sign-up.', { param: 'password' });
   }
-  const attempt = await deps.throttle.signIn({ email, ip: visit.ip });
-  if (!(await deps.passwords.matches(passwordHash, password))) {
+  const isRight = await deps.throttle.signIn({ email, ip: visit.ip }, () =>
+    deps.passwords.matches(passwordHash, password),
+  );
+  if (!isRight) {
     fail('invalid_credentials', 'The link is good, but this is not the password that belongs to it.');
   }
-  await attempt.succeeded();
 }
 
 /** Makes an account and signs it in. @param also what belongs to it, in the same transaction. @throws Failure `email_taken`. */

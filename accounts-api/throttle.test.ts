@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { silentLog, testRedisUrl } from '../test/harness.ts';
+import { Failure } from '../kernel/errors.ts';
 import { openRedis } from '../kernel/redis.ts';
 import { createThrottle, waitSeconds } from './throttle.ts';
 
+const right = () => Promise.resolve(true);
+const wrong = () => Promise.resolve(false);
 const someone = () => `throttle-${randomBytes(6).toString('hex')}@example.org`;
 let hosts = 0;
 const somewhere = () => {
@@ -42,19 +45,25 @@ for (const [where, redisUrl] of stores) {
       const throttle = await throttleOf(t, redisUrl());
       const email = someone();
       const device = throttle.deviceToken(email);
-      for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() });
-      const error = await t.throwsAsync(throttle.signIn({ email: email.toUpperCase(), ip: somewhere() }), {
-        code: 'rate_limited',
-      });
+      for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() }, wrong);
+      const error = await t.throwsAsync(
+        throttle.signIn({ email: email.toUpperCase(), ip: somewhere() }, wrong),
+        {
+          code: 'rate_limited',
+        },
+      );
       t.like(error, { headers: { 'retry-after': '1' } });
       await t.throwsAsync(
-        throttle.signIn({ email, ip: somewhere(), device: throttle.deviceToken(someone()) }),
+        throttle.signIn({ email, ip: somewhere(), device: throttle.deviceToken(someone()) }, wrong),
         { code: 'rate_limited' },
       );
-      await t.throwsAsync(throttle.signIn({ email, ip: somewhere(), device: `${device.slice(0, -1)}x` }), {
-        code: 'rate_limited',
-      });
-      await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere(), device }));
+      await t.throwsAsync(
+        throttle.signIn({ email, ip: somewhere(), device: `${device.slice(0, -1)}x` }, wrong),
+        {
+          code: 'rate_limited',
+        },
+      );
+      await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere(), device }, wrong));
     },
   );
 
@@ -62,19 +71,36 @@ for (const [where, redisUrl] of stores) {
     const throttle = await throttleOf(t, redisUrl());
     const email = someone();
     const device = throttle.deviceToken(email);
-    for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere(), device });
-    await t.throwsAsync(throttle.signIn({ email, ip: somewhere(), device }), { code: 'rate_limited' });
+    for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere(), device }, wrong);
+    await t.throwsAsync(throttle.signIn({ email, ip: somewhere(), device }, wrong), { code: 'rate_limited' });
   });
 
   test.serial(`${where}: a right password, or a reset, forgets the tries before it`, async (t) => {
     const throttle = await throttleOf(t, redisUrl());
     const email = someone();
-    for (let i = 0; i < 5; i += 1) await throttle.signIn({ email, ip: somewhere() });
-    await (await throttle.signIn({ email, ip: somewhere() })).succeeded();
-    for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() });
-    await t.throwsAsync(throttle.signIn({ email, ip: somewhere() }), { code: 'rate_limited' });
+    for (let i = 0; i < 5; i += 1) await throttle.signIn({ email, ip: somewhere() }, wrong);
+    t.true(await throttle.signIn({ email, ip: somewhere() }, right));
+    for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() }, wrong);
+    await t.throwsAsync(throttle.signIn({ email, ip: somewhere() }, wrong), { code: 'rate_limited' });
     await throttle.forgive(email);
-    await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere() }));
+    await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere() }, wrong));
+  });
+
+  test.serial(`${where}: a comparison that is refused for want of room is no try`, async (t) => {
+    const throttle = await throttleOf(t, redisUrl());
+    const ip = somewhere();
+    const refused = () => Promise.reject(new Failure('unavailable', 'Too many at once.'));
+    const email = someone();
+    for (let i = 0; i < 40; i += 1) {
+      await t.throwsAsync(throttle.signIn({ email, ip }, refused), { code: 'unavailable' });
+    }
+    for (let i = 0; i < 6; i += 1) t.false(await throttle.signIn({ email, ip }, wrong), `try ${i + 1}`);
+    await t.throwsAsync(throttle.signIn({ email, ip }, wrong), { code: 'rate_limited' });
+    const other = someone();
+    for (let i = 0; i < 5; i += 1) await throttle.signIn({ email: other, ip }, wrong);
+    for (let i = 0; i < 3; i += 1) {
+      await t.throwsAsync(throttle.signIn({ email: other, ip }, refused), { code: 'unavailable' }, 'no wait');
+    }
   });
 
   test.serial(
@@ -83,7 +109,7 @@ for (const [where, redisUrl] of stores) {
       const throttle = await throttleOf(t, redisUrl());
       const ip = somewhere();
       const results = await Promise.allSettled(
-        Array.from({ length: 1000 }, () => throttle.signIn({ email: someone(), ip })),
+        Array.from({ length: 1000 }, () => throttle.signIn({ email: someone(), ip }, wrong)),
       );
       t.is(results.filter(({ status }) => status === 'fulfilled').length, 30);
     },
@@ -94,7 +120,7 @@ for (const [where, redisUrl] of stores) {
     const net = `2001:db8:${randomBytes(2).toString('hex')}:1`;
     const results = await Promise.allSettled(
       Array.from({ length: 50 }, (_, i) =>
-        throttle.signIn({ email: someone(), ip: `${net}::${i.toString(16)}` }),
+        throttle.signIn({ email: someone(), ip: `${net}::${i.toString(16)}` }, wrong),
       ),
     );
     t.is(results.filter(({ status }) => status === 'fulfilled').length, 30);
@@ -124,10 +150,10 @@ test.serial('two instances with one Redis count together', async (t) => {
   const [a, b] = [await throttleOf(t, testRedisUrl()), await throttleOf(t, testRedisUrl())];
   const email = someone();
   for (let i = 0; i < 3; i += 1) {
-    await a.signIn({ email, ip: somewhere() });
-    await b.signIn({ email, ip: somewhere() });
+    await a.signIn({ email, ip: somewhere() }, wrong);
+    await b.signIn({ email, ip: somewhere() }, wrong);
   }
-  await t.throwsAsync(b.signIn({ email, ip: somewhere() }), { code: 'rate_limited' });
+  await t.throwsAsync(b.signIn({ email, ip: somewhere() }, wrong), { code: 'rate_limited' });
 });
 
 test.serial('a Redis that is dead, or takes connections and says nothing, still limits', async (t) => {
@@ -138,7 +164,7 @@ test.serial('a Redis that is dead, or takes connections and says nothing, still 
   for (const url of ['redis://127.0.0.1:1', `redis://127.0.0.1:${port}`]) {
     const throttle = await throttleOf(t, url);
     const email = someone();
-    for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() });
-    await t.throwsAsync(throttle.signIn({ email, ip: somewhere() }), { code: 'rate_limited' });
+    for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() }, wrong);
+    await t.throwsAsync(throttle.signIn({ email, ip: somewhere() }, wrong), { code: 'rate_limited' });
   }
 });

@@ -9,11 +9,16 @@ import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
 
 export interface Throttle {
   /**
-   * Counts a try at a password. Five in a quarter of an hour are free; each one more waits twice as long as the one
-   * before, up to a quarter of an hour. One address may fail 30 times in that time.
-   * @param device the token of an earlier sign-in, as it came. @throws Failure `rate_limited`.
+   * Counts a try at a password, then has it compared. Five in a quarter of an hour are free; each one more waits twice as
+   * long as the one before, up to a quarter of an hour. One address may fail 30 times in that time. A right password
+   * forgets the tries; where the comparison throws nothing was learnt, so that was no try (503: too many at once).
+   * @param device the token of an earlier sign-in, as it came. @param compare whether the password is right.
+   * @returns what `compare` does. @throws Failure `rate_limited` before it, and whatever it throws.
    */
-  signIn(who: { email: string; ip: string; device?: string | undefined }): Promise<SignInTry>;
+  signIn(
+    who: { email: string; ip: string; device?: string | undefined },
+    compare: () => Promise<boolean>,
+  ): Promise<boolean>;
   /** Forgets the failed tries at an account: its owner has proved to be one. */
   forgive(email: string): Promise<void>;
   /** Counts what makes a mail to an address that anybody may name: sign-ups, forgotten passwords. @throws Failure `rate_limited`. */
@@ -22,11 +27,6 @@ export interface Throttle {
   token(ip: string): Promise<void>;
   /** A token for a device that has just signed in. */
   deviceToken(email: string): string;
-}
-
-export interface SignInTry {
-  /** The password was right: nothing of the try counts any more. */
-  succeeded(): Promise<void>;
 }
 
 const quarterHour = 15 * 60;
@@ -58,7 +58,7 @@ export function createThrottle({
   const account = (email: string) => `account:${hashed(email)}`;
 
   return {
-    async signIn({ email, ip, device }) {
+    async signIn({ email, ip, device }, compare) {
       const known = device === undefined ? null : devices.open(device, email);
       const address = limitKey(ip);
       // A known device is beyond the reach of whoever uses up the tries of the account, or of a shared address.
@@ -74,13 +74,18 @@ export function createThrottle({
           throw error;
         }
       }
-      return {
-        async succeeded() {
-          if (known === null) await failuresOfAddress.giveBack(address);
-          await tries.forget(who);
-          await gate.forget(who);
-        },
-      };
+      try {
+        const isRight = await compare();
+        if (isRight) await tries.forget(who);
+        if (isRight && known === null) await failuresOfAddress.giveBack(address);
+        if (isRight) await gate.forget(who);
+        return isRight;
+      } catch (error) {
+        await tries.giveBack(who);
+        if (known === null) await failuresOfAddress.giveBack(address);
+        if (wait > 0) await gate.forget(who);
+        throw error;
+      }
     },
     async forgive(email) {
       await tries.forget(account(email));
