@@ -154,9 +154,9 @@ export function leaseCopies(deps: Deps): Handler {
 
 /** POST /internal/quota/take: charges the current month (UTC) of each account with what it asks for, up to its limit. */
 export function grantQuota(deps: Deps): Handler {
-  const allowances: Allowance[] = deps.plans.all.map(({ id, calls_month }) => ({ id, calls_month }));
   return async (request, response, call) => {
     const { takes } = parseBody(takeBody, request.body);
+    const allowances: Allowance[] = deps.plans.all.map(({ id, calls_month }) => ({ id, calls_month }));
     const now = deps.clock.now();
     const month = utcMonth(now);
     const grants = new Map<string, GrantRow>();

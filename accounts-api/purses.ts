@@ -33,12 +33,12 @@ const refillBody = z.strictObject({
 
 /** POST /internal/quota/refill: fills purses of the present month (UTC) from what is left of it. */
 export function refillQuota(deps: Deps): Handler {
-  const allowances: Allowance[] = deps.plans.all.map(({ id: plan, calls_month }) => ({
-    id: plan,
-    calls_month,
-  }));
   return async (request, response, call) => {
     const { refills } = parseBody(refillBody, request.body);
+    const allowances: Allowance[] = deps.plans.all.map(({ id: plan, calls_month }) => ({
+      id: plan,
+      calls_month,
+    }));
     const now = deps.clock.now();
     const months = [-clockSkewMs, 0, clockSkewMs].map((ms) => utcMonth(new Date(now.getTime() + ms)));
     const present = refills.filter(({ month }) => months.includes(month));

@@ -36,6 +36,28 @@ export interface Plans {
   lowestWith(feature: Feature): Plan | undefined;
 }
 
+/** Plans that follow their file when they are told to. */
+export interface PlansFile extends Plans {
+  /** Reads and checks the file again. @returns puts it in force, at once and whole. @throws Error as `loadPlans` does. */
+  prepareReload(): () => void;
+}
+
+/** Reads the file, and may read it again. @throws Error as `loadPlans` does. */
+export function openPlans(path: string): PlansFile {
+  let plans = loadPlans(path);
+  return {
+    get all() {
+      return plans.all;
+    },
+    get: (id) => plans.get(id),
+    lowestWith: (feature) => plans.lowestWith(feature),
+    prepareReload() {
+      const next = loadPlans(path);
+      return () => void (plans = next);
+    },
+  };
+}
+
 /** Reads and checks the file. @throws Error that names every fault in it. */
 export function loadPlans(path: string): Plans {
   const parsed = fileSchema.safeParse(parse(readFileSync(path, 'utf8')));
