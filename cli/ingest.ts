@@ -2,7 +2,8 @@
 import { statSync } from 'node:fs';
 import { datasetNames, describe } from '../ingest/datasets.ts';
 import { IngestFailure } from '../ingest/failure.ts';
-import { load, type LoadOptions, type LoadSummary } from '../ingest/load.ts';
+import type { LoadOptions, LoadSummary } from '../ingest/load-options.ts';
+import { load } from '../ingest/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { openDatabase } from '../kernel/database.ts';
 import { createLog } from '../kernel/log.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { datasetNamed, type Dataset } from './datasets.ts';
 import { IngestFailure, misuse } from './failure.ts';
-import type { LoadOptions } from './load.ts';
+import type { LoadOptions } from './load-options.ts';
 
 const fieldSchema = z.looseObject({
   name: z.string(),

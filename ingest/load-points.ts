@@ -2,7 +2,7 @@
 import type { Transaction } from '../kernel/database.ts';
 import { createSpans, insertConfirmations, narrowConfirmations } from './confirmations.sql.ts';
 import { dateReader, PointDates } from './dates.ts';
-import type { LoadInput, LoadOptions, LoadResult } from './load.ts';
+import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
 import { checkVintage, LongReader, planLong } from './long.ts';
 import { PointSink, type PointContext, type PointReader } from './points.ts';
 import {

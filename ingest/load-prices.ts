@@ -6,7 +6,7 @@ import { sourceColumns } from './columns.ts';
 import { datasetNamed } from './datasets.ts';
 import type { CsvBatch } from './csv.ts';
 import { misuse } from './failure.ts';
-import type { LoadInput, LoadOptions, LoadResult } from './load.ts';
+import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
 import { loadPoints } from './load-points.ts';
 import { findCities, findItems, insertCities, insertItems, type NewRow } from './load-prices.sql.ts';
 import { hasCells, isEmpty } from './points.ts';

@@ -5,7 +5,7 @@ import { expectedOf, readCell, type Column } from './cells.ts';
 import { sourceColumns } from './columns.ts';
 import type { Dataset } from './datasets.ts';
 import { misuse } from './failure.ts';
-import type { LoadInput, LoadOptions, LoadResult } from './load.ts';
+import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
 import {
   countStaged,
   createTableStage,

@@ -1,97 +1,20 @@
 // Loads a file into a dataset, whole or not at all: read, stage, compare, store, in one transaction.
 // Hides where the rows of each dataset go. One load runs at a time; readers see it when it is committed.
-import type { Readable } from 'node:stream';
-import { dateIn, type Clock } from '../kernel/clock.ts';
+import { dateIn } from '../kernel/clock.ts';
 import type { Database } from '../kernel/database.ts';
-import type { ColumnOptions } from './columns.ts';
 import { readCsv, type CsvBatch, type CsvOptions } from './csv.ts';
 import { isDataPackage, packageOptions } from './datapackage.ts';
 import { datasetNamed } from './datasets.ts';
 import { parseVintage } from './dates.ts';
-import { IngestFailure, misuse, type Reject } from './failure.ts';
+import { IngestFailure, misuse } from './failure.ts';
 import { readCalendar } from './ics.ts';
+import type { LoadOptions, LoadResult, LoadSummary } from './load-options.ts';
 import { loadPoints } from './load-points.ts';
 import { loadPrices } from './load-prices.ts';
 import { loadTable } from './load-table.ts';
 import { NotAscending } from './points.ts';
 import { Rejects } from './rejects.ts';
-import { lockLoads, relaxLimits, type LoadCounts } from './statements.sql.ts';
-import type { ValueOptions } from './values.ts';
-
-export interface LoadOptions extends ColumnOptions, ValueOptions {
-  dataset: string;
-  /** A path, `-` for standard input, or a stream. Gzip is recognised by its content; `.json` is a data package. */
-  input: Readable | string;
-  /** What to call the input in the record of loads; the path unless given. */
-  sourceName?: string;
-  /** Series that are not there are made, from the constants of `set` and from columns of the file. */
-  create?: boolean;
-  /** One row a date, one column a series. */
-  wide?: boolean;
-  /** Lines below the header that hold no data. */
-  skipRows?: number;
-  /** Such as `DD/MM/YYYY`; see dates.ts. */
-  dateFormat?: string;
-  /** The day, or the period by its last day, on which the file was published; today unless given. */
-  vintage?: string;
-  /** The file states each of its series completely: what it leaves out is deleted as of the vintage. */
-  full?: boolean;
-  /** Does everything, then takes it back. */
-  dryRun?: boolean;
-  /** Leaves refused rows out (in a wide file: refused cells) instead of storing nothing. */
-  skipInvalid?: boolean;
-  /** See csv.ts for these three. */
-  delimiter?: string | undefined;
-  encoding?: string | undefined;
-  headerLine?: number;
-  /** Of a data package that has several. */
-  resource?: string;
-  /** Stands before the id of each series of a wide file that --map does not name. */
-  prefix?: string;
-  /** Where today is decided. */
-  seriesTimeZone: string;
-  clock: Clock;
-  /** bytesTotal is not known for streams. */
-  onProgress?: (rowsRead: number, bytesRead: number, bytesTotal?: number) => void;
-  /** A CSV file that receives every refused row. */
-  reportFile?: string;
-}
-
-export interface LoadSummary {
-  /** Rows of the file that held something. */
-  rowsRead: number;
-  /** Points, or the rows of a table dataset. */
-  pointsNew: number;
-  pointsRevised: number;
-  pointsUnchanged: number;
-  pointsDeleted: number;
-  /** In a wide file: cells. */
-  rowsRejected: number;
-  seconds: number;
-  rowsPerSecond: number;
-  /** The first twenty. */
-  rejects: Reject[];
-}
-
-/** What a kind of dataset makes of the batches. */
-export interface LoadResult extends LoadCounts {
-  rows_read: number;
-}
-
-/** What both kinds are handed. */
-export interface LoadInput {
-  header: string[];
-  headerLine: number;
-  batches: AsyncIterable<CsvBatch>;
-  /** Making the batches asks the database, so nothing else may be under way between them. */
-  batchesAsk?: boolean;
-  /** The vintage of the load; given by the call where `vintageGiven`. */
-  vintage: string;
-  vintageGiven: boolean;
-  today: string;
-  rejects: Rejects;
-  onRows: (rowsRead: number) => void;
-}
+import { lockLoads, relaxLimits } from './statements.sql.ts';
 
 /** Carries the result of a dry run out of its transaction, which it ends. */
 class DryRunEnds extends Error {
@@ -234,5 +157,3 @@ function summarise(result: LoadResult, rejects: Rejects, seconds: number): LoadS
     rejects: rejects.first,
   };
 }
-
-export { describe } from './datasets.ts';

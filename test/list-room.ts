@@ -1,6 +1,6 @@
 // A data-api with loaded files, asked for lists: what the tests of the list endpoints share.
 import { openDatabase } from '../kernel/database.ts';
-import type { LoadOptions } from '../ingest/load.ts';
+import type { LoadOptions } from '../ingest/load-options.ts';
 import { startDataRoom, type Answer, type DataRoom } from './data-room.ts';
 import { silentLog } from './harness.ts';
 import { loadCsv } from './ingest/loading.ts';

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { Database } from '../../kernel/database.ts';
-import { load, type LoadOptions, type LoadSummary } from '../../ingest/load.ts';
+import type { LoadOptions, LoadSummary } from '../../ingest/load-options.ts';
+import { load } from '../../ingest/load.ts';
 import { fakeClock } from '../harness.ts';
 
 export const today = '2024-06-30';
