@@ -1,5 +1,6 @@
 // What the policies know of one call, beside the request itself; `request-id` opens it, the others read and add to it.
 import type { IncomingMessage } from 'node:http';
+import type { ErrorCode } from '../kernel/errors.ts';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
 
@@ -20,6 +21,13 @@ export interface Charge {
   month: string;
 }
 
+/**
+ * Where the time of a call goes: who calls, how fast, how much, waiting for the room, and sending its answer. Whatever lies
+ * between two of them counts to the one before. The names stand in the log, in Server-Timing and in the metrics.
+ */
+export const stages = ['credential', 'rate', 'quota', 'upstream', 'answer'] as const;
+export type Stage = (typeof stages)[number];
+
 export interface Call {
   readonly requestId: string;
   /** `performance.now()` when the first policy ran. */
@@ -37,8 +45,12 @@ export interface Call {
   identity: Identity;
   caller: Caller | undefined;
   charge: Charge | undefined;
-  /** How long the room behind took to begin its answer, in ms; 0 where none was asked. */
-  upstreamMs: number;
+  /** How long each stage took, in ms; 0 where the call did not come so far. */
+  readonly stageMs: Record<Stage, number>;
+  stage: Stage | undefined;
+  stageSinceMs: number;
+  /** The code of the failure that the gateway itself answered with. */
+  failureCode: ErrorCode | undefined;
 }
 
 const calls = new WeakMap<IncomingMessage, Call>();
@@ -57,6 +69,14 @@ export function callOf(request: IncomingMessage): Call {
 /** The call, or undefined before `request-id` ran: for those who answer failures. */
 export function callIfOpen(request: IncomingMessage): Call | undefined {
   return calls.get(request);
+}
+
+/** Begins a stage, which ends the one before; undefined ends the last. */
+export function enterStage(call: Call, stage: Stage | undefined): void {
+  const now = performance.now();
+  if (call.stage !== undefined) call.stageMs[call.stage] += now - call.stageSinceMs;
+  call.stage = stage;
+  call.stageSinceMs = now;
 }
 
 /** The caller that `credential` accepted. @throws Error where the pipeline has no `credential` before this policy. */

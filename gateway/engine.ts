@@ -1,5 +1,6 @@
 // Runs express-gateway in this process and gives its app. Hides the engine's own ways of being configured.
-// A process may run it several times: the engine's state is written anew at each run.
+// A process may run it several times: the engine's state is written anew at each run, and of a run nothing stays but its app.
+import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 // Imported here, before the engine does: it would report a fault in its plugin as a module that cannot be found.
 import { prepare, type EngineApp, type Prepared } from './plugin.ts';
@@ -13,7 +14,7 @@ export async function runEngine(
   configDirectory: string,
   prepared: Omit<Prepared, 'onApp'>,
 ): Promise<EngineApp> {
-  process.env['EG_DISABLE_CONFIG_WATCH'] = '1'; // a change of the map takes a restart: a bad one would end the process
+  process.env['EG_DISABLE_CONFIG_WATCH'] = '1'; // the map is read again by main.ts: here a bad one would end the process
   const require = createRequire(import.meta.url);
   const loggers = require('express-gateway/lib/logger') as Record<string, { level: string }>;
   // Its lines are coloured text on stdout, not our JSON; what goes wrong it throws as well.
@@ -24,6 +25,8 @@ export async function runEngine(
   // From here to the engine's first await nothing else runs, so what is prepared is what is built.
   prepare({ ...prepared, onApp: (built) => void (app = built) });
   await engine.run();
+  // Each run would listen for the reloads of the engine's own watcher, which is off, and so hold its app for ever.
+  (require('express-gateway/lib/eventBus') as EventEmitter).removeAllListeners('hot-reload');
   if (app === undefined) throw new Error('express-gateway did not load gateway/plugin.ts.');
   return app;
 }

@@ -13,6 +13,7 @@ export function answerFailure(
 ): void {
   const failure = toFailure(thrown);
   const call = callIfOpen(request);
+  if (call !== undefined) call.failureCode = failure.code;
   const entry = { request_id: call?.requestId, code: failure.code, path: call?.path, err: failure.detail };
   if (failure.status >= 500) log.error(entry, failure.message);
   else if (failure.detail !== undefined) log.info(entry, failure.message);

@@ -28,6 +28,8 @@ export interface Journal {
   spent(accountId: string, month: string, purse: string, spent: number): void;
   /** Notes that a key was used just now; at most once a minute a key goes out. */
   touch(keyId: string): void;
+  /** What accounts-api has not taken yet: entries, and how many batches of them wait to be sent again. */
+  backlog(): { entries: number; batches: number };
   /** Sends what is left. Gives up after a while, and says so in the log, where accounts-api stays away. */
   close(): Promise<void>;
 }
@@ -128,6 +130,10 @@ export function createJournal(options: JournalOptions): Journal {
       touchedAt.set(keyId, now.getTime());
       add((batch) => batch.touch(keyId, now));
     },
+    backlog: () => ({
+      entries: sealed.reduce((sum, batch) => sum + batch.size, gathering.size),
+      batches: sealed.length,
+    }),
     close,
   };
 }

@@ -8,6 +8,7 @@ import type { Log } from '../kernel/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
+import { createAccessLog } from './access-log.ts';
 import { createCopies } from './copies.ts';
 import { runEngine } from './engine.ts';
 import { answerFailure } from './failure.ts';
@@ -15,6 +16,9 @@ import { compileFlat } from './flat.ts';
 import { createJournal } from './journal.ts';
 import { createLimits } from './limits.ts';
 import { loadMap, type GatewayMap } from './map.ts';
+import { gaugesOf } from './gauges.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { serveMetrics } from './metrics-server.ts';
 import { createMonth, type QuotaOutage } from './month.ts';
 import { cors } from './policies/cors.ts';
 import { credential } from './policies/credential.ts';
@@ -32,7 +36,7 @@ import { usage } from './policies/usage.ts';
 import { withAction, withoutAction, type BuildPolicy } from './policy.ts';
 import type { Prepared } from './plugin.ts';
 import { createPurses } from './purses.ts';
-import { createGatewayServer, drain } from './server.ts';
+import { createGatewayServer, drain, type Pipelines } from './server.ts';
 import { createUpstreams } from './upstreams.ts';
 
 export interface GatewayOptions {
@@ -58,42 +62,89 @@ export interface GatewayOptions {
   quotaOutage?: QuotaOutage;
   /** How often usage is handed to accounts-api; 250 ms by default. */
   settleEveryMs?: number;
+  /** How long a client may take to send a request, a third of it for the head; 30 s by default. */
+  requestWithinMs?: number;
+  /** Where /metrics is served; nowhere by default. */
+  metrics?: { host: string; port: number };
 }
 
+export interface RunningGateway extends RunningRoom {
+  /** `http://host:port` of /metrics; undefined where it is not served. */
+  metricsUrl: string | undefined;
+  /**
+   * Reads gateway.config.yml again and builds everything from it, beside what is in force. Calls under way end as they began.
+   * @returns puts it in force, at once and whole. @throws Error that says what is wrong with the file.
+   */
+  prepareReload(): Promise<() => void>;
+}
+
+const upstreamTimeoutMs = 30_000;
+const requestWithinMs = 30_000;
 const closeJournalWithinMs = 10_000;
 
 /** @throws Error where the map is wrong, a policy of it does not exist, or the port is taken. */
-export async function start(options: GatewayOptions): Promise<RunningRoom> {
+export async function start(options: GatewayOptions): Promise<RunningGateway> {
   const { log } = options;
   const configDirectory = options.configDirectory ?? path.resolve(import.meta.dirname, '../config');
-  const gateway = assemble(options, path.join(configDirectory, 'gateway.config.yml'));
+  const metrics = createMetrics();
+  let inForce: (Pipelines & { map: GatewayMap }) | undefined;
+  const current = () => {
+    if (inForce === undefined) throw new Error('The gateway takes no calls before its pipelines are built.');
+    return inForce;
+  };
+  const gateway = assemble(options, metrics, () => current().map);
+  let scraped: RunningRoom | undefined;
   try {
-    const { policies, map } = gateway;
-    const answer: Prepared['answerFailure'] = (request, response, thrown) =>
-      answerFailure(log, request, response, thrown);
-    const app = await runEngine(configDirectory, {
-      policies,
-      gatewayConfig: map.forEngine,
-      answerFailure: answer,
+    const build = () => buildPipelines(configDirectory, gateway.policies, log);
+    inForce = await build();
+    const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
+    const requestMs = options.requestWithinMs ?? requestWithinMs;
+    const server = createGatewayServer({
+      pipelines: current,
+      requestWithinMs: requestMs,
+      stalledAfterMs: 2 * timeoutMs + requestMs, // a room may be silent twice, where a read is repeated
+      metrics,
+      log,
     });
-    const server = createGatewayServer(compileFlat(map, policies, answer), app, log);
+    scraped = options.metrics && (await serveMetrics(metrics, gateway.gauges, options.metrics));
     return {
       url: await listen(server, options.host, options.port),
+      metricsUrl: scraped?.url,
+      async prepareReload() {
+        const next = await build();
+        return () => void (inForce = next);
+      },
       async close() {
         gateway.beginDrain();
         await pause(options.drainDelayMs);
         await drain(server);
         await gateway.close();
+        await scraped?.close();
       },
     };
   } catch (error) {
     await gateway.close();
+    await scraped?.close();
     throw error;
   }
 }
 
+/** Reads the map and builds all it says, touching nothing that runs. @throws Error where the map is wrong. */
+async function buildPipelines(
+  configDirectory: string,
+  policies: Readonly<Record<string, BuildPolicy>>,
+  log: Log,
+): Promise<Pipelines & { map: GatewayMap }> {
+  const map = loadMap(path.join(configDirectory, 'gateway.config.yml'), Object.keys(policies));
+  const answer: Prepared['answerFailure'] = (request, response, thrown) =>
+    answerFailure(log, request, response, thrown);
+  const runFlat = compileFlat(map, policies, answer);
+  const engine = { policies, gatewayConfig: map.forEngine, answerFailure: answer };
+  return { map, runFlat, app: await runEngine(configDirectory, engine) };
+}
+
 /** Everything the policies need, built once and given to them here and nowhere else. */
-function assemble(options: GatewayOptions, mapFile: string) {
+function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayMap) {
   const { plans, clock, log, identitySecret, trustedProxyHops, publicCallsPerSecond } = options;
   const dataApi = createUpstreams('data-api', options.dataApiUrls);
   const accountsApi = createUpstreams('accounts-api', options.accountsApiUrls);
@@ -112,13 +163,14 @@ function assemble(options: GatewayOptions, mapFile: string) {
   const limits = createLimits(redis);
   const purses = redis && createPurses({ redis, accounts, journal, clock });
   const month = createMonth({ accounts, purses, journal, outage: options.quotaOutage ?? 'bounded', clock });
-  const timeoutMs = options.upstreamTimeoutMs ?? 30_000;
+  const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
   const forwarders = {
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
     'accounts-api': createForwarder({ upstreams: accountsApi, identitySecret, timeoutMs }),
   };
+  const accessLog = createAccessLog({ log, metrics, map });
   const policies: Record<string, BuildPolicy> = {
-    'request-id': withoutAction(requestId({ trustedProxyHops, isDraining, log })),
+    'request-id': withoutAction(requestId({ trustedProxyHops, isDraining, accessLog })),
     framing: withoutAction(framing()),
     'path-check': withoutAction(pathCheck()),
     cors: withoutAction(cors()),
@@ -138,12 +190,11 @@ function assemble(options: GatewayOptions, mapFile: string) {
       ({ to }) => forwarders[to].policy,
     ),
     health: withoutAction(health({ rooms: [dataApi, accountsApi], isDraining })),
-    'not-found': withoutAction((request, response, next) => notFound(map)(request, response, next)),
+    'not-found': withoutAction((request, response, next) => notFound(map())(request, response, next)),
   };
-  const map: GatewayMap = loadMap(mapFile, Object.keys(policies));
   return {
     policies,
-    map,
+    gauges: gaugesOf({ rooms: [dataApi, accountsApi], redis, journal }),
     beginDrain: () => void (draining = true),
     async close() {
       await journal.close();

@@ -48,6 +48,12 @@ export interface MappedPipeline {
 
 export interface GatewayMap {
   readonly pipelines: readonly MappedPipeline[];
+  /** Every group there is; `other` is for what is not in the map. */
+  readonly groups: readonly string[];
+  /** The group of addresses a path belongs to: what follows /v1 in the map, as `series`, or its beginning, as `auth`. */
+  groupOf(path: string): string;
+  /** The address as the map spells it, as `/v1/series/:id`; undefined where nothing is mapped. */
+  routeOf(path: string): string | undefined;
   /** The methods the address takes, HEAD and OPTIONS included where they stand; empty where nothing is mapped. */
   methodsAt(path: string): readonly string[];
   /** The map as express-gateway takes it, every path an anchored pattern. */
@@ -77,10 +83,20 @@ export function parseMap(text: string, registered: readonly string[]): GatewayMa
   const file = parsed.data;
   checkPolicies(file, registered);
   checkEndpoints(file);
-  const routes = Object.values(file.apiEndpoints).flat().flatMap(routesOf);
+  const routes = Object.values(file.apiEndpoints)
+    .flat()
+    .flatMap(routesOf)
+    .filter(({ path }) => path !== '*');
+  const byGroup = Map.groupBy(routes, ({ path }) => groupName(path));
   return {
+    groups: [...byGroup.keys(), 'other'],
+    groupOf(path) {
+      const name = groupName(path);
+      return byGroup.has(name) ? name : 'other';
+    },
+    routeOf: (path) => byGroup.get(groupName(path))?.find(({ pattern }) => pattern.test(path))?.path,
     methodsAt(path) {
-      const found = routes.filter((route) => route.path !== '*' && route.pattern.test(path));
+      const found = routes.filter((route) => route.pattern.test(path));
       const taken = found.flatMap((route) => route.methods ?? methods);
       return [...new Set(taken.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
     },
@@ -100,6 +116,12 @@ export function patternOf(path: string): RegExp {
   if (path === '*') return /^/;
   const source = path.replace(/:[A-Za-z][A-Za-z0-9_-]*/g, '[^/]+').replace(/\*$/, '.+');
   return new RegExp(`^${source}$`);
+}
+
+function groupName(path: string): string {
+  const begin = path.startsWith('/v1/') ? 4 : 1;
+  const end = path.indexOf('/', begin);
+  return end < 0 ? path.slice(begin) : path.slice(begin, end);
 }
 
 function checkPolicies(file: MapFile, registered: readonly string[]): void {

@@ -66,8 +66,7 @@ function proxyTo(
           bodies.set(upstream, attempt.outgoing.body);
           upstream.once('timeout', () => void (attempt.timedOut = true));
         });
-        proxy.on('proxyRes', (answer, request) => {
-          attempts.get(request)?.outgoing.onAnswer();
+        proxy.on('proxyRes', (answer) => {
           for (const name of hopByHop) delete answer.headers[name];
         });
       },

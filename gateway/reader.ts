@@ -23,8 +23,6 @@ export interface Transport {
 export interface Outgoing {
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Called when the room begins its answer. */
-  onAnswer(): void;
 }
 
 /** What a room says to the gateway's connection, not to the client. */
@@ -54,11 +52,11 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
     ]),
   );
   return {
-    send(url, request, response, { headers, onAnswer }) {
+    send(url, request, response, { headers }) {
       return new Promise((resolve, reject) => {
         const pool = pools.get(url);
         if (pool === undefined) throw new Error(`There is no pool for ${url}.`);
-        const handler = new Relay(response, onAnswer, resolve, (error) => reject(toFailed(error)));
+        const handler = new Relay(response, resolve, (error) => reject(toFailed(error)));
         pool.dispatch({ method: request.method ?? 'GET', path: request.url ?? '/', headers }, handler);
       });
     },
@@ -71,20 +69,13 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
 /** Hands an answer on as it comes, at the pace of the client; where the client leaves, the room is told. */
 class Relay implements Dispatcher.DispatchHandler {
   readonly #response: ServerResponse;
-  readonly #onAnswer: () => void;
   readonly #done: () => void;
   readonly #failed: (error: Error) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #bytesLeft = Number.NaN;
 
-  constructor(
-    response: ServerResponse,
-    onAnswer: () => void,
-    done: () => void,
-    failed: (error: Error) => void,
-  ) {
+  constructor(response: ServerResponse, done: () => void, failed: (error: Error) => void) {
     this.#response = response;
-    this.#onAnswer = onAnswer;
     this.#done = done;
     this.#failed = failed;
     response.once('close', () => this.#onClose());
@@ -98,7 +89,6 @@ class Relay implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: object, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return; // "early hints" and the like stay between the room and the gateway
     const response = this.#response;
-    this.#onAnswer();
     for (const name in headers) {
       const value = headers[name];
       if (value !== undefined && !hopByHop.has(name)) response.setHeader(name, value);

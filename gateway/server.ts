@@ -1,5 +1,6 @@
 // The HTTP server around the engine: what Node or the engine would answer by itself becomes the contract's envelope,
 // and closing loses no call.
+import { randomUUID } from 'node:crypto';
 import {
   createServer,
   STATUS_CODES,
@@ -13,25 +14,47 @@ import { closeServer } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import { answerFailure } from './failure.ts';
 import type { RunFlat } from './flat.ts';
+import type { Metrics } from './metrics.ts';
 import type { EngineApp } from './plugin.ts';
 
 export const keepAliveTimeoutMs = 65_000; // longer than the idle time of common load balancers, 60 s
 
-const serverOptions = {
-  requestTimeout: 30_000,
-  keepAliveTimeout: keepAliveTimeoutMs,
-  requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it
-};
+/** What runs the calls: the flat pipelines and, for all other addresses, the engine's app. */
+export interface Pipelines {
+  runFlat: RunFlat;
+  app: EngineApp;
+}
 
-/** The server that runs the flat pipelines and, for all other calls, the engine's app; it does not listen yet. */
-export function createGatewayServer(runFlat: RunFlat, app: EngineApp, log: Log): Server {
+export interface ServerOptions {
+  /** What is in force for a call that comes in now. */
+  pipelines: () => Pipelines;
+  /** How long a client may take to send a request; a third of it for the head. */
+  requestWithinMs: number;
+  /** After so long without a byte in either direction, in the middle of a call, the connection is closed. */
+  stalledAfterMs: number;
+  metrics: Pick<Metrics, 'malformed'>;
+  log: Log;
+}
+
+/** The server around the pipelines; it does not listen yet. */
+export function createGatewayServer(options: ServerOptions): Server {
+  const { log } = options;
   const answering = new WeakMap<Duplex, ServerResponse>();
+  const serverOptions = {
+    requestTimeout: options.requestWithinMs,
+    headersTimeout: Math.ceil(options.requestWithinMs / 3),
+    connectionsCheckingInterval: Math.ceil(options.requestWithinMs / 15),
+    keepAliveTimeout: keepAliveTimeoutMs,
+    requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it
+  };
   const server = createServer(serverOptions, (request, response) => {
     answering.set(request.socket, response);
     response.once('close', () => answering.delete(request.socket));
+    const { runFlat, app } = options.pipelines();
     if (runFlat(request, response) !== undefined) return;
     app(request, response, (error) => answerFailure(log, request, response, unanswered(error)));
   });
+  server.timeout = options.stalledAfterMs;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const failure = new Failure('invalid_request', 'Of the expectations, only 100-continue is met.');
     answerFailure(log, request, response, failure);
@@ -41,8 +64,20 @@ export function createGatewayServer(runFlat: RunFlat, app: EngineApp, log: Log):
     const isCut =
       !socket.writable || error.code === 'ECONNRESET' || answering.get(socket)?.headersSent === true;
     if (isCut) socket.destroy();
-    else socket.end(rawAnswer(malformed(error)));
+    else refuse(socket, malformed(error));
   });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    refuse(socket, new Failure('method_not_allowed', 'This is no proxy: CONNECT is not taken.'));
+  });
+
+  /** Answers where there is no call to answer: an id of its own, a line in the log, the end of the connection. */
+  function refuse(socket: Duplex, failure: Failure): void {
+    const requestId = randomUUID();
+    options.metrics.malformed();
+    log.info({ request_id: requestId, status: failure.status, code: failure.code }, failure.message);
+    socket.on('error', () => socket.destroy()); // it has left meanwhile
+    socket.end(rawAnswer(failure, requestId));
+  }
   return server;
 }
 
@@ -75,13 +110,15 @@ function malformed(error: NodeJS.ErrnoException): Failure {
   return new Failure('invalid_request', 'The request is not valid HTTP/1.1.');
 }
 
-function rawAnswer(failure: Failure): string {
-  const body = JSON.stringify(toEnvelope(failure));
+function rawAnswer(failure: Failure, requestId: string): string {
+  const body = JSON.stringify(toEnvelope(failure, requestId));
   return [
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,
     'connection: close',
     'content-type: application/json; charset=utf-8',
+    'cache-control: no-store',
     'x-content-type-options: nosniff',
+    `x-request-id: ${requestId}`,
     `content-length: ${Buffer.byteLength(body)}`,
     '',
     body,

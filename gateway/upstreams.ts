@@ -6,6 +6,8 @@ export interface Upstreams {
   readonly urls: readonly string[];
   /** The next instance in turn; one that failed lately only where all did. */
   pick(): string;
+  /** Whether calls go to it in turn: false for a while after a connection to it failed. */
+  isHealthy(url: string): boolean;
   /** A connection to it failed. */
   failed(url: string): void;
   /** It answered. */
@@ -28,6 +30,7 @@ export function createUpstreams(name: Room, urls: readonly string[]): Upstreams 
       turn = (turn + 1) % choice.length;
       return choice[turn] as string;
     },
+    isHealthy: (url) => (avoidUntil.get(url) ?? 0) <= performance.now(),
     failed: (url) => void avoidUntil.set(url, performance.now() + avoidMs),
     answered: (url) => void avoidUntil.delete(url),
   };

@@ -29,6 +29,8 @@ export class RedisUnavailable extends Error {}
 export interface RedisLink {
   /** For libraries that speak to the client themselves; wrap what they do in `ask`. */
   readonly client: object;
+  /** Whether it is asked just now: false after a fault, until it answers again. */
+  readonly isUsable: boolean;
   /** Redis' clock minus ours, in ms, as last seen. */
   readonly clockOffsetMs: number;
   /** Runs a script. @param onLate is given an answer that comes after the deadline: what it did was done. @throws RedisUnavailable. */
@@ -183,6 +185,9 @@ export function openRedis(url: string, log: Log): RedisLink {
 
   return {
     client,
+    get isUsable() {
+      return usable;
+    },
     get clockOffsetMs() {
       return clockOffsetMs;
     },

@@ -5,7 +5,7 @@ import { Failure } from '../../kernel/errors.ts';
 import type { Plan, Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
 import type { Accounts, Credential } from '../accounts.ts';
-import { callOf, type Call } from '../call.ts';
+import { callOf, enterStage, type Call } from '../call.ts';
 import type { Copies } from '../copies.ts';
 import type { Journal } from '../journal.ts';
 import type { Policy } from '../policy.ts';
@@ -24,6 +24,7 @@ export function credential(
 ): Policy {
   return async (request, _response, next) => {
     const call = callOf(request);
+    enterStage(call, 'credential');
     const presented = presentedCredential(call, accept);
     if ('session' in presented) {
       const name = parseSessionToken(presented.session);

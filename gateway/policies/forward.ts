@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
-import { callOf, type Call } from '../call.ts';
+import { callOf, enterStage, type Call } from '../call.ts';
 import type { Policy } from '../policy.ts';
 import { createProxy } from '../proxy.ts';
 import { AttemptFailed, createReader } from '../reader.ts';
@@ -45,16 +45,15 @@ export function createForwarder(options: ForwardOptions): Forwarder {
   return {
     async policy(request, response) {
       const call = callOf(request);
+      enterStage(call, 'upstream');
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       const body = isRead ? noBody : await readBody(request);
       const headers = headersFor(request, call, body, seal(call.identity));
       const transport = isRead ? reader : proxy;
       for (let attempt = 1; ; attempt += 1) {
         const url = upstreams.pick();
-        const sentAtMs = performance.now();
-        const onAnswer = () => void (call.upstreamMs = performance.now() - sentAtMs);
         try {
-          await transport.send(url, request, response, { headers, body, onAnswer });
+          await transport.send(url, request, response, { headers, body });
           return;
         } catch (error) {
           if (!(error instanceof AttemptFailed)) throw error;

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
-import { callOf, callerOf } from '../call.ts';
+import { callOf, callerOf, enterStage } from '../call.ts';
 import type { Journal } from '../journal.ts';
 import type { Month, Take } from '../month.ts';
 import type { Policy } from '../policy.ts';
@@ -19,6 +19,7 @@ const seriesMax = 100; // of one list; data-api refuses longer ones, so no more 
 export function quota({ month, journal, clock }: QuotaOptions): Policy {
   return async (request, response, next) => {
     const call = callOf(request);
+    enterStage(call, 'quota');
     const { accountId, plan } = callerOf(call);
     const calls = callsOf(call.path, call.query);
     const take = await month.take(accountId, calls, plan.calls_month);

@@ -1,7 +1,7 @@
 // How fast: calls a second, per account by its plan, or per client address where nobody is known; 429 beyond.
 import { limitKey } from '../../kernel/address.ts';
 import { fail } from '../../kernel/errors.ts';
-import { callOf, callerOf } from '../call.ts';
+import { callOf, callerOf, enterStage } from '../call.ts';
 import type { Limits } from '../limits.ts';
 import type { Policy } from '../policy.ts';
 
@@ -11,6 +11,7 @@ export function rate(
 ): Policy {
   return async (request, response, next) => {
     const call = callOf(request);
+    enterStage(call, 'rate');
     const callsPerSecond = by === 'account' ? callerOf(call).plan.calls_second : publicCallsPerSecond;
     const key = by === 'account' ? callerOf(call).accountId : limitKey(call.clientAddress);
     const taken = await limits.take(`${by}:${key}`, callsPerSecond);

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { anonymous } from '../../kernel/identity.ts';
-import type { Log } from '../../kernel/log.ts';
-import { openCall, type Call } from '../call.ts';
+import type { AccessLog } from '../access-log.ts';
+import { enterStage, openCall, type Call } from '../call.ts';
 import { clientAddress } from '../client-address.ts';
 import type { Policy } from '../policy.ts';
 import { keepAliveTimeoutMs } from '../server.ts';
@@ -12,10 +12,12 @@ import { keepAliveTimeoutMs } from '../server.ts';
 // Compared in lower case with `_` as `-`: servers that map headers to variables cannot tell `X_Almanac_Identity` from ours.
 const ours = /^(?:x-almanac-.*|x-forwarded-.*|forwarded|x-real-ip|x-request-id|x-api-key|x-session-token)$/;
 
+const timedStages = ['credential', 'rate', 'quota', 'upstream'] as const;
+
 export function requestId(options: {
   trustedProxyHops: number;
   isDraining: () => boolean;
-  log: Log;
+  accessLog: AccessLog;
 }): Policy {
   return (request, response, next) => {
     const taken = takeOurHeaders(request);
@@ -38,12 +40,15 @@ export function requestId(options: {
       identity: anonymous,
       caller: undefined,
       charge: undefined,
-      upstreamMs: 0,
+      stageMs: { credential: 0, rate: 0, quota: 0, upstream: 0, answer: 0 },
+      stage: undefined,
+      stageSinceMs: 0,
+      failureCode: undefined,
     };
     openCall(request, call);
     const clientKeeps = response.shouldKeepAlive; // as Node read it from the request's version and headers
     finishHead(response, call, () => clientKeeps && !options.isDraining());
-    response.once('close', () => logCall(options.log, request.method ?? '', response, call));
+    options.accessLog(request, response, call);
     next();
   };
 }
@@ -75,9 +80,8 @@ function finishHead(response: ServerResponse, call: Call, keeps: () => boolean):
   if (call.secure) response.setHeader('strict-transport-security', 'max-age=31536000');
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = (...args: unknown[]) => {
-    const ownMs = performance.now() - call.arrivedAtMs - call.upstreamMs;
-    const timings = [response.getHeader('server-timing'), `gateway;dur=${ownMs.toFixed(2)}`];
-    response.setHeader('server-timing', timings.filter((part) => part !== undefined).join(', '));
+    enterStage(call, 'answer');
+    response.setHeader('server-timing', timingOf(call, response.getHeader('server-timing')));
     if (keeps() && response.getHeader('connection') !== 'close') {
       response.setHeader('connection', 'keep-alive');
       response.setHeader('keep-alive', `timeout=${keepAliveTimeoutMs / 1000}`);
@@ -88,19 +92,14 @@ function finishHead(response: ServerResponse, call: Call, keeps: () => boolean):
   };
 }
 
-/** One line a call. The query is left out: it is the client's business, and a mistyped parameter may hold a key. */
-function logCall(log: Log, method: string, response: ServerResponse, call: Call): void {
-  log.info(
-    {
-      request_id: call.requestId,
-      method,
-      path: call.path.replace(/pk_live_\w+/g, 'pk_live_…'),
-      status: response.statusCode,
-      complete: response.writableFinished,
-      duration_ms: Math.round(performance.now() - call.arrivedAtMs),
-      account_id: call.caller?.accountId,
-      key_id: call.caller?.keyId,
-    },
-    'call',
-  );
+/** What the room said of its own stages, then ours; `gateway` is all the time spent here, without the wait for the room. */
+function timingOf({ arrivedAtMs, stageSinceMs, stageMs }: Call, ofRoom: unknown): string {
+  let text = typeof ofRoom === 'string' ? `${ofRoom}, ` : '';
+  for (const stage of timedStages)
+    if (stageMs[stage] > 0) text += `${stage};dur=${hundredths(stageMs[stage])}, `;
+  return `${text}gateway;dur=${hundredths(stageSinceMs - arrivedAtMs - stageMs.upstream)}`;
+}
+
+function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }

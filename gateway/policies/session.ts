@@ -4,13 +4,14 @@ import { fail } from '../../kernel/errors.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
 import type { Accounts } from '../accounts.ts';
-import { callOf } from '../call.ts';
+import { callOf, enterStage } from '../call.ts';
 import type { Policy } from '../policy.ts';
 import { planOf, speakFor } from './credential.ts';
 
 export function session({ accounts, plans }: { accounts: Accounts; plans: Plans }): Policy {
   return async (request, _response, next) => {
     const call = callOf(request);
+    enterStage(call, 'credential');
     const { keyHeaders, keyParameters, sessionHeaders } = call.presented;
     if (keyHeaders.length + keyParameters.length > 0) {
       fail('forbidden', 'An API key cannot be used here: passwords and sessions are for whoever signs in.');
