@@ -5,15 +5,16 @@ import pg from 'pg';
 import { start as startAccountsApi } from '../accounts-api/main.ts';
 import { startWorker, type RunningWorker } from '../accounts-api/worker.ts';
 import { start as startDataApi } from '../data-api/main.ts';
-import { start as startGateway } from '../gateway/main.ts';
+import { start as startGateway, type RunningGateway } from '../gateway/main.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { RunningRoom } from '../kernel/http.ts';
 import { createLog } from '../kernel/log.ts';
-import { loadPlans } from '../kernel/plans.ts';
+import { openPlans, type Plans } from '../kernel/plans.ts';
 import { readSettings } from '../kernel/settings.ts';
 import { UsageError, readWords, type Command } from './command.ts';
 import { openInstallation, type Installation } from './installation.ts';
 import { seedDemo } from './seed.ts';
+import { reloadOnHangUp, stopSignal } from './signals.ts';
 
 const roomNames = ['gateway', 'data-api', 'accounts-api', 'worker'] as const;
 type RoomName = (typeof roomNames)[number];
@@ -45,22 +46,24 @@ async function serveEverything(): Promise<void> {
   const lock = await takeServeLock(installation);
   const rooms: Pick<RunningRoom, 'close'>[] = [];
   try {
-    const shared = sharedOptions(installation);
+    const plans = openPlans(installation.settings.plansFile);
+    const shared = sharedOptions(installation, plans);
     const dataApi = await startDataApi({
       ...shared,
       ...loopback,
       seriesTimeZone: installation.settings.seriesTimeZone,
     });
     rooms.unshift(dataApi);
-    const accountsApi = await startAccountsApi({ ...accountsOptions(installation), ...loopback });
+    const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
     rooms.unshift(accountsApi);
-    rooms.unshift(await startWorker(workerOptions(installation)));
+    rooms.unshift(await startWorker(workerOptions(installation, plans)));
     const gateway = await startGateway({
-      ...gatewayOptions(installation.settings),
+      ...gatewayOptions(installation.settings, plans),
       identitySecret: installation.identitySecret,
       dataApiUrls: [dataApi.url],
       accountsApiUrls: [accountsApi.url],
     });
+    reloadOnHangUp([plans.prepareReload, gateway.prepareReload], shared.log);
     rooms.unshift(gateway); // first to close: it drains while the rooms behind it still answer
     const demoKey = installation.embedded ? await seedDemo(installation) : undefined;
     greet(gateway.url, demoKey);
@@ -81,13 +84,17 @@ async function serveRoom(name: RoomName): Promise<void> {
   await room.close();
 }
 
-async function serveGateway(): Promise<RunningRoom> {
+async function serveGateway(): Promise<RunningGateway> {
   const settings = readSettings(process.env);
   const { dataApiUrls, accountsApiUrls, identitySecret } = settings;
   if (dataApiUrls === undefined || accountsApiUrls === undefined || identitySecret === undefined) {
     throw new Error('A gateway of its own needs DATA_API_URL, ACCOUNTS_API_URL and IDENTITY_SECRET.');
   }
-  return startGateway({ ...gatewayOptions(settings), dataApiUrls, accountsApiUrls, identitySecret });
+  const plans = openPlans(settings.plansFile);
+  const options = gatewayOptions(settings, plans);
+  const gateway = await startGateway({ ...options, dataApiUrls, accountsApiUrls, identitySecret });
+  reloadOnHangUp([plans.prepareReload, gateway.prepareReload], options.log);
+  return gateway;
 }
 
 async function serveDatabaseRoom(
@@ -99,13 +106,16 @@ async function serveDatabaseRoom(
     await installation.release();
     throw new Error(`A ${name} of its own needs DATABASE_URL and IDENTITY_SECRET.`);
   }
-  if (name === 'worker') return startWorker(workerOptions(installation));
+  const plans = openPlans(settings.plansFile);
+  const shared = sharedOptions(installation, plans);
+  reloadOnHangUp([plans.prepareReload], shared.log);
+  if (name === 'worker') return startWorker(workerOptions(installation, plans));
   if (name === 'accounts-api') {
     const { host, accountsApiPort: port } = settings;
-    return startAccountsApi({ ...accountsOptions(installation), host, port });
+    return startAccountsApi({ ...accountsOptions(installation, plans), host, port });
   }
   return startDataApi({
-    ...sharedOptions(installation),
+    ...shared,
     databaseUrl: settings.databaseReadUrl ?? installation.databaseUrl,
     seriesTimeZone: settings.seriesTimeZone,
     host: settings.host,
@@ -115,8 +125,7 @@ async function serveDatabaseRoom(
 
 const loopback = { host: '127.0.0.1', port: 0 };
 
-function sharedOptions({ settings, databaseUrl, identitySecret }: Installation) {
-  const plans = loadPlans(settings.plansFile);
+function sharedOptions({ settings, databaseUrl, identitySecret }: Installation, plans: Plans) {
   return {
     databaseUrl,
     identitySecret,
@@ -126,24 +135,25 @@ function sharedOptions({ settings, databaseUrl, identitySecret }: Installation) 
   };
 }
 
-function accountsOptions(installation: Installation) {
+function accountsOptions(installation: Installation, plans: Plans) {
   const { publicUrl, smtpUrl, passwordLengthMin, google, redisUrl } = installation.settings;
   const signIn = { publicUrl, mailGoesOut: smtpUrl !== undefined, passwordLengthMin, google };
-  return { ...sharedOptions(installation), signIn, redisUrl };
+  return { ...sharedOptions(installation, plans), signIn, redisUrl };
 }
 
-function workerOptions(installation: Installation) {
+function workerOptions(installation: Installation, plans: Plans) {
   const { publicUrl, smtpUrl, mailFrom, dataDir } = installation.settings;
   const mail = { smtpUrl, from: mailFrom, outboxDirectory: path.join(dataDir, 'outbox') };
-  return { ...sharedOptions(installation), publicUrl, mail };
+  return { ...sharedOptions(installation, plans), publicUrl, mail };
 }
 
-function gatewayOptions(settings: Installation['settings']) {
+function gatewayOptions(settings: Installation['settings'], plans: Plans) {
   const { host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs } =
     settings;
   return {
     ...{ host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs },
-    plans: loadPlans(settings.plansFile),
+    metrics: settings.metrics,
+    plans,
     clock: systemClock,
     log: createLog('gateway', settings.logLevel),
   };
@@ -180,12 +190,6 @@ function greet(url: string, demoKey: string | undefined): void {
     );
   }
   process.stdout.write(`${lines.join('\n')}\n\n`);
-}
-
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
-  });
 }
 
 function isRoomName(name: string): name is RoomName {

@@ -4,13 +4,13 @@ import path from 'node:path';
 import { z } from 'zod';
 import { parseRedisUrl } from './redis.ts';
 
-const port = (fallback: number) =>
-  z
-    .string()
-    .regex(/^\d{1,5}$/, 'must be a port number from 0 to 65535')
-    .transform(Number)
-    .refine((n) => n <= 65535, 'must be a port number from 0 to 65535')
-    .default(fallback);
+const anyPort = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number from 0 to 65535')
+  .transform(Number)
+  .refine((n) => n <= 65535, 'must be a port number from 0 to 65535');
+
+const port = (fallback: number) => anyPort.default(fallback);
 
 const wholeNumber = (fallback: number, least: number, most: number) =>
   z
@@ -68,6 +68,8 @@ const variables = z.object({
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
   QUOTA_OUTAGE: z.enum(['bounded', 'closed', 'open']).default('bounded'),
   DRAIN_DELAY_MS: wholeNumber(0, 0, 600_000),
+  METRICS_PORT: anyPort.optional(),
+  METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   PASSWORD_LENGTH_MIN: wholeNumber(8, 8, 64),
   SMTP_URL: urlOf('smtp', 'smtps').optional(),
@@ -108,6 +110,8 @@ export type Settings = Readonly<{
   /** What a gateway serves where nobody can say what is left of a month. */
   quotaOutage: 'bounded' | 'closed' | 'open';
   drainDelayMs: number;
+  /** Where the gateway serves /metrics; undefined: nowhere. */
+  metrics: { host: string; port: number } | undefined;
   /** Where people reach the gateway; no slash at the end. */
   publicUrl: string;
   passwordLengthMin: number;
@@ -157,6 +161,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,
     quotaOutage: s.QUOTA_OUTAGE,
     drainDelayMs: s.DRAIN_DELAY_MS,
+    metrics: s.METRICS_PORT === undefined ? undefined : { host: s.METRICS_HOST, port: s.METRICS_PORT },
     publicUrl: (s.PUBLIC_URL ?? `http://127.0.0.1:${s.PORT}`).replace(/\/+$/, ''),
     passwordLengthMin: s.PASSWORD_LENGTH_MIN,
     smtpUrl: s.SMTP_URL,
