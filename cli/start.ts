@@ -154,6 +154,7 @@ function gatewayOptions(settings: Installation['settings'], plans: Plans) {
     ...{ host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs },
     metrics: settings.metrics,
     plans,
+    dashboardOrigins: settings.dashboardOrigins,
     clock: systemClock,
     log: createLog('gateway', settings.logLevel),
   };

@@ -48,6 +48,8 @@ export interface GatewayOptions {
   redisUrl: string | undefined;
   trustedProxyHops: number;
   publicCallsPerSecond: number;
+  /** Whose pages may call account and sign-in addresses beside the gateway's own; none by default. */
+  dashboardOrigins?: readonly string[];
   /** How long close() goes on serving after /readyz has turned to 503. */
   drainDelayMs: number;
   host: string;
@@ -173,7 +175,12 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
     'request-id': withoutAction(requestId({ trustedProxyHops, isDraining, accessLog })),
     framing: withoutAction(framing()),
     'path-check': withoutAction(pathCheck()),
-    cors: withoutAction(cors()),
+    cors: withAction(z.strictObject({ from: z.enum(['any', 'dashboard']) }), ({ from }) =>
+      cors(
+        { dashboardOrigins: options.dashboardOrigins ?? [], methodsAt: (at) => map().methodsAt(at) },
+        from,
+      ),
+    ),
     credential: withAction(
       z.strictObject({ accept: z.array(z.enum(['key', 'session'])).min(1) }),
       ({ accept }) => credential({ accounts, copies, journal, plans }, accept),

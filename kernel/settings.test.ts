@@ -17,9 +17,17 @@ test('every faulty setting is named at once, and no value is shown', (t) => {
       SERIES_TIME_ZONE: 'Mars/Olympus',
       IDENTITY_SECRET: 'short',
       TRUSTED_PROXY_HOPS: '-1',
+      DASHBOARD_ORIGINS: 'https://dashboard.example/',
     }),
   );
-  for (const name of ['PORT', 'DATABASE_URL', 'SERIES_TIME_ZONE', 'IDENTITY_SECRET', 'TRUSTED_PROXY_HOPS']) {
+  for (const name of [
+    'PORT',
+    'DATABASE_URL',
+    'SERIES_TIME_ZONE',
+    'IDENTITY_SECRET',
+    'TRUSTED_PROXY_HOPS',
+    'DASHBOARD_ORIGINS',
+  ]) {
     t.true(error?.message.includes(name), name);
   }
   t.false(error?.message.includes('hunter2'));

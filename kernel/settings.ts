@@ -34,6 +34,19 @@ const urls = z
   .transform((text) => text.split(',').map((part) => part.trim()))
   .pipe(z.array(urlOf('http')).min(1));
 
+const originRule = 'must be origins, such as https://dashboard.example, divided by commas, without a path';
+const origins = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .pipe(
+    z.array(
+      z.string().refine((text) => {
+        const url = URL.parse(text);
+        return url !== null && /^https?:$/.test(url.protocol) && url.origin === text;
+      }, originRule),
+    ),
+  );
+
 const redisUrl = z
   .string()
   .refine(
@@ -71,6 +84,7 @@ const variables = z.object({
   METRICS_PORT: anyPort.optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   PUBLIC_URL: urlOf('http', 'https').optional(),
+  DASHBOARD_ORIGINS: origins.optional(),
   PASSWORD_LENGTH_MIN: wholeNumber(8, 8, 64),
   SMTP_URL: urlOf('smtp', 'smtps').optional(),
   MAIL_FROM: z.string().min(3).default('Almanac <almanac@localhost>'),
@@ -114,6 +128,8 @@ export type Settings = Readonly<{
   metrics: { host: string; port: number } | undefined;
   /** Where people reach the gateway; no slash at the end. */
   publicUrl: string;
+  /** Whose pages may call account and sign-in addresses, beside those of publicUrl. */
+  dashboardOrigins: readonly string[];
   passwordLengthMin: number;
   /** Undefined: mails are kept in DATA_DIR/outbox. */
   smtpUrl: string | undefined;
@@ -163,6 +179,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     drainDelayMs: s.DRAIN_DELAY_MS,
     metrics: s.METRICS_PORT === undefined ? undefined : { host: s.METRICS_HOST, port: s.METRICS_PORT },
     publicUrl: (s.PUBLIC_URL ?? `http://127.0.0.1:${s.PORT}`).replace(/\/+$/, ''),
+    dashboardOrigins: s.DASHBOARD_ORIGINS ?? [],
     passwordLengthMin: s.PASSWORD_LENGTH_MIN,
     smtpUrl: s.SMTP_URL,
     mailFrom: s.MAIL_FROM,

@@ -1,7 +1,17 @@
-// Lets pages of any origin read the data and public endpoints, without credentials of the browser; answers preflights.
+// Which pages may call from a browser: any page the data and public addresses, and those of the dashboard's own origins the
+// account and sign-in addresses. Always without credentials of the browser. Answers preflights.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
-const exposed = [
+export interface CorsOptions {
+  /** `https://dashboard.example`: beside the gateway's own pages, which need no leave. */
+  dashboardOrigins: readonly string[];
+  /** The methods that an address takes. */
+  methodsAt: (path: string) => readonly string[];
+}
+
+const readingExposed = [
   'ETag',
   'Link',
   'RateLimit',
@@ -13,20 +23,49 @@ const exposed = [
   'X-Quota-Reset',
   'X-Request-Id',
 ].join(', ');
-const preflight = {
-  'access-control-allow-methods': 'GET, HEAD',
-  'access-control-allow-headers': 'X-API-Key, If-None-Match, If-Modified-Since, Traceparent, Tracestate',
-  'access-control-max-age': '86400',
-};
+const dashboardExposed = [
+  'Content-Disposition',
+  'Idempotent-Replayed',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'X-Request-Id',
+].join(', ');
+const readingAllowed = 'X-API-Key, If-None-Match, If-Modified-Since, Traceparent, Tracestate';
+const dashboardAllowed = 'Content-Type, X-Session-Token, X-API-Key, Idempotency-Key, Traceparent, Tracestate';
+const preflightSeconds = 86_400;
 
-export function cors(): Policy {
+/** @param from which pages: of any origin, or of the dashboard's. */
+export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' | 'dashboard'): Policy {
   return (request, response, next) => {
-    response.setHeader('access-control-allow-origin', '*');
+    const { origin } = request.headers;
+    const allowed = from === 'any' ? '*' : dashboardOrigins.find((each) => each === origin);
+    if (from === 'dashboard') response.setHeader('vary', 'Origin');
+    if (allowed !== undefined) response.setHeader('access-control-allow-origin', allowed);
     if (request.method === 'OPTIONS') {
-      response.writeHead(204, { ...preflight, allow: 'GET, HEAD, OPTIONS' }).end();
-      return;
+      return answerPreflight(request, response, { methodsAt, isAllowed: allowed !== undefined, from });
     }
-    response.setHeader('access-control-expose-headers', exposed);
+    if (allowed !== undefined) {
+      response.setHeader('access-control-expose-headers', from === 'any' ? readingExposed : dashboardExposed);
+    }
     next();
   };
+}
+
+/** A page that may not call is told the methods like everybody, and no more. */
+function answerPreflight(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { methodsAt, isAllowed, from }: Pick<CorsOptions, 'methodsAt'> & { isAllowed: boolean; from: string },
+): void {
+  const methods = methodsAt(callOf(request).path);
+  response.writeHead(204, {
+    allow: methods.join(', '),
+    ...(isAllowed && {
+      'access-control-allow-methods': methods.filter((method) => method !== 'OPTIONS').join(', '),
+      'access-control-allow-headers': from === 'any' ? readingAllowed : dashboardAllowed,
+      'access-control-max-age': String(preflightSeconds),
+    }),
+  });
+  response.end();
 }

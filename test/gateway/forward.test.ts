@@ -168,25 +168,3 @@ test.serial('of a client’s headers, only those that the rooms read are passed 
   t.is(received?.authorization, undefined);
   t.is(received?.te, undefined);
 });
-
-test.serial('pages of any origin may read data and public addresses, and no other', async (t) => {
-  for (const path of ['/v1/series/A', '/v1/catalog', '/v1/plans']) {
-    const preflight = await fetch(gateway.url + path, {
-      method: 'OPTIONS',
-      headers: { origin: 'https://example.org', 'access-control-request-method': 'GET' },
-    });
-    t.is(preflight.status, 204);
-    t.is(preflight.headers.get('access-control-allow-origin'), '*');
-    t.is(preflight.headers.get('access-control-allow-credentials'), null);
-    t.regex(preflight.headers.get('access-control-allow-headers') ?? '', /X-API-Key/);
-    t.is((await fetch(gateway.url + path)).headers.get('access-control-allow-origin'), '*'); // on a refusal too
-  }
-  for (const path of ['/v1/keys', '/v1/account', '/auth/login']) {
-    const answer = await fetch(gateway.url + path, {
-      method: 'OPTIONS',
-      headers: { origin: 'https://example.org' },
-    });
-    t.is(answer.status, 405);
-    t.is(answer.headers.get('access-control-allow-origin'), null);
-  }
-});

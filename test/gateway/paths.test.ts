@@ -84,10 +84,11 @@ for (const path of unmapped) {
 test.serial('a method that an address does not take is 405 with Allow', async (t) => {
   const cases = [
     ['POST', '/v1/series/A', 'GET, HEAD, OPTIONS'],
-    ['PUT', '/v1/account', 'GET, HEAD, PATCH, DELETE'],
-    ['GET', '/v1/keys/1', 'DELETE'],
+    ['PUT', '/v1/account', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
+    ['GET', '/v1/keys/1', 'DELETE, OPTIONS'],
     ['DELETE', '/v1/plans', 'GET, HEAD, OPTIONS'],
-    ['OPTIONS', '/v1/keys', 'GET, HEAD, POST'],
+    ['PUT', '/v1/keys', 'GET, HEAD, POST, OPTIONS'],
+    ['OPTIONS', '/healthz', 'GET, HEAD'],
   ] as const;
   for (const [method, path, allow] of cases) {
     const response = await fetch(gateway.url + path, { method });

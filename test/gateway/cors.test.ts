@@ -1,0 +1,92 @@
+// Which pages of a browser may call what: any the data, the dashboard's alone the account, none with the browser's credentials.
+import test from 'ava';
+import { startTestGateway } from './stand-ins.ts';
+
+const dashboard = 'https://dashboard.example';
+const gateway = await startTestGateway({ dashboardOrigins: [dashboard, 'https://second.example'] });
+const closed = await startTestGateway();
+const { key } = gateway.accounts.addAccount();
+test.after.always(() => Promise.all([gateway.close(), closed.close()]));
+
+const preflight = (path: string, origin: string, method = 'GET', url = gateway.url) =>
+  fetch(url + path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': method } });
+const accountAddresses = [
+  ['POST', '/v1/keys', 'GET, HEAD, POST'],
+  ['DELETE', '/v1/keys/key_1', 'DELETE'],
+  ['PATCH', '/v1/account', 'GET, HEAD, PATCH, DELETE'],
+  ['POST', '/auth/login', 'GET, HEAD, POST, PATCH, DELETE'],
+] as const;
+
+test.serial('pages of any origin may read data and public addresses, without credentials', async (t) => {
+  for (const path of ['/v1/series/A', '/v1/catalog', '/v1/plans']) {
+    const answer = await preflight(path, 'https://anybody.example');
+    t.is(answer.status, 204);
+    t.is(answer.headers.get('access-control-allow-origin'), '*');
+    t.is(answer.headers.get('access-control-allow-methods'), 'GET, HEAD');
+    t.is(answer.headers.get('access-control-allow-credentials'), null);
+    t.regex(answer.headers.get('access-control-allow-headers') ?? '', /X-API-Key/);
+    t.is(
+      (await fetch(gateway.url + path)).headers.get('access-control-allow-origin'),
+      '*',
+      'on a refusal too',
+    );
+  }
+});
+
+test.serial("the dashboard's pages may call account and sign-in addresses, without cookies", async (t) => {
+  for (const [method, path, methods] of accountAddresses) {
+    const answer = await preflight(path, dashboard, method);
+    t.is(answer.status, 204, path);
+    t.is(answer.headers.get('access-control-allow-origin'), dashboard);
+    t.is(answer.headers.get('access-control-allow-methods'), methods);
+    t.regex(answer.headers.get('access-control-allow-headers') ?? '', /Content-Type, X-Session-Token/);
+    t.is(answer.headers.get('access-control-allow-credentials'), null);
+    t.is(answer.headers.get('vary'), 'Origin');
+  }
+  const headers = { origin: 'https://second.example', 'x-api-key': key };
+  const served = await fetch(`${gateway.url}/v1/account`, { headers });
+  t.is(served.headers.get('access-control-allow-origin'), 'https://second.example');
+  t.regex(served.headers.get('access-control-expose-headers') ?? '', /Retry-After/);
+  const refused = await fetch(`${gateway.url}/v1/account`, { headers: { origin: dashboard } });
+  t.is(refused.status, 401);
+  t.is(refused.headers.get('access-control-allow-origin'), dashboard, 'a page can read why it was refused');
+});
+
+test.serial('no other origin is let in, however near its name, and no origin is ever echoed', async (t) => {
+  for (const origin of [
+    'https://evil.example',
+    'https://dashboard.example.evil.example',
+    'https://evildashboard.example',
+    'http://dashboard.example',
+    'https://dashboard.example:8443',
+    'https://dashboard.example/',
+    'HTTPS://DASHBOARD.EXAMPLE',
+    'null',
+    '*',
+  ]) {
+    for (const [method, path] of accountAddresses) {
+      const asked = await preflight(path, origin, method);
+      const answered = await fetch(gateway.url + path, { method, headers: { origin } });
+      for (const { headers } of [asked, answered]) {
+        t.is(headers.get('access-control-allow-origin'), null, `${origin} ${path}`);
+        t.is(headers.get('access-control-allow-methods'), null);
+        t.is(headers.get('vary'), 'Origin');
+      }
+    }
+  }
+});
+
+test.serial('where no origin is set, no foreign page may call an account address', async (t) => {
+  for (const [method, path] of accountAddresses) {
+    const answer = await preflight(path, dashboard, method, closed.url);
+    t.is(answer.headers.get('access-control-allow-origin'), null);
+  }
+});
+
+test.serial('a preflight is answered by the gateway: it reaches no room and costs nothing', async (t) => {
+  const rooms = () => gateway.dataApi.received.length + gateway.accounts.upstream.received.length;
+  const before = rooms();
+  await preflight('/v1/series/A', dashboard);
+  await preflight('/v1/keys', dashboard, 'POST');
+  t.is(rooms(), before);
+});
