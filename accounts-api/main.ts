@@ -18,6 +18,8 @@ import { createThrottle } from './throttle.ts';
 export interface AccountsApiOptions {
   databaseUrl: string;
   identitySecret: string;
+  /** While the secret is being replaced: the one before it, which gateways may still seal with. */
+  previousIdentitySecret?: string | undefined;
   plans: Plans;
   signIn: SignInSettings;
   /** The gateways' own. Undefined: tries at signing in are counted in this process. */
@@ -55,7 +57,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
       passwords: createPasswords(),
       settings: options.signIn,
     }),
-    openIdentity: createOpener(options.identitySecret, 'accounts-api'),
+    openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),
     async ready() {
       try {
         await db.accounts.findOne({ attributes: ['id'] }); // also fails while the schema is missing

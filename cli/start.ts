@@ -129,6 +129,7 @@ function sharedOptions({ settings, databaseUrl, identitySecret }: Installation, 
   return {
     databaseUrl,
     identitySecret,
+    previousIdentitySecret: settings.previousIdentitySecret,
     plans,
     clock: systemClock,
     log: createLog('rooms', settings.logLevel),

@@ -15,6 +15,8 @@ export interface DataApiOptions {
   databaseUrl: string;
   /** Opens the gateway's tokens and seals the page cursors; the same for every data-api of an installation. */
   identitySecret: string;
+  /** While the secret is being replaced: the one before it, which gateways may still seal with. */
+  previousIdentitySecret?: string | undefined;
   /** An IANA name: the publisher's days are days there. */
   seriesTimeZone: string;
   host: string;
@@ -39,7 +41,7 @@ export async function start(options: DataApiOptions): Promise<RunningRoom> {
       seriesTimeZone,
       log,
     }),
-    openIdentity: createOpener(identitySecret, 'data-api'),
+    openIdentity: createOpener(identitySecret, 'data-api', options.previousIdentitySecret),
     ready: async () => void (await database.query('select')),
     host,
     port,

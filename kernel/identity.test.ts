@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, hkdfSync } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, hkdfSync } from 'node:crypto';
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
 import { createOpener, createSealer, type Identity } from './identity.ts';
@@ -14,8 +14,9 @@ const identity: Identity = {
 };
 const roomKey = Buffer.from(hkdfSync('sha256', secret, '', 'almanac identity for data-api', 32));
 
+const kid = createHash('sha256').update(roomKey).digest('hex').slice(0, 16);
 const claims = { identity, iss: 'almanac-gateway', aud: 'data-api' };
-const header = (extra: object = {}) => ({ header: { alg: 'HS256', typ: 'identity+jwt', ...extra } });
+const header = (extra: object = {}) => ({ header: { alg: 'HS256', typ: 'identity+jwt', kid, ...extra } });
 
 test('what is sealed for a room opens there and nowhere else', (t) => {
   const token = createSealer(secret, 'data-api')(identity);
@@ -38,10 +39,10 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
   const valid = sign({ ...claims }, { expiresIn: 60, ...header() });
   t.deepEqual(open(valid), identity);
 
-  const none = `${Buffer.from('{"alg":"none","typ":"identity+jwt"}').toString('base64url')}.${valid.split('.')[1]}.`;
+  const none = `${Buffer.from(`{"alg":"none","typ":"identity+jwt","kid":"${kid}"}`).toString('base64url')}.${valid.split('.')[1]}.`;
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const byHand = (head: object, body: object) => {
-    const signed = `${part({ alg: 'HS256', typ: 'identity+jwt', ...head })}.${part(body)}`;
+    const signed = `${part({ alg: 'HS256', typ: 'identity+jwt', kid, ...head })}.${part(body)}`;
     return `${signed}.${createHmac('sha256', roomKey).update(signed).digest('base64url')}`;
   };
   const soon = Math.floor(Date.now() / 1000) + 30;
@@ -67,9 +68,19 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
         jku: 'https://evil.example/jwks',
       },
     }),
+    'no kid': byHand({ kid: undefined }, { ...claims, exp: soon }),
+    'an unknown kid': byHand({ kid: '0123456789abcdef' }, { ...claims, exp: soon }),
+    'a kid that is a path': byHand({ kid: '../../dev/null' }, { ...claims, exp: soon }),
+    'a kid that is SQL': byHand({ kid: "' or 1=1 --" }, { ...claims, exp: soon }),
+    'a kid of the prototype': byHand({ kid: '__proto__' }, { ...claims, exp: soon }),
+    'a kid that is a list': byHand({ kid: [kid] }, { ...claims, exp: soon }),
+    'the right kid over another key': jsonwebtoken.sign({ ...claims }, 'another key', {
+      expiresIn: 60,
+      ...header(),
+    }),
     'no exp': sign({ ...claims }, header()),
     expired: sign({ ...claims, exp: 1 }, header()),
-    'wrong typ': sign({ ...claims }, { expiresIn: 60 }),
+    'wrong typ': sign({ ...claims }, { expiresIn: 60, header: { alg: 'HS256', typ: 'JWT', kid } }),
     crit: sign({ ...claims }, { expiresIn: 60, ...header({ crit: ['x'] }) }),
     'wrong issuer': sign(
       { ...claims, iss: 'me' },
@@ -87,7 +98,7 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
     ),
     'another algorithm': sign(
       { ...claims },
-      { expiresIn: 60, algorithm: 'HS512', header: { alg: 'HS512', typ: 'identity+jwt' } },
+      { expiresIn: 60, algorithm: 'HS512', header: { alg: 'HS512', typ: 'identity+jwt', kid } },
     ),
     'an asymmetric algorithm': jsonwebtoken.sign({ ...claims }, privateKey, {
       algorithm: 'RS256',
@@ -96,4 +107,23 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
     tampered: `${valid.slice(0, -3)}abc`,
   };
   for (const [what, token] of Object.entries(refused)) t.is(open(token), null, what);
+});
+
+test('a secret is replaced while calls go on: the one before opens as long as it is named, and not after', (t) => {
+  const next = 'the secret that takes its place, as long';
+  const [sealedBefore, sealedAfter] = [secret, next].map((each) => createSealer(each, 'data-api')(identity));
+  const rooms = {
+    before: createOpener(secret, 'data-api'),
+    meanwhile: createOpener(next, 'data-api', secret),
+    after: createOpener(next, 'data-api'),
+  };
+  t.deepEqual(
+    Object.values(rooms).map((open) => [open(sealedBefore) !== null, open(sealedAfter) !== null]),
+    [
+      [true, false],
+      [true, true],
+      [false, true],
+    ],
+  );
+  t.is(createOpener(next, 'accounts-api', secret)(sealedBefore), null, 'still for its own room alone');
 });

@@ -1,6 +1,7 @@
 // Who a request speaks for, told by the gateway to the rooms in a signed, short-lived token.
-// Hides the signature: HS256 with a key derived per room, so a token for one room is worthless at another.
-import { hkdfSync } from 'node:crypto';
+// Hides the signature: HS256 with a key derived per room, so a token for one room is worthless at another; each token names its
+// key by `kid`, so that a secret can be replaced while calls go on.
+import { createHash, hkdfSync } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
 import type { Feature } from './plans.ts';
 
@@ -39,7 +40,7 @@ const cacheMax = 10_000;
 
 /** Seals identities for a room. A sealed token is reused for 30 s, so that a call does not pay for a signature. */
 export function createSealer(secret: string, room: Room): (identity: Identity) => string {
-  const key = roomKey(secret, room);
+  const { key, kid } = roomKey(secret, room);
   const cache = new Map<string, { token: string; staleAt: number }>();
   return (identity) => {
     const claims = JSON.stringify(identity);
@@ -52,16 +53,24 @@ export function createSealer(secret: string, room: Room): (identity: Identity) =
       issuer,
       audience: room,
       expiresIn: lifetimeSeconds,
-      header: { alg: 'HS256', typ: tokenType },
+      header: { alg: 'HS256', typ: tokenType, kid },
     });
     cache.set(claims, { token, staleAt: now + reuseSeconds * 1000 });
     return token;
   };
 }
 
-/** Opens tokens sealed for a room: the identity, or null where the token is missing, forged, expired or for another room. */
-export function createOpener(secret: string, room: Room): (token: string | undefined) => Identity | null {
-  const key = roomKey(secret, room);
+/**
+ * Opens tokens sealed for a room: the identity, or null where the token is missing, forged, expired or for another room.
+ * @param previousSecret the one that gateways may still seal with while the secret is being replaced.
+ */
+export function createOpener(
+  secret: string,
+  room: Room,
+  previousSecret?: string,
+): (token: string | undefined) => Identity | null {
+  const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
+  const keys = new Map(secrets.map((each) => roomKey(each, room)).map(({ key, kid }) => [kid, key]));
   const cache = new Map<string, { identity: Identity; expiresAt: number }>();
   return (token) => {
     if (token === undefined) return null;
@@ -71,7 +80,7 @@ export function createOpener(secret: string, room: Room): (token: string | undef
       cache.delete(token);
       return null;
     }
-    const opened = verify(token, key, room);
+    const opened = verify(token, keys, room);
     if (opened === null) return null;
     if (cache.size >= cacheMax) cache.clear();
     cache.set(token, opened);
@@ -79,8 +88,15 @@ export function createOpener(secret: string, room: Room): (token: string | undef
   };
 }
 
-function verify(token: string, key: Buffer, room: Room): { identity: Identity; expiresAt: number } | null {
+function verify(
+  token: string,
+  keys: ReadonlyMap<string, Buffer>,
+  room: Room,
+): { identity: Identity; expiresAt: number } | null {
   try {
+    // `kid` only picks from the keys that are here: it is no path, no address and no part of a statement.
+    const key = keys.get(jsonwebtoken.decode(token, { complete: true })?.header.kid ?? '');
+    if (key === undefined) return null;
     const { header, payload } = jsonwebtoken.verify(token, key, {
       algorithms: ['HS256'],
       issuer,
@@ -97,6 +113,7 @@ function verify(token: string, key: Buffer, room: Room): { identity: Identity; e
   }
 }
 
-function roomKey(secret: string, room: Room): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', `almanac identity for ${room}`, 32));
+function roomKey(secret: string, room: Room): { key: Buffer; kid: string } {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', `almanac identity for ${room}`, 32));
+  return { key, kid: createHash('sha256').update(key).digest('hex').slice(0, 16) };
 }

@@ -63,6 +63,8 @@ const timeZone = z.string().refine((name) => {
   }
 }, 'must be an IANA time zone, such as Asia/Karachi');
 
+const secret = z.string().min(32, 'must have at least 32 characters');
+
 const variables = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: port(8080),
@@ -72,7 +74,8 @@ const variables = z.object({
   DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
   DATABASE_READ_URL: urlOf('postgres', 'postgresql').optional(),
   REDIS_URL: redisUrl.optional(),
-  IDENTITY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  IDENTITY_SECRET: secret.optional(),
+  IDENTITY_SECRET_PREVIOUS: secret.optional(),
   DATA_API_URL: urls.optional(),
   ACCOUNTS_API_URL: urls.optional(),
   SERIES_TIME_ZONE: timeZone.default('UTC'),
@@ -114,6 +117,8 @@ export type Settings = Readonly<{
   databaseReadUrl: string | undefined;
   redisUrl: string | undefined;
   identitySecret: string | undefined;
+  /** While the secret is being replaced: the one before it. */
+  previousIdentitySecret: string | undefined;
   dataApiUrls: readonly string[] | undefined;
   accountsApiUrls: readonly string[] | undefined;
   seriesTimeZone: string;
@@ -169,6 +174,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     databaseReadUrl: s.DATABASE_READ_URL,
     redisUrl: s.REDIS_URL,
     identitySecret: s.IDENTITY_SECRET,
+    previousIdentitySecret: s.IDENTITY_SECRET_PREVIOUS,
     dataApiUrls: s.DATA_API_URL,
     accountsApiUrls: s.ACCOUNTS_API_URL,
     seriesTimeZone: s.SERIES_TIME_ZONE,
