@@ -13,7 +13,9 @@ interface Attempt {
 
 /** @param silenceMs how long the room may be silent, before its answer or within it. */
 export function createProxy(urls: readonly string[], silenceMs: number): Transport {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
+  // A connection for each write: one that is kept may be closed by the room just when the write is sent, and a write cannot
+  // be sent again; nor can anything left on it be taken for the answer.
+  const agent = new Agent({ keepAlive: false });
   const attempts = new WeakMap<IncomingMessage, Attempt>();
   const proxies = new Map(urls.map((url) => [url, proxyTo(url, agent, silenceMs, attempts)]));
   return {
@@ -65,6 +67,10 @@ function proxyTo(
           if (attempt === undefined) return;
           bodies.set(upstream, attempt.outgoing.body);
           upstream.once('timeout', () => void (attempt.timedOut = true));
+          upstream.once('upgrade', (_answer, socket) => {
+            socket.destroy();
+            attempt.fail(new Error('The room would speak another protocol.'));
+          });
         });
         proxy.on('proxyRes', (answer) => {
           for (const name of hopByHop) delete answer.headers[name];

@@ -56,7 +56,8 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
       return new Promise((resolve, reject) => {
         const pool = pools.get(url);
         if (pool === undefined) throw new Error(`There is no pool for ${url}.`);
-        const handler = new Relay(response, resolve, (error) => reject(toFailed(error)));
+        const callId = headers['x-request-id'];
+        const handler = new Relay(response, callId, resolve, (error) => reject(toFailed(error)));
         pool.dispatch({ method: request.method ?? 'GET', path: request.url ?? '/', headers }, handler);
       });
     },
@@ -69,13 +70,15 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
 /** Hands an answer on as it comes, at the pace of the client; where the client leaves, the room is told. */
 class Relay implements Dispatcher.DispatchHandler {
   readonly #response: ServerResponse;
+  readonly #callId: unknown;
   readonly #done: () => void;
   readonly #failed: (error: Error) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #bytesLeft = Number.NaN;
 
-  constructor(response: ServerResponse, done: () => void, failed: (error: Error) => void) {
+  constructor(response: ServerResponse, callId: unknown, done: () => void, failed: (error: Error) => void) {
     this.#response = response;
+    this.#callId = callId;
     this.#done = done;
     this.#failed = failed;
     response.once('close', () => this.#onClose());
@@ -86,8 +89,17 @@ class Relay implements Dispatcher.DispatchHandler {
     if (this.#response.closed) this.#onClose(); // it left while the request waited for a connection
   }
 
-  onResponseStart(_controller: object, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
     if (status < 200) return; // "early hints" and the like stay between the room and the gateway
+    // Bytes that a room sends beyond an answer would be taken for the answer to the next call on the connection.
+    if (headers['x-request-id'] !== this.#callId) {
+      controller.abort(new Error('The answer is to another request.'));
+      return;
+    }
     const response = this.#response;
     for (const name in headers) {
       const value = headers[name];

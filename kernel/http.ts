@@ -140,6 +140,8 @@ function openCall(options: RoomOptions): RequestHandler {
     const token = request.headers[identityHeader];
     const identity = options.openIdentity(typeof token === 'string' ? token : undefined);
     const requestId = request.headers['x-request-id'];
+    // The gateway takes no answer that does not say whose it is.
+    if (typeof requestId === 'string') response.setHeader('x-request-id', requestId);
     const timings: string[] = [];
     const call: Call = {
       requestId: typeof requestId === 'string' ? requestId : '',

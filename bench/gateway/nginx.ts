@@ -31,6 +31,7 @@ export async function startUpstream(directory: string, body: string): Promise<Ng
     listen 127.0.0.1:${port};
     root ${root};
     default_type application/json;
+    add_header x-request-id $http_x_request_id;
     location / { try_files /body.json =404; }
   }`;
   return { url: `http://127.0.0.1:${port}`, ...(await startNginx(directory, 'upstream', otherCore, http)) };

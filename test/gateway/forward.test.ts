@@ -30,9 +30,10 @@ async function resettingServer(times: number) {
   const server = createTcpServer((socket) => {
     connections += 1;
     const isCut = connections <= times;
-    socket.once('data', () => {
+    socket.once('data', (request: Buffer) => {
+      const id = /^x-request-id: .*\r\n/im.exec(request.toString())?.[0] ?? '';
       if (isCut) socket.resetAndDestroy();
-      else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok');
+      else socket.end(`HTTP/1.1 200 OK\r\n${id}content-length: 2\r\nconnection: close\r\n\r\nok`);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -60,6 +60,7 @@ export async function startUpstream(
     } else {
       const received = record(request, response, body, identity);
       upstream.received.push(received);
+      response.setHeader('x-request-id', String(request.headers['x-request-id']));
       upstream.answer(received, response);
     }
   });

@@ -1,0 +1,170 @@
+// Rooms that lie about their answers, cut them, or fall silent: the client gets its own answer, an envelope, or a clean
+// cut; never a hang, and never a byte that was meant for another.
+import { request as httpRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import test from 'ava';
+import { head, plain, startRawRoom, type RawRequest } from './raw-room.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+const [dataRoom, accountsRoom] = [await startRawRoom(), await startRawRoom()];
+const gateway = await startTestGateway({
+  dataApiUrls: [dataRoom.url],
+  accountsApiUrls: [accountsRoom.url],
+  upstreamTimeoutMs: 300,
+});
+test.after.always(async () => {
+  await gateway.close();
+  await Promise.all([dataRoom.close(), accountsRoom.close()]);
+});
+
+type Outcome = { status: number; body: string } | 'cut';
+
+/** One call to its end. A read goes by undici, a write by the proxy. */
+function call(kind: 'read' | 'write', name: string): Promise<Outcome> {
+  const path = kind === 'read' ? `/v1/catalog/${name}` : `/auth/${name}`;
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      gateway.url + path,
+      { method: kind === 'read' ? 'GET' : 'POST' },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', () => resolve('cut'));
+        response.once('end', () =>
+          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+        );
+      },
+    );
+    request.once('error', reject);
+    request.end(kind === 'read' ? undefined : '{}');
+  });
+}
+
+const stolen = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\nx-request-id: another\r\n\r\nstolen';
+type Answer = (socket: Socket, request: RawRequest) => void;
+const half = (request: RawRequest) => `${head(request, '200 OK', 'content-length: 100')}half`;
+const chunked = (request: RawRequest) => head(request, '200 OK', 'transfer-encoding: chunked');
+
+/** What the room does → what the client sees: the status, `cut`, or `whole` for its own answer. */
+const faults: Record<string, { answer: Answer; sees: 'whole' | 'cut' | number }> = {
+  'adds a second answer': { answer: (socket, of) => void socket.write(plain(of) + stolen), sees: 'whole' },
+  'adds a second answer a moment later': {
+    answer: (socket, of) => void socket.write(plain(of), () => socket.write(stolen)),
+    sees: 'whole',
+  },
+  'adds bytes to its body': { answer: (socket, of) => void socket.write(`${plain(of)}more`), sees: 'whole' },
+  'adds a body to a 204': {
+    answer: (socket, of) => void socket.write(head(of, '204 No Content') + stolen),
+    sees: 204,
+  },
+  'adds a body to a 304': {
+    answer: (socket, of) => void socket.write(head(of, '304 Not Modified', 'etag: "a"') + stolen),
+    sees: 304,
+  },
+  'sends its answer byte by byte': { answer: (socket, of) => drip(socket, plain(of)), sees: 'whole' },
+  'says early hints first': {
+    answer: (socket, of) => void socket.write(head(of, '103 Early Hints', 'link: </a>') + plain(of)),
+    sees: 'whole',
+  },
+  'closes before the end of its length': { answer: (socket, of) => void socket.end(half(of)), sees: 'cut' },
+  'closes before its last chunk': {
+    answer: (socket, of) => void socket.end(`${chunked(of)}4\r\nhalf\r\n`),
+    sees: 'cut',
+  },
+  'breaks its chunks': {
+    answer: (socket, of) => void socket.write(`${chunked(of)}4\r\nhalf\r\n`, () => socket.write('zz\r\n')),
+    sees: 'cut',
+  },
+  'resets the connection in its body': {
+    answer: (socket, of) => void socket.write(half(of), () => socket.resetAndDestroy()),
+    sees: 'cut',
+  },
+  'falls silent in its body': { answer: (socket, of) => void socket.write(half(of)), sees: 'cut' },
+  'never answers': { answer: () => undefined, sees: 504 },
+  'falls silent in its head': { answer: (socket) => void socket.write('HTTP/1.1 200 OK\r\nx: y'), sees: 504 },
+  'closes without an answer': { answer: (socket) => void socket.end(), sees: 502 },
+  'resets the connection': { answer: (socket) => void socket.resetAndDestroy(), sees: 502 },
+  'answers no HTTP': { answer: (socket) => void socket.write('220 mail ready\r\n\r\n'), sees: 502 },
+  'switches to another protocol': {
+    answer: (socket, of) =>
+      void socket.write(head(of, '101 Switching Protocols', 'connection: upgrade', 'upgrade: x') + stolen),
+    sees: 502,
+  },
+  'gives a length and chunks': {
+    answer: (socket, of) =>
+      void socket.write(
+        `${head(of, '200 OK', 'content-length: 5', 'transfer-encoding: chunked')}0\r\n\r\n${stolen}`,
+      ),
+    sees: 502,
+  },
+  'gives two lengths': {
+    answer: (socket, of) =>
+      void socket.write(head(of, '200 OK', 'content-length: 0', 'content-length: 43') + stolen),
+    sees: 502,
+  },
+  'gives endless headers': {
+    answer: (socket, of) => void socket.write(head(of, '200 OK', `x: ${'a'.repeat(100_000)}`)),
+    sees: 502,
+  },
+};
+
+for (const kind of ['read', 'write'] as const) {
+  const room = kind === 'read' ? dataRoom : accountsRoom;
+  for (const [name, { answer, sees }] of Object.entries(faults)) {
+    test.serial(`a room that ${name}: its ${kind} ends so, and the next gets its own answer`, async (t) => {
+      const own = `${kind === 'read' ? '/v1/catalog' : '/auth'}/first`;
+      room.answer = (socket, request) =>
+        request.path === own ? answer(socket, request) : void socket.write(plain(request));
+      const outcome = await call(kind, 'first');
+      if (sees === 'cut') t.is(outcome, 'cut');
+      else if (sees === 'whole') t.deepEqual(outcome, { status: 200, body: own });
+      else if (outcome === 'cut') t.fail('it was cut');
+      else {
+        t.is(outcome.status, sees);
+        if (sees >= 500)
+          t.regex(outcome.body, /^\{"success":false,"error":\{"code":"upstream_(error|timeout)"/);
+        else t.is(outcome.body, '');
+      }
+      for (let i = 0; i < 5; i += 1) {
+        const next = await call(kind, `next-${i}`);
+        t.deepEqual(next, { status: 200, body: own.replace('first', `next-${i}`) });
+      }
+    });
+  }
+}
+
+test.serial('of a room that faults at random, no client ever gets what was meant for another', async (t) => {
+  const answers = Object.values(faults).filter(({ sees }) => sees !== 504);
+  let turn = 0;
+  for (const room of [dataRoom, accountsRoom]) {
+    room.answer = (socket, request) => {
+      turn += 1;
+      // Two honest answers between any two faults, so that connections are kept and shared.
+      if (turn % 3 === 0) answers[(turn / 3) % answers.length]?.answer(socket, request);
+      else socket.write(plain(request));
+    };
+  }
+  const seen = { whole: 0, other: 0 };
+  const clients = Array.from({ length: 16 }, async (_, client) => {
+    for (let i = 0; i < 40; i += 1) {
+      const kind = client % 2 === 0 ? 'read' : 'write';
+      const name = `${client}-${i}`;
+      const outcome = await call(kind, name);
+      if (outcome === 'cut' || outcome.status !== 200) {
+        seen.other += 1;
+        if (outcome !== 'cut' && outcome.status >= 500) t.regex(outcome.body, /"code":"upstream_/);
+        continue;
+      }
+      seen.whole += 1;
+      t.is(outcome.body, `${kind === 'read' ? '/v1/catalog' : '/auth'}/${name}`);
+    }
+  });
+  await Promise.all(clients);
+  t.true(seen.whole > 300, `${seen.whole} were answered`);
+  t.true(seen.other > 50, `${seen.other} met a fault`);
+});
+
+function drip(socket: Socket, text: string): void {
+  if (text === '' || socket.destroyed) return;
+  socket.write(text.slice(0, 1), () => setImmediate(() => drip(socket, text.slice(1))));
+}

@@ -1,0 +1,67 @@
+// A room that speaks bytes: for tests of what the gateway does with answers that no HTTP server would give.
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** One request as it came in. */
+export interface RawRequest {
+  path: string;
+  id: string;
+}
+
+export interface RawRoom {
+  url: string;
+  /** How each request is answered. */
+  answer: (socket: Socket, request: RawRequest) => void;
+  connections(): number;
+  close(): Promise<void>;
+}
+
+export async function startRawRoom(): Promise<RawRoom> {
+  let connections = 0;
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    connections += 1;
+    open.add(socket);
+    let received = '';
+    socket.on('error', () => socket.destroy()); // the gateway has cut it, as it should
+    socket.on('close', () => open.delete(socket));
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString('latin1');
+      for (let end = requestEnd(received); end !== undefined; end = requestEnd(received)) {
+        const path = received.split(' ', 2)[1] ?? '';
+        const id = /^x-request-id: (.*)\r$/im.exec(received)?.[1] ?? '';
+        received = received.slice(end);
+        room.answer(socket, { path, id });
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const room: RawRoom = {
+    url: `http://127.0.0.1:${port}`,
+    answer: (socket, request) => void socket.write(plain(request)),
+    connections: () => connections,
+    close() {
+      for (const socket of open) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+  return room;
+}
+
+/** An honest answer: the path that was asked for. */
+export function plain(request: RawRequest): string {
+  return head(request, '200 OK', `content-length: ${Buffer.byteLength(request.path)}`) + request.path;
+}
+
+/** The head of an answer, which says to which request it is. */
+export function head({ id }: RawRequest, status: string, ...headers: string[]): string {
+  return [`HTTP/1.1 ${status}`, `x-request-id: ${id}`, ...headers, '', ''].join('\r\n');
+}
+
+/** Where the first request of the text ends, its body included. */
+function requestEnd(text: string): number | undefined {
+  const head = text.indexOf('\r\n\r\n');
+  if (head < 0) return undefined;
+  const length = Number(/^content-length: (\d+)/im.exec(text.slice(0, head))?.[1] ?? 0);
+  return text.length >= head + 4 + length ? head + 4 + length : undefined;
+}
