@@ -1,5 +1,5 @@
 // Statements of asset management companies: the list, and what one of them manages.
-// Hides that assets are summed from the newest figures of the funds, within one currency.
+// Hides that the sums of the list stand ready: the loads add up the newest figures of the funds, within one currency.
 import type { Queryable } from '../kernel/database.ts';
 import { date, json, number, sorted, sortedNullsLast, text } from './list-fields.ts';
 import type { List } from './list.sql.ts';
@@ -8,15 +8,7 @@ import type { List } from './list.sql.ts';
 export const amcsList: List = {
   name: 'amcs',
   datasets: ['amcs', 'funds', 'nav'],
-  from: `data.amcs a left join (
-      select *, case when sum(aum_total) over (partition by currency) > 0
-        then round(100 * aum_total / sum(aum_total) over (partition by currency), 4) end as market_share_pct
-      from (
-        select f.amc_id, count(*) as funds_count, max(g.aum_date) as aum_date,
-          case when count(distinct f.currency) = 1 then min(f.currency) end as currency,
-          case when count(distinct f.currency) = 1 then sum(g.aum) end as aum_total
-        from data.funds f left join data.fund_figures g using (fund_no)
-        where f.status is null or f.status in ('active', 'suspended') group by f.amc_id) sums) m using (amc_id)`,
+  from: 'data.amcs a left join data.amc_figures m using (amc_id)',
   fields: {
     id: sorted(text('a.amc_id')),
     name: sorted(text('a.name')),

@@ -94,3 +94,8 @@ export async function storeFigures(on: Transaction, rows: readonly FundFigures[]
     [JSON.stringify(rows)],
   );
 }
+
+/** Adds up again what each company manages; a few hundred rows. */
+export async function keepAmcFigures(on: Transaction): Promise<void> {
+  await on.query('select data.keep_amc_figures()');
+}

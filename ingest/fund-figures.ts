@@ -1,4 +1,5 @@
-// Works out again what the screener compares, for the funds that a load has touched, in the transaction of the load.
+// Works out again what the screener compares, for the funds that a load has touched, and what companies manage, in the
+// transaction of the load.
 // Hides that not the whole history is read: only the NAVs that the figures as of the last one depend on.
 import type { Transaction } from '../kernel/database.ts';
 import { adjustNavs } from '../kernel/funds/adjusted-nav.ts';
@@ -6,6 +7,7 @@ import { fundAnalytics } from '../kernel/funds/analytics.ts';
 import { periodReturns, shortBasisOf } from '../kernel/funds/returns.ts';
 import { dayNumber } from '../kernel/periods.ts';
 import {
+  keepAmcFigures,
   readFigureNavs,
   readFigurePayouts,
   storeFigures,
@@ -19,21 +21,24 @@ const blockFunds = 500;
 const daysPerYear = 365.25;
 
 export async function refreshFundFigures(on: Transaction): Promise<void> {
-  for (;;) {
-    const funds = await takeDueFunds(on, blockFunds);
-    if (funds.length === 0) return;
-    const fundNos = funds.map(({ fundNo }) => fundNo);
-    const navsOf = new Map((await readFigureNavs(on, fundNos)).map(({ fundNo, navs }) => [fundNo, navs]));
-    const payoutsOf = Map.groupBy(await readFigurePayouts(on, fundNos), ({ fundNo }) => fundNo);
-    const rows = funds.map((fund) => {
-      const points = (navsOf.get(fund.fundNo)?.split(',') ?? []).map((text) => {
-        const [date = '', nav = null] = text.split(' ');
-        return { date, nav };
-      });
-      return figuresOf(fund, points, payoutsOf.get(fund.fundNo) ?? []);
+  let due = await takeDueFunds(on, blockFunds);
+  if (due.length === 0) return;
+  for (; due.length > 0; due = await takeDueFunds(on, blockFunds)) await refreshBlock(on, due);
+  await keepAmcFigures(on);
+}
+
+async function refreshBlock(on: Transaction, funds: readonly DueFund[]): Promise<void> {
+  const fundNos = funds.map(({ fundNo }) => fundNo);
+  const navsOf = new Map((await readFigureNavs(on, fundNos)).map(({ fundNo, navs }) => [fundNo, navs]));
+  const payoutsOf = Map.groupBy(await readFigurePayouts(on, fundNos), ({ fundNo }) => fundNo);
+  const rows = funds.map((fund) => {
+    const points = (navsOf.get(fund.fundNo)?.split(',') ?? []).map((text) => {
+      const [date = '', nav = null] = text.split(' ');
+      return { date, nav };
     });
-    await storeFigures(on, rows);
-  }
+    return figuresOf(fund, points, payoutsOf.get(fund.fundNo) ?? []);
+  });
+  await storeFigures(on, rows);
 }
 
 /** A row of data.fund_figures. */
