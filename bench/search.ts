@@ -1,15 +1,11 @@
 // Builds a million search entries in a scratch database and times a fixed mix of queries against a running data-api.
 // Everything comes from one seed, so two runs ask the same of the same data.
-import { mkdtempSync, rmSync, chmodSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import pg from 'pg';
 import { start } from '../data-api/main.ts';
-import { startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
 import { createLog } from '../kernel/log.ts';
-import { migrate } from '../migrations/run.ts';
+import { startBenchPostgres } from './instruments/postgres.ts';
 
 const entriesTotal = 1_000_000;
 const batchEntries = 100_000;
@@ -38,17 +34,15 @@ const measures = [
 
 /** Builds, measures, prints; removes everything it made. */
 export async function run(): Promise<void> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-bench-'));
-  chmodSync(directory, 0o755); // the server's user must reach it where root runs the bench
-  const postgres = await startEmbeddedPostgres(directory);
+  const postgres = await startBenchPostgres();
   try {
-    await migrate(postgres.url);
+    const databaseUrl = await postgres.createDatabase('bench_search');
     const draw = seeded(20_261_120);
     const words = makeWords(3_000, draw);
-    const { seconds, ids } = await build(postgres.url, words);
+    const { seconds, ids } = await build(databaseUrl, words);
     print(`${entriesTotal} series with their search entries written in ${seconds.toFixed(1)} s`);
     const room = await start({
-      databaseUrl: postgres.url,
+      databaseUrl,
       identitySecret,
       seriesTimeZone: 'UTC',
       host: '127.0.0.1',
@@ -63,7 +57,6 @@ export async function run(): Promise<void> {
     }
   } finally {
     await postgres.stop();
-    rmSync(directory, { recursive: true, force: true });
   }
 }
 
