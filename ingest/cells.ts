@@ -38,10 +38,12 @@ export interface Column {
   lengthMax?: number;
   /** What may stand there, for a word. */
   words?: readonly string[];
-  /** Where the file does not have it, it is the text of that column as it stands. */
+  /** Where the file does not have it, or leaves its cell empty, it is the text of that column as it stands. */
   copyOf?: string;
   /** Of a number: zero or less says that there is none. */
   zeroIsMissing?: boolean;
+  /** Ids that mean something else already. */
+  reserved?: readonly string[];
   /** Both inclusive, for numbers and integers. */
   range?: readonly [least: number, most: number];
 }
@@ -49,6 +51,8 @@ export interface Column {
 export const seriesIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 const slugLengthMax = 80;
+/** Of a name that an id is made of. */
+const nameLengthMax = 200;
 
 interface CellType {
   /** The cell as PostgreSQL reads it; undefined where it is not of the type. */
@@ -85,7 +89,7 @@ const cellTypes: Record<ColumnType, CellType> = {
     expected: (column) => `a whole number${withinText(column)}`,
   },
   boolean: {
-    read: (text) => booleans[text.toLowerCase()],
+    read: (text) => booleans.get(text.toLowerCase()),
     expected: () => 'true or false',
   },
   word: {
@@ -93,9 +97,13 @@ const cellTypes: Record<ColumnType, CellType> = {
     expected: ({ words = [] }) => `one of ${words.join(', ')}`,
   },
   slug: {
-    read: slugOf,
-    expected: () =>
-      `an id (lower-case letters and digits, - between words, at most ${slugLengthMax}), or a name to make it of`,
+    read: (text, { reserved = [] }) => {
+      const slug = text.length <= nameLengthMax && isPrintable(text) ? slugOf(text) : undefined;
+      return slug === undefined || reserved.includes(slug) ? undefined : slug;
+    },
+    expected: ({ reserved = [] }) =>
+      `an id (lower-case letters and digits, - between words, at most ${slugLengthMax}), or a name to make it of` +
+      reserved.map((id) => `; not ${id}, which has a meaning of its own`).join(''),
   },
   instant: {
     read: (text) => (isInstant(text) ? text : undefined),
@@ -104,7 +112,8 @@ const cellTypes: Record<ColumnType, CellType> = {
   },
   time_zone: {
     read: (text) => (isTimeZone(text) ? text : undefined),
-    expected: () => 'an IANA time zone such as Asia/Karachi (or --ignore the column and --set time_zone=…)',
+    expected: () =>
+      'an IANA time zone such as Asia/Karachi, or UTC (or --ignore the column and --set time_zone=…)',
   },
   url: {
     read: (text) => (/^https?:\/\/\S{1,1990}$/.test(text) && URL.canParse(text) ? text : undefined),
@@ -185,14 +194,14 @@ export function expectedOf(column: Column): string {
   return cellTypes[column.type].expected(column);
 }
 
-const booleans: Readonly<Record<string, string>> = {
-  true: 'true',
-  yes: 'true',
-  1: 'true',
-  false: 'false',
-  no: 'false',
-  0: 'false',
-};
+const booleans: ReadonlyMap<string, string> = new Map([
+  ['true', 'true'],
+  ['yes', 'true'],
+  ['1', 'true'],
+  ['false', 'false'],
+  ['no', 'false'],
+  ['0', 'false'],
+]);
 
 /** An id made of a name: `Rice (basmati, broken)` is `rice-basmati-broken`. Undefined where no letter or digit is left. */
 export function slugOf(name: string): string | undefined {
@@ -225,14 +234,15 @@ function isIsin(text: string): boolean {
 /** A day, or a day and a time, alone or with an offset. */
 function isInstant(text: string): boolean {
   const [, day = ''] =
-    /^(\d{4}-\d{2}-\d{2})(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:Z|[+-][01]\d:?[0-5]\d)?)?$/.exec(
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/.exec(
       text,
     ) ?? [];
   return isDate(day);
 }
 
+/** Offsets know no summer, and letters alone are not of one meaning: IST is in India to Node, in Israel to PostgreSQL. */
 function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false; // to Intl an offset is a time zone too, but it knows no summer
+  if (name !== 'UTC' && !/^[A-Za-z].*\//.test(name)) return false;
   try {
     Intl.DateTimeFormat('en', { timeZone: name });
     return true;
@@ -256,7 +266,7 @@ function arrayLiteral(parts: string[]): string {
 }
 
 /** Line breaks and tabs are allowed; other control characters are not text. */
-function isPrintable(text: string): boolean {
+export function isPrintable(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- refusing control characters is the point
   return !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text);
 }

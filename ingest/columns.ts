@@ -43,7 +43,9 @@ export function sourceColumns(
   for (const [index, title] of titles.entries()) {
     if (title === '' || ignore.includes(title)) continue;
     const ownName =
-      known.has(title.toLowerCase()) && !(title.toLowerCase() in map) ? title.toLowerCase() : title;
+      known.has(title.toLowerCase()) && !Object.hasOwn(map, title.toLowerCase())
+        ? title.toLowerCase()
+        : title;
     columns.push({ target: targetOf.get(title) ?? ownName, title, index });
   }
   const seen = new Set<string>();
@@ -53,7 +55,8 @@ export function sourceColumns(
         'invalid_file',
         `Two columns of the file are ${target} (the second is "${title}").`,
       );
-    if (target in set) misuse(`${target} is a column of the file and a constant of --set: leave one out.`);
+    if (Object.hasOwn(set, target))
+      misuse(`${target} is a column of the file and a constant of --set: leave one out.`);
     seen.add(target);
   }
   return columns;

@@ -113,7 +113,13 @@ const itemColumns: readonly Column[] = [
 ];
 
 const cityColumns: readonly Column[] = [
-  { name: 'city_id', type: 'slug', required: true, meaning: 'id; prices name the city by it' },
+  {
+    name: 'city_id',
+    type: 'slug',
+    required: true,
+    reserved: ['national'],
+    meaning: 'id; prices name the city by it',
+  },
   { name: 'name', type: 'text', required: true, lengthMax: 200, meaning: 'name in English' },
   { name: 'province', type: 'text', required: false, lengthMax: 200, meaning: 'province or state' },
   { name: 'latitude', type: 'number', required: false, range: [-90, 90], meaning: 'degrees, north positive' },
@@ -224,6 +230,7 @@ export const datasets: readonly Dataset[] = [
         name: 'city',
         type: 'slug',
         required: true,
+        reserved: ['national'],
         meaning: 'the city: its id, or the name its id is made of',
       },
       {
@@ -240,11 +247,18 @@ export const datasets: readonly Dataset[] = [
       },
       {
         name: 'price_type',
-        type: 'slug',
+        type: 'word',
+        words: ['retail', 'wholesale', 'farmgate'],
         required: false,
-        meaning: 'retail, wholesale or farmgate; retail unless given',
+        meaning: 'who sells; retail unless given',
       },
-      { name: 'stat', type: 'slug', required: false, meaning: 'avg, min or max; avg unless given' },
+      {
+        name: 'stat',
+        type: 'word',
+        words: ['avg', 'min', 'max'],
+        required: false,
+        meaning: 'which price of the markets of the city; avg unless given',
+      },
       {
         name: 'status',
         type: 'text',

@@ -75,6 +75,8 @@ export interface LoadInput {
   batches: AsyncIterable<CsvBatch>;
   /** Making the batches asks the database, so nothing else may be under way between them. */
   batchesAsk?: boolean;
+  /** How many rows were refused on the way into the batches, and are not in them. */
+  rowsRefused?: () => number;
   /** The vintage of the load; given by the call where `vintageGiven`. */
   vintage: string;
   vintageGiven: boolean;

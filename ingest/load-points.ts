@@ -60,6 +60,7 @@ export async function loadPoints(
   const sink = new PointSink(on, plan.manyVintages ? 'load_rows' : 'load_points', straight ? first : null);
   const reader = await readPoints(on, plan, sink, input, options);
 
+  const rows_read = reader.rowsRead + (input.rowsRefused?.() ?? 0);
   const sum: LoadCounts = { points_new: 0, points_revised: 0, points_unchanged: 0, points_deleted: 0 };
   for (const vintage of first === null ? await stagedVintages(on) : [input.vintage]) {
     if (plan.manyVintages) await stageVintage(on, vintage);
@@ -69,14 +70,14 @@ export async function loadPoints(
     const counts = await storeVintage(on, load, spokenOf(reader, sink));
     await finishLoad(on, load.loadNo, {
       ...counts,
-      rows_read: reader.rowsRead,
+      rows_read,
       rows_rejected: input.rejects.count,
     });
     for (const name of Object.keys(sum) as (keyof LoadCounts)[]) sum[name] += counts[name];
   }
   if (refuses()) input.rejects.throwIfAny();
   await analyzeIfGrown(on, sum.points_new + sum.points_revised);
-  return { ...sum, rows_read: reader.rowsRead };
+  return { ...sum, rows_read };
 }
 
 interface FilePlan {

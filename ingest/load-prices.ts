@@ -54,10 +54,17 @@ export async function loadPrices(
   const map = Object.fromEntries(
     targets.map((name, at) => [name === 'price' ? 'value' : name, header[at] ?? name]),
   );
+  const refused = { rows: 0 };
   const { vintage, ...rest } = options;
   return loadPoints(
     on,
-    { ...input, header, batches: pointRows(on, cells, input, create), batchesAsk: true },
+    {
+      ...input,
+      header,
+      batches: pointRows(on, cells, input, create, refused),
+      batchesAsk: true,
+      rowsRefused: () => refused.rows,
+    },
     { ...rest, ...(vintage === undefined ? {} : { vintage }), map, set: {}, ignore: [], create: false },
   );
 }
@@ -91,16 +98,21 @@ function planCells(header: readonly string[], options: LoadOptions): Cell[] {
   return cells;
 }
 
-/** The rows as those of observations; a row of an unknown item or city is refused here and goes no further. */
+/**
+ * The rows as those of observations; a row of an unknown item or city is refused here and goes no further.
+ * @param refused counts such rows.
+ */
 async function* pointRows(
   on: Transaction,
   cells: readonly Cell[],
   input: LoadInput,
   create: boolean,
+  refused: { rows: number },
 ): AsyncGenerator<CsvBatch> {
   const units = new Map((await findItems(on)).map(({ item_id, unit }) => [item_id, unit]));
   const cities = new Set((await findCities(on)).map(({ city_id }) => city_id));
   for await (const batch of input.batches) {
+    const rejectsBefore = input.rejects.count;
     const rows = readBatch(batch, cells, input);
     if (create) {
       await createItems(on, rows, units);
@@ -112,6 +124,7 @@ async function* pointRows(
       points.rows.push(pointOf(row, cells));
       points.lines.push(line);
     }
+    refused.rows += input.rejects.count - rejectsBefore; // one reject a row
     yield points;
   }
 }

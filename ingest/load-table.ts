@@ -161,7 +161,11 @@ function readRow(
   }
   const cells = [String(line)];
   for (const { column, title, index, constant } of staged) {
-    const text = index < 0 ? constant : (row[index] ?? '').trim();
+    let text = textOf({ index, constant }, row);
+    if (text === '' && column.copyOf !== undefined) {
+      const original = staged.find((each) => each.column.name === column.copyOf);
+      if (original !== undefined) text = textOf(original, row);
+    }
     const value = missing.has(text) ? null : readCell(column, text);
     if (value === undefined || (value === null && column.required)) {
       rejects.add(line, title, text, expectedOf(column));
@@ -170,6 +174,13 @@ function readRow(
     cells.push(value === null ? '\\N' : copyText(value));
   }
   return cells;
+}
+
+function textOf(
+  { index, constant }: Pick<StagedColumn, 'index' | 'constant'>,
+  row: readonly string[],
+): string {
+  return index < 0 ? constant : (row[index] ?? '').trim();
 }
 
 /** Refuses the rows that only the table can judge. */

@@ -1,9 +1,11 @@
 // Loads a file into a dataset, whole or not at all: read, stage, compare, store, in one transaction.
 // Hides where the rows of each dataset go. One load runs at a time; readers see it when it is committed.
+import { statSync } from 'node:fs';
 import { dateIn } from '../kernel/clock.ts';
 import type { Database } from '../kernel/database.ts';
 import { readCsv, type CsvBatch, type CsvOptions } from './csv.ts';
 import { isDataPackage, packageOptions } from './datapackage.ts';
+import { isPrintable } from './cells.ts';
 import { datasetNamed } from './datasets.ts';
 import { parseVintage } from './dates.ts';
 import { IngestFailure, misuse } from './failure.ts';
@@ -99,6 +101,10 @@ function checkOptions(options: LoadOptions): void {
   if (options.skipRows !== undefined && !(Number.isInteger(options.skipRows) && options.skipRows >= 0))
     misuse('--skip-rows is a number of lines, 0 or more.');
   if (options.prefix !== undefined && options.wide !== true) misuse('--prefix is for wide files.');
+  if (options.delimiter !== undefined && !/^[^"\r\n]$/.test(options.delimiter))
+    misuse('--delimiter is the one sign between the cells: a comma, ; | or a tab.');
+  if (typeof options.input === 'string' && statSync(options.input, { throwIfNoEntry: false })?.isDirectory())
+    misuse(`${options.input} is a folder: name a file in it.`);
   if (options.headerLine !== undefined && !(Number.isInteger(options.headerLine) && options.headerLine >= 1))
     misuse('--header-line is the number of a line, 1 or more.');
 }
@@ -112,6 +118,11 @@ async function headerAndRows(
   const header = first?.rows[0];
   if (first === null || header === undefined || header.every((title) => title.trim() === ''))
     throw new IngestFailure('invalid_file', 'The file has no header: its first line must name the columns.');
+  if (!header.every(isPrintable))
+    throw new IngestFailure(
+      'invalid_file',
+      'The names of the columns hold control characters: is the file in another encoding (--encoding)?',
+    );
   const left = { rows: first.rows.slice(1), lines: first.lines.slice(1) };
   return {
     header,

@@ -38,7 +38,7 @@ export function requireMetadata(given: ReadonlySet<string>): void {
 /** A series to be made; its name is its title in the file where nothing names it. Null where a required fact is empty. */
 export function newSeries(id: string, title: string, facts: SeriesMetadata): SeriesMetadata | null {
   const series: Record<string, string | null> = { ...facts, series_id: id };
-  series['name'] ??= title.slice(0, 500);
+  series['name'] ??= title.slice(0, 500).toWellFormed();
   return required.some((column) => (series[column.name] ?? null) === null) ? null : series;
 }
 

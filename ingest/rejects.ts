@@ -33,7 +33,7 @@ export class Rejects {
     if (this.#kept.length < keptInMemory) this.#kept.push(reject);
     if (this.#reportFile === undefined) return;
     if (this.#report === undefined) {
-      this.#report = openSync(this.#reportFile, 'w');
+      this.#report = opened(this.#reportFile);
       writeSync(this.#report, 'line,column,value,expected\n');
     }
     writeSync(this.#report, stringify([[line, column, shown, expected]]));
@@ -60,5 +60,15 @@ export class Rejects {
   close(): void {
     if (this.#report !== undefined) closeSync(this.#report);
     this.#report = undefined;
+  }
+}
+
+function opened(file: string): number {
+  try {
+    return openSync(file, 'w');
+  } catch (error) {
+    throw new IngestFailure('usage', `The report ${file} cannot be written: --report names another file.`, {
+      cause: error,
+    });
   }
 }

@@ -82,8 +82,11 @@ export class SeriesDirectory {
    * @param metadataOf the facts of a series to be made; null where they do not suffice (the rows are refused).
    */
   async learn(ids: readonly string[], metadataOf: (id: string) => SeriesMetadata | null): Promise<void> {
-    const found = await findSeries(this.#on, ids);
     const missing = new Set(ids);
+    const found = await findSeries(
+      this.#on,
+      ids.filter((id) => seriesIdPattern.test(id)),
+    );
     for (const row of found) missing.delete(row.series_id);
     if (this.#create) {
       const made = [...missing]

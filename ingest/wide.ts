@@ -1,7 +1,7 @@
 // Wide files of observations: one row a date, one column a series. An empty cell states nothing.
 import type { CsvBatch } from './csv.ts';
 import { sourceColumns, type ColumnOptions } from './columns.ts';
-import { seriesIdPattern } from './cells.ts';
+import { isPrintable, seriesIdPattern } from './cells.ts';
 import { expectedDate } from './dates.ts';
 import { IngestFailure, misuse } from './failure.ts';
 import { metadataConstants, metadataNames, newSeries, requireMetadata } from './metadata.ts';
@@ -73,6 +73,9 @@ export function planWide(
     .filter(([name]) => !metadataNames.has(name))
     .map(([name, text]) => ({ name, value: text.trim() }));
   checkDimensionNames(dimensions.map(({ name }) => name));
+  for (const { name, value } of dimensions)
+    if (value === '' || value.length > 200 || !isPrintable(value))
+      misuse(`--set ${name}: the value of a dimension, at most 200 characters, is expected.`);
   return { headerCells: header.length, date, series, dimensions, status: status ?? null, metadata };
 }
 

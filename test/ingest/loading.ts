@@ -1,14 +1,58 @@
-// What the tests of ingest share: loading CSV text, and reading back what was published.
+// What the tests of ingest share: a database, loading CSV text, how a load fails, and reading back what was published.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import type { Database } from '../../kernel/database.ts';
+import type { TestFn } from 'ava';
+import { IngestFailure } from '../../ingest/failure.ts';
+import { openDatabase, type Database } from '../../kernel/database.ts';
 import type { LoadOptions, LoadSummary } from '../../ingest/load-options.ts';
 import { load } from '../../ingest/load.ts';
-import { fakeClock } from '../harness.ts';
+import { createTestDatabase, fakeClock, silentLog } from '../harness.ts';
 
 export const today = '2024-06-30';
+
+/** A database of the test file's own, as the command line opens one; closed and dropped when the tests are over. */
+export async function openIngestDatabase(test: TestFn): Promise<Database> {
+  const testDatabase = await createTestDatabase();
+  const database = openDatabase(testDatabase.url, silentLog, {
+    applicationName: 'test',
+    statementTimeoutMs: 0,
+  });
+  test.after.always(async () => {
+    await database.close();
+    await testDatabase.drop();
+  });
+  return database;
+}
+
+/** How the load fails. @throws Error where it does not. */
+export async function failureOf(work: Promise<unknown>): Promise<IngestFailure> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof IngestFailure) return error;
+    throw error;
+  }
+  throw new Error('the load should have failed');
+}
+
+/** The rows that a load refuses: line, column, value. */
+export async function rejectsOf(work: Promise<unknown>): Promise<[number, string, string][]> {
+  return (await failureOf(work)).rejects.map(({ line, column, value }) => [line, column, value]);
+}
+
+/** The row of data.series. */
+export async function seriesRow(
+  database: Database,
+  seriesId: string,
+): Promise<Record<string, unknown> | undefined> {
+  const [row] = await database.query<Record<string, unknown>>(
+    'select * from data.series where series_id = $1',
+    [seriesId],
+  );
+  return row;
+}
 
 /** Puts CSV text into a file, as points of a file may take a shorter way than those of a stream. @returns its path. */
 export function fileOf(csv: readonly string[]): string {
