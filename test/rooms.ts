@@ -57,7 +57,7 @@ export function projectPlans(): Plans {
 }
 
 /** The same plans at a rate that no test reaches: those that try the limits bring plans of their own. */
-function unhurried(plans: Plans): Plans {
+export function unhurried(plans: Plans): Plans {
   const all = plans.all.map((plan) => ({ ...plan, calls_second: 100_000 }));
   return { ...plans, all, get: (id) => all.find((plan) => plan.id === id) };
 }

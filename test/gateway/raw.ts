@@ -31,7 +31,7 @@ export function lines(...text: string[]): string {
   return `${text.join('\r\n')}\r\n\r\n`;
 }
 
-function parseAnswers(text: string): RawAnswer[] {
+export function parseAnswers(text: string): RawAnswer[] {
   return text
     .split(/(?=HTTP\/1\.1 \d{3} )/)
     .filter((part) => part !== '')

@@ -1,0 +1,160 @@
+// Clients that leave: before the first byte of their answer, in the middle of it, or in the middle of their own request.
+// TEST_ABORTS says how many (2,000 by default); docs/operations.md has the figures of 50,000.
+import { createServer, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test from 'ava';
+import { closeServer, listen } from '../../kernel/http.ts';
+import { projectPlans, unhurried } from '../rooms.ts';
+import { lines, openSocket } from './raw.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+const aborts = Number(process.env['TEST_ABORTS'] ?? 2_000);
+const atOnce = 50;
+// What may be left of all aborts together: one that leaked its socket would leave some 10 KB.
+const heapGrowthMax = 6 * 1024 * 1024;
+
+/** A room that begins its answers and ends none: `/v1/…/held` not even the head. Tells of each call that begins and is cut. */
+async function startHoldingRoom() {
+  let open = 0;
+  let begun = () => undefined as void;
+  const server = createServer((request, response: ServerResponse) => {
+    open += 1;
+    response.once('close', () => void (open -= 1));
+    if (request.url?.endsWith('/whole')) {
+      response.setHeader('x-request-id', String(request.headers['x-request-id']));
+      response.end('whole');
+      return;
+    }
+    if (request.url?.endsWith('/begun')) {
+      response.setHeader('x-request-id', String(request.headers['x-request-id']));
+      response.writeHead(200).write('x'.repeat(20_000));
+    }
+    begun();
+  });
+  const url = await listen(server, '127.0.0.1', 0);
+  return {
+    url,
+    openCalls: () => open,
+    connections: () => new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n))),
+    /** Resolves when so many more calls have begun. */
+    async hasBegun(calls: number): Promise<void> {
+      await new Promise<void>((resolve) => {
+        let left = calls;
+        begun = () => {
+          left -= 1;
+          if (left === 0) resolve();
+        };
+      });
+    },
+    close: () => closeServer(server),
+  };
+}
+
+const room = await startHoldingRoom();
+const gateway = await startTestGateway({
+  dataApiUrls: [room.url],
+  plans: unhurried(projectPlans()),
+  publicCallsPerSecond: 1_000_000,
+});
+const { account, key } = gateway.accounts.addAccount({ plan: 'pro', limit: 250_000 });
+test.after.always(async () => {
+  await gateway.close();
+  await room.close();
+});
+
+const get = (path: string) => lines(`GET ${path} HTTP/1.1`, 'Host: a', `X-API-Key: ${key}`);
+
+/** Opens connections, sends each its request, leaves when `until` says so. */
+async function leaveTogether(path: string, until: 'sent' | 'begun' | 'first byte'): Promise<void> {
+  const begun = until === 'begun' ? room.hasBegun(atOnce) : undefined;
+  const sockets = Array.from({ length: atOnce }, () => openSocket(gateway.url));
+  await Promise.all(
+    sockets.map(async (socket) => {
+      if (until === 'first byte') {
+        const first = new Promise((resolve) => socket.once('data', resolve));
+        socket.write(get(path));
+        await first;
+      } else await new Promise<void>((resolve) => socket.write(get(path), () => resolve()));
+    }),
+  );
+  await begun;
+  await Promise.all(sockets.map(leave));
+}
+
+function leave(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once('close', () => resolve());
+    socket.resetAndDestroy();
+  });
+}
+
+async function leaveInEachWay(times: number): Promise<void> {
+  for (let left = times; left > 0; left -= 5 * atOnce) {
+    await leaveTogether('/v1/series/held', 'sent');
+    await leaveTogether('/v1/series/held', 'begun');
+    await leaveTogether('/v1/series/begun', 'first byte');
+    await leaveTogether('/v1/catalog/held', 'begun');
+    await leaveTogether('/v1/catalog/begun', 'first byte');
+  }
+}
+
+/** Resolves once the condition holds. The test's own time limit ends one that never does. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const openSockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+function heapUsed(): number {
+  collectGarbage();
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+test.serial(
+  `after ${aborts} clients have left, no call, no socket and no memory is kept for them, and nothing was billed`,
+  async (t) => {
+    t.timeout(3_600_000);
+    await leaveInEachWay(500);
+    await until(() => room.openCalls() === 0);
+    const before = { sockets: openSockets(), heap: heapUsed(), atMs: performance.now() };
+
+    await leaveInEachWay(aborts);
+    await until(() => room.openCalls() === 0);
+    await until(() => openSockets() <= before.sockets);
+    const growth = heapUsed() - before.heap;
+    t.log(
+      `${aborts} aborts in ${((performance.now() - before.atMs) / 1000).toFixed(1)} s: ` +
+        `sockets ${before.sockets} → ${openSockets()}, heap ${(growth / 1024).toFixed(0)} KB more`,
+    );
+    t.true(growth < heapGrowthMax, `the heap grew by ${growth} bytes`);
+    t.true((await room.connections()) <= 1);
+
+    const answer = await fetch(`${gateway.url}/v1/series/whole`, { headers: { 'x-api-key': key } });
+    t.is(await answer.text(), 'whole');
+    await until(() => account.used === 1); // what was taken for those who left came back
+    const billed = () => gateway.accounts.settled.usage.reduce((sum, usage) => sum + usage.billed, 0);
+    await until(() => billed() > 0);
+    t.is(billed(), 1);
+  },
+);
+
+test.serial(
+  'a client that leaves in the middle of its own request leaves nothing, and no room hears of it',
+  async (t) => {
+    const { received } = gateway.accounts.upstream;
+    const before = { received: received.length, sockets: openSockets() };
+    for (let i = 0; i < 200; i += 1) {
+      const socket = openSocket(gateway.url);
+      const head = lines('POST /auth/login HTTP/1.1', 'Host: a', 'Content-Length: 100');
+      await new Promise<void>((resolve) => socket.write(`${head}{"half"`, () => resolve()));
+      await leave(socket);
+    }
+    await until(() => openSockets() <= before.sockets);
+    t.is(received.length, before.received);
+  },
+);

@@ -1,0 +1,110 @@
+// Clients that are slow on purpose: they are given up with an envelope or a cut, and stop nobody else meanwhile.
+import type { Socket } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { exchange, lines, openSocket, parseAnswers, type RawAnswer } from './raw.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+const impatient = await startTestGateway({ requestWithinMs: 600, upstreamTimeoutMs: 200 });
+const patient = await startTestGateway();
+test.after.always(async () => {
+  await impatient.close();
+  await patient.close();
+});
+
+/** Sends the bytes one by one, as slowly as can be, until the server has had enough. */
+async function drip(url: string, bytes: string): Promise<RawAnswer[]> {
+  const socket = openSocket(url);
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.on('error', () => socket.destroy()); // it may close while the next byte is on its way
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (sent < bytes.length) socket.write(bytes.slice(sent, (sent += 1)));
+  }, 20);
+  await new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  clearInterval(timer);
+  return parseAnswers(Buffer.concat(chunks).toString('latin1'));
+}
+
+function isTooLate(t: ExecutionContext, answers: RawAnswer[]): void {
+  t.is(answers.length, 1);
+  t.is(answers[0]?.status, 400);
+  t.regex(answers[0]?.headers ?? '', /connection: close/);
+  const id = /^x-request-id: (\S+)/m.exec(answers[0]?.headers ?? '')?.[1];
+  const envelope = JSON.parse(answers[0]?.body ?? '') as { error: object };
+  t.like(envelope.error, {
+    code: 'invalid_request',
+    message: 'The request did not arrive in time.',
+    request_id: id,
+  });
+}
+
+test('a head that drips in is given up with an envelope', async (t) => {
+  isTooLate(t, await drip(impatient.url, lines('GET /v1/catalog HTTP/1.1', `Host: ${'a'.repeat(500)}`)));
+});
+
+test('a connection that says nothing is closed', async (t) => {
+  isTooLate(t, await exchange(impatient.url, ''));
+});
+
+test('a body that stops coming is given up with an envelope, and reaches no room', async (t) => {
+  const head = (framing: string) => lines('POST /auth/login HTTP/1.1', 'Host: a', framing);
+  isTooLate(t, await exchange(impatient.url, `${head('Content-Length: 500')}{"email":"a`));
+  isTooLate(t, await exchange(impatient.url, `${head('Transfer-Encoding: chunked')}4\r\n{"em`));
+  t.is(impatient.accounts.upstream.received.length, 0);
+});
+
+test('a client that does not read its answer is cut off, and the room is told', async (t) => {
+  const { key } = impatient.accounts.addAccount();
+  impatient.dataApi.answer = (_request, response) => {
+    const more = () => {
+      while (!response.destroyed && response.write('x'.repeat(65_536)));
+      response.once('drain', more);
+    };
+    more();
+  };
+  const socket = openSocket(impatient.url);
+  socket.pause();
+  socket.write(lines('GET /v1/series/A HTTP/1.1', 'Host: a', `X-API-Key: ${key}`));
+  while (impatient.dataApi.received.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await impatient.dataApi.received[0]?.cut;
+  let tail = '';
+  socket.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString('latin1')).slice(-5)));
+  await new Promise<void>((resolve) => {
+    socket.once('error', () => resolve());
+    socket.once('end', () => resolve());
+    socket.resume();
+  });
+  t.not(tail, '0\r\n\r\n', 'the answer does not end as if it were whole');
+  while (impatient.accounts.settled.usage.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.is(impatient.accounts.settled.usage[0]?.billed, 0);
+});
+
+test('a thousand connections that dawdle stop no one else', async (t) => {
+  const { key } = patient.accounts.addAccount();
+  const dawdlers = await Promise.all(
+    Array.from({ length: 1_000 }, async (_, i): Promise<Socket> => {
+      const socket = openSocket(patient.url);
+      // Some in the head, some in the body, some between two requests.
+      const bytes = [
+        'GET /v1/catalog HTTP/1.1\r\nHost: a\r\nX-',
+        `${lines('POST /auth/login HTTP/1.1', 'Host: a', 'Content-Length: 100')}{"`,
+        '',
+      ][i % 3] as string;
+      await new Promise<void>((resolve) =>
+        socket.once('connect', () => socket.write(bytes, () => resolve())),
+      );
+      return socket;
+    }),
+  );
+  for (let i = 0; i < 50; i += 1) {
+    const response = await fetch(`${patient.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+    t.is(response.status, 200);
+    t.is(await response.text(), '{"success":true}');
+  }
+  t.is(patient.accounts.upstream.received.length, 0);
+  for (const socket of dawdlers) {
+    t.false(socket.destroyed);
+    socket.destroy();
+  }
+});
