@@ -9,16 +9,23 @@ export function batched<Item, Result>(
   itemsMax: number,
   send: (items: readonly Item[]) => Promise<readonly Result[]>,
 ): (item: Item) => Promise<Result> {
+  return batchedBy(itemsMax, () => '', send);
+}
+
+/** As `batched`, with a queue for each key: one that waits long holds up its own kind only. */
+export function batchedBy<Item, Result>(
+  itemsMax: number,
+  keyOf: (item: Item) => string,
+  send: (items: readonly Item[]) => Promise<readonly Result[]>,
+): (item: Item) => Promise<Result> {
   interface Waiting {
     item: Item;
     resolve(result: Result): void;
     reject(error: unknown): void;
   }
-  const queue: Waiting[] = [];
-  let underWay = false;
+  const queues = new Map<string, Waiting[]>(); // of the keys that a call is under way for
 
-  async function sendAll(): Promise<void> {
-    underWay = true;
+  async function sendAll(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
       const batch = queue.splice(0, itemsMax);
       try {
@@ -29,33 +36,18 @@ export function batched<Item, Result>(
         for (const waiting of batch) waiting.reject(error);
       }
     }
-    underWay = false;
+    queues.delete(key);
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      queue.push({ item, resolve, reject });
-      if (!underWay) void sendAll();
+      const key = keyOf(item);
+      const waiting = { item, resolve, reject };
+      const queue = queues.get(key);
+      if (queue === undefined) {
+        const begun = [waiting];
+        queues.set(key, begun);
+        void sendAll(key, begun);
+      } else queue.push(waiting);
     });
-}
-
-/** As `batched`, with a queue for each key: one that waits long holds up its own kind only. */
-export function batchedBy<Item, Result>(
-  itemsMax: number,
-  keyOf: (item: Item) => string,
-  send: (items: readonly Item[]) => Promise<readonly Result[]>,
-): (item: Item) => Promise<Result> {
-  const lanes = new Map<string, { ask: (item: Item) => Promise<Result>; waiting: number }>();
-  return async (item) => {
-    const key = keyOf(item);
-    const lane = lanes.get(key) ?? { ask: batched(itemsMax, send), waiting: 0 };
-    lanes.set(key, lane);
-    lane.waiting += 1;
-    try {
-      return await lane.ask(item);
-    } finally {
-      lane.waiting -= 1;
-      if (lane.waiting === 0) lanes.delete(key);
-    }
-  };
 }

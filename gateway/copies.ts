@@ -5,6 +5,7 @@ import { copiesLeaseMs, copyKey, readCopy, refused, type CredentialCopy } from '
 import type { Log } from '../kernel/log.ts';
 import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
 import type { Credential } from './accounts.ts';
+import { batchedBy } from './batched.ts';
 
 export interface Copies {
   /** What the copy of a key says: whose it is, or null where it does not work. Undefined: there is no copy to be believed. */
@@ -22,13 +23,20 @@ export interface CopiesOptions {
 
 const renewEveryMs = 300;
 const parsedMax = 10_000;
+const batchMax = 500;
+
+interface Copied {
+  credential: Credential;
+  /** In ms since 1970. */
+  expiresAt: number;
+}
 
 export function createCopies({ redis, lease, clock, log }: CopiesOptions): Copies {
   let generation = 0;
   let believedUntilMs = 0;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
-  const parsed = new Map<string, CredentialCopy>();
+  const parsed = new Map<string, Copied>();
 
   async function renew(): Promise<void> {
     const askedAtMs = performance.now(); // accounts-api counts from later on, so it never believes a leave over too soon
@@ -43,29 +51,49 @@ export function createCopies({ redis, lease, clock, log }: CopiesOptions): Copie
   void renew();
 
   /** The same JSON again and again is parsed once. */
-  function parse(json: string): CredentialCopy {
-    const known = parsed.get(json) ?? (JSON.parse(json) as CredentialCopy);
+  function parse(json: string): Copied {
+    const known = parsed.get(json);
+    if (known !== undefined) return known;
+    const {
+      account_id: accountId,
+      key_id: keyId,
+      plan,
+      active,
+      expires_at,
+    } = JSON.parse(json) as CredentialCopy;
+    const copied = {
+      credential: { accountId, keyId, sessionId: null, plan, active },
+      expiresAt: expires_at ?? Infinity,
+    };
     if (parsed.size >= parsedMax) parsed.clear();
-    parsed.set(json, known);
-    return known;
+    parsed.set(json, copied);
+    return copied;
+  }
+
+  async function find(keyHash: string): Promise<Credential | null | undefined> {
+    if (performance.now() >= believedUntilMs) return undefined;
+    try {
+      const found = await redis.run(readCopy, copyKey(generation, keyHash), []);
+      if (typeof found !== 'string') return undefined;
+      if (found === refused) return null;
+      const { credential, expiresAt } = parse(found);
+      return expiresAt <= clock.now().getTime() ? null : credential;
+    } catch (error) {
+      if (error instanceof RedisUnavailable) return undefined;
+      throw error;
+    }
   }
 
   return {
-    async find(keyHash) {
-      if (performance.now() >= believedUntilMs) return undefined;
-      try {
-        const found = await redis.run(readCopy, copyKey(generation, keyHash), []);
-        if (typeof found !== 'string') return undefined;
-        if (found === refused) return null;
-        const copy = parse(found);
-        if (copy.expires_at !== null && copy.expires_at <= clock.now().getTime()) return null;
-        const { account_id: accountId, key_id: keyId, plan, active } = copy;
-        return { accountId, keyId, sessionId: null, plan, active };
-      } catch (error) {
-        if (error instanceof RedisUnavailable) return undefined;
-        throw error;
-      }
-    },
+    // Calls with one key share a question; it begins after each of them has come in, so none is answered from before that.
+    find: batchedBy(
+      batchMax,
+      (keyHash: string) => keyHash,
+      async (same) => {
+        const found = await find(same[0] as string);
+        return same.map(() => found);
+      },
+    ),
     close() {
       closed = true;
       clearTimeout(timer);

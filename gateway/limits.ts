@@ -1,7 +1,8 @@
 // Counts calls a second, shared over all gateways by Redis, or in this process where there is none or it does not answer.
 // Hides the limiters and the fallback: an error or a stall of Redis is never a limit, and never an open door.
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
+import { RedisUnavailable, script, type RedisLink, type Script } from '../kernel/redis.ts';
+import { batchedBy } from './batched.ts';
 
 export interface Taken {
   allowed: boolean;
@@ -16,48 +17,84 @@ export interface Limits {
 }
 
 interface Limiter {
-  consume(key: string): Promise<RateLimiterRes>;
+  consume(key: string, points: number): Promise<RateLimiterRes>;
 }
+
+interface Item {
+  key: string;
+  callsPerSecond: number;
+}
+
+const batchMax = 500;
 
 /** @param redis undefined: count in this process. */
 export function createLimits(redis: RedisLink | undefined): Limits {
   const memory = perLimit((points) => new RateLimiterMemory({ points, duration: 1, keyPrefix: '' }));
-  if (redis === undefined) return { take: (key, points) => take(memory(points), key, points) };
+  if (redis === undefined) {
+    return {
+      async take(key, points) {
+        const [taken] = await takeAll(memory(points), key, points, 1);
+        return taken as Taken;
+      },
+    };
+  }
+  const storeClient = scriptClient(redis);
   const shared = perLimit(
     (points) =>
       new RateLimiterRedis({
-        storeClient: redis.client,
-        useRedisPackage: true, // node-redis 6 is not recognised by its constructor's name
+        storeClient,
+        useRedisPackage: true, // it is spoken to as node-redis is
         points,
         duration: 1,
         keyPrefix: 'almanac:rate',
       }),
   );
-  return {
-    async take(key, points) {
+  // Calls of one account that wait for Redis are counted by one question.
+  const take = batchedBy(
+    batchMax,
+    ({ key, callsPerSecond }: Item) => `${callsPerSecond} ${key}`,
+    async (items) => {
+      const { key, callsPerSecond } = items[0] as Item;
       try {
-        return await redis.ask(() => take(shared(points), key, points));
+        return await takeAll(shared(callsPerSecond), key, callsPerSecond, items.length);
       } catch (error) {
         if (!(error instanceof RedisUnavailable)) throw error;
-        return take(memory(points), key, points);
+        return takeAll(memory(callsPerSecond), key, callsPerSecond, items.length);
       }
     },
-  };
+  );
+  return { take: (key, callsPerSecond) => take({ key, callsPerSecond }) };
+}
+
+/** Counts some calls at once; the first of them are allowed, as far as the limit goes. */
+async function takeAll(limiter: Limiter, key: string, points: number, calls: number): Promise<Taken[]> {
+  const { consumedPoints, msBeforeNext } = await consume(limiter, key, calls);
+  return Array.from({ length: calls }, (_, i): Taken => {
+    const consumed = consumedPoints - calls + 1 + i;
+    return { allowed: consumed <= points, remaining: Math.max(0, points - consumed), resetMs: msBeforeNext };
+  });
 }
 
 /** The library rejects both for a limit and for an error; only the former is an answer. */
-async function take(limiter: Limiter, key: string, points: number): Promise<Taken> {
+async function consume(limiter: Limiter, key: string, points: number): Promise<RateLimiterRes> {
   try {
-    const result = await limiter.consume(key);
-    return {
-      allowed: true,
-      remaining: Math.max(0, points - result.consumedPoints),
-      resetMs: result.msBeforeNext,
-    };
+    return await limiter.consume(key, points);
   } catch (rejection) {
-    if (!(rejection instanceof RateLimiterRes)) throw rejection;
-    return { allowed: false, remaining: 0, resetMs: rejection.msBeforeNext };
+    if (rejection instanceof RateLimiterRes) return rejection;
+    throw rejection;
   }
+}
+
+/** As much of node-redis as the library uses. It would send the text of its script with each call; we send the SHA-1. */
+function scriptClient(redis: RedisLink) {
+  const scripts = new Map<string, Script>();
+  return {
+    eval(text: string, { keys, arguments: args }: { keys: [string]; arguments: string[] }): Promise<unknown> {
+      const known = scripts.get(text) ?? script(text);
+      scripts.set(text, known);
+      return redis.run(known, keys[0], args);
+    },
+  };
 }
 
 function perLimit(create: (points: number) => Limiter): (points: number) => Limiter {
