@@ -45,7 +45,7 @@ export function createAccessLog(options: { log: Log; metrics: Metrics; map: () =
     const isLogged = log.isLevelEnabled('info');
     const bytesBefore = isLogged ? socket.bytesWritten : 0;
     metrics.began();
-    response.once('close', () => {
+    response.on('close', () => {
       enterStage(call, undefined);
       metrics.ended({
         group: map().groupOf(call.path),

@@ -36,6 +36,10 @@ export interface Call {
   readonly clientAddress: string;
   /** Whether the client came over TLS, as the trusted proxy says. */
   readonly secure: boolean;
+  /** Whether the client will take more answers on its connection: as Node read it from the request's version and headers. */
+  readonly clientKeeps: boolean;
+  /** Whether the gateway is stopping, so that no connection is kept. */
+  readonly isDraining: () => boolean;
   /** Credentials as they came: every X-API-Key header, every `api_key` parameter, every X-Session-Token header. */
   readonly presented: { keyHeaders: string[]; keyParameters: string[]; sessionHeaders: string[] };
   /** The path as matched, logged and forwarded; empty until `path-check` has passed. */
@@ -45,6 +49,12 @@ export interface Call {
   identity: Identity;
   caller: Caller | undefined;
   charge: Charge | undefined;
+  /** What the head of the answer will say: names and values in turn. */
+  readonly head: string[];
+  /** What is left of the limits the call was held against, in the syntax of the RateLimit headers. */
+  readonly limits: { policy: string; state: string }[];
+  /** What the room said of its own time, in the syntax of Server-Timing. */
+  roomTiming: string | undefined;
   /** How long each stage took, in ms; 0 where the call did not come so far. */
   readonly stageMs: Record<Stage, number>;
   stage: Stage | undefined;
@@ -53,22 +63,24 @@ export interface Call {
   failureCode: ErrorCode | undefined;
 }
 
-const calls = new WeakMap<IncomingMessage, Call>();
+// A property of the request rather than a WeakMap: the collector looks through all of a WeakMap each time it runs.
+const ofRequest = Symbol('call');
+type Opened = IncomingMessage & { [ofRequest]?: Call };
 
-export function openCall(request: IncomingMessage, call: Call): void {
-  calls.set(request, call);
+export function openCall(request: Opened, call: Call): void {
+  request[ofRequest] = call;
 }
 
 /** The call of a request. @throws Error where `request-id` is not the first policy of the pipeline. */
-export function callOf(request: IncomingMessage): Call {
-  const call = calls.get(request);
+export function callOf(request: Opened): Call {
+  const call = request[ofRequest];
   if (call === undefined) throw new Error('The pipeline does not begin with request-id.');
   return call;
 }
 
 /** The call, or undefined before `request-id` ran: for those who answer failures. */
-export function callIfOpen(request: IncomingMessage): Call | undefined {
-  return calls.get(request);
+export function callIfOpen(request: Opened): Call | undefined {
+  return request[ofRequest];
 }
 
 /** Begins a stage, which ends the one before; undefined ends the last. */

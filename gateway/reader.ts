@@ -2,6 +2,7 @@
 // Hides how bytes go on, how fast, and what of a failure can be told: a timeout, a request that was never sent, a cut.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
+import { callOf, type Call } from './call.ts';
 
 /** Why an attempt failed before or within its answer. */
 export class AttemptFailed extends Error {
@@ -36,6 +37,15 @@ export const hopByHop: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** What the gateway does not pass on of an answer's head: that, and what it says itself. */
+const keptHere: ReadonlySet<string> = new Set([
+  ...hopByHop,
+  'server-timing',
+  'strict-transport-security',
+  'x-content-type-options',
+  'x-request-id',
+]);
+
 const connectTimeoutMs = 2_000;
 
 /** @param silenceMs how long the room may be silent, before its answer or within it. */
@@ -56,8 +66,7 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
       return new Promise((resolve, reject) => {
         const pool = pools.get(url);
         if (pool === undefined) throw new Error(`There is no pool for ${url}.`);
-        const callId = headers['x-request-id'];
-        const handler = new Relay(response, callId, resolve, (error) => reject(toFailed(error)));
+        const handler = new Relay(response, callOf(request), resolve, (error) => reject(toFailed(error)));
         pool.dispatch({ method: request.method ?? 'GET', path: request.url ?? '/', headers }, handler);
       });
     },
@@ -70,18 +79,18 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
 /** Hands an answer on as it comes, at the pace of the client; where the client leaves, the room is told. */
 class Relay implements Dispatcher.DispatchHandler {
   readonly #response: ServerResponse;
-  readonly #callId: unknown;
+  readonly #call: Call;
   readonly #done: () => void;
   readonly #failed: (error: Error) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #bytesLeft = Number.NaN;
 
-  constructor(response: ServerResponse, callId: unknown, done: () => void, failed: (error: Error) => void) {
+  constructor(response: ServerResponse, call: Call, done: () => void, failed: (error: Error) => void) {
     this.#response = response;
-    this.#callId = callId;
+    this.#call = call;
     this.#done = done;
     this.#failed = failed;
-    response.once('close', () => this.#onClose());
+    response.on('close', () => this.#onClose());
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -96,17 +105,21 @@ class Relay implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return; // "early hints" and the like stay between the room and the gateway
     // Bytes that a room sends beyond an answer would be taken for the answer to the next call on the connection.
-    if (headers['x-request-id'] !== this.#callId) {
+    const call = this.#call;
+    if (headers['x-request-id'] !== call.requestId) {
       controller.abort(new Error('The answer is to another request.'));
       return;
     }
-    const response = this.#response;
+    const head: string[] = [];
     for (const name in headers) {
       const value = headers[name];
-      if (value !== undefined && !hopByHop.has(name)) response.setHeader(name, value);
+      if (value === undefined || keptHere.has(name)) continue;
+      if (typeof value === 'string') head.push(name, value);
+      else for (const each of value) head.push(name, each);
     }
+    call.roomTiming = headers['server-timing']?.toString();
     this.#bytesLeft = Number(headers['content-length'] ?? Number.NaN);
-    response.writeHead(status);
+    this.#response.writeHead(status, head);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -16,8 +16,7 @@ import { answerFailure } from './failure.ts';
 import type { RunFlat } from './flat.ts';
 import type { Metrics } from './metrics.ts';
 import type { EngineApp } from './plugin.ts';
-
-export const keepAliveTimeoutMs = 65_000; // longer than the idle time of common load balancers, 60 s
+import { GatewayResponse, keepAliveTimeoutMs } from './response.ts';
 
 /** What runs the calls: the flat pipelines and, for all other addresses, the engine's app. */
 export interface Pipelines {
@@ -36,20 +35,21 @@ export interface ServerOptions {
   log: Log;
 }
 
+/** A socket as Node keeps it: with the answer that is being written to it, by which Node's own handling of errors goes too. */
+type Answering = Duplex & { _httpMessage?: ServerResponse | null };
+
 /** The server around the pipelines; it does not listen yet. */
 export function createGatewayServer(options: ServerOptions): Server {
   const { log } = options;
-  const answering = new WeakMap<Duplex, ServerResponse>();
   const serverOptions = {
     requestTimeout: options.requestWithinMs,
     headersTimeout: Math.ceil(options.requestWithinMs / 3),
     connectionsCheckingInterval: Math.ceil(options.requestWithinMs / 15),
     keepAliveTimeout: keepAliveTimeoutMs,
+    ServerResponse: GatewayResponse,
     requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it
   };
   const server = createServer(serverOptions, (request, response) => {
-    answering.set(request.socket, response);
-    response.once('close', () => answering.delete(request.socket));
     const { runFlat, app } = options.pipelines();
     if (runFlat(request, response) !== undefined) return;
     app(request, response, (error) => answerFailure(log, request, response, unanswered(error)));
@@ -59,10 +59,10 @@ export function createGatewayServer(options: ServerOptions): Server {
     const failure = new Failure('invalid_request', 'Of the expectations, only 100-continue is met.');
     answerFailure(log, request, response, failure);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Answering) => {
     // In the middle of an answer, a second one would be read as part of the first.
     const isCut =
-      !socket.writable || error.code === 'ECONNRESET' || answering.get(socket)?.headersSent === true;
+      !socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent === true;
     if (isCut) socket.destroy();
     else refuse(socket, malformed(error));
   });

@@ -38,15 +38,16 @@ const preflightSeconds = 86_400;
 /** @param from which pages: of any origin, or of the dashboard's. */
 export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' | 'dashboard'): Policy {
   return (request, response, next) => {
+    const { head } = callOf(request);
     const { origin } = request.headers;
     const allowed = from === 'any' ? '*' : dashboardOrigins.find((each) => each === origin);
-    if (from === 'dashboard') response.setHeader('vary', 'Origin');
-    if (allowed !== undefined) response.setHeader('access-control-allow-origin', allowed);
+    if (from === 'dashboard') head.push('vary', 'Origin');
+    if (allowed !== undefined) head.push('access-control-allow-origin', allowed);
     if (request.method === 'OPTIONS') {
       return answerPreflight(request, response, { methodsAt, isAllowed: allowed !== undefined, from });
     }
     if (allowed !== undefined) {
-      response.setHeader('access-control-expose-headers', from === 'any' ? readingExposed : dashboardExposed);
+      head.push('access-control-expose-headers', from === 'any' ? readingExposed : dashboardExposed);
     }
     next();
   };

@@ -29,9 +29,9 @@ export function plan(plans: Plans, action: z.output<typeof planAction>): Policy 
         'The subscription of this account is not active. Renew it: GET /v1/billing/portal.',
       );
     }
-    const query = new URLSearchParams(call.query);
     for (const { feature, parameters, patterns } of gates) {
       if (caller.plan.features.includes(feature)) continue;
+      const query = new URLSearchParams(call.query);
       const parameter = parameters.find((name) => query.has(name));
       if (parameter === undefined && !patterns.some((pattern) => pattern.test(call.path))) continue;
       fail('plan_required', planMessage(plans, feature, caller.plan.name), {

@@ -1,9 +1,8 @@
 // How much: takes the call from the month's quota before it is forwarded; 402 when the month is used up.
 // What is not served afterwards, `usage` hands back.
-import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
-import { callOf, callerOf, enterStage } from '../call.ts';
+import { callOf, callerOf, enterStage, type Call } from '../call.ts';
 import type { Journal } from '../journal.ts';
 import type { Month, Take } from '../month.ts';
 import type { Policy } from '../policy.ts';
@@ -27,7 +26,7 @@ export function quota({ month, journal, clock }: QuotaOptions): Policy {
       journal.refund(accountId, take.month, calls); // the client left meanwhile: `usage` has settled already
       return;
     }
-    setQuotaHeaders(response, take, clock);
+    tellQuota(call, take, clock);
     if (!take.granted) refuse(take, calls, clock);
     call.charge = { calls, month: take.month };
     next();
@@ -41,15 +40,16 @@ export function callsOf(path: string, query: string): number {
   return ids === null ? 1 : Math.min(seriesMax, ids.split(',').length);
 }
 
-function setQuotaHeaders(response: ServerResponse, take: Take, clock: Clock): void {
-  response.setHeader('x-quota-reset', take.resetsAt);
-  response.setHeader('x-quota-limit', take.limit ?? 'unlimited');
+function tellQuota({ head, limits }: Call, take: Take, clock: Clock): void {
+  head.push('x-quota-reset', take.resetsAt, 'x-quota-limit', String(take.limit ?? 'unlimited'));
   if (take.limit === null || take.used === null) return;
   const remaining = Math.max(0, take.limit - take.used);
   const monthSeconds = (Date.parse(take.resetsAt) - Date.parse(take.month)) / 1000;
-  response.setHeader('x-quota-remaining', remaining);
-  extend(response, 'ratelimit-policy', `"month";q=${take.limit};w=${monthSeconds}`);
-  extend(response, 'ratelimit', `"month";r=${remaining};t=${secondsUntil(take.resetsAt, clock)}`);
+  head.push('x-quota-remaining', String(remaining));
+  limits.push({
+    policy: `"month";q=${take.limit};w=${monthSeconds}`,
+    state: `"month";r=${remaining};t=${secondsUntil(take.resetsAt, clock)}`,
+  });
 }
 
 function refuse(take: Take, calls: number, clock: Clock): never {
@@ -65,11 +65,6 @@ function refuse(take: Take, calls: number, clock: Clock): never {
       headers: { 'retry-after': String(secondsUntil(take.resetsAt, clock)) },
     },
   );
-}
-
-function extend(response: ServerResponse, name: string, item: string): void {
-  const before = response.getHeader(name);
-  response.setHeader(name, before === undefined ? item : `${String(before)}, ${item}`);
 }
 
 function secondsUntil(instant: string, clock: Clock): number {

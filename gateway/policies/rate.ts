@@ -9,15 +9,17 @@ export function rate(
   { limits, publicCallsPerSecond }: { limits: Limits; publicCallsPerSecond: number },
   by: 'account' | 'address',
 ): Policy {
-  return async (request, response, next) => {
+  return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'rate');
     const callsPerSecond = by === 'account' ? callerOf(call).plan.calls_second : publicCallsPerSecond;
     const key = by === 'account' ? callerOf(call).accountId : limitKey(call.clientAddress);
     const taken = await limits.take(`${by}:${key}`, callsPerSecond);
     const resetSeconds = Math.max(1, Math.ceil(taken.resetMs / 1000));
-    response.setHeader('ratelimit-policy', `"second";q=${callsPerSecond};w=1`);
-    response.setHeader('ratelimit', `"second";r=${taken.remaining};t=${resetSeconds}`);
+    call.limits.push({
+      policy: `"second";q=${callsPerSecond};w=1`,
+      state: `"second";r=${taken.remaining};t=${resetSeconds}`,
+    });
     if (!taken.allowed) {
       const whose = by === 'account' ? 'this plan' : 'one address';
       fail('rate_limited', `Too many calls: ${whose} may make ${callsPerSecond} a second.`, {

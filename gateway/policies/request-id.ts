@@ -1,18 +1,17 @@
 // Opens the call: an id of our own, the client's address, nothing left of what only the gateway may say.
-// Hides which inbound headers are ours, and what every response carries.
+// Hides which inbound headers are ours.
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../access-log.ts';
-import { enterStage, openCall, type Call } from '../call.ts';
+import { openCall, type Call } from '../call.ts';
 import { clientAddress } from '../client-address.ts';
 import type { Policy } from '../policy.ts';
-import { keepAliveTimeoutMs } from '../server.ts';
+import { GatewayResponse } from '../response.ts';
 
 // Compared in lower case with `_` as `-`: servers that map headers to variables cannot tell `X_Almanac_Identity` from ours.
+const beginsLikeOurs = /^[xf]/i;
 const ours = /^(?:x-almanac-.*|x-forwarded-.*|forwarded|x-real-ip|x-request-id|x-api-key|x-session-token)$/;
-
-const timedStages = ['credential', 'rate', 'quota', 'upstream'] as const;
 
 export function requestId(options: {
   trustedProxyHops: number;
@@ -26,80 +25,65 @@ export function requestId(options: {
       arrivedAtMs: performance.now(),
       clientAddress: clientAddress(
         request.socket.remoteAddress ?? '',
-        taken.get('x-forwarded-for') ?? [],
+        taken.forwardedFor,
         options.trustedProxyHops,
       ),
-      secure: options.trustedProxyHops > 0 && taken.get('x-forwarded-proto')?.at(-1) === 'https',
+      secure: options.trustedProxyHops > 0 && taken.forwardedProto === 'https',
+      clientKeeps: response.shouldKeepAlive,
+      isDraining: options.isDraining,
       presented: {
-        keyHeaders: taken.get('x-api-key') ?? [],
+        keyHeaders: taken.keyHeaders,
         keyParameters: [],
-        sessionHeaders: taken.get('x-session-token') ?? [],
+        sessionHeaders: taken.sessionHeaders,
       },
       path: '',
       query: '',
       identity: anonymous,
       caller: undefined,
       charge: undefined,
+      head: [],
+      limits: [],
+      roomTiming: undefined,
       stageMs: { credential: 0, rate: 0, quota: 0, upstream: 0, answer: 0 },
       stage: undefined,
       stageSinceMs: 0,
       failureCode: undefined,
     };
     openCall(request, call);
-    const clientKeeps = response.shouldKeepAlive; // as Node read it from the request's version and headers
-    finishHead(response, call, () => clientKeeps && !options.isDraining());
+    // On the engine's way Express has put a class of its own in the place of ours.
+    if (!(response instanceof GatewayResponse)) response.writeHead = GatewayResponse.prototype.writeHead;
     options.accessLog(request, response, call);
     next();
   };
 }
 
-/** Removes every header that only the gateway may set, from both of Node's views of them. Exact spellings are kept for the call. */
-function takeOurHeaders(request: IncomingMessage): Map<string, string[]> {
-  const taken = new Map<string, string[]>();
+/** The headers that only the gateway may set and yet reads, as the client or a trusted proxy sent them. */
+interface Taken {
+  keyHeaders: string[];
+  sessionHeaders: string[];
+  forwardedFor: string[];
+  forwardedProto: string | undefined;
+}
+
+/** Takes every header that only the gateway may set out of both of Node's views of them. */
+function takeOurHeaders(request: IncomingMessage): Taken {
+  const taken: Taken = { keyHeaders: [], sessionHeaders: [], forwardedFor: [], forwardedProto: undefined };
   const raw = request.rawHeaders;
   const kept: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
-    const [name = '', value = ''] = [raw[i], raw[i + 1]];
-    const exact = name.toLowerCase();
-    if (!ours.test(exact.replaceAll('_', '-'))) {
+    const name = raw[i] as string;
+    const value = raw[i + 1] as string;
+    const exact = beginsLikeOurs.test(name) ? name.toLowerCase() : '';
+    if (exact === '' || !ours.test(exact.replaceAll('_', '-'))) {
       kept.push(name, value);
       continue;
     }
-    taken.set(exact, [...(taken.get(exact) ?? []), value]);
-    delete request.headers[exact];
+    if (exact === 'x-api-key') taken.keyHeaders.push(value);
+    else if (exact === 'x-session-token') taken.sessionHeaders.push(value);
+    else if (exact === 'x-forwarded-for') taken.forwardedFor.push(value);
+    else if (exact === 'x-forwarded-proto') taken.forwardedProto = value;
+    request.headers[exact] = undefined; // not `delete`, after which all the other headers are read more slowly
   }
   request.rawHeaders = kept;
   return taken;
-}
-
-/** The last word on the response's head, whoever answers: a room, a policy, or a failure. */
-function finishHead(response: ServerResponse, call: Call, keeps: () => boolean): void {
-  response.setHeader('x-request-id', call.requestId);
-  response.setHeader('x-content-type-options', 'nosniff');
-  // Said only to clients that came over TLS: on plain HTTP it would be ignored, and a local start must stay reachable.
-  if (call.secure) response.setHeader('strict-transport-security', 'max-age=31536000');
-  const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
-  response.writeHead = (...args: unknown[]) => {
-    enterStage(call, 'answer');
-    response.setHeader('server-timing', timingOf(call, response.getHeader('server-timing')));
-    if (keeps() && response.getHeader('connection') !== 'close') {
-      response.setHeader('connection', 'keep-alive');
-      response.setHeader('keep-alive', `timeout=${keepAliveTimeoutMs / 1000}`);
-    } else {
-      response.setHeader('connection', 'close');
-    }
-    return writeHead(...args);
-  };
-}
-
-/** What the room said of its own stages, then ours; `gateway` is all the time spent here, without the wait for the room. */
-function timingOf({ arrivedAtMs, stageSinceMs, stageMs }: Call, ofRoom: unknown): string {
-  let text = typeof ofRoom === 'string' ? `${ofRoom}, ` : '';
-  for (const stage of timedStages)
-    if (stageMs[stage] > 0) text += `${stage};dur=${hundredths(stageMs[stage])}, `;
-  return `${text}gateway;dur=${hundredths(stageSinceMs - arrivedAtMs - stageMs.upstream)}`;
-}
-
-function hundredths(ms: number): number {
-  return Math.round(ms * 100) / 100;
 }

@@ -12,7 +12,7 @@ export function usage({ journal, clock }: { journal: Journal; clock: Clock }): P
     const { keyId } = callerOf(call);
     if (keyId === null) throw new Error('Calls are counted by key, and this pipeline accepts sessions.');
     const day = clock.now().toISOString().slice(0, 10);
-    response.once('close', () => settle(journal, response, call, { keyId, day }));
+    response.on('close', () => settle(journal, response, call, { keyId, day }));
     next();
   };
 }

@@ -1,0 +1,62 @@
+// The gateway's class of response: the head is written in one go, from what the policies have gathered for the call.
+// Hides what every head says, and how: Node takes one list of names and values faster than a header at a time, and a class is
+// faster than a `writeHead` put on each response, which makes an odd object of it.
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import { callIfOpen, enterStage, type Call } from './call.ts';
+
+export const keepAliveTimeoutMs = 65_000; // longer than the idle time of common load balancers, 60 s
+
+const timedStages = ['credential', 'rate', 'quota', 'upstream'] as const;
+const keepAlive = `timeout=${keepAliveTimeoutMs / 1000}`;
+
+export class GatewayResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends ServerResponse<Request> {
+  /** The last word on the head, whoever answers: a room, a policy, or a failure. */
+  override writeHead(...args: unknown[]): this {
+    const write = super.writeHead as (...args: unknown[]) => this;
+    const call = callIfOpen(this.req);
+    if (call === undefined) return write.apply(this, args);
+    enterStage(call, 'answer');
+    const { head } = call;
+    addGiven(head, args.at(-1));
+    addLimits(head, call);
+    head.push('x-request-id', call.requestId, 'x-content-type-options', 'nosniff');
+    // Said only to clients that came over TLS: on plain HTTP it would be ignored, and a local start must stay reachable.
+    if (call.secure) head.push('strict-transport-security', 'max-age=31536000');
+    head.push('server-timing', timingOf(call, this.getHeader('server-timing')));
+    if (call.clientKeeps && !call.isDraining() && this.getHeader('connection') !== 'close') {
+      head.push('connection', 'keep-alive', 'keep-alive', keepAlive);
+    } else {
+      head.push('connection', 'close');
+    }
+    return write.call(this, args[0], head);
+  }
+}
+
+/** Headers as `writeHead` takes them: a list of names and values, or an object. */
+function addGiven(head: string[], given: unknown): void {
+  if (Array.isArray(given)) for (const word of given as string[]) head.push(word);
+  else if (typeof given === 'object' && given !== null) {
+    for (const [name, value] of Object.entries(given)) head.push(name, String(value));
+  }
+}
+
+function addLimits(head: string[], { limits }: Call): void {
+  if (limits.length === 0) return;
+  head.push('ratelimit-policy', limits.map(({ policy }) => policy).join(', '));
+  head.push('ratelimit', limits.map(({ state }) => state).join(', '));
+}
+
+/** What the room said of its own stages, then ours; `gateway` is all the time spent here, without the wait for the room. */
+function timingOf({ arrivedAtMs, stageSinceMs, stageMs, roomTiming }: Call, ofProxy: unknown): string {
+  const ofRoom = roomTiming ?? ofProxy;
+  let text = typeof ofRoom === 'string' ? `${ofRoom}, ` : '';
+  for (const stage of timedStages)
+    if (stageMs[stage] > 0) text += `${stage};dur=${hundredths(stageMs[stage])}, `;
+  return `${text}gateway;dur=${hundredths(stageSinceMs - arrivedAtMs - stageMs.upstream)}`;
+}
+
+function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
