@@ -66,7 +66,7 @@ Datasets: ${datasetNames.join(', ')}
   --json                   one line for machines`,
   async run(args) {
     const { values, positionals } = readWords(args, options);
-    if (values.describe !== undefined) return printJson(describe(values.describe));
+    if (values.describe !== undefined) return printDescription(values.describe);
     const [dataset, input, ...rest] = positionals;
     if (dataset === undefined || input === undefined || rest.length > 0) {
       throw new UsageError('ingest takes a dataset and a file.');
@@ -103,11 +103,23 @@ Datasets: ${datasetNames.join(', ')}
       print(summary, values.json, values['dry-run']);
     } catch (error) {
       progress.clear();
-      if (error instanceof IngestFailure && error.code === 'usage') throw new UsageError(error.message);
-      throw error;
+      throw asUsage(error);
     }
   },
 };
+
+function printDescription(dataset: string): void {
+  try {
+    printJson(describe(dataset));
+  } catch (error) {
+    throw asUsage(error);
+  }
+}
+
+/** A wrong call is told with the usage, whoever noticed it. */
+function asUsage(error: unknown): unknown {
+  return error instanceof IngestFailure && error.code === 'usage' ? new UsageError(error.message) : error;
+}
 
 function loadInto(wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'>): Promise<LoadSummary> {
   return withInstallation(async ({ databaseUrl, settings }) => {

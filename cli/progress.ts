@@ -7,25 +7,30 @@ export interface Progress {
 
 const barWidth = 30;
 
-/** @param bytesTotal the size of the file; undefined for standard input, which shows rows only. */
-export function createProgress(bytesTotal: number | undefined): Progress {
-  const terminal = process.stderr.isTTY;
+/**
+ * @param bytesTotal the size of the file; undefined for standard input, which shows rows only.
+ * @param out where it goes: standard error, so that what a command prints can be piped on.
+ */
+export function createProgress(
+  bytesTotal: number | undefined,
+  out: { isTTY?: boolean; write(text: string): unknown } = process.stderr,
+): Progress {
   let shown = false;
   return {
     show(rowsRead, bytesRead) {
-      if (!terminal) return;
+      if (out.isTTY !== true) return;
       shown = true;
       const rows = `${rowsRead.toLocaleString('en')} rows`;
       if (bytesTotal === undefined || bytesTotal === 0) {
-        process.stderr.write(`\r\x1b[K${rows}`);
+        out.write(`\r\x1b[K${rows}`);
         return;
       }
       const share = Math.min(1, bytesRead / bytesTotal);
       const bar = '█'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '·');
-      process.stderr.write(`\r\x1b[K${bar} ${Math.round(share * 100)} %  ${rows}`);
+      out.write(`\r\x1b[K${bar} ${Math.round(share * 100)} %  ${rows}`);
     },
     clear() {
-      if (shown) process.stderr.write('\r\x1b[K');
+      if (shown) out.write('\r\x1b[K');
     },
   };
 }

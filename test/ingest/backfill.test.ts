@@ -1,17 +1,7 @@
 import test from 'ava';
-import { openDatabase } from '../../kernel/database.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
-import { daily, loadCsv, published } from './loading.ts';
+import { daily, loadCsv, openIngestDatabase, published } from './loading.ts';
 
-const testDatabase = await createTestDatabase();
-const database = openDatabase(testDatabase.url, silentLog, {
-  applicationName: 'test',
-  statementTimeoutMs: 0,
-});
-test.after.always(async () => {
-  await database.close();
-  await testDatabase.drop();
-});
+const database = await openIngestDatabase(test);
 
 /** Days of January → value. */
 type Points = Record<number, number | null>;

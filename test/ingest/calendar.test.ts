@@ -1,18 +1,7 @@
 import test from 'ava';
-import { openDatabase } from '../../kernel/database.ts';
-import { IngestFailure } from '../../ingest/failure.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
-import { daily, loadCsv } from './loading.ts';
+import { daily, loadCsv, openIngestDatabase, rejectsOf } from './loading.ts';
 
-const testDatabase = await createTestDatabase();
-const database = openDatabase(testDatabase.url, silentLog, {
-  applicationName: 'test',
-  statementTimeoutMs: 0,
-});
-test.after.always(async () => {
-  await database.close();
-  await testDatabase.drop();
-});
+const database = await openIngestDatabase(test);
 
 const calendar = { dataset: 'calendar' };
 const header = 'release_id,title,source,release_at,time_zone';
@@ -23,17 +12,6 @@ async function releaseAt(id: string): Promise<string | undefined> {
     [id],
   );
   return row?.at.toISOString();
-}
-
-async function rejectsOf(work: Promise<unknown>) {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof IngestFailure)
-      return error.rejects.map(({ line, column, value }) => [line, column, value]);
-    throw error;
-  }
-  throw new Error('the load should have failed');
 }
 
 test.serial(

@@ -1,37 +1,12 @@
 import test from 'ava';
-import { openDatabase } from '../../kernel/database.ts';
-import { IngestFailure } from '../../ingest/failure.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
-import { loadCsv, published } from './loading.ts';
+import { failureOf, loadCsv, openIngestDatabase, published, rejectsOf } from './loading.ts';
 
-const testDatabase = await createTestDatabase();
-const database = openDatabase(testDatabase.url, silentLog, {
-  applicationName: 'test',
-  statementTimeoutMs: 0,
-});
-test.after.always(async () => {
-  await database.close();
-  await testDatabase.drop();
-});
+const database = await openIngestDatabase(test);
 
 const items = { dataset: 'commodity-items' };
 const cities = { dataset: 'commodity-cities' };
 const prices = { dataset: 'commodity-prices' };
 const itemHeader = 'item_id,name,unit,currency,frequency,source';
-
-async function failureOf(work: Promise<unknown>): Promise<IngestFailure> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof IngestFailure) return error;
-    throw error;
-  }
-  throw new Error('the load should have failed');
-}
-
-async function rejectsOf(work: Promise<unknown>) {
-  return (await failureOf(work)).rejects.map(({ line, column, value }) => [line, column, value]);
-}
 
 test.serial(
   'items and cities are made and changed by id, and an item makes the series of its prices',

@@ -2,19 +2,9 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { openDatabase } from '../../kernel/database.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
-import { loadCsv, published } from './loading.ts';
+import { loadCsv, openIngestDatabase, published } from './loading.ts';
 
-const testDatabase = await createTestDatabase();
-const database = openDatabase(testDatabase.url, silentLog, {
-  applicationName: 'test',
-  statementTimeoutMs: 0,
-});
-test.after.always(async () => {
-  await database.close();
-  await testDatabase.drop();
-});
+const database = await openIngestDatabase(test);
 
 const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
 mkdirSync(path.join(folder, 'data'));

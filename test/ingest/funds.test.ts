@@ -1,34 +1,12 @@
 import test from 'ava';
-import { openDatabase } from '../../kernel/database.ts';
-import { IngestFailure } from '../../ingest/failure.ts';
 import { adjustNavs } from '../../kernel/funds/adjusted-nav.ts';
 import { periodReturns } from '../../kernel/funds/returns.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
-import { loadCsv } from './loading.ts';
+import { loadCsv, openIngestDatabase, rejectsOf } from './loading.ts';
 
-const testDatabase = await createTestDatabase();
-const database = openDatabase(testDatabase.url, silentLog, {
-  applicationName: 'test',
-  statementTimeoutMs: 0,
-});
-test.after.always(async () => {
-  await database.close();
-  await testDatabase.drop();
-});
+const database = await openIngestDatabase(test);
 
 const load = (dataset: string, lines: readonly string[], skipInvalid = false) =>
   loadCsv(database, lines, { dataset, skipInvalid });
-
-async function rejectsOf(work: Promise<unknown>) {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof IngestFailure)
-      return error.rejects.map(({ line, column, value }) => [line, column, value]);
-    throw error;
-  }
-  throw new Error('the load should have failed');
-}
 
 const rows = (sql: string) => database.query<Record<string, unknown>>(sql);
 const navsOf = async (fundId: string) =>

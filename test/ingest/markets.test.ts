@@ -1,18 +1,7 @@
 import test from 'ava';
-import { IngestFailure } from '../../ingest/failure.ts';
-import { openDatabase } from '../../kernel/database.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
-import { loadCsv } from './loading.ts';
+import { loadCsv, openIngestDatabase, rejectsOf } from './loading.ts';
 
-const testDatabase = await createTestDatabase();
-const database = openDatabase(testDatabase.url, silentLog, {
-  applicationName: 'test',
-  statementTimeoutMs: 0,
-});
-test.after.always(async () => {
-  await database.close();
-  await testDatabase.drop();
-});
+const database = await openIngestDatabase(test);
 
 const securities = { dataset: 'securities', set: { type: 'tfc', currency: 'PKR', source: 'Exchange' } };
 const prices = { dataset: 'security-prices' };
@@ -23,16 +12,7 @@ const trade = {
   set: { reporter: 'PAK', classification: 'hs', basis: 'customs', currency: 'USD', source: 'Customs' },
 };
 
-async function rejectsOf(csv: readonly string[], options: object): Promise<unknown[]> {
-  try {
-    await loadCsv(database, csv, options);
-  } catch (error) {
-    if (error instanceof IngestFailure)
-      return error.rejects.map(({ line, column, value }) => [line, column, value]);
-    throw error;
-  }
-  throw new Error('the load should have failed');
-}
+const refused = (csv: readonly string[], options: object) => rejectsOf(loadCsv(database, csv, options));
 
 async function row(table: string, where: string): Promise<Record<string, unknown> | undefined> {
   return (await database.query<Record<string, unknown>>(`select * from data.${table} where ${where}`))[0];
@@ -57,7 +37,7 @@ test.serial('a code with slashes is kept with hyphens, and as its source writes 
 
 test.serial('what cannot be true of a security is refused with its line and column', async (t) => {
   t.deepEqual(
-    await rejectsOf(
+    await refused(
       [
         'code,isin,name,issue_date,maturity_date,merged_into',
         'A,PK0009200120,Name,,,',
@@ -116,7 +96,7 @@ test.serial('a price that is corrected changes what its security was last worth'
 
 test.serial('prices and trades of unknown securities are refused, as are two of one day', async (t) => {
   t.deepEqual(
-    await rejectsOf(
+    await refused(
       [
         'code,date,price',
         'NOPE,2024-01-02,1',
@@ -133,7 +113,7 @@ test.serial('prices and trades of unknown securities are refused, as are two of 
     ],
   );
   t.deepEqual(
-    await rejectsOf(
+    await refused(
       [
         'trade_id,trade_date,trade_time,code,side',
         '1,2024-01-02,25:00,GOP 1,buy',
@@ -158,7 +138,7 @@ test.serial('an auction is one row an instrument, tenor and day; a reopening sha
   t.like(await loadCsv(database, csv, auctions), { pointsNew: 3 });
   t.like(await loadCsv(database, csv, auctions), { pointsNew: 0, pointsUnchanged: 3 });
   t.deepEqual(
-    await rejectsOf(
+    await refused(
       [
         'auction_id,instrument,tenor,auction_date',
         'X,pib,3Y,2024-01-10',
@@ -214,7 +194,7 @@ test.serial(
     t.like(await loadCsv(database, revised, trade), { pointsNew: 0, pointsRevised: 1 });
     t.like(await row('trade', `partner_code = 'CHN'`), { value: '250000', status: 'revised' });
     t.like(await row('trade_totals', `period = '2025-01'`), { value: '250000' });
-    t.deepEqual(await rejectsOf([header, 'balance,202501,CHN,01,1,,', 'export,202513,CHN,01,1,,'], trade), [
+    t.deepEqual(await refused([header, 'balance,202501,CHN,01,1,,', 'export,202513,CHN,01,1,,'], trade), [
       [2, 'flow', 'balance'],
       [3, 'period', '202513'],
     ]);

@@ -1,14 +1,8 @@
 import test from 'ava';
-import { openDatabase } from '../../kernel/database.ts';
 import { SeriesDirectory } from '../../ingest/series-directory.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
+import { openIngestDatabase } from './loading.ts';
 
-const testDatabase = await createTestDatabase();
-const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
-test.after.always(async () => {
-  await database.close();
-  await testDatabase.drop();
-});
+const database = await openIngestDatabase(test);
 
 test('what was forgotten is learned again with the numbers it had', async (t) => {
   await database.transaction(async (on) => {

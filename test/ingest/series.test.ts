@@ -1,40 +1,10 @@
 import test from 'ava';
-import { openDatabase } from '../../kernel/database.ts';
-import { IngestFailure } from '../../ingest/failure.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
-import { daily, loadCsv, rowCounts } from './loading.ts';
+import { daily, loadCsv, openIngestDatabase, rejectsOf, rowCounts, seriesRow } from './loading.ts';
 
-const testDatabase = await createTestDatabase();
-const database = openDatabase(testDatabase.url, silentLog, {
-  applicationName: 'test',
-  statementTimeoutMs: 0,
-});
-test.after.always(async () => {
-  await database.close();
-  await testDatabase.drop();
-});
+const database = await openIngestDatabase(test);
 
 const series = { dataset: 'series' };
 const header = 'series_id,name,unit,frequency,source';
-
-async function seriesRow(seriesId: string): Promise<Record<string, unknown> | undefined> {
-  const [row] = await database.query<Record<string, unknown>>(
-    'select * from data.series where series_id = $1',
-    [seriesId],
-  );
-  return row;
-}
-
-async function rejectsOf(work: Promise<unknown>) {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof IngestFailure)
-      return error.rejects.map(({ line, column, value }) => [line, column, value]);
-    throw error;
-  }
-  throw new Error('the load should have failed');
-}
 
 test.serial('series are made and changed by id; the same file again changes nothing', async (t) => {
   const csv = [
@@ -43,22 +13,22 @@ test.serial('series are made and changed by id; the same file again changes noth
     'GDP,Output,Rupees,quarterly,Office,,,',
   ];
   t.like(await loadCsv(database, csv, series), { rowsRead: 2, pointsNew: 2 });
-  t.like(await seriesRow('CPI'), {
+  t.like(await seriesRow(database, 'CPI'), {
     frequency: 'monthly',
     tags: ['prices', '"cost" of living'],
     decimals: 2,
     description: 'Two\nlines, and a \\ slash',
   });
-  const before = [await rowCounts(database), await seriesRow('CPI')];
+  const before = [await rowCounts(database), await seriesRow(database, 'CPI')];
   t.like(await loadCsv(database, csv, series), { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 2 });
-  t.deepEqual([await rowCounts(database), await seriesRow('CPI')], before);
+  t.deepEqual([await rowCounts(database), await seriesRow(database, 'CPI')], before);
 });
 
 test.serial('a column that the file lacks stays as it is, an empty cell empties it', async (t) => {
   await loadCsv(database, [`${header},geography,category`, 'KEEP,Name,Index,daily,Office,PK,Prices'], series);
-  const before = await seriesRow('KEEP');
+  const before = await seriesRow(database, 'KEEP');
   t.like(await loadCsv(database, 'series_id,Name,geography\nKEEP,New name,', series), { pointsRevised: 1 });
-  const after = await seriesRow('KEEP');
+  const after = await seriesRow(database, 'KEEP');
   t.like(after, { name: 'New name', geography: null, category: 'Prices', unit: 'Index' });
   t.true(
     Number(after?.['data_version']) > Number(before?.['data_version']),

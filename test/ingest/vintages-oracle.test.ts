@@ -1,9 +1,7 @@
 // Loads at random vintages, in random order, against an oracle that keeps every load as a plain table in memory.
 import test from 'ava';
 import fc from 'fast-check';
-import { openDatabase } from '../../kernel/database.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
-import { daily, fileOf, loadCsv, published, rowCounts } from './loading.ts';
+import { daily, fileOf, loadCsv, openIngestDatabase, published, rowCounts } from './loading.ts';
 
 interface Load {
   vintage: string;
@@ -16,15 +14,7 @@ interface Load {
 }
 type Table = Record<string, string | null>;
 
-const testDatabase = await createTestDatabase();
-const database = openDatabase(testDatabase.url, silentLog, {
-  applicationName: 'test',
-  statementTimeoutMs: 0,
-});
-test.after.always(async () => {
-  await database.close();
-  await testDatabase.drop();
-});
+const database = await openIngestDatabase(test);
 
 const vintages = ['2024-03-01', '2024-03-02', '2024-03-03', '2024-03-04', '2024-03-05'];
 const points = ['2024-01-01 buy', '2024-01-02 buy', '2024-01-04 buy', '2024-01-02 sell'];

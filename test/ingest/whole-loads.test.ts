@@ -1,0 +1,218 @@
+import { gzipSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import {
+  daily,
+  failureOf,
+  fileOf,
+  loadCsv,
+  openIngestDatabase,
+  published,
+  rowCounts,
+  seriesRow,
+  today,
+} from './loading.ts';
+
+const database = await openIngestDatabase(test);
+
+const made = { create: true, set: daily };
+
+test.serial('the same file twice changes nothing: no row, no version, no vintage', async (t) => {
+  const csv = ['series_id,date,value', 'TWICE,2024-01-01,1.50', 'TWICE,2024-01-02,2'];
+  const first = await loadCsv(database, csv, made);
+  t.like(first, { rowsRead: 2, pointsNew: 2, pointsUnchanged: 0, rowsRejected: 0 });
+  const before = [await rowCounts(database), await seriesRow(database, 'TWICE')];
+  const second = await loadCsv(database, csv, made);
+  t.like(second, { rowsRead: 2, pointsNew: 0, pointsRevised: 0, pointsUnchanged: 2, pointsDeleted: 0 });
+  t.deepEqual([await rowCounts(database), await seriesRow(database, 'TWICE')], before);
+});
+
+test.serial('a file is loaded as a stream is, in whatever order its dates come', async (t) => {
+  const rows = [
+    'UP,2024-01-01,1',
+    'DOWN,2024-01-09,2',
+    'UP,2024-01-03,',
+    'DOWN,2024-01-08,4',
+    'UP,2024-01-02,5',
+  ];
+  for (const [at, some] of [rows.slice(0, 3), rows].entries()) {
+    const csv = ['series_id,date,value', ...some.map((row) => `FILE.${at}.${row}`)];
+    const asStream = csv.map((row) => row.replace('FILE', 'STREAM'));
+    const [{ seconds: _, rowsPerSecond: __, ...file }, { seconds: ___, rowsPerSecond: ____, ...stream }] = [
+      await loadCsv(database, '', { ...made, input: fileOf(csv) }),
+      await loadCsv(database, asStream, made),
+    ];
+    t.deepEqual(file, stream);
+    for (const name of ['UP', 'DOWN']) {
+      t.deepEqual(
+        await published(database, `FILE.${at}.${name}`),
+        await published(database, `STREAM.${at}.${name}`),
+      );
+      const [one, other] = await database.query<object>(
+        `select first_date, last_date, observation_count, last_updated from data.series
+         where series_id in ($1, $2)`,
+        [`FILE.${at}.${name}`, `STREAM.${at}.${name}`],
+      );
+      t.deepEqual(one, other);
+    }
+  }
+});
+
+test.serial('a dry run tells what would happen and stores nothing', async (t) => {
+  const before = await rowCounts(database);
+  const summary = await loadCsv(database, 'series_id,date,value\nDRY,2024-01-01,1', {
+    ...made,
+    dryRun: true,
+  });
+  t.like(summary, { pointsNew: 1 });
+  t.deepEqual(await rowCounts(database), before);
+});
+
+test.serial(
+  '--full deletes what the file leaves out as of the vintage, and only in the series of the file',
+  async (t) => {
+    const csv = (rows: string[]) => ['series_id,date,value', ...rows];
+    await loadCsv(database, csv(['FULL.A,2024-01-01,1', 'FULL.A,2024-01-02,2', 'FULL.B,2024-01-01,9']), {
+      ...made,
+      vintage: '2024-02-01',
+    });
+    const summary = await loadCsv(database, csv(['FULL.A,2024-01-01,1', 'FULL.A,2024-01-03,3']), {
+      vintage: '2024-03-01',
+      full: true,
+    });
+    t.like(summary, { pointsNew: 1, pointsUnchanged: 1, pointsDeleted: 1 });
+    t.deepEqual(await published(database, 'FULL.A'), { '2024-01-01': '1', '2024-01-03': '3' });
+    t.deepEqual(await published(database, 'FULL.A', '2024-02-29'), { '2024-01-01': '1', '2024-01-02': '2' });
+    t.deepEqual(await published(database, 'FULL.B'), { '2024-01-01': '9' });
+    t.like(await seriesRow(database, 'FULL.A'), {
+      last_date: '2024-01-03',
+      observation_count: 2,
+      last_updated: '2024-03-01',
+    });
+  },
+);
+
+test.serial('a column that is empty in a --full wide file deletes all points of its series', async (t) => {
+  const wide = { wide: true, full: true };
+  await loadCsv(database, 'date,E.A,E.B\n2024-01-01,1,2', { ...made, ...wide, vintage: '2024-02-01' });
+  const summary = await loadCsv(database, 'date,E.A,E.B\n2024-01-01,1,', { ...wide, vintage: '2024-03-01' });
+  t.like(summary, { pointsDeleted: 1, pointsUnchanged: 1 });
+  t.deepEqual(await published(database, 'E.B'), {});
+});
+
+test.serial('a vintage may be a period, and none may lie in the future', async (t) => {
+  await loadCsv(database, 'series_id,date,value\nPERIOD,2024-01-01,1', { ...made, vintage: '2024-02' });
+  t.like(await seriesRow(database, 'PERIOD'), { last_updated: '2024-02-29' });
+  const failure = await failureOf(loadCsv(database, 'series_id,date,value', { vintage: '2024-07-01' }));
+  t.regex(failure.message, new RegExp(`future: today is ${today}`));
+});
+
+test.serial('a vintage column loads every vintage of the file, whatever the order of its rows', async (t) => {
+  const csv = [
+    'series_id,date,value,vintage',
+    'MANY,2024-01-01,3,2024-04-01',
+    'MANY,2024-01-01,1,2024-02-01',
+    'MANY,2024-01-02,5,2024-03-01',
+    'MANY,2024-01-01,2,2024-03-01',
+  ];
+  t.like(await loadCsv(database, csv, made), { rowsRead: 4, pointsNew: 2, pointsRevised: 2 });
+  t.deepEqual(await published(database, 'MANY', '2024-02-15'), { '2024-01-01': '1' });
+  t.deepEqual(await published(database, 'MANY', '2024-03-15'), { '2024-01-01': '2', '2024-01-02': '5' });
+  t.deepEqual(await published(database, 'MANY'), { '2024-01-01': '3', '2024-01-02': '5' });
+  t.like(await loadCsv(database, csv), { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 4 });
+});
+
+test.serial('gzip is read whatever the file is called, and a cut file stores nothing', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+  const whole = gzipSync('series_id,date,value\nZIP,2024-01-01,1\n');
+  writeFileSync(path.join(folder, 'whole.csv'), whole);
+  writeFileSync(path.join(folder, 'cut.csv.gz'), whole.subarray(0, whole.length - 12));
+  await loadCsv(database, '', { ...made, input: path.join(folder, 'whole.csv') });
+  t.deepEqual(await published(database, 'ZIP'), { '2024-01-01': '1' });
+  const failure = await failureOf(loadCsv(database, '', { ...made, input: path.join(folder, 'cut.csv.gz') }));
+  t.is(failure.code, 'invalid_file');
+  t.regex(failure.message, /damaged or cut short/);
+});
+
+test.serial('an input that breaks off midway leaves nothing behind, and the next load works', async (t) => {
+  const before = await rowCounts(database);
+  async function* breaking() {
+    yield Buffer.from('series_id,date,value\n');
+    for (let at = 0; at < 40; at++)
+      yield Buffer.from(
+        Array.from({ length: 2_000 }, (_, row) => `BREAK.${at},${day(row)},${row}\n`).join(''),
+      );
+    throw new Error('the line went dead');
+  }
+  const work = loadCsv(database, '', { ...made, input: Readable.from(breaking()) });
+  await t.throwsAsync(work, { message: 'the line went dead' });
+  t.deepEqual(await rowCounts(database), before);
+  t.like(await loadCsv(database, 'series_id,date,value\nAFTER,2024-01-01,1', made), { pointsNew: 1 });
+});
+
+test.serial('a load whose server connection is cut leaves nothing behind', async (t) => {
+  const before = await rowCounts(database);
+  async function* endless() {
+    yield Buffer.from('series_id,date,value\n');
+    for (let at = 0; ; at++) {
+      yield Buffer.from(Array.from({ length: 2_000 }, (_, row) => `CUT.${at},${day(row)},${row}\n`).join(''));
+      if (at === 30)
+        await database.query(
+          `select pg_terminate_backend(pid) from pg_locks
+           where locktype = 'advisory' and objid = 4115202 and pid <> pg_backend_pid()
+             and database = (select oid from pg_database where datname = current_database())`,
+        );
+    }
+  }
+  await t.throwsAsync(loadCsv(database, '', { ...made, input: Readable.from(endless()) }));
+  t.deepEqual(await rowCounts(database), before);
+});
+
+test.serial('a load tells the running services once it is committed', async (t) => {
+  const heard: string[] = [];
+  await database.transaction(async (listener) => {
+    listener.client.on('notification', ({ payload }) => heard.push(payload ?? ''));
+    await listener.query('listen almanac_data');
+    await listener.query('commit');
+    await loadCsv(database, 'series_id,date,value\nTOLD,2024-01-01,1', { ...made, dryRun: true });
+    await loadCsv(database, 'series_id,date,value\nTOLD,2024-01-01,1', made);
+    await listener.query('begin');
+    await listener.query('unlisten almanac_data');
+  });
+  const [load] = await database.query<{ load_no: number }>('select max(load_no) as load_no from data.loads');
+  t.deepEqual(heard, [String(load?.load_no)]);
+});
+
+test.serial(
+  'a confirmation covers a run of dates, broken only by a point that the load leaves out',
+  async (t) => {
+    const rows = (days: number[]) => [
+      'series_id,date,value',
+      ...days.map((each) => `RUN,2024-01-0${each},${each}`),
+    ];
+    await loadCsv(database, rows([1, 2, 4, 5, 6]), { ...made, vintage: '2024-02-01' });
+    await loadCsv(database, rows([1, 2, 4, 6]), { vintage: '2024-03-01' });
+    t.deepEqual(
+      await database.query(
+        `select published_on, dates::text from data.confirmations join data.series using (series_no) where series_id = 'RUN'`,
+      ),
+      [{ published_on: '2024-03-01', dates: '{[2024-01-01,2024-01-05),[2024-01-06,2024-01-07)}' }],
+    );
+  },
+);
+
+test.serial('progress counts the rows and bytes of a file up to its end', async (t) => {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'x.csv');
+  const text = `series_id,date,value\n${Array.from({ length: 9 }, (_, at) => `PROG,2024-01-0${at + 1},1\n`).join('')}`;
+  writeFileSync(file, text);
+  const steps: [number, number, number?][] = [];
+  await loadCsv(database, '', { ...made, input: file, onProgress: (...step) => steps.push(step) });
+  t.deepEqual(steps.at(-1), [9, text.length, text.length]);
+});
+
+function day(number: number): string {
+  return new Date(Date.UTC(2010, 0, 1 + number)).toISOString().slice(0, 10);
+}
