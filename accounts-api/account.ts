@@ -1,4 +1,5 @@
 // The account itself: who it is, what it is on, the fields that its holder may change, and its end.
+import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
@@ -68,6 +69,7 @@ export function changeAccount(deps: SignInDeps): Handler {
           await audit('account.updated', { name });
         }
         if (email !== undefined) {
+          if (!(await holdAccount(deps, transaction, account))) failPassword(); // it proves nothing any more
           await audit('email.change_asked', { email });
           const notice = { mail: 'notice', notice: 'email_change_asked', email: account.email } as const;
           await deps.jobs.enqueue(
@@ -95,6 +97,9 @@ export function closeAccount(deps: SignInDeps): Handler {
     const at = deps.clock.now();
     await deps.db.sequelize.transaction(async (transaction) => {
       const { id: accountId, email } = account;
+      if (!(await holdAccount(deps, transaction, account))) {
+        fail('conflict', 'The account has just been changed elsewhere: look at it again, then close it.');
+      }
       // Keys, sessions, identities and links go with the row; the audit and the ledger of usage stay, without the address.
       await account.destroy({ transaction });
       await deps.db.auditEvents.create(
@@ -120,6 +125,10 @@ async function proveHolder(
   }
   const { email, passwordHash } = account;
   if (await deps.throttle.signIn({ email, ip }, () => deps.passwords.matches(passwordHash, password))) return;
+  failPassword();
+}
+
+function failPassword(): never {
   fail('invalid_credentials', 'The password is not right.', { param: 'password' });
 }
 
@@ -187,4 +196,20 @@ function toRecord(
 export async function findAccount(deps: Deps, accountId: string): Promise<Account> {
   const account = await deps.db.accounts.findByPk(accountId);
   return account ?? fail('unauthorized', 'The account of this credential no longer exists.');
+}
+
+/**
+ * Holds an account to the end of the transaction, as it was when it was read: of two who prove a password or a link at once,
+ * the second finds that the first has changed what its proof was worth.
+ * @returns false where the account is gone by now, or its password, address, status or subscription has changed.
+ */
+export async function holdAccount(
+  deps: Deps,
+  transaction: Transaction,
+  { id, credentialVersion, status, subscriptionState }: Account,
+): Promise<boolean> {
+  const lock = transaction.LOCK.NO_KEY_UPDATE;
+  const where = { id, credentialVersion, status, subscriptionState };
+  const held = await deps.db.accounts.findOne({ where, transaction, lock });
+  return held !== null;
 }

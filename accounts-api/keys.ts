@@ -214,7 +214,7 @@ function makeCursor(key: ApiKey, now: Date): string {
 
 function openCursor(cursor: string): KeyPosition {
   const text = Buffer.from(cursor, 'base64url').toString();
-  const match = /^(true|false) (\S+) (key_[a-z2-7]{20})$/.exec(text);
+  const match = /^(true|false) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (key_[a-z2-7]{20})$/.exec(text);
   const createdAt = new Date(match?.[2] ?? '');
   if (match?.[3] === undefined || Number.isNaN(createdAt.getTime())) {
     fail('invalid_cursor', 'The cursor is damaged: send `next_cursor` as it was given.', { param: 'cursor' });

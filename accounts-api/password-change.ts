@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
 import { parseBody, parseQuery } from '../kernel/params.ts';
-import { findAccount } from './account.ts';
+import { findAccount, holdAccount } from './account.ts';
 import { signedInOf } from './caller.ts';
 import type { SignInDeps } from './deps.ts';
 import { sendOne } from './envelope.ts';
@@ -41,9 +41,12 @@ export function changePassword(deps: SignInDeps): Handler {
     const isRight = await deps.throttle.signIn({ email: account.email, ip: visit.ip }, () =>
       deps.passwords.matches(account.passwordHash, wish.current),
     );
-    if (!isRight) fail('invalid_credentials', 'The present password is not right.', { param: 'current' });
+    const failCurrent = () =>
+      fail('invalid_credentials', 'The present password is not right.', { param: 'current' });
+    if (!isRight) failCurrent();
     const passwordHash = await deps.passwords.hash(wish.new);
     const answer = await deps.db.sequelize.transaction(async (transaction) => {
+      if (!(await holdAccount(deps, transaction, account))) failCurrent(); // somebody was faster
       await replacePassword(deps, transaction, account, { passwordHash, actor: caller.actor, ip: visit.ip });
       return openSession(deps, transaction, account.id, { visit, how: 'password' });
     });
@@ -84,6 +87,7 @@ export function setPassword(deps: SignInDeps): Handler {
     const passwordHash = await deps.passwords.hash(password);
     const now = deps.clock.now();
     await deps.db.sequelize.transaction(async (transaction) => {
+      if (!(await holdAccount(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, 'reset_password', now))) failGone();
       // The mailbox is proved only now: whatever somebody else may have prepared in this account ends.
       if (account.emailVerifiedAt === null) await revokeUnprovenAccess(deps.db, transaction, account.id, now);
@@ -101,13 +105,14 @@ function setFirstPassword(deps: SignInDeps): Handler {
     const { password } = parseBody(setting, request.body);
     const visit = visitOf(request);
     const account = await findAccount(deps, caller.accountId);
-    if (account.passwordHash !== null) {
+    const failExists = () =>
       fail('conflict', 'The account has a password: change it with POST /auth/change-password.');
-    }
+    if (account.passwordHash !== null) failExists();
     await requireFresh(deps, caller);
     checkPassword(deps, account, 'password', password);
     const passwordHash = await deps.passwords.hash(password);
     const answer = await deps.db.sequelize.transaction(async (transaction) => {
+      if (!(await holdAccount(deps, transaction, account))) failExists(); // somebody was faster
       await replacePassword(deps, transaction, account, { passwordHash, actor: caller.actor, ip: visit.ip });
       return openSession(deps, transaction, account.id, { visit, how: 'password' });
     });

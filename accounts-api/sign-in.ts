@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
 import { parseBody, parseQuery } from '../kernel/params.ts';
+import { holdAccount } from './account.ts';
 import type { SignInDeps } from './deps.ts';
 import { sendOne } from './envelope.ts';
 import { emailField, noParameters, passwordField } from './fields.ts';
@@ -32,10 +33,7 @@ export function logIn(deps: SignInDeps): Handler {
     const { accountId: presentAccountId, sessionId: presentId } = call.identity;
     const answer = await deps.db.sequelize.transaction(async (transaction) => {
       // A password that was changed since it was compared opens no session: the change has ended them all.
-      const { id, credentialVersion } = account;
-      const lock = transaction.LOCK.NO_KEY_UPDATE;
-      const same = await deps.db.accounts.findOne({ where: { id, credentialVersion }, transaction, lock });
-      if (same === null) failCredentials();
+      if (!(await holdAccount(deps, transaction, account))) failCredentials();
       if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
       // A token that came along is never taken over: the new session has a new one, and the old one ends.
       if (presentId !== null && presentAccountId === account.id) {

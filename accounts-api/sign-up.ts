@@ -6,6 +6,7 @@ import { fail } from '../kernel/errors.ts';
 import type { Call, Handler } from '../kernel/http.ts';
 import { parseBody, parseQuery } from '../kernel/params.ts';
 import { signedInOf } from './caller.ts';
+import { holdAccount } from './account.ts';
 import type { SignInDeps } from './deps.ts';
 import { sendOne } from './envelope.ts';
 import { emailField, nameField, noParameters, passwordField } from './fields.ts';
@@ -143,6 +144,7 @@ async function confirmAddress(
   const isChange = link.purpose === 'change_email';
   try {
     const answer = await deps.db.sequelize.transaction(async (transaction) => {
+      if (!(await holdAccount(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, link.purpose, now))) failGone();
       const credentialVersion = account.credentialVersion + 1;
       await account.update({ email: link.email, emailVerifiedAt: now, credentialVersion }, { transaction });

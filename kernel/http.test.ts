@@ -113,6 +113,13 @@ test('an address answers a foreign method with 405 and says which it takes', asy
   t.is(answer.headers.get('allow'), 'GET, HEAD, DELETE');
 });
 
+test('an address has one spelling: no other letter case, no slash at its end', async (t) => {
+  t.is((await fetch(`${room.url}/things/1`, { headers })).status, 200);
+  for (const path of ['/Things/1', '/things/1/']) {
+    t.is((await fetch(room.url + path, { headers })).status, 404, path);
+  }
+});
+
 test('HEAD works wherever GET does', async (t) => {
   const answer = await call('HEAD', '/things/1');
   t.is(answer.status, 200);

@@ -117,6 +117,8 @@ function roomApp(options: RoomOptions): express.Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag'); // a data response makes its own, strong one
+  app.enable('case sensitive routing'); // one spelling of each address, as the gateway has it
+  app.enable('strict routing');
   app.set('query parser', false); // queries are read by kernel/params.ts only
   app.get('/healthz', (_request, response) => sendJson(response, 200, { success: true }));
   app.get('/readyz', async (_request, response) => {

@@ -202,6 +202,8 @@ for (const [what, body, param] of [
   ['a name that is no text', { name: ['x'] }, 'name'],
   ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name'],
   ['a name with a line break', { name: 'a\nb' }, 'name'],
+  ['a name that turns its direction', { name: 'txt.\u202eexe' }, 'name'],
+  ['a name with half a character', { name: 'a\ud800' }, 'name'],
   ['an expiry that is no instant', { name: 'x', expires_at: '2027-02-30T00:00:00Z' }, 'expires_at'],
   ['an expiry that is past', { name: 'x', expires_at: '2026-11-20T10:00:00Z' }, 'expires_at'],
 ] as const) {
@@ -260,7 +262,15 @@ test('a page never repeats or loses a key, and a damaged cursor is refused', asy
     seen.map((key) => key.status),
     ['active', 'active', 'revoked', 'revoked', 'revoked'],
   );
-  for (const damaged of ['x', Buffer.from('true 2026-99-99 key_').toString('base64url')]) {
+  const key = `key_${'a'.repeat(20)}`;
+  for (const text of [
+    'x',
+    'true 2026-99-99 key_',
+    `true 2026-99-99T00:00:00.000Z ${key}`,
+    `true -271821-04-20T00:00:00.000Z ${key}`,
+    `true +275760-09-13T00:00:00.000Z ${key}`,
+  ]) {
+    const damaged = Buffer.from(text).toString('base64url');
     assertError(t, await room.as(client, `/v1/keys?cursor=${damaged}`), 400, 'invalid_cursor');
   }
 });
