@@ -53,11 +53,11 @@ export interface ManagedCategory {
   currency: string;
 }
 
-/** What a company manages, by category and currency. */
+/** What a company manages, by category and currency; funds without newer assets for a quarter are not counted in. */
 export async function readCategories(database: Queryable, amcId: string): Promise<ManagedCategory[]> {
   return database.query<ManagedCategory>(
-    `select f.category, count(*) as funds_count, sum(g.aum) as aum, f.currency
-     from data.funds f left join data.fund_figures g using (fund_no)
+    `select f.category, count(*) as funds_count, sum(g.aum) filter (where g.aum_date >= m.aum_date - 92) as aum, f.currency
+     from data.funds f left join data.fund_figures g using (fund_no) left join data.amc_figures m using (amc_id)
      where f.amc_id = $1 and (f.status is null or f.status in ('active', 'suspended'))
      group by f.category, f.currency order by f.category, f.currency`,
     [amcId],

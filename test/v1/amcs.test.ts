@@ -10,6 +10,7 @@ test.before(async () => {
     'alpha,Alpha Asset Management,Alpha,L-1,AM1,Rater,2025-01-01,https://alpha.example/,1999-05-01,Register',
     'beta,Beta Investments,,,,,,,,Register',
     'new,Nothing yet,,,,,,,,Register',
+    'stale,Stale,,,,,,,,Register',
   ]);
   await room.load('funds', [
     'fund_id,name,amc_id,category,currency,status,source',
@@ -19,6 +20,8 @@ test.before(async () => {
     'b-share,B Share,beta,Equity,PKR,active,Register',
     'b-dollar,B Dollar,beta,Equity,USD,active,Register',
     'c-share,C Share,,Equity,PKR,active,Register',
+    's-present,S Present,stale,Equity,EUR,active,Register',
+    's-silent,S Silent,stale,Equity,EUR,active,Register',
   ]);
   await room.load('nav', [
     'fund,date,nav,aum',
@@ -30,6 +33,8 @@ test.before(async () => {
     'a-old,2025-01-31,10,1000',
     'b-share,2025-02-28,10,50',
     'b-dollar,2025-02-28,10,7',
+    's-present,2025-02-28,10,8',
+    's-silent,2024-11-27,10,900',
   ]);
 });
 
@@ -37,7 +42,7 @@ test.after.always(() => room.close());
 
 test.serial('a company shows what it manages: its present funds, their assets and its share', async (t) => {
   const { data, count } = await room.list('/v1/amcs');
-  t.is(count, 3);
+  t.is(count, 4);
   t.deepEqual(
     { ...data[0], last_updated: null },
     {
@@ -64,10 +69,10 @@ test.serial('a company shows what it manages: its present funds, their assets an
 
 test.serial('companies can be searched, sorted, walked and had as CSV', async (t) => {
   t.deepEqual(await room.column('/v1/amcs?q=INVEST', 'id'), ['beta']);
-  t.deepEqual(await room.walk('/v1/amcs?sort=-aum_total', 'id', 1), ['alpha', 'new', 'beta']);
-  t.deepEqual(await room.walk('/v1/amcs?sort=-funds_count', 'id', 2), ['beta', 'alpha', 'new']);
+  t.deepEqual(await room.walk('/v1/amcs?sort=-aum_total', 'id', 1), ['alpha', 'stale', 'new', 'beta']);
+  t.deepEqual(await room.walk('/v1/amcs?sort=-funds_count', 'id', 2), ['stale', 'beta', 'alpha', 'new']);
   const { text } = await room.call('/v1/amcs?format=csv&fields=id,aum_total');
-  t.is(text, 'id,aum_total\r\nalpha,150.00\r\nbeta,\r\nnew,\r\n');
+  t.is(text, 'id,aum_total\r\nalpha,150.00\r\nbeta,\r\nnew,\r\nstale,8\r\n');
 });
 
 test.serial('one company has its categories, the assets of past months and every fund it had', async (t) => {
@@ -86,6 +91,15 @@ test.serial('one company has its categories, the assets of past months and every
     ['a-cash', 'a-old', 'a-share'],
   );
 });
+
+test.serial(
+  'assets that were last told more than a quarter before the others are not counted in',
+  async (t) => {
+    const { data } = (await room.call('/v1/amcs/stale')).json as { data: Record<string, unknown> };
+    t.like(data, { funds_count: 2, aum_total: 8, market_share_pct: 100 });
+    t.deepEqual(data['categories'], [{ category: 'Equity', funds_count: 2, aum: 8, currency: 'EUR' }]);
+  },
+);
 
 test.serial('an unknown company is 404 with the nearest id', async (t) => {
   const { error } = await room.list('/v1/amcs/alphe');
