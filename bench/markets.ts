@@ -1,26 +1,7 @@
-// Times the lists of security trades and of external trade over a million rows each, side by side with a hundredth of them.
-// Everything comes from one seed; each call is made many times at both sizes by turns, and the middle one counts.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { Readable } from 'node:stream';
-import pg from 'pg';
-import { start } from '../data-api/main.ts';
-import { startEmbeddedPostgres } from '../embedded/postgres.ts';
-import { load } from '../ingest/load.ts';
-import { systemClock } from '../kernel/clock.ts';
-import { openDatabase } from '../kernel/database.ts';
-import type { RunningRoom } from '../kernel/http.ts';
-import { createSealer, identityHeader } from '../kernel/identity.ts';
-import { createLog } from '../kernel/log.ts';
+// Times the lists of security trades and of external trade over a million rows each, side by side with a hundredth of them,
+// and how long they load. Everything comes from one seed.
 import { addDays, addMonths } from '../kernel/periods.ts';
-import { migrate } from '../migrations/run.ts';
-
-const sizes = [10_000, 1_000_000];
-const callsEach = 60;
-const ratioMax = 1.5;
-const identitySecret = 'a secret of the bench, long enough';
-const log = createLog('bench', 'error');
+import { compareSizes, loadLines } from './instruments/sizes.ts';
 
 const securitiesTotal = 400;
 const monthsTotal = 24;
@@ -28,6 +9,7 @@ const partners = Array.from({ length: 40 }, (_, i) => `A${letter(Math.floor(i / 
 
 /** Calls whose answers have as many rows at either size. */
 const calls = [
+  '/v1/securities',
   '/v1/securities/trades',
   '/v1/securities/trades?sort=trade_date',
   '/v1/securities/trades?code=BOND-17',
@@ -44,86 +26,16 @@ const calls = [
 
 /** Builds, measures, prints; removes everything it made. */
 export async function run(): Promise<void> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-bench-'));
-  chmodSync(directory, 0o755); // the server's user must reach it where root runs the bench
-  const postgres = await startEmbeddedPostgres(directory);
-  const rooms: RunningRoom[] = [];
-  try {
-    for (const rows of sizes) rooms.push(await build(postgres.url, rows));
-    await compare(rooms.map((room) => room.url));
-  } finally {
-    for (const room of rooms) await room.close();
-    await postgres.stop();
-    rmSync(directory, { recursive: true, force: true });
-  }
-}
-
-async function build(serverUrl: string, rows: number): Promise<RunningRoom> {
-  const name = `bench_${rows}`;
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  await migrate(url.href);
-  const database = openDatabase(url.href, log, { applicationName: 'almanac bench', statementTimeoutMs: 0 });
-  for (const [dataset, lines] of [
-    ['securities', securityLines()],
-    ['security-trades', securityTradeLines(rows)],
-    ['trade', tradeLines(rows)],
-  ] as const) {
-    const { seconds, rowsPerSecond } = await load(database, {
-      dataset,
-      input: Readable.from(pieces(lines)),
-      seriesTimeZone: 'UTC',
-      clock: systemClock,
-    });
-    print(`${dataset}: loaded in ${seconds.toFixed(1)} s, ${rowsPerSecond} rows a second`);
-  }
-  await database.query('vacuum analyze');
-  await database.close();
-  return start({
-    databaseUrl: url.href,
-    identitySecret,
-    seriesTimeZone: 'UTC',
-    host: '127.0.0.1',
-    port: 0,
-    log,
-    clock: systemClock,
+  await compareSizes({
+    sizes: [10_000, 1_000_000],
+    unit: 'rows',
+    async fill(database, rows) {
+      await loadLines(database, 'securities', securityLines());
+      await loadLines(database, 'security-trades', securityTradeLines(rows));
+      await loadLines(database, 'trade', tradeLines(rows));
+    },
+    calls,
   });
-}
-
-async function compare(urls: readonly string[]): Promise<void> {
-  const seal = createSealer(identitySecret, 'data-api');
-  const identity = {
-    scope: 'client',
-    accountId: 'a',
-    keyId: 'k',
-    sessionId: null,
-    plan: 'pro',
-    features: [],
-  } as const;
-  print(
-    `${'call'.padEnd(62)}${sizes.map((size) => `${size} rows`.padStart(16)).join('')}   ratio (goal: ${ratioMax})`,
-  );
-  for (const call of calls) {
-    const times: number[][] = urls.map(() => []);
-    for (let i = 0; i < callsEach; i += 1) {
-      for (const [at, url] of urls.entries()) {
-        const started = performance.now();
-        const response = await fetch(url + call, { headers: { [identityHeader]: seal(identity) } });
-        const body = await response.text();
-        times[at]?.push(performance.now() - started);
-        if (response.status !== 200)
-          throw new Error(`${call} was answered ${response.status}: ${body.slice(0, 200)}`);
-      }
-    }
-    const [small = NaN, large = NaN] = times.map((each) => each.toSorted((a, b) => a - b)[callsEach >> 1]);
-    print(
-      `${call.padEnd(62)}${[small, large].map((time) => `${time.toFixed(2)} ms`.padStart(16)).join('')}   ${(large / small).toFixed(2)}`,
-    );
-  }
 }
 
 function* securityLines(): Iterable<string> {
@@ -159,17 +71,6 @@ function* tradeLines(rows: number): Iterable<string> {
   }
 }
 
-function* pieces(lines: Iterable<string>): Iterable<string> {
-  let piece = '';
-  for (const line of lines) {
-    piece += `${line}\n`;
-    if (piece.length < 65_536) continue;
-    yield piece;
-    piece = '';
-  }
-  yield piece;
-}
-
 function letter(i: number): string {
   return String.fromCharCode(65 + (i % 26));
 }
@@ -183,8 +84,4 @@ function seeded(seed: number): () => number {
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   };
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -1,4 +1,5 @@
 // A PostgreSQL for one run of a bench: databases with every migration in them, and the CPU time of their backends.
+// Hides that it goes with the run, also where the run is told to stop.
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,10 +16,19 @@ export interface BenchPostgres {
   stop(): Promise<void>;
 }
 
+/** Ctrl-C and SIGTERM stop it too, and end the bench. */
 export async function startBenchPostgres(): Promise<BenchPostgres> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-bench-'));
   chmodSync(directory, 0o755); // the server's user must reach it where root runs the bench
-  const postgres = await startEmbeddedPostgres(directory);
+  const starting = startEmbeddedPostgres(directory);
+  const remove = async (): Promise<void> => {
+    await (await starting).stop();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  const onSignal = () => void remove().finally(() => process.exit(130));
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, onSignal);
+  const postgres = await starting;
   await migrate(postgres.url);
   return {
     directory,
@@ -34,8 +44,8 @@ export async function startBenchPostgres(): Promise<BenchPostgres> {
       await statement(postgres.url, `drop database ${name} with (force)`);
     },
     async stop() {
-      await postgres.stop();
-      rmSync(directory, { recursive: true, force: true });
+      for (const signal of signals) process.off(signal, onSignal);
+      await remove();
     },
   };
 }
