@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Readable } from 'node:stream';
 import test from 'ava';
+import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { readCsv, type CsvOptions } from './csv.ts';
@@ -46,6 +47,41 @@ test('whatever is written as CSV is read back, with its lines, in pieces of any 
       },
     ),
     { includeErrorInReport: true },
+  );
+});
+
+test('cells without quotes are read as a parser reads them, also where quotes begin only later', async (t) => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', '€', ',', ' ', '\n', '\r\n', '\r', ',\n'),
+    maxLength: 40,
+  });
+  const quoted = fc.constantFrom('', '\n"b,\nc",d\n', '\r\n"b""\n",d');
+  await fc.assert(
+    fc.asyncProperty(text, quoted, fc.integer({ min: 1, max: 3 }), async (plain, quoted, headerLine) => {
+      // The first 64 KB are looked at together: what is quoted comes in a piece behind them.
+      const start = `x,y\n${`1,${'2'.repeat(70)}\n`.repeat(1_000)}${plain}`;
+      const whole = Buffer.from(start + quoted);
+      const found = await read(whole, { delimiter: ',', headerLine }, Buffer.byteLength(start));
+      t.deepEqual(found.rows, parse(whole, { relax_column_count: true, from_line: headerLine }));
+      // Only the last row can be of two lines. A \r that ends no line of this file is one to the parser alone.
+      if (!(plain + quoted).includes('\r'))
+        t.deepEqual(
+          found.lines,
+          found.rows.map((_, i) => headerLine + i),
+        );
+    }),
+    { numRuns: 30 },
+  );
+  await fc.assert(
+    fc.asyncProperty(text, fc.integer({ min: 1, max: 9 }), async (text, pieceBytes) => {
+      fc.pre(text !== '');
+      const found = await read(text, { delimiter: ',' }, pieceBytes);
+      t.deepEqual(found.rows, parse(text, { relax_column_count: true }));
+      t.deepEqual(
+        found.lines,
+        found.rows.map((_, i) => i + 1),
+      );
+    }),
   );
 });
 

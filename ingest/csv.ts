@@ -6,6 +6,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CsvError, Parser } from 'csv-parse';
 import { IngestFailure, misuse } from './failure.ts';
+import { PlainRows } from './plain-rows.ts';
 
 export interface CsvOptions {
   /** `,` `;` `|` or a tab; without it, the one that the header holds most often. */
@@ -26,6 +27,7 @@ export interface CsvBatch {
 
 const pieceBytes = 256 * 1024;
 const rowBytesMax = 4 * 1024 * 1024;
+const quote = 0x22;
 
 /**
  * The rows of the input in batches; the first row of the first batch is the header.
@@ -36,17 +38,38 @@ export async function* readCsv(input: Readable | string, options: CsvOptions): A
   const pieces = readPieces(input, options);
   const first = await pieces.next();
   if (first.done === true) throw new IngestFailure('invalid_file', 'The file is empty.');
-  const collector = new BatchParser(
-    options.delimiter ?? likelyDelimiter(first.value, options.headerLine ?? 1),
-    options.headerLine ?? 1,
-  );
+  const headerLine = options.headerLine ?? 1;
+  const delimiter = options.delimiter ?? likelyDelimiter(first.value, headerLine);
+  const plain = new PlainRows(delimiter, headerLine);
+  let parser: BatchParser | null = null; // from the first quote on
   try {
-    yield await collector.parse(first.value);
-    for await (const piece of pieces) yield await collector.parse(piece);
-    yield await collector.end();
+    for await (const piece of concatenate(withoutMark(first.value), pieces)) {
+      if (parser !== null) yield await parser.parse(piece);
+      else if (piece.includes(quote)) {
+        parser = new BatchParser(delimiter, headerLine, plain);
+        yield await parser.parse(Buffer.concat([plain.rest, piece]));
+      } else {
+        yield plain.read(piece);
+        if (plain.rest.length > rowBytesMax) throw tooLong(plain.line);
+      }
+    }
+    yield parser === null ? plain.end() : await parser.end();
   } finally {
-    collector.destroy();
+    parser?.destroy();
   }
+}
+
+function withoutMark(start: Buffer): Buffer {
+  const hasMark = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
+  return hasMark ? start.subarray(3) : start;
+}
+
+function tooLong(line: number): IngestFailure {
+  return notCsv(line, `a row is longer than ${rowBytesMax / 1024 / 1024} MB: is a quote left open?`);
+}
+
+function notCsv(line: number, reason: string, cause?: unknown): IngestFailure {
+  return new IngestFailure('invalid_file', `The file is no CSV at line ${line}: ${reason}.`, { cause });
 }
 
 /** The input in UTF-8, in pieces that end between characters. @throws IngestFailure as `readCsv` does. */
@@ -62,13 +85,15 @@ class BatchParser {
   #nextLine: number;
   #parserLine: number;
 
-  constructor(delimiter: string, headerLine: number) {
-    this.#nextLine = headerLine;
-    this.#parserLine = headerLine - 1;
+  /** @param before what was read without a parser: it begins where that ended. */
+  constructor(delimiter: string, headerLine: number, before: PlainRows) {
+    const firstLine = Math.max(1, headerLine - before.line + 1); // of what it will be given
+    this.#nextLine = before.line - 1 + firstLine;
+    this.#parserLine = firstLine - 1;
     this.#parser = new Parser({
-      bom: true,
       delimiter,
-      from_line: headerLine,
+      from_line: firstLine,
+      ...(before.lineBreak === null ? {} : { record_delimiter: before.lineBreak }),
       relax_column_count: true,
       max_record_size: rowBytesMax,
       on_record: (row: string[], info) => {
@@ -124,17 +149,14 @@ class BatchParser {
 
   #explain(error: unknown): unknown {
     if (!(error instanceof CsvError)) return error;
+    if (error.code === 'CSV_MAX_RECORD_SIZE') return tooLong(this.#nextLine);
     const reasons: Partial<Record<string, string>> = {
       CSV_QUOTE_NOT_CLOSED: 'a quoted cell begins here and never ends',
-      CSV_MAX_RECORD_SIZE: `a row is longer than ${rowBytesMax / 1024 / 1024} MB: is a quote left open?`,
       INVALID_OPENING_QUOTE:
         'a quote stands inside a cell that is not quoted (write the cell as "a ""quoted"" word")',
       CSV_INVALID_CLOSING_QUOTE: 'text follows the closing quote of a cell (a quote within is written twice)',
     };
-    const reason = reasons[error.code] ?? error.message;
-    return new IngestFailure('invalid_file', `The file is no CSV at line ${this.#nextLine}: ${reason}.`, {
-      cause: error,
-    });
+    return notCsv(this.#nextLine, reasons[error.code] ?? error.message, error);
   }
 }
 

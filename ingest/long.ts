@@ -106,8 +106,11 @@ export class LongReader implements PointReader {
   async #learnSeries(batch: CsvBatch): Promise<void> {
     const { directory, sink } = this.#context;
     const rowOf = new Map<string, readonly string[]>();
+    let before = '';
     for (const row of batch.rows) {
       const id = textOf(row, this.#plan.seriesId);
+      if (id === before) continue;
+      before = id;
       if (id !== '' && directory.get(id) === undefined && !rowOf.has(id)) rowOf.set(id, row);
     }
     if (rowOf.size === 0) return;

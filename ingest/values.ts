@@ -13,7 +13,8 @@ export interface ValueOptions {
 /** The number as PostgreSQL reads it, with the digits as published; null for missing; undefined where it is no number. */
 export type ValueReader = (text: string) => string | null | undefined;
 
-const plainNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
+const plainNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
+const numberWithExponent = /^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d{1,3}$/;
 const lengthMax = 100;
 
 /** @throws IngestFailure where the options contradict each other. */
@@ -23,7 +24,8 @@ export function valueReader(options: ValueOptions = {}): ValueReader {
   if (thousands === decimal) misuse('The decimal sign and the sign between thousands cannot be the same.');
   if (thousands !== undefined && !/^[.,' _]$/.test(thousands))
     misuse(`The sign between thousands is one of . , ' _ or a space, and not "${thousands}".`);
-  const missing = new Set(['', ...(options.missing ?? [])]);
+  const missing =
+    options.missing === undefined || options.missing.length === 0 ? null : new Set(options.missing);
   const group =
     thousands === undefined
       ? null
@@ -31,16 +33,16 @@ export function valueReader(options: ValueOptions = {}): ValueReader {
 
   return (text) => {
     let number = text;
-    if (missing.has(number)) return null;
+    if (number === '' || missing?.has(number) === true) return null;
     if (group !== null && group.number.test(number)) number = number.replaceAll(group.sign, '');
     if (decimal === ',') {
       if (number.includes('.')) return undefined;
       number = number.replace(',', '.');
     }
-    if (number.length > lengthMax || !plainNumber.test(number)) return undefined;
+    if (number.length > lengthMax) return undefined;
+    if (plainNumber.test(number)) return number;
     // Beyond the range of a double no client could read it: 1e999 is a typing error, not a measurement.
-    if (/e/i.test(number) && !fitsDouble(number)) return undefined;
-    return number;
+    return numberWithExponent.test(number) && fitsDouble(number) ? number : undefined;
   };
 }
 
