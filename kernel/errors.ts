@@ -139,12 +139,15 @@ export function toFailure(thrown: unknown): Failure {
 const connectionCodes = /^(?:08\w{3}|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/;
 // What pg says without a code, and Sequelize's names for the same.
 const connectionWords =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Sequelize(?:Connection|HostNot))/;
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Sequelize(?:Connection|HostNot))/;
 
 function isConnectionFault(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const code = 'code' in thrown ? String(thrown.code) : '';
   return (
-    connectionCodes.test(code) || connectionWords.test(thrown.message) || connectionWords.test(thrown.name)
+    connectionCodes.test(code) ||
+    connectionWords.test(thrown.message) ||
+    connectionWords.test(thrown.name) ||
+    ('parent' in thrown && isConnectionFault(thrown.parent)) // where Sequelize keeps what the driver said
   );
 }

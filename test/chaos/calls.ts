@@ -1,0 +1,150 @@
+// Honest clients: they call gateways, look at every answer, and remember what they saw.
+import { isDeepStrictEqual } from 'node:util';
+import { Pool } from 'undici';
+import { errorTable } from '../../kernel/errors.ts';
+import type { Room } from './units.ts';
+
+/** One request that clients make, and what is right to be answered. */
+export interface Question {
+  path: string;
+  method?: 'GET' | 'DELETE';
+  headers?: Record<string, string>;
+  /** Of the answers that are the room's own. */
+  status: number;
+  /** What the body must be; undefined: an envelope that tells of an error, or nothing where there is nothing to say. */
+  body?: Buffer;
+  /** What it counts as where it is answered 2xx or 304. */
+  calls: number;
+}
+
+/** What became of one request. Times are `performance.now()`. */
+export interface Seen {
+  accountId: string;
+  gateway: string;
+  beganAtMs: number;
+  endedAtMs: number;
+  /** Null: no whole answer came. */
+  status: number | null;
+  /** What it counts as, if it counts. */
+  calls: number;
+}
+
+export interface Clients {
+  /** All that was seen. */
+  readonly seen: readonly Seen[];
+  /** What must not be. */
+  readonly faults: readonly string[];
+  /** Requests that no gateway took, for it was not there. */
+  readonly unreached: number;
+  /** Asks a gateway. @param allowed statuses that are right besides the question's own and those of a service in trouble. */
+  ask(gateway: Room, who: Caller, question: Question, allowed?: readonly number[]): Promise<Seen | null>;
+  close(): Promise<void>;
+}
+
+export interface Caller {
+  accountId: string;
+  key: string;
+}
+
+// A client waits longer than anything is stalled here: who waits so long waits for ever.
+const patienceMs = 20_000;
+const inTrouble = [502, 503, 504];
+
+export function createClients(gateways: readonly Room[]): Clients {
+  const pools = new Map(
+    gateways.map(({ url }) => [
+      url,
+      new Pool(url, { connections: 256, headersTimeout: patienceMs, bodyTimeout: patienceMs }),
+    ]),
+  );
+  const seen: Seen[] = [];
+  const faults: string[] = [];
+  let unreached = 0;
+
+  async function ask(
+    gateway: Room,
+    { accountId, key }: Caller,
+    question: Question,
+    allowed: readonly number[] = [],
+  ): Promise<Seen | null> {
+    const { path, method = 'GET', headers = {}, calls } = question;
+    const beganAtMs = performance.now();
+    const remember = (status: number | null): Seen => {
+      const one = {
+        accountId,
+        gateway: gateway.name,
+        beganAtMs,
+        endedAtMs: performance.now(),
+        status,
+        calls,
+      };
+      seen.push(one);
+      return one;
+    };
+    try {
+      const pool = pools.get(gateway.url) as Pool;
+      const response = await pool.request({ path, method, headers: { 'x-api-key': key, ...headers } });
+      const body = Buffer.from(await response.body.arrayBuffer());
+      const fault = faultOf(question, allowed, response.statusCode, body);
+      if (fault !== null) faults.push(`${method} ${path} at ${gateway.name}: ${fault}`);
+      return remember(response.statusCode);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? '';
+      if (code === 'ECONNREFUSED') {
+        unreached += 1;
+        return null;
+      }
+      if (/TIMEOUT/.test(code))
+        faults.push(`${method} ${path} at ${gateway.name}: no answer for ${patienceMs} ms`);
+      else if (!/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code)) {
+        faults.push(`${method} ${path} at ${gateway.name}: not a clean cut: ${String(error)}`);
+      }
+      return remember(null);
+    }
+  }
+
+  return {
+    seen,
+    faults,
+    get unreached() {
+      return unreached;
+    },
+    ask,
+    async close() {
+      for (const pool of pools.values()) await pool.destroy();
+    },
+  };
+}
+
+/** @returns what is wrong with a whole answer, or null. */
+function faultOf(
+  question: Question,
+  allowed: readonly number[],
+  status: number,
+  body: Buffer,
+): string | null {
+  if (![question.status, ...inTrouble, ...allowed].includes(status)) {
+    return `${status} was answered, not ${question.status}: ${body.toString().slice(0, 300)}`;
+  }
+  if (status < 400) {
+    const right = question.body ?? Buffer.alloc(0);
+    if (status === question.status && !body.equals(right))
+      return `the body of ${body.length} bytes is not the right one`;
+    return null;
+  }
+  return faultOfEnvelope(status, body);
+}
+
+function faultOfEnvelope(status: number, body: Buffer): string | null {
+  const text = body.toString();
+  let envelope: unknown;
+  try {
+    envelope = JSON.parse(text);
+  } catch {
+    return `${status} without an envelope: ${text.slice(0, 300)}`;
+  }
+  const { success, error } = envelope as { success?: unknown; error?: { code?: string; message?: string } };
+  const known = errorTable[error?.code as keyof typeof errorTable];
+  const isRight = success === false && isDeepStrictEqual(known?.status, status) && Boolean(error?.message);
+  return isRight ? null : `${status} with a wrong envelope: ${text.slice(0, 300)}`;
+}

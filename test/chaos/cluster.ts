@@ -1,0 +1,168 @@
+// Sets the chaos run's cluster up: units, data, accounts and keys, and what is right to be answered.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { createAccount, createKey } from '../../accounts-api/operator.ts';
+import { connect, type Deps } from '../../accounts-api/database.ts';
+import { load } from '../../ingest/load.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { loadPlans } from '../../kernel/plans.ts';
+import { migrate } from '../../migrations/run.ts';
+import { silentLog, testIdentitySecret } from '../harness.ts';
+import type { Caller, Question } from './calls.ts';
+import type { Cluster } from './faults.ts';
+import type { Victim } from './load.ts';
+import { startPostgresUnit, startRedisUnit, startRoom, type RoomName, type Unit } from './units.ts';
+
+export interface Scene {
+  cluster: Cluster;
+  databaseUrl: string;
+  /** Asks what is right to be answered, before anybody else calls. */
+  scout: Caller;
+  readers: Caller[];
+  /** Accounts with `smallLimit` calls a month. */
+  small: Caller[];
+  victims: Victim[];
+  /** Ends everything. */
+  end(): Promise<void>;
+}
+
+/** Calls a month of the accounts that are driven over their limit. */
+export const smallLimit = 150;
+
+const plans = `plans:
+  - { id: free, name: Free, price_usd_month: 0, calls_month: ${smallLimit}, calls_second: 1000000, features: [] }
+  - { id: big, name: Big, price_usd_month: 0, calls_month: 10000000, calls_second: 1000000, features: [bulk] }
+`;
+
+export interface SceneOptions {
+  directory: string;
+  gateways: number;
+  seconds: number;
+  logDirectory: string | null;
+}
+
+export async function setUp(options: SceneOptions): Promise<Scene> {
+  const { directory, seconds } = options;
+  mkdirSync(directory, { recursive: true });
+  const plansFile = path.join(directory, 'plans.yml');
+  writeFileSync(plansFile, plans);
+  const units: Unit[] = [];
+  const keep = <T extends Unit>(unit: T): T => {
+    units.push(unit);
+    return unit;
+  };
+  const end = async () => {
+    for (const unit of units.reverse()) {
+      unit.goOn();
+      await unit.kill();
+    }
+  };
+  try {
+    const postgres = keep(await startPostgresUnit(path.join(directory, 'postgres')));
+    const redis = keep(await startRedisUnit());
+    await migrate(postgres.url);
+    await loadSeries(postgres.url);
+    const people = await makeAccounts(
+      { db: connect(postgres.url), plans: loadPlans(plansFile), clock: systemClock },
+      seconds,
+    );
+    const env = {
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.redis.url,
+      IDENTITY_SECRET: testIdentitySecret,
+      PLANS_FILE: plansFile,
+      DATA_DIR: path.join(directory, 'data'),
+      NODE_COMPILE_CACHE: path.join(directory, 'compiled'), // restarts take half the CPU
+      QUOTA_OUTAGE: 'closed', // the others serve beyond the limit while nobody can be asked, as they are told to
+      DRAIN_DELAY_MS: '300',
+      LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',
+    };
+    const start = (room: RoomName, count: number, more: Record<string, string> = {}) =>
+      Promise.all(
+        Array.from({ length: count }, async (_, i) =>
+          keep(await startRoom(room, i + 1, { ...env, ...more }, options.logDirectory)),
+        ),
+      );
+    const [dataApis, accountsApis] = await Promise.all([start('data-api', 1), start('accounts-api', 2)]);
+    const gateways = await start('gateway', options.gateways, {
+      DATA_API_URL: dataApis.map(({ url }) => url).join(),
+      ACCOUNTS_API_URL: accountsApis.map(({ url }) => url).join(),
+    });
+    const cluster = { gateways, dataApis, accountsApis, postgres, redis };
+    return { cluster, databaseUrl: postgres.url, ...people, end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** A short series and one whose answer takes many writes. */
+async function loadSeries(databaseUrl: string): Promise<void> {
+  const day = (i: number) => new Date(Date.UTC(1960, 0, 1 + i)).toISOString().slice(0, 10);
+  const rows = (id: string, count: number) =>
+    Array.from({ length: count }, (_, i) => `${id},${day(i)},${(i * 7919) % 100_003}.25\n`).join('');
+  const database = openDatabase(databaseUrl, silentLog, { applicationName: 'chaos' });
+  await load(database, {
+    dataset: 'observations',
+    input: Readable.from([`series_id,date,value\n${rows('SHORT', 300)}${rows('LONG', 20_000)}`]),
+    create: true,
+    set: { unit: 'Index', frequency: 'daily', source: 'Chaos' },
+    seriesTimeZone: 'UTC',
+    clock: systemClock,
+  });
+  await database.close();
+}
+
+async function makeAccounts(
+  deps: Deps,
+  seconds: number,
+): Promise<Pick<Scene, 'scout' | 'readers' | 'small' | 'victims'>> {
+  let made = 0;
+  async function account(plan: string, keys: number): Promise<(Caller & { keyId: string })[]> {
+    const { id: accountId } = await createAccount(deps, { email: `chaos-${(made += 1)}@example.org`, plan });
+    const callers = [];
+    for (let i = 0; i < keys; i += 1) {
+      const { id: keyId, key } = await createKey(deps, accountId, `key ${i}`);
+      callers.push({ accountId, key, keyId });
+    }
+    return callers;
+  }
+  const readers = (await Promise.all([account('big', 2), account('big', 2), account('big', 1)])).flat();
+  const [scout] = await account('big', 1);
+  if (scout === undefined) throw new Error('There is no scout.');
+  const small: Caller[] = [];
+  for (let i = 0; i < seconds * 2; i += 1) small.push(...(await account('free', 1)));
+  const victims: Victim[] = [];
+  for (let i = 0; i < seconds * 4; i += 1) {
+    const [manager, ...others] = await account('big', 3);
+    if (manager !== undefined) victims.push(...others.map((victim) => ({ ...victim, manager })));
+  }
+  await deps.db.close();
+  return { scout, readers, small, victims };
+}
+
+/** Everything the readers ask, with the answers as they are while all is well. */
+export async function questionsOf(
+  cluster: Cluster,
+  { key }: Caller,
+): Promise<{ plain: Question; all: Question[] }> {
+  const url = cluster.gateways[0]?.url ?? '';
+  async function asItIs(target: string, calls: number): Promise<Question & { etag: string }> {
+    const response = await fetch(url + target, {
+      headers: { 'x-api-key': key, 'accept-encoding': 'identity' },
+    });
+    const body = Buffer.from(await response.arrayBuffer());
+    if (response.status !== 200)
+      throw new Error(`${target} is answered ${response.status}: ${body.toString()}`);
+    return { path: target, status: 200, body, calls, etag: response.headers.get('etag') ?? '' };
+  }
+  const plain = await asItIs('/v1/series/SHORT', 1);
+  const long = await asItIs('/v1/series/LONG?format=csv', 1);
+  const list = await asItIs('/v1/series?ids=SHORT,LONG&limit=5', 2);
+  const unchanged = { path: plain.path, status: 304, headers: { 'if-none-match': plain.etag }, calls: 1 };
+  const unknown = { path: '/v1/series/NOWHERE', status: 404, calls: 1 };
+  const wrong = { path: '/v1/series/SHORT?limit=none', status: 400, calls: 1 };
+  return { plain, all: [plain, plain, plain, long, list, unchanged, unknown, wrong] };
+}

@@ -1,0 +1,103 @@
+// What goes wrong, and when: a list drawn from the seed before the run, and carried out as written.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Random } from './random.ts';
+import type { RedisUnit, Room, Unit } from './units.ts';
+
+export interface Cluster {
+  gateways: Room[];
+  dataApis: Room[];
+  accountsApis: Room[];
+  postgres: Unit;
+  redis: RedisUnit;
+}
+
+type What = 'killed' | 'stopped' | 'stalled' | 'emptied' | 'scripts forgotten' | 'read-only';
+
+export interface Fault {
+  atMs: number;
+  unit: Unit;
+  what: What;
+  forMs: number;
+}
+
+/** A fault as it came about. Times are `performance.now()`. */
+export interface Trouble {
+  unit: string;
+  what: What;
+  /** Just before it was done. */
+  fromMs: number;
+  /** When it was done: what was killed was gone. */
+  doneMs: number;
+  /** When it was mended: what was ended served again. */
+  mendedMs: number;
+}
+
+const longestMs = 1_800;
+const shortestMs = 150;
+const restartMs = 1_500; // about what a room takes to serve again
+const quietAtEndMs = 1_000;
+
+/** Draws the faults of a run. A unit has one at a time; several units may have theirs at once. */
+export function drawFaults(random: Random, cluster: Cluster, seconds: number): Fault[] {
+  const faults: Fault[] = [];
+  const busyUntilMs = new Map<Unit, number>();
+  for (let atMs = 300; atMs < seconds * 1000 - quietAtEndMs; atMs += random.between(100, 900)) {
+    const units = [
+      random.pick(cluster.gateways),
+      random.pick(cluster.dataApis),
+      random.pick(cluster.accountsApis),
+      cluster.postgres,
+      cluster.redis,
+    ];
+    const unit = random.pick(units);
+    const ways: What[] = ['killed', 'stopped', 'stalled'];
+    if (unit === cluster.redis) ways.push('emptied', 'scripts forgotten', 'read-only');
+    const what = random.pick(ways);
+    const forMs = random.between(shortestMs, longestMs);
+    if ((busyUntilMs.get(unit) ?? 0) > atMs) continue;
+    busyUntilMs.set(unit, atMs + forMs + restartMs);
+    faults.push({ atMs, unit, what, forMs });
+  }
+  return faults;
+}
+
+/** Carries the faults out, each at its time; resolves when all is mended. @returns what came about. */
+export async function carryOut(
+  faults: readonly Fault[],
+  cluster: Cluster,
+  tell: (fault: Fault) => void,
+): Promise<Trouble[]> {
+  const troubles: Trouble[] = [];
+  const beganAtMs = performance.now();
+  const mended = new Map<Unit, Promise<void>>(); // a slow machine may need longer for a restart than was planned
+  async function befall(fault: Fault, before: Promise<void> | undefined): Promise<void> {
+    await pause(Math.max(0, beganAtMs + fault.atMs - performance.now()));
+    await before;
+    tell(fault);
+    const fromMs = performance.now();
+    await inflict(fault, cluster);
+    const doneMs = performance.now();
+    await pause(fault.forMs);
+    await mend(fault, cluster);
+    const { unit, what } = fault;
+    troubles.push({ unit: unit.name, what, fromMs, doneMs, mendedMs: performance.now() });
+  }
+  for (const fault of faults) mended.set(fault.unit, befall(fault, mended.get(fault.unit)));
+  await Promise.all(mended.values());
+  return troubles;
+}
+
+async function inflict({ what, unit }: Fault, { redis }: Cluster): Promise<void> {
+  if (what === 'killed') await unit.kill();
+  else if (what === 'stopped') await unit.stop();
+  else if (what === 'stalled') unit.stall();
+  else if (what === 'emptied') await redis.redis.command('flushall');
+  else if (what === 'scripts forgotten') await redis.redis.command('script', 'flush');
+  else await redis.redis.command('config', 'set', 'min-replicas-to-write', '1');
+}
+
+async function mend({ what, unit }: Fault, { redis }: Cluster): Promise<void> {
+  if (what === 'killed' || what === 'stopped') await unit.start();
+  else if (what === 'stalled') unit.goOn();
+  else if (what === 'read-only') await redis.redis.command('config', 'set', 'min-replicas-to-write', '0');
+}

@@ -1,0 +1,93 @@
+// Compares what clients saw with what stands in the ledger.
+import pg from 'pg';
+import type { Seen } from './calls.ts';
+import type { Trouble } from './faults.ts';
+
+export interface Account {
+  accountId: string;
+  /** Calls that clients saw answered 2xx or 304, whole. */
+  served: number;
+  /** Of those, the ones that a gateway had answered and could not yet have told of when it was killed. */
+  unnoted: number;
+  /** Calls whose answer was cut off by a kill of their gateway. */
+  cutOff: number;
+  /** What the ledger bills. */
+  billed: number;
+  /** What is charged to the month, with what lies in purses. */
+  charged: number;
+}
+
+// What a gateway has answered it tells of within 250 ms; a crowded machine may take longer, and so may coming back.
+const tellWithinMs = 3_000;
+
+/**
+ * The times of each gateway's answers that a kill of it took along: from when it could last tell of them until it was gone.
+ * It cannot tell while it is stalled itself, nor while accounts-api or PostgreSQL are in trouble.
+ */
+function lostSpans(
+  troubles: readonly Trouble[],
+): { gateway: string; fromMs: number; killedMs: number; goneMs: number }[] {
+  const kills = troubles.filter(({ unit, what }) => what === 'killed' && unit.startsWith('gateway'));
+  return kills.map(({ unit: gateway, fromMs: killedMs, doneMs: goneMs }) => {
+    const hindrances = troubles.filter(
+      ({ unit }) => unit === gateway || !/^(gateway|data-api|redis)/.test(unit),
+    );
+    let fromMs = killedMs - tellWithinMs;
+    for (const trouble of hindrances.toSorted((a, b) => b.mendedMs - a.mendedMs)) {
+      if (trouble.fromMs < fromMs && trouble.mendedMs + tellWithinMs > fromMs)
+        fromMs = trouble.fromMs - tellWithinMs;
+    }
+    return { gateway, fromMs, killedMs, goneMs };
+  });
+}
+
+export async function balance(
+  databaseUrl: string,
+  seen: readonly Seen[],
+  troubles: readonly Trouble[],
+): Promise<Account[]> {
+  const spans = lostSpans(troubles);
+  const accounts = new Map<string, Account>();
+  for (const { accountId, gateway, status, calls, beganAtMs, endedAtMs } of seen) {
+    const account = accounts.get(accountId) ?? {
+      accountId,
+      served: 0,
+      unnoted: 0,
+      cutOff: 0,
+      billed: 0,
+      charged: 0,
+    };
+    accounts.set(accountId, account);
+    const own = spans.filter((span) => span.gateway === gateway && beganAtMs <= span.goneMs);
+    if (status === null) {
+      if (own.some(({ killedMs }) => endedAtMs >= killedMs)) account.cutOff += calls;
+    } else if (status < 300 || status === 304) {
+      account.served += calls;
+      if (own.some(({ fromMs }) => endedAtMs >= fromMs)) account.unnoted += calls;
+    }
+  }
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ account_id: string; billed: number; charged: number }>(
+    `select account_id, used::int as charged,
+            coalesce((select sum(billed) from accounts.usage_daily as usage
+                      where usage.account_id = month.account_id), 0)::int as billed
+     from accounts.quota_months as month`,
+  );
+  await client.end();
+  for (const { account_id, billed, charged } of rows) {
+    const account = accounts.get(account_id);
+    if (account !== undefined) Object.assign(account, { billed, charged });
+  }
+  return [...accounts.values()];
+}
+
+/** @returns what is wrong with an account, in words. */
+export function faultsOf({ accountId, served, unnoted, cutOff, billed, charged }: Account): string[] {
+  const faults = [];
+  const figures = `${served} served (${unnoted} of them perhaps lost with a kill), ${cutOff} cut off by a kill, ${billed} billed, ${charged} charged`;
+  if (billed < served - unnoted) faults.push(`${accountId} was billed too little: ${figures}`);
+  if (billed > served + cutOff) faults.push(`${accountId} was billed too much: ${figures}`);
+  if (charged < served) faults.push(`${accountId} was charged too little: ${figures}`);
+  return faults;
+}

@@ -1,0 +1,150 @@
+// The chaos run: load from honest clients while rooms, PostgreSQL and Redis are killed, stopped and stalled; then it checks that
+// every answer was right, the ledger is what clients saw, nothing went above a limit, and nothing passed after a revocation.
+// Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--logs directory]. Ends with 1 where something is wrong.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createClients, type Clients, type Question } from './calls.ts';
+import { questionsOf, setUp, smallLimit, type Scene } from './cluster.ts';
+import { carryOut, drawFaults, type Fault, type Trouble } from './faults.ts';
+import { balance, faultsOf } from './ledger.ts';
+import { driveOver, read, revoke, type Revocations } from './load.ts';
+import { createRandom } from './random.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    seconds: { type: 'string', default: '60' },
+    gateways: { type: 'string', default: '2' },
+    logs: { type: 'string' },
+  },
+});
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
+const seconds = Number(values.seconds);
+
+const recoverWithinMs = 10_000;
+
+const directory = mkdtempSync(path.join(tmpdir(), 'almanac-chaos-'));
+if (values.logs !== undefined) mkdirSync(values.logs, { recursive: true });
+let scene: Scene | undefined;
+const interrupted = async () => {
+  await scene?.end();
+  rmSync(directory, { recursive: true, force: true });
+  process.exit(130);
+};
+process.once('SIGINT', () => void interrupted());
+process.once('SIGTERM', () => void interrupted());
+try {
+  say(`chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways`);
+  scene = await setUp({
+    directory,
+    seconds,
+    gateways: Number(values.gateways),
+    logDirectory: values.logs ?? null,
+  });
+  const wrong = await run(scene);
+  for (const line of wrong.slice(0, 40)) say(`WRONG: ${line}`);
+  say(wrong.length === 0 ? 'chaos: all is right' : `chaos: ${wrong.length} things are wrong; seed ${seed}`);
+  process.exitCode = wrong.length === 0 ? 0 : 1;
+} finally {
+  await scene?.end();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function run({ cluster, databaseUrl, scout, readers, small, victims }: Scene): Promise<string[]> {
+  const random = createRandom(seed);
+  const faults = drawFaults(random, cluster, seconds);
+  const { plain, all } = await questionsOf(cluster, scout);
+  const clients = createClients(cluster.gateways);
+  const options = { clients, gateways: cluster.gateways, random };
+  const revocations = revoke(options, victims, plain);
+  const loads = [read(options, readers, all), driveOver(options, small, plain), revocations];
+  const beganAtMs = performance.now();
+  const troubles = await carryOut(faults, cluster, (fault) => tell(fault, performance.now() - beganAtMs));
+  const wrong = await recover(cluster, clients, plain, readers[0] ?? scout);
+  for (const load of loads) await load.stop();
+  for (const gateway of cluster.gateways) await gateway.stop(); // each hands its journal over
+  await clients.close();
+  wrong.push(...clients.faults, ...revocations.accepted);
+  wrong.push(
+    ...(await checkAccounts(
+      databaseUrl,
+      clients,
+      troubles,
+      new Set(small.map(({ accountId }) => accountId)),
+    )),
+  );
+  report(faults, clients, revocations);
+  return wrong;
+}
+/** When all is mended, every gateway serves again within seconds. */
+async function recover(
+  cluster: Scene['cluster'],
+  clients: Clients,
+  question: Question,
+  who: Scene['readers'][number],
+) {
+  const wrong: string[] = [];
+  const giveUpAtMs = performance.now() + recoverWithinMs;
+  for (const gateway of cluster.gateways) {
+    while ((await clients.ask(gateway, who, question))?.status !== 200) {
+      if (performance.now() > giveUpAtMs) {
+        wrong.push(`${gateway.name} does not serve ${recoverWithinMs} ms after all was mended`);
+        break;
+      }
+      await pause(50);
+    }
+  }
+  return wrong;
+}
+
+async function checkAccounts(
+  databaseUrl: string,
+  clients: Clients,
+  troubles: readonly Trouble[],
+  small: ReadonlySet<string>,
+): Promise<string[]> {
+  const accounts = await balance(databaseUrl, clients.seen, troubles);
+  const wrong = accounts.flatMap(faultsOf);
+  const driven = accounts.filter(({ accountId }) => small.has(accountId));
+  for (const { accountId, served } of driven) {
+    if (served > smallLimit) wrong.push(`${accountId} was served ${served} of ${smallLimit}`);
+  }
+  const sum = (of: 'served' | 'unnoted' | 'cutOff' | 'billed' | 'charged') =>
+    accounts.reduce((total, account) => total + account[of], 0);
+  say(`ledger: ${sum('served')} calls served, ${sum('billed')} billed, ${sum('charged')} charged`);
+  say(
+    `        may be missing: ${sum('unnoted')} that a killed gateway had not told of; may be billed: ${sum('cutOff')} cut off by one`,
+  );
+  const spent = driven.filter(({ charged }) => charged >= smallLimit);
+  const short = spent.reduce((total, { served }) => total + smallLimit - served, 0);
+  say(
+    `limits: ${spent.length} accounts driven over ${smallLimit} calls; most served ${Math.max(0, ...driven.map(({ served }) => served))}; ${short} calls charged and not served in all`,
+  );
+  return wrong;
+}
+
+function report(faults: readonly Fault[], clients: Clients, revocations: Revocations): void {
+  const byStatus = new Map<string, number>();
+  for (const { status } of clients.seen) {
+    const name = status === null ? 'cut' : String(status);
+    byStatus.set(name, (byStatus.get(name) ?? 0) + 1);
+  }
+  const statuses = [...byStatus].sort().map(([status, count]) => `${status}: ${count}`);
+  say(`faults: ${faults.length}; answers: ${statuses.join(', ')}; gateway not there: ${clients.unreached}`);
+  say(
+    `revocations: ${revocations.revoked}; calls after them: ${revocations.calledAfter}; accepted: ${revocations.accepted.length}`,
+  );
+}
+
+function tell({ unit, what, forMs }: Fault, atMs: number): void {
+  say(
+    `${(atMs / 1000).toFixed(1).padStart(6)} s  ${unit.name} ${what}${what === 'emptied' || what === 'scripts forgotten' ? '' : ` for ${forMs} ms`}`,
+  );
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
