@@ -205,7 +205,7 @@ function byCityJson(series: Series, vintage: string | null, rows: readonly CityP
   return JSON.stringify({
     success: true,
     series: series.id,
-    meta: metaOf(series, vintage, null),
+    meta: metaOf(series, { vintage, version: series.version }, null),
     data,
     pagination,
   });

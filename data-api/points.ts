@@ -177,7 +177,7 @@ async function readPinned(
   if (await isBackfilledSince(database, series.seriesNo, version)) {
     fail(
       'gone',
-      'An earlier vintage of the series has been loaded since the first page. Start anew, without a cursor.',
+      'An earlier vintage of the series has been loaded since. Start anew, without a cursor or version.',
     );
   }
   return row;

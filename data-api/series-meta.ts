@@ -3,7 +3,11 @@ import type { Series } from './series.sql.ts';
 import type { Computation } from './transformed-points.ts';
 
 /** The six fields of the contract first, then what else is known. */
-export function metaOf(series: Series, vintage: string | null, computation: Computation | null) {
+export function metaOf(
+  series: Series,
+  { vintage, version }: { vintage: string | null; version: number },
+  computation: Computation | null,
+) {
   const facts = factsOf(series);
   const { name, unit, frequency, source, last_updated, ...more } = facts;
   // What is counted is counted for the present state only.
@@ -25,6 +29,7 @@ export function metaOf(series: Series, vintage: string | null, computation: Comp
     last_updated,
     transform: computation?.transform ?? null,
     vintage,
+    version,
     ...more,
     ...counted,
     ...(computation === null ? {} : transformFacts(series, computation)),

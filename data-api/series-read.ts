@@ -57,11 +57,17 @@ export async function requireSeries(
   return fail('not_found', `There is no series ${shown}. ${hint}`, { param: 'id' });
 }
 
-/** @throws Failure `unknown_dimension` or `invalid_cursor`. */
+/** @throws Failure `unknown_dimension`, `invalid_cursor`, or `invalid_parameter` for a version that is still to come. */
 export function walkOf(series: Series, request: SeriesRequest, cursors: Cursors): Walk {
   const query = canonicalRequest(series.id, request);
-  const [version = series.version, date, dimsNo] =
+  const [version = request.version ?? series.version, date, dimsNo] =
     request.cursor === undefined ? [] : (cursors.open(request.cursor, query) as [number, string, number]);
+  if (request.version !== null && request.version !== version)
+    fail('invalid_cursor', `The cursor is of version ${version}.`, { param: 'cursor' });
+  if (version > series.version)
+    fail('invalid_parameter', `"version" must be at most ${series.version}, the newest.`, {
+      param: 'version',
+    });
   const { from, to, sort, vintage, release, wanted } = request;
   const dimsNos = combinationsThatPass(series, request.filter);
   return {

@@ -37,6 +37,8 @@ export interface SeriesRequest {
   fields: readonly PointField[];
   filter: DimsFilter;
   vintage: string | null;
+  /** The load that the answer is pinned to; null: the newest, or that of the cursor. */
+  version: number | null;
   release: 'first' | 'current';
   wanted: 'values' | 'all';
   transform: Transform | null;
@@ -88,13 +90,17 @@ const stateParams = {
   include_missing: booleanParam.default(false),
 };
 
-const latestQuery = z.object(latestParams);
+/** Pins an answer: loads later than that one are left out of it. */
+const pinParams = { version: integerParam(0, 999_999_999_999_999).optional() };
+
+const latestQuery = z.object({ ...latestParams, ...pinParams });
 /** What one series is asked for by. */
 export const seriesParams = {
   ...windowParams,
   cursor: z.string().optional(),
   ...latestParams,
   ...stateParams,
+  ...pinParams,
 };
 const seriesQuery = z.object(seriesParams);
 const manySeriesQuery = z.object({
@@ -155,7 +161,7 @@ export function toRequest(
   call: Call,
   dependencies: Dependencies,
 ): SeriesRequest {
-  const { vintage = null, release = 'current', transform = null, base = null } = query;
+  const { vintage = null, release = 'current', version = null, transform = null, base = null } = query;
   const request: SeriesRequest = {
     from: query.from?.from ?? '0001-01-01',
     to: query.to?.to ?? '9999-12-31',
@@ -166,6 +172,7 @@ export function toRequest(
     fields: query.fields,
     filter: parseDims(query.dims),
     vintage,
+    version,
     release,
     wanted: query.include_missing === true ? 'all' : 'values',
     transform,
@@ -175,6 +182,9 @@ export function toRequest(
     fail('invalid_parameter', '"from" must not be after "to".', { param: 'from' });
   if (base !== null && transform !== 'index') {
     fail('invalid_parameter', '"base" belongs to transform=index.', { param: 'base' });
+  }
+  if (version !== null && vintage === null && release === 'current') {
+    fail('invalid_parameter', '"version" belongs to vintage= or release=first.', { param: 'version' });
   }
   if (vintage !== null) requireVintages('vintage', call);
   if (release === 'first') requireVintages('release', call);

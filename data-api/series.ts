@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import type { Call, Handler } from '../kernel/http.ts';
 import type { Dependencies } from './dependencies.ts';
 import { csvType, jsonType, seriesCsv, seriesJson } from './envelope.ts';
-import { blockPoints, type Points } from './points.ts';
+import { blockPoints, type Points, type Selection } from './points.ts';
 import {
   cachingHeaders,
   encodingFor,
@@ -30,6 +30,8 @@ import { prepareTransform, type Computation } from './transformed-points.ts';
 
 /** A client may keep an answer, and asks whether it still holds: a load is seen by the next call. */
 const cacheControl = 'private, no-cache';
+/** What is pinned to a vintage and a version has the same points for ever. */
+const pinnedCacheControl = 'private, max-age=31536000, immutable';
 
 /** How many calls the answer counts for, told to the gateway. */
 const callsHeader = 'x-almanac-calls';
@@ -78,10 +80,11 @@ export async function sendSeries(
   const { database, cursors, keptAnswers } = dependencies;
   const walk = walkOf(series, asked, cursors);
   const headers = cachingHeaders(request, {
-    identity: [endpoint, ...identityOf(walk), asked.limit, asked.format, asked.fields],
+    identity: [endpoint, ...identityOf(walk), asked.version, asked.limit, asked.format, asked.fields],
     lastModified: series.changedAt,
-    cacheControl,
+    cacheControl: asked.version === null ? cacheControl : pinnedCacheControl,
   });
+  Object.assign(headers, pinnedAddress(request, walk, asked));
   if (sendNotModified(request, response, headers)) return headers;
   const kept = keptAnswers.get(headers.etag);
   if (kept !== undefined) {
@@ -99,7 +102,7 @@ export async function sendSeries(
   );
   const { version } = walk.selection;
   const nextCursor = last === null ? null : cursors.seal([version, last.date, last.dimsNo], walk.query);
-  const page = { headers, series, asked, computation, points, nextCursor };
+  const page = { headers, selection: walk.selection, asked, computation, points, nextCursor };
   keptAnswers.keep(headers.etag, await sendPage(request, response, call, page));
   return headers;
 }
@@ -114,14 +117,15 @@ export function getLatest(dependencies: Dependencies): Handler {
     );
     const walk = walkOf(series, asked, cursors);
     const headers = cachingHeaders(request, {
-      identity: ['latest', ...identityOf(walk), asked.format, asked.fields],
+      identity: ['latest', ...identityOf(walk), asked.version, asked.format, asked.fields],
       lastModified: series.changedAt,
-      cacheControl,
+      cacheControl: asked.version === null ? cacheControl : pinnedCacheControl,
     });
+    Object.assign(headers, pinnedAddress(request, walk, asked));
     if (sendNotModified(request, response, headers)) return { series, headers };
     const computation = await computationOf(dependencies, walk, asked, call);
     const points = await call.stage('sql', () => readLatest(database, walk.selection, computation));
-    const page = { headers, series, asked, computation, points, nextCursor: null };
+    const page = { headers, selection: walk.selection, asked, computation, points, nextCursor: null };
     keptAnswers.keep(headers.etag, await sendPage(request, response, call, page));
     return { series, headers };
   });
@@ -159,7 +163,7 @@ export function getManySeries(dependencies: Dependencies): Handler {
         texts.push(
           seriesJson(
             series,
-            metaOf(series, asked.vintage, computation),
+            metaOf(series, walk.selection, computation),
             { points, nextCursor },
             asked.fields,
           ),
@@ -179,6 +183,15 @@ function identityOf({ query, after, selection: { series, version } }: Walk): unk
   return [query, after, series.rowVersion, version, series.releases[0]];
 }
 
+/** `Content-Location`: where a past state that is not pinned yet stands for ever. */
+function pinnedAddress(request: Request, { selection }: Walk, asked: SeriesRequest): Record<string, string> {
+  const isPast = asked.vintage !== null || asked.release === 'first';
+  if (!isPast || asked.version !== null) return {};
+  const url = new URL(request.url, 'http://host');
+  url.searchParams.set('version', String(selection.version));
+  return { 'content-location': url.pathname + url.search };
+}
+
 async function computationOf(
   { database }: Dependencies,
   { selection }: Walk,
@@ -191,7 +204,7 @@ async function computationOf(
 
 interface PageAnswer {
   headers: Record<string, string>;
-  series: Series;
+  selection: Selection;
   asked: SeriesRequest;
   computation: Computation | null;
   points: Points;
@@ -204,10 +217,11 @@ async function sendPage(
   call: Call,
   page: PageAnswer,
 ): Promise<KeptAnswer> {
-  const { headers, series, asked, computation, points, nextCursor } = page;
+  const { headers, selection, asked, computation, points, nextCursor } = page;
+  const { series } = selection;
   if (asked.format === 'json') {
     const text = await call.stage('render', () =>
-      seriesJson(series, metaOf(series, asked.vintage, computation), { points, nextCursor }, asked.fields),
+      seriesJson(series, metaOf(series, selection, computation), { points, nextCursor }, asked.fields),
     );
     return sendText(request, response, { type: jsonType, headers, text });
   }

@@ -12,6 +12,7 @@ export interface CorsOptions {
 }
 
 const readingExposed = [
+  'Content-Location',
   'ETag',
   'Link',
   'RateLimit',
