@@ -25,7 +25,7 @@ export function createAccessLog(options: { log: Log; metrics: Metrics; map: () =
         method: request.method,
         route,
         path: route === undefined ? undefined : call.path,
-        status: response.statusCode,
+        status: statusOf(response),
         code: call.failureCode,
         bytes,
         complete: response.writableFinished,
@@ -49,7 +49,7 @@ export function createAccessLog(options: { log: Log; metrics: Metrics; map: () =
       enterStage(call, undefined);
       metrics.ended({
         group: map().groupOf(call.path),
-        status: response.statusCode,
+        status: statusOf(response),
         complete: response.writableFinished,
         totalMs: call.stageSinceMs - call.arrivedAtMs,
         stageMs: call.stageMs,
@@ -58,6 +58,13 @@ export function createAccessLog(options: { log: Log; metrics: Metrics; map: () =
       if (isLogged) note(request, response, call, socket.bytesWritten - bytesBefore);
     });
   };
+}
+
+// As nginx logs a client that left before its answer began.
+const clientLeft = 499;
+
+function statusOf(response: ServerResponse): number {
+  return response.headersSent ? response.statusCode : clientLeft;
 }
 
 /** Zero is left out of the line: the call did not come so far. */

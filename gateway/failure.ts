@@ -11,6 +11,10 @@ export function answerFailure(
   response: ServerResponse,
   thrown: unknown,
 ): void {
+  if (request.destroyed && !request.complete) {
+    response.destroy(); // the client left in the middle of its own request: nobody's fault, and nobody to answer
+    return;
+  }
   const failure = toFailure(thrown);
   const call = callIfOpen(request);
   if (call !== undefined) call.failureCode = failure.code;

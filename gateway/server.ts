@@ -100,9 +100,15 @@ function unanswered(error: unknown): unknown {
     : new Failure('invalid_request', 'The address is malformed.', { detail: error });
 }
 
-function malformed(error: NodeJS.ErrnoException): Failure {
+function malformed(error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number }): Failure {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    return new Failure('header_fields_too_large', 'The headers, or the address, are too long.');
+    // What overflowed without the end of a line is the first line, which holds the address.
+    return error.rawPacket?.subarray(0, error.bytesParsed).includes('\n') === false
+      ? new Failure('uri_too_long', 'The address is too long: with the headers it may have 16 KB.')
+      : new Failure(
+          'header_fields_too_large',
+          'The headers are too long: with the address they may have 16 KB.',
+        );
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new Failure('invalid_request', 'The request did not arrive in time.');

@@ -14,8 +14,13 @@ export function framing(): Policy {
     const method = request.method ?? '';
     const encoding = request.headers['transfer-encoding'];
     const length = request.headers['content-length'];
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      fail('invalid_request', 'The Host header is missing.', { headers: close });
+    const { httpVersion } = request;
+    // HTTP/1.0 knows no chunks, and what speaks neither has no framing at all.
+    if (httpVersion !== '1.1' && (httpVersion !== '1.0' || encoding !== undefined)) {
+      fail('invalid_request', 'The request is not valid HTTP/1.1.', { headers: close });
+    }
+    if (httpVersion === '1.1' && hostsOf(request.rawHeaders) !== 1) {
+      fail('invalid_request', 'The Host header must stand once.', { headers: close });
     }
     if (bodyless.includes(method) && (encoding !== undefined || Number(length ?? 0) !== 0)) {
       fail('invalid_request', `A ${method} request carries no body.`, { headers: close });
@@ -28,4 +33,13 @@ export function framing(): Policy {
     }
     next();
   };
+}
+
+function hostsOf(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
 }

@@ -1,5 +1,6 @@
-import test from 'ava';
-import { exchange, lines } from './raw.ts';
+import { once } from 'node:events';
+import test, { type ExecutionContext } from 'ava';
+import { exchange, lines, openSocket, parseAnswers, type RawAnswer } from './raw.ts';
 import { startTestGateway } from './stand-ins.ts';
 
 const gateway = await startTestGateway();
@@ -53,6 +54,27 @@ const attacks: Record<string, string> = {
   'a folded header':
     lines('POST /auth/login HTTP/1.1', 'Host: a', 'Transfer-Encoding:', ' chunked') + chunked,
   'a bare line feed': 'GET /v1/catalog HTTP/1.1\nHost: a\nContent-Length: 0\n\n',
+  'a header folded over two lines':
+    lines('POST /auth/login HTTP/1.1', 'Host: a', 'X-A: b', ' Transfer-Encoding: chunked') + chunked,
+  'a carriage return in a header': 'GET /v1/catalog HTTP/1.1\r\nHost: a\r\nX: a\rContent-Length: 5\r\n\r\n',
+  'a zero byte in a header': lines('GET /v1/catalog HTTP/1.1', 'Host: a', 'X: a\0b'),
+  'a length in hexadecimal': lines('POST /auth/login HTTP/1.1', 'Host: a', 'Content-Length: 0x5') + 'hello',
+  'a length beyond counting':
+    lines('POST /auth/login HTTP/1.1', 'Host: a', 'Content-Length: 99999999999999999999') + smuggled,
+  'a negative chunk':
+    lines('POST /auth/login HTTP/1.1', 'Host: a', 'Transfer-Encoding: chunked') + `-1\r\n${smuggled}`,
+  'two transfer encodings':
+    lines(
+      'POST /auth/login HTTP/1.1',
+      'Host: a',
+      'Transfer-Encoding: chunked',
+      'Transfer-Encoding: chunked',
+    ) + chunked,
+  'a second Host': lines('GET /v1/catalog HTTP/1.1', 'Host: a', 'Host: b'),
+  'HTTP/1.0 with chunks':
+    lines('POST /auth/login HTTP/1.0', 'Host: a', 'Transfer-Encoding: chunked') + chunked,
+  'HTTP/0.9': 'GET /v1/catalog\r\n\r\n',
+  'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   'a chunk longer than it says':
     lines('POST /auth/login HTTP/1.1', 'Host: a', 'Transfer-Encoding: chunked') +
     `1\r\n${smuggled}\r\n0\r\n\r\n`,
@@ -70,9 +92,68 @@ for (const [name, bytes] of Object.entries(attacks)) {
       t.regex(answers[0]?.body ?? '', /^\{"success":false,"error":\{"code":"invalid_request"/);
     }
     t.regex(answers[0]?.headers ?? '', /connection: close/i);
+    if (!bytes.startsWith('HEAD')) bearsItsId(t, answers[0]);
     t.is(gateway.dataApi.received.length + gateway.accounts.upstream.received.length, before);
   });
 }
+
+for (const [name, headers] of Object.entries({
+  'to WebSocket': [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ],
+  'to HTTP/2': ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'],
+})) {
+  test.serial(
+    `an upgrade ${name} is not made: the request is an ordinary one, and the connection goes on`,
+    async (t) => {
+      const before = gateway.dataApi.received.length;
+      const socket = openSocket(gateway.url);
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+      const upgrade = lines('GET /v1/catalog HTTP/1.1', 'Host: a', ...headers);
+      socket.write(upgrade + lines('GET /internal/stolen HTTP/1.1', 'Host: a')); // no client sends both at once
+      await once(socket, 'data');
+      socket.write(lines('GET /v1/plans HTTP/1.1', 'Host: a', 'Connection: close'));
+      await once(socket, 'close');
+      t.deepEqual(
+        parseAnswers(Buffer.concat(chunks).toString()).map(({ status }) => status),
+        [200, 200],
+      );
+      const received = gateway.dataApi.received.slice(before);
+      t.deepEqual(
+        received.map(({ url, headers: { upgrade: passedOn } }) => ({ url, passedOn })),
+        [{ url: '/v1/catalog', passedOn: undefined }],
+      );
+    },
+  );
+}
+
+test.serial('CONNECT is refused with an envelope', async (t) => {
+  const [answer] = await exchange(
+    gateway.url,
+    lines('CONNECT example.org:443 HTTP/1.1', 'Host: example.org'),
+  );
+  t.is(answer?.status, 405);
+  t.regex(answer?.body ?? '', /"code":"method_not_allowed"/);
+  bearsItsId(t, answer);
+});
+
+test.serial('pipelined requests are answered in their order, each with its own', async (t) => {
+  const ids = Array.from({ length: 20 }, (_, i) => `/v1/catalog/p${i}`);
+  const plainAnswer = gateway.dataApi.answer;
+  gateway.dataApi.answer = ({ url }, response) => void setImmediate(() => response.end(url));
+  const bytes = ids.map((id, i) =>
+    lines(`GET ${id} HTTP/1.1`, 'Host: a', ...(i === 19 ? ['Connection: close'] : [])),
+  );
+  const answers = await exchange(gateway.url, bytes.join(''));
+  t.deepEqual(
+    answers.map(({ body }) => /\/v1\/catalog\/p\d+/.exec(body)?.[0]),
+    ids,
+  );
+  gateway.dataApi.answer = plainAnswer;
+});
 
 test.serial('a request without Host is refused', async (t) => {
   const [answer] = await exchange(gateway.url, lines('GET /v1/catalog HTTP/1.1', 'Connection: close'));
@@ -119,8 +200,33 @@ test.serial('headers beyond the limit are answered 431 as an envelope', async (t
   t.regex(answer?.body ?? '', /"code":"header_fields_too_large"/);
 });
 
+test.serial(
+  'an address beyond the limit is answered 414 as an envelope, one below it is served',
+  async (t) => {
+    const ask = (length: number) =>
+      exchange(
+        gateway.url,
+        lines(`GET /v1/catalog?q=${'a'.repeat(length)} HTTP/1.1`, 'Host: a', 'Connection: close'),
+      );
+    const [long] = await ask(20_000);
+    t.is(long?.status, 414);
+    t.regex(long?.body ?? '', /"code":"uri_too_long"/);
+    bearsItsId(t, long);
+    const [short] = await ask(15_000);
+    t.is(short?.status, 200);
+  },
+);
+
 test.serial('junk in place of a request is answered 400 as an envelope', async (t) => {
   const [answer] = await exchange(gateway.url, 'HELO mail\r\n\r\n');
   t.is(answer?.status, 400);
   t.regex(answer?.body ?? '', /"code":"invalid_request"/);
 });
+
+/** The header and the envelope bear the same id, by which the log can be searched. */
+function bearsItsId(t: ExecutionContext, answer: RawAnswer | undefined): void {
+  const id = /^x-request-id: (\S+)/im.exec(answer?.headers ?? '')?.[1] ?? '';
+  t.regex(id, /^[0-9a-f-]{36}$/);
+  const envelope = JSON.parse(answer?.body ?? '') as { error: { request_id: string } };
+  t.is(envelope.error.request_id, id);
+}

@@ -61,6 +61,24 @@ test.serial('a thousand headers with a forged identity last are refused whole', 
   t.is(gateway.dataApi.received.length, before);
 });
 
+test.serial(
+  'behind 990 headers, as many as are taken, a forged identity is removed all the same',
+  async (t) => {
+    const [answer] = await callWith([
+      ...padding(990),
+      `X-Almanac_Identity: ${forged}`,
+      `x-almanac-identity: ${forged}`,
+    ]);
+    t.is(answer?.status, 200);
+    const received = gateway.dataApi.received.at(-1);
+    t.is(received?.identity?.accountId, account.id);
+    t.deepEqual(
+      received?.headerNames.filter((header) => /almanac/i.test(header)),
+      [identityHeader],
+    );
+  },
+);
+
 test.serial('on a public endpoint a forged identity leaves the caller anonymous', async (t) => {
   await fetch(`${gateway.url}/v1/catalog`, { headers: { 'x-almanac-identity': forged } });
   t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, null);
