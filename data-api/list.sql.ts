@@ -101,6 +101,15 @@ export async function readListPage(
   };
 }
 
+/** How many rows pass. */
+export async function countRows(database: Queryable, { from }: List, where: Conditions): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*) as count from ${from} ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}`,
+    where.values,
+  );
+  return row?.count ?? 0;
+}
+
 interface Order {
   fields: readonly ListField[];
   direction: 'asc' | 'desc';

@@ -11,6 +11,7 @@ import type { Dependencies } from './dependencies.ts';
 import { digits } from './digits.ts';
 import { csvType, jsonType, listCsv, listCsvLines, listJson } from './envelope.ts';
 import {
+  countRows,
   findDataState,
   readListPage,
   type Conditions,
@@ -30,9 +31,12 @@ const publicCacheControl = 'public, max-age=60';
 /** The parameters that every list takes. */
 export function listParams(list: List) {
   const names = Object.keys(list.fields);
-  const sorts = names.filter((name) => list.fields[name]?.sort !== undefined);
+  const sorts = names
+    .filter((name) => list.fields[name]?.sort !== undefined)
+    .flatMap((name) => [name, `-${name}`])
+    .filter((sort) => sort !== list.sort);
   return {
-    sort: oneOfParam([list.sort, ...sorts.flatMap((name) => [name, `-${name}`])]).default(list.sort),
+    sort: oneOfParam([list.sort, ...sorts]).default(list.sort),
     limit: integerParam(1, limitMax).optional(),
     cursor: z.string().optional(),
     fields: fieldsParam(names).default(names),
@@ -132,6 +136,31 @@ export async function sendList(
     text,
   });
   if (list.isPublic === true) keptAnswers.keep(headers.etag, sent);
+}
+
+/** Answers with the number of rows alone, in the list envelope without rows. */
+export async function sendCount(
+  request: Request,
+  response: Response,
+  call: Call,
+  { database }: Dependencies,
+  { list, asked, where }: ListAnswer,
+): Promise<void> {
+  if (asked.format === 'csv') fail('invalid_parameter', 'A count is JSON only.', { param: 'format' });
+  where.and(asked.updated_after, (p) => `${list.fields.last_updated.sql} > ${p}`);
+  const state = await call.stage('lookup', () => findDataState(database, list.datasets));
+  const headers = cachingHeaders(request, {
+    identity: ['count', list.name, list.from, where.sql, where.values, state.version],
+    lastModified: state.changedAt,
+    cacheControl,
+  });
+  if (sendNotModified(request, response, headers)) return;
+  const count = await call.stage('sql', () => countRows(database, list, where));
+  await sendText(request, response, {
+    type: jsonType,
+    headers,
+    text: JSON.stringify({ success: true, data: [], count }),
+  });
 }
 
 /** What a list tells beside its rows, in JSON; `name` says which, and names the stage. */

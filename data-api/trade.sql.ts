@@ -15,6 +15,9 @@ const yearBefore = `(select y.value from data.trade y
     = (t.reporter, t.flow, t.classification, t.commodity_code, t.partner_code, t.basis, t.currency)
     and y.period = (left(t.period, 4)::integer - 1)::text || substr(t.period, 5))`;
 
+const listedName = `(select n.name from data.trade_commodities n
+  where (n.classification, n.commodity_code) = (t.classification, t.commodity_code))`;
+
 const percentOf = (part: string, whole: string) =>
   `case when ${whole} > 0 then trim_scale(round(100 * ${part} / ${whole}, 6)) end`;
 const percentChange = (now: string, before: string) =>
@@ -23,7 +26,7 @@ const percentChange = (now: string, before: string) =>
 /** The rows as they were published; in the order of their dates, then of their ids. */
 export const tradeList: List = {
   name: 'trade',
-  datasets: ['trade'],
+  datasets: ['trade', 'trade-commodities'],
   from: 'data.trade t',
   fields: {
     period: text('t.period'),
@@ -34,7 +37,7 @@ export const tradeList: List = {
     partner_code: text('t.partner_code'),
     partner_name: text('t.partner_name'),
     commodity_code: text('t.commodity_code'),
-    commodity_name: text('t.commodity_name'),
+    commodity_name: text(`coalesce(t.commodity_name, ${listedName})`),
     level: number('t.level'),
     classification: text('t.classification'),
     classification_version: text('t.classification_version'),
@@ -119,6 +122,8 @@ export function tradeSums(asked: SumsAsked): { list: List; where: Conditions } {
   const { filter, isBalance } = asked;
   const selected = tradeWhere({
     ...filter,
+    // The world is all partners; a published total of them comes first, see `nearness`.
+    partner: filter.partner === 'WLD' ? undefined : filter.partner,
     level: undefined,
     // A year more, for the changes on the year before.
     from: filter.from === undefined ? undefined : addMonths(filter.from, -12),
@@ -130,9 +135,9 @@ export function tradeSums(asked: SumsAsked): { list: List; where: Conditions } {
     from: `(${sumsStatement(asked, selected, codes)}) t`,
     fields: {
       ...tradeList.fields,
-      commodity_name: text(`(select n.commodity_name from data.trade n
+      commodity_name: text(`coalesce(${listedName}, (select n.commodity_name from data.trade n
         where (n.commodity_code, n.classification) = (t.commodity_code, t.classification)
-          and n.commodity_name is not null limit 1)`),
+          and n.commodity_name is not null limit 1))`),
       yoy_pct: number(percentChange('t.value', 't.value_before')),
     },
     key: [

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
 import { tradeBases, tradeClassifications, tradeFlows } from '../kernel/markets.ts';
-import { oneOfParam, parseQuery, periodParam } from '../kernel/params.ts';
+import { booleanParam, oneOfParam, parseQuery, periodParam } from '../kernel/params.ts';
 import type { Dependencies } from './dependencies.ts';
-import { listParams, sendList, windowOf, windowParams } from './list.ts';
+import { listParams, sendCount, sendList, windowOf, windowParams } from './list.ts';
 import { currencyParam } from './securities.ts';
 import { tradeList, tradeSums, tradeWhere, type TradeFilter } from './trade.sql.ts';
 
@@ -52,6 +52,7 @@ const tradeQuery = z.object({
   aggregate_by: aggregateParam.optional(),
   basis: oneOfParam(tradeBases).optional(),
   currency: currencyParam.optional(),
+  count_only: booleanParam.default(false),
   ...listParams(tradeList),
 });
 
@@ -81,9 +82,10 @@ export function getTrade(dependencies: Dependencies): Handler {
       basis,
       currency,
     };
+    const send = asked.count_only ? sendCount : sendList;
     if (!isSum) {
       const where = tradeWhere(filter);
-      await sendList(request, response, call, dependencies, { list: tradeList, asked, where });
+      await send(request, response, call, dependencies, { list: tradeList, asked, where });
       return;
     }
     if (filter.from === undefined) {
@@ -96,11 +98,11 @@ export function getTrade(dependencies: Dependencies): Handler {
     }
     const sums = tradeSums({
       filter,
-      keepsPartners: kept?.partners ?? true,
+      keepsPartners: (kept?.partners ?? true) && partner !== 'WLD',
       keepsCommodities: kept?.commodities ?? true,
       level,
       isBalance,
     });
-    await sendList(request, response, call, dependencies, { ...sums, asked });
+    await send(request, response, call, dependencies, { ...sums, asked });
   };
 }

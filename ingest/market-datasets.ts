@@ -245,10 +245,25 @@ const trade: Dataset = {
   ],
 };
 
+const tradeCommodities: Dataset = {
+  name: 'trade-commodities',
+  meaning: 'Names of commodities by classification, for rows and sums of trade that bring none.',
+  kind: 'table',
+  target: 'data.trade_commodities',
+  key: ['classification', 'commodity_code'],
+  columns: [
+    required('classification', 'word', 'of the commodities', { words: tradeClassifications }),
+    required('commodity_code', 'commodity_code', 'with its leading zeros; TOTAL is all'),
+    required('name', 'text', 'its name', { lengthMax: 1_000 }),
+    required('source', 'text', 'who publishes it', { lengthMax: 500 }),
+  ],
+};
+
 export const marketDatasets: readonly Dataset[] = [
   securities,
   securityPrices,
   securityTrades,
   auctions,
   trade,
+  tradeCommodities,
 ];

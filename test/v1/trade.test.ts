@@ -39,6 +39,11 @@ test.before(async () => {
     ],
     { set: { ...constants.set, currency: 'NZD', status: 'provisional' } },
   );
+  await room.load('trade-commodities', [
+    'classification,commodity_code,name,source',
+    'hs,27,Mineral fuels,WCO',
+    'hs,0101,Equines,WCO',
+  ]);
 });
 
 test.after.always(() => room.close());
@@ -250,6 +255,73 @@ test('a balance is exports less imports, and null rows do not make one', async (
   );
   // Of New Zealand only exports are known: they are no balance.
   t.deepEqual(await sums('reporter=NZL&period=2024&flow=balance', 'value'), []);
+});
+
+test('the world is the sum of all partners where no total is published for it', async (t) => {
+  const world = await sums(
+    'reporter=PAK&flow=export&period=2025-01&partner=world&aggregate_by=commodity',
+    'partner_code',
+    'commodity_code',
+    'value',
+  );
+  t.deepEqual(world, [
+    ['WLD', '100630', 300],
+    ['WLD', '010121', 200.5],
+  ]);
+  t.deepEqual(await sums('reporter=NZL&flow=export&period=2024&partner=world&aggregate_by=period', 'value'), [
+    [1000],
+  ]);
+  t.deepEqual(
+    await sums(
+      'reporter=PAK&flow=balance&period=2025-01&partner=world&commodity=100630',
+      'partner_code',
+      'value',
+    ),
+    [['WLD', 220]],
+  );
+});
+
+test('a commodity without a name of its own has that of the classification, in rows and in sums', async (t) => {
+  const names = async (query: string) =>
+    (
+      await sums(
+        `reporter=NZL&period=2024&flow=export&sort=value&${query}`,
+        'commodity_code',
+        'commodity_name',
+      )
+    ).slice(0, 2);
+  t.deepEqual(await names('partner=AUS&fields=commodity_code,commodity_name'), [
+    ['0102', 'Cattle'],
+    ['0101', 'Horses'],
+  ]);
+  t.deepEqual(
+    await sums(
+      'reporter=PAK&flow=import&period=2025-01&aggregate_by=commodity&level=2',
+      'commodity_code',
+      'commodity_name',
+    ),
+    [
+      ['27', 'Mineral fuels'],
+      ['10', null],
+    ],
+  );
+});
+
+test('count_only answers with the number of rows, and no rows', async (t) => {
+  const count = async (query: string) => (await room.call(`/v1/trade?count_only=true&${query}`)).json;
+  t.deepEqual(await count('reporter=PAK'), { success: true, data: [], count: 7 });
+  t.deepEqual(await count('reporter=PAK&flow=export&limit=1'), { success: true, data: [], count: 5 });
+  t.deepEqual(await count('reporter=PAK&flow=export&from=2025-01&aggregate_by=period'), {
+    success: true,
+    data: [],
+    count: 2,
+  });
+  const first = await room.call('/v1/trade?count_only=true');
+  const again = await room.call('/v1/trade?count_only=true', {
+    headers: { 'if-none-match': first.headers.get('etag') ?? '' },
+  });
+  t.is(again.status, 304);
+  t.is((await room.list('/v1/trade?count_only=true&format=csv')).error.param, 'format');
 });
 
 test('sums page and come as CSV like rows', async (t) => {
