@@ -176,7 +176,7 @@ function* auctionLines(lastDay: string): Iterable<string> {
         tenor,
         day,
         isReopening,
-        addDays(day, -7),
+        isHeld ? addDays(day, -7) : lastDay, // nothing is announced in the future
         addDays(day, 1),
         addMonths(addDays(first, 1), months),
         isHeld ? 'held' : 'announced',
