@@ -1,7 +1,8 @@
 // Stock express-gateway 1.16.11 with its own key-auth, rate-limit and proxy, installed as it comes into a folder of its own.
 // Its key store calls crypto.createCipher, which Node has removed: that one function is given back, written as Node had it.
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../../test/instance.ts';
 import { startOn, targetCore } from './load.ts';
@@ -30,19 +31,15 @@ const gateway = require('express-gateway');
 })();
 `;
 
-/** Installs it where it is not there yet. @returns false where the installation fails. */
-export function install(directory: string): boolean {
+/** Installs it where it is not there yet. @returns false where the installation fails or takes longer than a minute. */
+export async function install(directory: string): Promise<boolean> {
+  if (existsSync(path.join(directory, 'node_modules/express-gateway'))) return true;
   mkdirSync(directory, { recursive: true });
   writeFileSync(path.join(directory, 'package.json'), '{"private":true}');
-  const words = [
-    'install',
-    'express-gateway@1.16.11',
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    '--silent',
-  ];
-  return spawnSync('npm', words, { cwd: directory, stdio: 'inherit' }).status === 0;
+  const words = ['express-gateway@1.16.11', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+  const child = spawn('npm', ['install', ...words], { cwd: directory, stdio: 'inherit', timeout: 60_000 });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code === 0;
 }
 
 export async function startStock(
@@ -86,6 +83,7 @@ export async function startStock(
   const file = path.join(directory, 'server.js');
   writeFileSync(file, server);
   const env = { NODE_ENV: 'production', LOG_LEVEL: 'error', EG_DISABLE_CONFIG_WATCH: '1' };
-  const program = await startOn(targetCore, [process.execPath, file], /KEY (\S+) END/, env);
+  const where = { core: targetCore, outputFile: path.join(directory, 'output'), env };
+  const program = await startOn(where, [process.execPath, file], /KEY (\S+) END/);
   return { url: `http://127.0.0.1:${port}`, key: program.said, pids: [program.pid], stop: program.stop };
 }

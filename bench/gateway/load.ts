@@ -1,6 +1,9 @@
 // Load on one target and what it cost: wrk on a core of its own, the CPU time of the target's processes beside it.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** Core 0 is the target's; load, upstream, Redis and PostgreSQL share core 1. */
 export const targetCore = '0';
@@ -10,8 +13,8 @@ export interface Target {
   name: string;
   /** What wrk asks for. */
   url: string;
-  /** Made anew for each measurement: an identity is good for a minute. */
-  headers(): Record<string, string>;
+  /** Sent in turn, one a request. Made anew for each measurement: an identity is good for a minute. */
+  headers(): readonly Record<string, string>[];
   /** The processes that are the target. */
   pids: readonly number[];
 }
@@ -23,40 +26,42 @@ export interface Measured {
   cpuUsPerRequest: number;
 }
 
+/** One request. @throws Error with the answer where it is not 200. */
+export async function probe(target: Target): Promise<void> {
+  const response = await fetch(target.url, { headers: target.headers()[0] ?? {} });
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`${target.name} answered ${response.status}: ${body}`);
+}
+
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux
+const wrkScript = path.join(import.meta.dirname, 'in-turn.lua');
 
 /** Runs wrk for a while. @throws Error where one answer is not 2xx: what is measured must be served. */
-export function load(target: Target, seconds: number, connections: number): Measured {
-  const headers = Object.entries(target.headers()).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+export async function load(target: Target, seconds: number, connections: number): Promise<Measured> {
+  const options = ['-t1', '--timeout', '10s', `-c${connections}`, `-d${seconds}s`, '--latency'];
+  const headers = target.headers().map((set) => Object.entries(set).flat().join('\t'));
+  const words = ['-c', otherCore, 'wrk', ...options, '-s', wrkScript, target.url, '--', ...headers];
   const cpuBefore = cpuSeconds(target.pids);
-  const wrk = spawnSync(
-    'taskset',
-    [
-      '-c',
-      otherCore,
-      'wrk',
-      '-t1',
-      '--timeout',
-      '10s',
-      `-c${connections}`,
-      `-d${seconds}s`,
-      '--latency',
-      ...headers,
-      target.url,
-    ],
-    { encoding: 'utf8' },
-  );
+  const output = await outputOf('taskset', words);
   const cpu = cpuSeconds(target.pids) - cpuBefore;
-  const requests = Number(/(\d+) requests in/.exec(wrk.stdout)?.[1]);
-  if (!(requests > 0) || /Non-2xx|Socket errors/.test(wrk.stdout)) {
-    throw new Error(`${target.name} did not serve everything:\n${wrk.stdout}${wrk.stderr}`);
+  const requests = Number(/(\d+) requests in/.exec(output)?.[1]);
+  if (!(requests > 0) || /Non-2xx|Socket errors/.test(output)) {
+    throw new Error(`${target.name} did not serve everything:\n${output}`);
   }
   return {
-    requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(wrk.stdout)?.[1]),
-    p50Ms: percentileMs(wrk.stdout, 50),
-    p99Ms: percentileMs(wrk.stdout, 99),
+    requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
+    p50Ms: percentileMs(output, 50),
+    p99Ms: percentileMs(output, 99),
     cpuUsPerRequest: (cpu * 1e6) / requests,
   };
+}
+
+async function outputOf(command: string, words: readonly string[]): Promise<string> {
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(child, 'close');
+  return Buffer.concat(chunks).toString();
 }
 
 function percentileMs(output: string, percent: number): number {
@@ -80,39 +85,40 @@ export interface Program {
   stop(): Promise<void>;
 }
 
+/** Where and with what a program runs. */
+export interface Start {
+  core: string;
+  /** What it prints goes here, as an access log does: a pipe would have to be emptied while it is measured. */
+  outputFile: string;
+  env?: Record<string, string>;
+}
+
 /** Starts a program on a core and waits until its output matches. @throws Error with what it printed where it ends first. */
 export async function startOn(
-  core: string,
+  { core, outputFile, env = {} }: Start,
   command: readonly string[],
   ready: RegExp,
-  env: Record<string, string> = {},
 ): Promise<Program> {
-  const words = ['-c', core, ...command];
-  const child: ChildProcess = spawn('taskset', words, {
+  const output = openSync(outputFile, 'w');
+  const child = spawn('taskset', ['-c', core, ...command], {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', output, output],
   });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const said = await new Promise<string>((resolve, reject) => {
-    let output = '';
-    child.once('error', reject);
-    child.once('close', (code) => reject(new Error(`${command.join(' ')} ended with ${code}:\n${output}`)));
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-        const match = ready.exec(output);
-        if (match !== null) resolve(match[1] ?? '');
-      });
+  closeSync(output);
+  const ended = once(child, 'close');
+  await once(child, 'spawn');
+  for (;;) {
+    const printed = readFileSync(outputFile, 'utf8');
+    const said = ready.exec(printed)?.[1];
+    if (said !== undefined) {
+      const pid = child.pid ?? 0; // taskset becomes the program: the id stays
+      return { pid, said, stop: async () => void (child.kill('SIGTERM') && (await ended)) };
     }
-  });
-  return {
-    pid: child.pid ?? 0, // taskset becomes the program: the id stays
-    said,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(`${command.join(' ')} ended:\n${printed}`);
+    }
+    await pause(20);
+  }
 }
 
 /** The processes that a process has started. */

@@ -94,6 +94,7 @@ http {
   ${http}
 }`,
   );
-  const program = await startOn(core, ['nginx', '-p', prefix, '-c', file], /start worker process (\d+)/);
+  const where = { core, outputFile: path.join(prefix, 'output') };
+  const program = await startOn(where, ['nginx', '-p', prefix, '-c', file], /start worker process (\d+)/);
   return { pids: childrenOf(program.pid), stop: program.stop };
 }
