@@ -17,10 +17,16 @@ export type RedisTarget =
       password: string;
     };
 
-/** Lua that Redis runs whole or not at all. Every key of one run must stand in one hash slot. */
-export interface Script {
+/** Lua that Redis runs whole or not at all. */
+export interface Lua {
   readonly text: string;
   readonly sha1: string;
+}
+
+/** Lua for one key. Every other key that it touches must stand in the same hash slot. */
+export interface Script extends Lua {
+  /** The same for many keys, each run as if alone: with arguments of its own, and an error of its own. */
+  readonly forMany: Lua;
 }
 
 /** Thrown where Redis cannot be asked: dead, stalled, or not able to write. */
@@ -50,10 +56,30 @@ export interface RedisLink {
 // Redis answers in well under 1 ms; beyond this it is stalled. node-redis' own command timeout does not cover commands
 // already written, so the deadline is ours.
 export const redisDeadlineMs = 200;
+// More would hold up the others who ask Redis: a run takes it a few µs.
+const runsMax = 100;
 const heartbeatMs = 400;
 const openWithinMs = 1_000;
 
 export function script(text: string): Script {
+  const many = `
+local keys, words, answers, at = KEYS, ARGV, {}, 1
+local function one(KEYS, ARGV)
+${text}
+end
+for i, key in ipairs(keys) do
+  local own, count = {}, tonumber(words[at])
+  for j = 1, count do own[j] = words[at + j] end
+  at = at + count + 1
+  local ok, answer = pcall(one, { key }, own)
+  if not ok then answer = redis.error_reply(type(answer) == 'table' and answer.err or tostring(answer)) end
+  answers[i] = answer or false
+end
+return answers`;
+  return { ...hashed(text), forMany: hashed(many) };
+}
+
+function hashed(text: string): Lua {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }
 
@@ -97,6 +123,15 @@ interface Client {
   eval(text: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   destroy(): void;
+}
+
+/** One run of a script that waits to be sent. */
+interface Run {
+  key: string;
+  args: readonly string[];
+  onLate: ((answer: unknown) => void) | undefined;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
 }
 
 // A write, so that a replica or a full disk counts as what it is; it tells the time as well.
@@ -151,8 +186,8 @@ export function openRedis(url: string, log: Log): RedisLink {
     return promise;
   }
 
-  async function evaluate({ text, sha1 }: Script, key: string, args: readonly string[]): Promise<unknown> {
-    const options = { keys: [key], arguments: [...args] };
+  async function evaluate({ text, sha1 }: Lua, keys: string[], args: readonly string[]): Promise<unknown> {
+    const options = { keys, arguments: [...args] };
     try {
       return await client.evalSha(sha1, options);
     } catch (error) {
@@ -162,10 +197,64 @@ export function openRedis(url: string, log: Log): RedisLink {
     }
   }
 
+  const queues = new Map<Script, Run[]>();
+
+  /**
+   * Runs of one script that are asked for in one turn of the event loop go to Redis as one command: a command takes 13 µs of
+   * our time, one more run in it 3 (measured 2026-11-20). In a cluster their keys may stand on different servers.
+   */
+  function enqueue(
+    which: Script,
+    key: string,
+    args: readonly string[],
+    onLate?: Run['onLate'],
+  ): Promise<unknown> {
+    if (target?.kind === 'cluster') return bounded(() => evaluate(which, [key], args), onLate);
+    return new Promise((resolve, reject) => {
+      const run = { key, args, onLate, resolve, reject };
+      const queue = queues.get(which);
+      if (queue === undefined) {
+        queues.set(which, [run]);
+        setImmediate(sendQueue, which);
+      } else queue.push(run);
+    });
+  }
+
+  function sendQueue(which: Script): void {
+    const runs = queues.get(which) ?? [];
+    queues.delete(which);
+    for (let i = 0; i < runs.length; i += runsMax) void runAll(which, runs.slice(i, i + runsMax));
+  }
+
+  async function runAll(which: Script, runs: readonly Run[]): Promise<void> {
+    const [first] = runs;
+    try {
+      if (first !== undefined && runs.length === 1) {
+        first.resolve(await bounded(() => evaluate(which, [first.key], first.args), first.onLate));
+        return;
+      }
+      const words = runs.flatMap(({ args }) => [String(args.length), ...args]);
+      const keys = runs.map(({ key }) => key);
+      const answers = await bounded(
+        () => evaluate(which.forMany, keys, words) as Promise<unknown[]>,
+        (late) => runs.forEach(({ onLate }, i) => late[i] instanceof Error || onLate?.(late[i])),
+      );
+      for (const [i, run] of runs.entries()) settle(run, answers[i]);
+    } catch (error) {
+      for (const run of runs) run.reject(error);
+    }
+  }
+
+  function settle({ resolve, reject }: Run, answer: unknown): void {
+    if (!(answer instanceof Error)) return resolve(answer);
+    fault(answer);
+    reject(new RedisUnavailable('Redis failed', { cause: answer }));
+  }
+
   async function beat(): Promise<void> {
     const sentAt = Date.now();
     try {
-      const time = Number(await bounded(() => evaluate(heartbeat, 'almanac:heartbeat', [])));
+      const time = Number(await bounded(() => evaluate(heartbeat, ['almanac:heartbeat'], [])));
       clockOffsetMs = time - (sentAt + Date.now()) / 2;
       if (!usable && !closed) log.info('Redis answers');
       usable = true;
@@ -193,7 +282,7 @@ export function openRedis(url: string, log: Log): RedisLink {
     },
     ask: (work) => (usable ? bounded(work) : Promise.reject(leftAlone())),
     run: (which, key, args, onLate) =>
-      usable ? bounded(() => evaluate(which, key, args), onLate) : Promise.reject(leftAlone()),
+      usable ? enqueue(which, key, args, onLate) : Promise.reject(leftAlone()),
     opened: () =>
       Promise.race([first.promise, new Promise<void>((resolve) => setTimeout(resolve, openWithinMs))]),
     close() {
