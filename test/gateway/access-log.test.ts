@@ -1,0 +1,52 @@
+import test from 'ava';
+import { createLog } from '../../kernel/log.ts';
+import { exchange } from './raw.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+test('each call leaves one line: who, what, how it ended and where its time went; and no key, no query', async (t) => {
+  const lines: string[] = [];
+  const log = createLog('gateway', 'info', { write: (line) => void lines.push(line) });
+  const gateway = await startTestGateway({ log });
+  const { account, key } = gateway.accounts.addAccount();
+  const calls = [
+    `/v1/series/A?from=2024&api_key=${key}`,
+    `/v1/series/${key}`,
+    `/v1/series/${key.replace('_', '%5F')}`,
+    `/v1/nothing/${key}`,
+    `/v1/series/A?q=${key}`,
+  ];
+  for (const path of calls) await fetch(gateway.url + path, { headers: { 'x-api-key': key } });
+  await exchange(gateway.url, `GET /v1/${key} junk\r\n\r\n`);
+  await gateway.close();
+  const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const ofCalls = entries.filter(({ msg }) => msg === 'call');
+  t.is(ofCalls.length, calls.length);
+  t.like(ofCalls[0], {
+    level: 30,
+    room: 'gateway',
+    ip: '127.0.0.1',
+    account_id: account.id,
+    method: 'GET',
+    route: '/v1/series/:id',
+    path: '/v1/series/A',
+    status: 200,
+    complete: true,
+  });
+  for (const name of [
+    'bytes',
+    'credential_ms',
+    'rate_ms',
+    'quota_ms',
+    'upstream_ms',
+    'answer_ms',
+    'total_ms',
+  ]) {
+    t.true(Number(ofCalls[0]?.[name]) > 0, name);
+  }
+  t.regex(String(ofCalls[0]?.['request_id']), /^[0-9a-f-]{36}$/);
+  t.regex(String(ofCalls[0]?.['key_id']), /^key_/);
+  t.like(ofCalls[3], { status: 404, code: 'not_found', route: undefined, path: undefined });
+  t.is(entries.filter(({ code }) => code === 'invalid_request').length, 1, 'junk leaves a line as well');
+  t.false(lines.join('').includes(key.slice(8)), 'no line holds the key');
+  t.notRegex(lines.join(''), /from=2024/);
+});

@@ -1,0 +1,139 @@
+import test, { type ExecutionContext } from 'ava';
+import { exchange } from './raw.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+const metrics = { host: '127.0.0.1', port: 0 };
+
+/** Every sample by its name and labels, as they stand in the text. */
+async function scrape(t: ExecutionContext, url: string | undefined): Promise<Map<string, number>> {
+  const response = await fetch(`${url}/metrics`);
+  t.is(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+  const samples = new Map<string, number>();
+  const text = await response.text();
+  t.true(text.endsWith('\n'));
+  const families = new Map<string, string>();
+  for (const line of text.trimEnd().split('\n')) {
+    const type = /^# TYPE (\w+) (counter|gauge|histogram)$/.exec(line);
+    if (type !== null) families.set(type[1] ?? '', type[2] ?? '');
+    if (line.startsWith('#')) {
+      t.regex(line, /^# (?:HELP \w+ \S.*|TYPE \w+ \w+)$/);
+      continue;
+    }
+    const sample = /^(\w+)((?:\{(?:\w+="(?:[^"\\\n]|\\[\\"n])*",?)+\})?) (\S+)$/.exec(line);
+    const [, name = '', labels = '', value = ''] = sample ?? [];
+    t.true(
+      families.has(name) || families.get(name.replace(/_(?:bucket|sum|count)$/, '')) === 'histogram',
+      line,
+    );
+    t.true(Number.isFinite(Number(value)), line);
+    t.false(samples.has(name + labels), `${line} stands twice`);
+    samples.set(name + labels, Number(value));
+  }
+  return samples;
+}
+
+/** Resolves once the calls have ended for the gateway too, which is after their answers have reached the client. */
+async function allEnded(t: ExecutionContext, url: string | undefined): Promise<Map<string, number>> {
+  for (;;) {
+    const samples = await scrape(t, url);
+    if (samples.get('almanac_gateway_requests_under_way') === 0) return samples;
+  }
+}
+
+test('requests are counted by group and class of status, refusals by their code, and no label tells of a client', async (t) => {
+  const gateway = await startTestGateway({ metrics });
+  const { key, account } = gateway.accounts.addAccount({ plan: 'free', limit: 2 });
+  const get = (path: string, apiKey = key) => fetch(gateway.url + path, { headers: { 'x-api-key': apiKey } });
+  t.is((await get('/v1/series/SECRET.SERIES')).status, 200);
+  t.is((await get('/v1/funds/1/nav')).status, 200);
+  t.is((await get('/v1/series/B')).status, 402);
+  t.is((await get('/v1/series/B', `${key}x`)).status, 401);
+  const burst = await Promise.all(Array.from({ length: 40 }, () => get('/v1/trade')));
+  const limited = burst.filter(({ status }) => status === 429).length;
+  t.true(limited > 0);
+  t.is((await get('/v1/nothing')).status, 404);
+  t.is((await get('/nowhere')).status, 404);
+  t.is((await exchange(gateway.url, 'HELO mail\r\n\r\n'))[0]?.status, 400);
+
+  const { metricsUrl } = gateway.gateway;
+  const samples = await allEnded(t, metricsUrl);
+  const requests = (group: string, status: string) =>
+    samples.get(`almanac_gateway_requests_total{group="${group}",status="${status}"}`);
+  t.is(requests('series', '2xx'), 1);
+  t.is(requests('series', '4xx'), 2);
+  t.is(requests('funds', '2xx'), 1);
+  t.is(requests('trade', '4xx'), 40);
+  t.is(requests('other', '4xx'), 2);
+  const failures = (code: string) => samples.get(`almanac_gateway_failures_total{code="${code}"}`);
+  t.is(failures('unauthorized'), 1);
+  t.is(failures('rate_limited'), limited);
+  t.is(failures('quota_exceeded'), 1 + 40 - limited);
+  t.is(failures('not_found'), 2);
+  t.is(samples.get('almanac_gateway_requests_malformed_total'), 1);
+  t.is(samples.get('almanac_gateway_requests_cut_off_total'), 0);
+
+  const bucket = (le: string) =>
+    samples.get(`almanac_gateway_request_duration_seconds_bucket{group="trade",le="${le}"}`) ?? Number.NaN;
+  const bounds = ['0.001', '0.01', '0.1', '1', '10', '+Inf'];
+  for (const [i, le] of bounds.slice(1).entries()) t.true(bucket(le) >= bucket(bounds[i] as string));
+  t.is(bucket('+Inf'), 40);
+  t.is(samples.get('almanac_gateway_request_duration_seconds_count{group="trade"}'), 40);
+  t.true((samples.get('almanac_gateway_request_duration_seconds_sum{group="trade"}') ?? 0) > 0);
+  t.true((samples.get('almanac_gateway_stage_seconds_total{stage="upstream"}') ?? 0) > 0);
+
+  const text = await (await fetch(`${metricsUrl}/metrics`)).text();
+  for (const secret of [key, account.id, 'SECRET.SERIES', 'nowhere']) t.false(text.includes(secret), secret);
+  t.is((await fetch(`${metricsUrl}/anything`)).status, 404);
+  await gateway.close();
+  await t.throwsAsync(fetch(`${metricsUrl}/metrics`), undefined, 'it ends with the gateway');
+});
+
+test('a room that is away and Redis that is away are seen', async (t) => {
+  const gateway = await startTestGateway({
+    metrics,
+    dataApiUrls: ['http://127.0.0.1:1'],
+    redisUrl: 'redis://127.0.0.1:1',
+  });
+  const { metricsUrl } = gateway.gateway;
+  const { key } = gateway.accounts.addAccount();
+  const up = (room: string, url: string) => `almanac_gateway_upstream_up{room="${room}",url="${url}"}`;
+  const before = await scrape(t, metricsUrl);
+  t.is(before.get(up('data-api', 'http://127.0.0.1:1')), 1);
+  t.is(before.get('almanac_gateway_redis_up'), 0);
+  t.is(before.get('almanac_gateway_journal_entries'), 0);
+  const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+  t.is(response.status, 502);
+  const after = await allEnded(t, metricsUrl);
+  t.is(after.get(up('data-api', 'http://127.0.0.1:1')), 0);
+  t.is(after.get(up('accounts-api', gateway.accounts.upstream.url)), 1);
+  t.is(after.get('almanac_gateway_failures_total{code="upstream_error"}'), 1);
+  await gateway.close();
+});
+
+test('a client that leaves before its answer is counted as such, not as answered', async (t) => {
+  const gateway = await startTestGateway({ metrics });
+  const { key } = gateway.accounts.addAccount();
+  const left = new AbortController();
+  gateway.dataApi.answer = () => left.abort();
+  await t.throwsAsync(
+    fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key }, signal: left.signal }),
+  );
+  const samples = await allEnded(t, gateway.gateway.metricsUrl);
+  t.is(samples.get('almanac_gateway_requests_cut_off_total'), 1);
+  t.is(samples.get('almanac_gateway_requests_total{group="series",status="4xx"}'), 1);
+  await gateway.close();
+});
+
+test('the figures of the process are there, and the loop of an idle one does not lag', async (t) => {
+  const gateway = await startTestGateway({ metrics });
+  const samples = await scrape(t, gateway.gateway.metricsUrl);
+  for (const name of [
+    'nodejs_heap_size_used_bytes',
+    'process_resident_memory_bytes',
+    'process_cpu_seconds',
+  ]) {
+    t.true((samples.get(name) ?? 0) > 0, name);
+  }
+  t.true((samples.get('nodejs_eventloop_lag_mean_seconds') ?? Number.NaN) >= 0);
+  await gateway.close();
+});
