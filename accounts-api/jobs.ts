@@ -14,6 +14,8 @@ export type MailJob =
   | { mail: 'reset_password'; email: string }
   /** The link to the new address. */
   | { mail: 'change_email'; accountId: string; email: string }
+  /** Word of a key that is about to expire, to the holder of its account. */
+  | { mail: 'key_expires'; keyId: string }
   /** Word of something that happened, to the address it concerns. */
   | { mail: 'notice'; notice: Notice; email: string; at: string };
 

@@ -98,3 +98,24 @@ export async function selectNthNewest(
   );
   return rows[0]?.created_at ?? null;
 }
+
+/** Notes that the holders of keys near their end are told. @returns the keys' ids; a thousand at most, the nearest first. */
+export async function noteExpiringKeys(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  now: Date,
+  daysBefore: number,
+): Promise<string[]> {
+  const rows = await db.sequelize.query<{ id: string }>(
+    `update accounts.api_keys set expiry_told_at = $1
+     where id in (
+       select id from accounts.api_keys
+       where revoked_at is null and expiry_told_at is null
+         and expires_at > $1 and expires_at <= $1::timestamptz + $2 * interval '1 day'
+         and expires_at - created_at > $2 * interval '1 day'
+       order by expires_at, id limit 1000 for no key update skip locked)
+     returning id`,
+    { bind: [now, daysBefore], type: QueryTypes.SELECT, transaction },
+  );
+  return rows.map(({ id }) => id);
+}

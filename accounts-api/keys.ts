@@ -171,22 +171,35 @@ export async function issueKey(
  * Ends a key at once; one that has ended already stays as it is.
  * @throws Failure `not_found` where the account has no such key.
  */
-export async function revokeKey(deps: Deps, { accountId, actor }: Caller, keyId: string): Promise<KeyRecord> {
+export async function revokeKey(deps: Deps, caller: Caller, keyId: string): Promise<KeyRecord> {
   const now = deps.clock.now();
   return deps.db.sequelize.transaction(async (transaction) => {
     const lock = transaction.LOCK.NO_KEY_UPDATE;
-    const key = await deps.db.keys.findOne({ where: { id: keyId, accountId }, transaction, lock });
+    const key = await deps.db.keys.findOne({
+      where: { id: keyId, accountId: caller.accountId },
+      transaction,
+      lock,
+    });
     if (key === null) fail('not_found', 'The account has no key of that id.');
-    if (key.revokedAt === null) {
-      await key.update({ revokedAt: now, slot: null }, { transaction });
-      const detail = { name: key.name, masked: key.mask };
-      await deps.db.auditEvents.create(
-        { at: now, accountId, ...actor, action: 'key.revoked', subject: key.id, detail },
-        { transaction },
-      );
-    }
+    if (key.revokedAt === null) await endKeyWithin(deps, transaction, caller, key);
     return keyRecord(key, now);
   });
+}
+
+/** Ends a key that is held by a transaction which is under way. */
+export async function endKeyWithin(
+  deps: Deps,
+  transaction: Transaction,
+  { accountId, actor }: Caller,
+  key: ApiKey,
+): Promise<void> {
+  const now = deps.clock.now();
+  await key.update({ revokedAt: now, slot: null }, { transaction });
+  const detail = { name: key.name, masked: key.mask };
+  await deps.db.auditEvents.create(
+    { at: now, accountId, ...actor, action: 'key.revoked', subject: key.id, detail },
+    { transaction },
+  );
 }
 
 /** @throws Failure `rate_limited` where ten keys were made within the hour: a loop that makes and revokes is a mistake. */

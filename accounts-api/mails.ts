@@ -7,6 +7,7 @@ export const pages = {
   verifyEmail: '/dashboard/verify-email',
   setPassword: '/dashboard/set-password',
   login: '/dashboard/login',
+  keys: '/dashboard/keys',
 } as const;
 
 interface Text {
@@ -73,6 +74,22 @@ export function changeEmailMail(to: string, link: string): Mail {
   });
 }
 
+/** @param expiresAt ISO instant. */
+export function keyExpiresMail(
+  to: string,
+  key: { name: string; mask: string; expiresAt: string },
+  publicUrl: string,
+): Mail {
+  return mail(to, {
+    subject: 'An API key expires soon',
+    paragraphs: [
+      `The API key "${key.name}" (${key.mask}) stops working on ${dayAndTime(key.expiresAt)}.`,
+      'If something still uses it: make a new key, put it in place, then revoke this one. Here you can do both.',
+    ],
+    link: publicUrl + pages.keys,
+  });
+}
+
 const notices: Record<Notice, { subject: string; happened: string }> = {
   password_changed: {
     subject: 'Your password was changed',
@@ -101,11 +118,17 @@ const notices: Record<Notice, { subject: string; happened: string }> = {
 /** @param at ISO instant. */
 export function noticeMail(to: string, notice: Notice, at: string): Mail {
   const { subject, happened } = notices[notice];
-  const when = `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
   return mail(to, {
     subject,
-    paragraphs: [`${happened} on ${when}.`, 'If it was not you, write to whoever runs this service at once.'],
+    paragraphs: [
+      `${happened} on ${dayAndTime(at)}.`,
+      'If it was not you, write to whoever runs this service at once.',
+    ],
   });
+}
+
+function dayAndTime(instant: string): string {
+  return `${instant.slice(0, 10)} at ${instant.slice(11, 16)} UTC`;
 }
 
 function mail(to: string, { subject, paragraphs, link }: Text): Mail {

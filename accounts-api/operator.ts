@@ -9,13 +9,14 @@ import { accountRecord, accountRecords, type AccountRecord } from './account.ts'
 import type { Deps } from './database.ts';
 import { emailField, nameField } from './fields.ts';
 import { newId } from './ids.ts';
-import { issueKey, keyRecord, revokeKey as endKey, type KeyRecord } from './keys.ts';
+import { endKeyWithin, issueKey, keyRecord, revokeKey as endKey, type KeyRecord } from './keys.ts';
 import type { Account } from './models/account.ts';
+import type { ApiKey } from './models/api-key.ts';
 import type { Actor } from './models/audit-event.ts';
 import { findAccountByEmail, findKeys } from './operator.sql.ts';
 import { monthUsage, type MonthUsage } from './usage.ts';
 
-const operator: Actor = { actorKind: 'operator', actorId: null };
+export const operator: Actor = { actorKind: 'operator', actorId: null };
 
 const newAccount = z.strictObject({ email: emailField, name: nameField.optional(), plan: z.string() });
 const newKey = z.strictObject({ name: nameField });
@@ -117,16 +118,40 @@ export async function listKeys(deps: Deps, accountRef: string): Promise<KeyRecor
  * @throws Failure `not_found`, or `conflict` where several keys have the mask.
  */
 export async function revokeKey(deps: Deps, keyRef: string): Promise<KeyRecord> {
+  const { accountId, id } = await findKey(deps, keyRef);
+  return endKey(deps, { accountId, actor: operator }, id);
+}
+
+/**
+ * Puts a new key of the same name and expiry in the place of one that works; the old one ends with the answer.
+ * @returns the new record; `key` is its value: show it once.
+ * @throws Failure `not_found`, or `conflict` for a key that has ended already.
+ */
+export async function rotateKey(deps: Deps, keyRef: string): Promise<KeyRecord & { key: string }> {
+  const { accountId, id } = await findKey(deps, keyRef);
+  const { record, value } = await deps.db.sequelize.transaction(async (transaction) => {
+    const lock = transaction.LOCK.NO_KEY_UPDATE;
+    await deps.db.accounts.findByPk(accountId, { transaction, lock }); // those who make keys take turns by it
+    const old = await deps.db.keys.findOne({ where: { id, accountId }, transaction, lock });
+    if (old === null || keyRecord(old, deps.clock.now()).status !== 'active') {
+      fail('conflict', 'The key has ended already: make a new one.');
+    }
+    await endKeyWithin(deps, transaction, { accountId, actor: operator }, old);
+    const { name, expiresAt } = old;
+    return issueKey(deps, transaction, { accountId, actor: operator }, { name, expiresAt });
+  });
+  return { ...record, key: value };
+}
+
+async function findKey(deps: Deps, keyRef: string): Promise<ApiKey> {
   const hash = isWellFormedApiKey(keyRef) ? hashApiKey(keyRef) : null;
   const found = await findKeys(deps.db, hash === null ? { idOrMask: keyRef } : { hash });
   if (found.length > 1) {
     const ids = found.map((key) => key.id).join(', ');
     fail('conflict', `Several keys look like that: ${ids}. Name the key by its id.`);
   }
-  const key = found[0];
   // The reference is not repeated: it may be a key's value.
-  if (key === undefined) fail('not_found', 'There is no key of that id, mask or value.');
-  return endKey(deps, { accountId: key.accountId, actor: operator }, key.id);
+  return found[0] ?? fail('not_found', 'There is no key of that id, mask or value.');
 }
 
 /** What an account has used this month. @throws Failure `not_found`. */
@@ -134,7 +159,7 @@ export async function usage(deps: Deps, accountRef: string): Promise<MonthUsage>
   return monthUsage(deps, await findAccount(deps, accountRef));
 }
 
-async function findAccount(deps: Deps, accountRef: string): Promise<Account> {
+export async function findAccount(deps: Deps, accountRef: string): Promise<Account> {
   const account = accountRef.includes('@')
     ? await findAccountByEmail(deps.db, accountRef)
     : await deps.db.accounts.findByPk(accountRef);

@@ -7,6 +7,7 @@ import type { Handler } from '../kernel/http.ts';
 import { parseBody, parseQuery } from '../kernel/params.ts';
 import { findAccount, holdAccount } from './account.ts';
 import { signedInOf } from './caller.ts';
+import type { Deps } from './database.ts';
 import type { SignInDeps } from './deps.ts';
 import { sendOne } from './envelope.ts';
 import { emailField, noParameters, passwordField } from './fields.ts';
@@ -126,18 +127,25 @@ function checkPassword(deps: SignInDeps, account: Account, field: string, passwo
 }
 
 /** The new password is in force, and every session and every mailed link of before is not. The holder is told by mail. */
-async function replacePassword(
-  deps: SignInDeps,
+export async function replacePassword(
+  deps: Deps & Pick<SignInDeps, 'jobs'>,
   transaction: Transaction,
   account: Account,
-  { passwordHash, actor, ip }: { passwordHash: string; actor: Actor; ip: string },
+  { passwordHash, actor, ip }: { passwordHash: string; actor: Actor; ip?: string },
 ): Promise<void> {
   const at = deps.clock.now();
   const action = account.passwordHash === null ? 'password.set' : 'password.changed';
   await account.update({ passwordHash, credentialVersion: account.credentialVersion + 1 }, { transaction });
   await deleteSessionsOf(deps.db, transaction, account.id, null);
   await deps.db.auditEvents.create(
-    { at, accountId: account.id, ...actor, action, subject: account.id, detail: { ip } },
+    {
+      at,
+      accountId: account.id,
+      ...actor,
+      action,
+      subject: account.id,
+      detail: ip === undefined ? {} : { ip },
+    },
     { transaction },
   );
   const { email } = account;

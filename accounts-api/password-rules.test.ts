@@ -80,6 +80,8 @@ test('passwords that are tried first are refused, however they are dressed up', 
 
 test('what is made of the own name or address is refused', (t) => {
   t.throws(() => check('zoemueller1', ['zoemueller@example.org', null]), { message: /your name/ });
+  t.throws(() => check('zoe.vd@example.org', ['zoe.vd@example.org', null]), { message: /your name/ });
+  t.throws(() => check('OrgExample-Zoe1', ['zoe.vd@example.org', null]), { message: /your name/ });
   t.throws(() => check('Vandersluys2026', ['z@example.org', 'Zoë Vandersluys']), { message: /your name/ });
   t.notThrows(() => check('vandersluys grows tall beans', ['zoe@example.org', 'Zoë Vandersluys']));
 });

@@ -82,10 +82,12 @@ function isStem(word: string): boolean {
   return word.length >= stemLengthMin && common.has(word);
 }
 
-/** Whether nothing but a word of the context, figures and signs is in it. */
+/** Whether hardly anything is left of it without the words of the context. */
 function isMadeOf(password: string, words: readonly string[]): boolean {
   const plain = password.toLowerCase();
-  return words.some((word) => word.length >= 4 && plain.includes(word) && plain.length - word.length < 5);
+  const longestFirst = words.filter((word) => word.length >= 2).toSorted((a, b) => b.length - a.length);
+  const rest = longestFirst.reduce((left, word) => left.replaceAll(word, ''), plain);
+  return rest !== plain && rest.length < 5;
 }
 
 /** Letters for the figures and signs that stand in for them, leaving out what is only appended. */

@@ -4,12 +4,14 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { connect, type Deps } from './database.ts';
-import { startWork, type MailJob } from './jobs.ts';
+import { tellOfExpiringKeys } from './expiring-keys.ts';
+import { openJobs, startWork, type MailJob } from './jobs.ts';
 import { createMailer, type Mail, type Mailer, type MailSettings } from './mail.ts';
 import { mintMailToken } from './mail-tokens.ts';
 import {
   accountExistsMail,
   changeEmailMail,
+  keyExpiresMail,
   linkTo,
   noticeMail,
   resetPasswordMail,
@@ -38,22 +40,34 @@ interface WorkerDeps extends Deps {
   publicUrl: string;
 }
 
+const lookForExpiringKeysEveryMs = 60 * 60_000;
+
 /** @throws Error where the database does not answer. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { plans, clock, log, publicUrl } = options;
   const db = connect(options.databaseUrl);
   const mailer = createMailer(options.mail, log);
-  const deps = { db, plans, clock, publicUrl };
+  const jobs = openJobs(db.sequelize, options.databaseUrl, log);
+  const deps = { db, plans, clock, publicUrl, jobs };
   try {
     const work = await startWork(options.databaseUrl, log, (job) => perform(deps, mailer, job));
+    const lookForExpiringKeys = () =>
+      void tellOfExpiringKeys(deps).catch((error: unknown) =>
+        log.warn({ err: error }, 'keys that expire soon could not be told of; it will be tried again'),
+      );
+    lookForExpiringKeys();
+    const looking = setInterval(lookForExpiringKeys, lookForExpiringKeysEveryMs);
     return {
       async close() {
+        clearInterval(looking);
         await work.close();
+        await jobs.close();
         mailer.close();
         await db.close();
       },
     };
   } catch (error) {
+    await jobs.close();
     mailer.close();
     await db.close();
     throw error;
@@ -74,6 +88,8 @@ async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
       return mailOfAccount(deps, job.accountId, null, 'verify_email');
     case 'change_email':
       return mailOfAccount(deps, job.accountId, job.email, 'change_email');
+    case 'key_expires':
+      return mailOfKey(deps, job.keyId);
     case 'reset_password':
       return mailOfReset(deps, job.email);
     default:
@@ -112,6 +128,14 @@ async function mailOfAccount(
   const about = { purpose, signup_id: null, account_id: accountId, email, credentialVersion };
   const link = linkTo(deps.publicUrl, 'verifyEmail', await mintMailToken(deps, about));
   return purpose === 'change_email' ? changeEmailMail(email, link) : verifyEmailMail(email, link);
+}
+
+async function mailOfKey(deps: WorkerDeps, keyId: string): Promise<Mail | null> {
+  const key = await deps.db.keys.findByPk(keyId);
+  const account = key && (await deps.db.accounts.findByPk(key.accountId));
+  if (key?.expiresAt == null || key.revokedAt !== null || account?.status !== 'active') return null;
+  const { name, mask, expiresAt } = key;
+  return keyExpiresMail(account.email, { name, mask, expiresAt: expiresAt.toISOString() }, deps.publicUrl);
 }
 
 async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null> {

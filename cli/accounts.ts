@@ -1,38 +1,68 @@
-// almanac accounts: create, list, set-plan.
+// almanac accounts: create, list, set-plan, set-password, send-reset, disable, enable.
 import { createAccount, listAccounts, setPlan } from '../accounts-api/operator.ts';
-import { UsageError, printJson, printTable, readWords, type Command } from './command.ts';
+import { sendReset, setPassword, setStatus } from '../accounts-api/operator-access.ts';
+import { UsageError, printJson, printTable, readSecret, readWords, type Command } from './command.ts';
 import { withAccounts } from './with-accounts.ts';
 
+type Records = Awaited<ReturnType<typeof listAccounts>>;
+
 export const accounts: Command = {
-  summary: 'create an account, list them, put one on a plan',
+  summary: 'create an account, list them, set plan or password, mail a reset, disable, enable',
   usage: `Usage: almanac accounts create <e-mail> [--name NAME] [--plan PLAN] [--json]
        almanac accounts list [--json]
-       almanac accounts set-plan <id or e-mail> <plan> [--json]`,
+       almanac accounts set-plan <id or e-mail> <plan> [--json]
+       almanac accounts set-password <id or e-mail> [--json]     reads the password from the terminal or standard input
+       almanac accounts send-reset <id or e-mail> [--json]       mails the link to a new password
+       almanac accounts disable|enable <id or e-mail> [--json]
+
+A disabled account's keys are refused on the next call and its sessions end. A new password ends the sessions, too.`,
   async run(args) {
     const { values, positionals } = readWords(args, {
       json: { type: 'boolean', default: false },
       name: { type: 'string' },
       plan: { type: 'string' },
     });
-    const [action, ...rest] = positionals;
+    const [action = '', ...rest] = positionals;
+    if (action === 'list' && rest.length === 0) return print(await withAccounts(listAccounts), values.json);
+    const [account = ''] = rest;
     if (action === 'create' && rest.length === 1) {
-      const wish = {
-        email: rest[0] ?? '',
-        plan: values.plan ?? 'free',
-        ...(values.name === undefined ? {} : { name: values.name }),
-      };
+      const { name, plan = 'free' } = values;
+      const wish = { email: account, plan, ...(name === undefined ? {} : { name }) };
       return print(await withAccounts(async (deps) => [await createAccount(deps, wish)]), values.json);
     }
-    if (action === 'list' && rest.length === 0) return print(await withAccounts(listAccounts), values.json);
-    if (action === 'set-plan' && rest.length === 2) {
-      const [account = '', plan = ''] = rest;
-      return print(await withAccounts(async (deps) => [await setPlan(deps, account, plan)]), values.json);
+    const change = changes[action];
+    if (change === undefined || rest.length !== change.words) {
+      throw new UsageError(`accounts takes create, list or ${Object.keys(changes).join(', ')}.`);
     }
-    throw new UsageError('accounts takes create, list or set-plan.');
+    return print([await change.run(account, rest[1] ?? '')], values.json);
   },
 };
 
-function print(records: Awaited<ReturnType<typeof listAccounts>>, json: boolean): void {
+/** The actions on one account, by their word. */
+const changes: Record<
+  string,
+  { words: number; run(account: string, word: string): Promise<Records[number]> }
+> = {
+  'set-plan': {
+    words: 2,
+    run: (account, plan) => withAccounts((deps) => setPlan(deps, account, plan)),
+  },
+  'set-password': {
+    words: 1,
+    async run(account) {
+      // Not a word of the command: those stand in the list of processes and in the shell's history.
+      const password = await readSecret('New password: ');
+      return withAccounts((deps) =>
+        setPassword(deps, account, { password, lengthMin: deps.passwordLengthMin }),
+      );
+    },
+  },
+  'send-reset': { words: 1, run: (account) => withAccounts((deps) => sendReset(deps, account)) },
+  disable: { words: 1, run: (account) => withAccounts((deps) => setStatus(deps, account, 'disabled')) },
+  enable: { words: 1, run: (account) => withAccounts((deps) => setStatus(deps, account, 'active')) },
+};
+
+function print(records: Records, json: boolean): void {
   if (json) return printJson({ accounts: records });
   printTable(
     ['id', 'e-mail', 'plan', 'status', 'created'],

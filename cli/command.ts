@@ -1,4 +1,6 @@
 // What every command of the command line is, and how it reads its words and prints its answer.
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 
 export interface Command {
@@ -17,6 +19,21 @@ export function readWords<const Options extends ParseArgsOptionsConfig>(args: st
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+}
+
+/** One line from the terminal, which does not show it, or the first line of standard input. @throws UsageError where there is none. */
+export async function readSecret(question: string): Promise<string> {
+  const isTerminal = process.stdin.isTTY;
+  if (isTerminal) process.stderr.write(question);
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: unseen, terminal: isTerminal });
+  try {
+    for await (const line of lines) return line;
+  } finally {
+    lines.close();
+    if (isTerminal) process.stderr.write('\n');
+  }
+  throw new UsageError('Nothing came on standard input.');
 }
 
 /** One line of JSON, for machines. */

@@ -1,13 +1,14 @@
-// almanac keys: create, list, revoke. A new key's value is printed once.
-import { createKey, listKeys, revokeKey } from '../accounts-api/operator.ts';
+// almanac keys: create, list, revoke, rotate. A new key's value is printed once.
+import { createKey, listKeys, revokeKey, rotateKey } from '../accounts-api/operator.ts';
 import { UsageError, printJson, printTable, readWords, type Command } from './command.ts';
 import { withAccounts } from './with-accounts.ts';
 
 export const keys: Command = {
-  summary: "create an account's key, list them, revoke one",
+  summary: "create an account's key, list them, revoke or replace one",
   usage: `Usage: almanac keys create <account id or e-mail> [--name NAME] [--json]
        almanac keys list <account id or e-mail> [--json]
        almanac keys revoke <key id, masked key or the key itself> [--json]
+       almanac keys rotate <key id, masked key or the key itself> [--json]   ends it and prints the one in its place
 
 A revoked key is refused on the next call.`,
   async run(args) {
@@ -17,9 +18,11 @@ A revoked key is refused on the next call.`,
     });
     const [action, subject, ...rest] = positionals;
     if (subject === undefined || rest.length > 0)
-      throw new UsageError('keys takes create, list or revoke, and one name.');
-    if (action === 'create') {
-      const made = await withAccounts((deps) => createKey(deps, subject, values.name));
+      throw new UsageError('keys takes create, list, revoke or rotate, and one name.');
+    if (action === 'create' || action === 'rotate') {
+      const made = await withAccounts((deps) =>
+        action === 'create' ? createKey(deps, subject, values.name) : rotateKey(deps, subject),
+      );
       if (values.json) return printJson(made);
       process.stdout.write(`API key: ${made.key}\n(${made.id}; shown this once)\n`);
     } else if (action === 'list') {
@@ -41,7 +44,7 @@ A revoked key is refused on the next call.`,
       if (values.json) return printJson(ended);
       process.stdout.write(`revoked ${ended.id} (${ended.masked})\n`);
     } else {
-      throw new UsageError(`keys takes create, list or revoke, not "${action}".`);
+      throw new UsageError(`keys takes create, list, revoke or rotate, not "${action}".`);
     }
   },
 };

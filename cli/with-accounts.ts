@@ -1,31 +1,40 @@
 // The accounts of an installation, for commands that work on them: the same functions that accounts-api serves.
 import { connect, type Deps } from '../accounts-api/database.ts';
+import { openJobs, type Jobs } from '../accounts-api/jobs.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createLog } from '../kernel/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
 import { withInstallation, type Installation } from './installation.ts';
 
+/** As the rooms have them; a mail is a job for the worker that runs, or for the next that is started. */
+export interface CommandDeps extends Deps {
+  jobs: Jobs;
+  passwordLengthMin: number;
+}
+
 /** Runs work on the accounts of an installation that is open already. */
 export async function withAccountsOf<T>(
   installation: Installation,
-  work: (deps: Deps) => Promise<T>,
+  work: (deps: CommandDeps) => Promise<T>,
 ): Promise<T> {
   const { databaseUrl, settings } = installation;
-  const redis =
-    settings.redisUrl === undefined
-      ? undefined
-      : openRedis(settings.redisUrl, createLog('command', settings.logLevel));
+  const log = createLog('command', settings.logLevel);
+  const redis = settings.redisUrl === undefined ? undefined : openRedis(settings.redisUrl, log);
   const db = connect(databaseUrl, redis);
+  const jobs = openJobs(db.sequelize, databaseUrl, log);
   try {
-    return await work({ db, plans: loadPlans(settings.plansFile), clock: systemClock });
+    const plans = loadPlans(settings.plansFile);
+    const { passwordLengthMin } = settings;
+    return await work({ db, plans, clock: systemClock, jobs, passwordLengthMin });
   } finally {
+    await jobs.close();
     await db.close();
     redis?.close();
   }
 }
 
 /** Opens the installation for the work, and leaves it as it was found. */
-export function withAccounts<T>(work: (deps: Deps) => Promise<T>): Promise<T> {
+export function withAccounts<T>(work: (deps: CommandDeps) => Promise<T>): Promise<T> {
   return withInstallation((installation) => withAccountsOf(installation, work));
 }

@@ -25,6 +25,7 @@ export interface Rooms {
   dataApiUrl: string;
   accountsApiUrl: string;
   accounts: Deps;
+  databaseUrl: string;
   database: Database;
   /** A new account with one key. */
   accountWithKey(plan?: string): Promise<{ accountId: string; keyId: string; key: string }>;
@@ -98,6 +99,7 @@ export async function startRooms(options: RoomsOptions = {}): Promise<Rooms> {
     dataApiUrl: dataApi.url,
     accountsApiUrl: accountsApi.url,
     accounts,
+    databaseUrl: testDatabase.url,
     database,
     async accountWithKey(plan = 'pro') {
       const account = await createAccount(accounts, { email: `account-${(made += 1)}@example.org`, plan });

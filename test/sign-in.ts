@@ -129,8 +129,8 @@ export function readMail(raw: string, to: string): ReceivedMail {
     encoding.toLowerCase() === 'quoted-printable'
       ? body
           .replaceAll('=\n', '')
-          .replaceAll(/=([0-9A-F]{2})/g, (_whole, hex: string) =>
-            String.fromCharCode(Number.parseInt(hex, 16)),
+          .replaceAll(/(?:=[0-9A-F]{2})+/g, (bytes) =>
+            Buffer.from(bytes.replaceAll('=', ''), 'hex').toString(),
           )
       : body;
   return { to, from: header('From'), subject: header('Subject'), text: plain, raw };

@@ -19,6 +19,8 @@ export type Action =
   | 'account.created'
   | 'account.updated'
   | 'account.plan_changed'
+  | 'account.disabled'
+  | 'account.enabled'
   | 'account.closed'
   | 'email.verified'
   | 'email.change_asked'

@@ -1,0 +1,63 @@
+import test from 'ava';
+import { startWorker } from './worker.ts';
+import { tellOfExpiringKeys } from './expiring-keys.ts';
+import { openJobs } from './jobs.ts';
+import { fakeClock, silentLog } from '../test/harness.ts';
+import { startRooms } from '../test/rooms.ts';
+import { startMailbox, testMail } from '../test/sign-in.ts';
+import { dataIn, peopleOf } from '../test/auth/people.ts';
+
+const day = 24 * 60 * 60_000;
+const clock = fakeClock('2026-11-20T10:00:00.000Z');
+const mailbox = await startMailbox();
+const rooms = await startRooms({ clock });
+const { ask, logIn, newPerson } = peopleOf(rooms);
+const jobs = openJobs(rooms.accounts.db.sequelize, rooms.databaseUrl, silentLog);
+test.after.always(async () => {
+  await jobs.close();
+  await rooms.close();
+  await mailbox.close();
+});
+
+test('a key that expires in a week is told of by mail, once, unless it has ended or never lasted longer', async (t) => {
+  const { email, password, session } = await newPerson();
+  const make = async (name: string, days: number) => {
+    const expires_at = new Date(clock.now().getTime() + days * day).toISOString();
+    return dataIn(await ask('POST', '/v1/keys', { body: { name, expires_at }, session }));
+  };
+  const told = await make('the nightly "import" <b>', 10);
+  const revoked = await make('revoked', 9);
+  await make('short', 7);
+  const deps = { ...rooms.accounts, jobs };
+  t.is(await tellOfExpiringKeys(deps), 0);
+  clock.advance(3 * day);
+  t.is(
+    (await ask('DELETE', `/v1/keys/${String(revoked['id'])}`, { session: await logIn(email, password) }))
+      .status,
+    204,
+  );
+
+  // Two workers start at once: each looks, one finds it.
+  const worker = () =>
+    startWorker({
+      databaseUrl: rooms.databaseUrl,
+      plans: rooms.accounts.plans,
+      publicUrl: 'https://almanac.example',
+      mail: { ...testMail, smtpUrl: mailbox.smtpUrl },
+      log: silentLog,
+      clock,
+    });
+  const workers = await Promise.all([worker(), worker()]);
+  const mail = await mailbox.next(email, 'An API key expires soon');
+  t.true(
+    mail.text.includes(
+      `"the nightly "import" <b>" (${String(told['masked'])}) stops working on 2026-11-30 at 10:00 UTC`,
+    ),
+  );
+  t.true(mail.text.includes('https://almanac.example/dashboard/keys'));
+  t.false(mail.raw.includes(String(told['key'])));
+  t.true(mail.raw.includes('&lt;b&gt;'), 'a name is text in HTML, too');
+  t.is(await tellOfExpiringKeys(deps), 0, 'told once');
+  for (const each of workers) await each.close();
+  t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
+});
