@@ -32,6 +32,8 @@ export interface Trouble {
   mendedMs: number;
 }
 
+// More, and clients would see nothing but trouble.
+const atOnceMax = 2;
 const longestMs = 1_800;
 const shortestMs = 150;
 const restartMs = 1_500; // about what a room takes to serve again
@@ -41,7 +43,7 @@ const quietAtEndMs = 1_000;
 export function drawFaults(random: Random, cluster: Cluster, seconds: number): Fault[] {
   const faults: Fault[] = [];
   const busyUntilMs = new Map<Unit, number>();
-  for (let atMs = 300; atMs < seconds * 1000 - quietAtEndMs; atMs += random.between(100, 900)) {
+  for (let atMs = 300; atMs < seconds * 1000 - quietAtEndMs; atMs += random.between(200, 1_000)) {
     const units = [
       random.pick(cluster.gateways),
       random.pick(cluster.dataApis),
@@ -70,15 +72,19 @@ export async function carryOut(
   const troubles: Trouble[] = [];
   const beganAtMs = performance.now();
   const mended = new Map<Unit, Promise<void>>(); // a slow machine may need longer for a restart than was planned
+  let under = 0;
   async function befall(fault: Fault, before: Promise<void> | undefined): Promise<void> {
     await pause(Math.max(0, beganAtMs + fault.atMs - performance.now()));
     await before;
+    while (under >= atOnceMax) await pause(10);
+    under += 1;
     tell(fault);
     const fromMs = performance.now();
     await inflict(fault, cluster);
     const doneMs = performance.now();
     await pause(fault.forMs);
     await mend(fault, cluster);
+    under -= 1;
     const { unit, what } = fault;
     troubles.push({ unit: unit.name, what, fromMs, doneMs, mendedMs: performance.now() });
   }

@@ -88,6 +88,6 @@ export function faultsOf({ accountId, served, unnoted, cutOff, billed, charged }
   const figures = `${served} served (${unnoted} of them perhaps lost with a kill), ${cutOff} cut off by a kill, ${billed} billed, ${charged} charged`;
   if (billed < served - unnoted) faults.push(`${accountId} was billed too little: ${figures}`);
   if (billed > served + cutOff) faults.push(`${accountId} was billed too much: ${figures}`);
-  if (charged < served) faults.push(`${accountId} was charged too little: ${figures}`);
+  if (charged < served - unnoted) faults.push(`${accountId} was charged too little: ${figures}`);
   return faults;
 }

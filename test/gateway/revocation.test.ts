@@ -1,6 +1,6 @@
 // Revocation is strict: with gateways in processes of their own, traffic that fills the copies in Redis, and a Redis that is
 // well, emptied, stalled, killed, or unknown to whoever revokes, no call that begins after the answer is accepted.
-// REVOCATION_TRIALS (default 40) says how often; 10,000 take about half an hour.
+// A few trials of the whole call, over HTTP; revocation-trials.test.ts does many of the look-up alone.
 import test from 'ava';
 
 import { createKey, revokeKey } from '../../accounts-api/operator.ts';
@@ -8,7 +8,7 @@ import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts'
 import { startRedis, type PrivateRedis } from '../redis.ts';
 import { startRooms, type Rooms } from '../rooms.ts';
 
-const trials = Number(process.env['REVOCATION_TRIALS'] ?? 40);
+const trials = 14;
 
 let redis: PrivateRedis;
 let rooms: Rooms;

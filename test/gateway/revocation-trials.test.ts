@@ -1,0 +1,188 @@
+// Revocation is strict, tried often: gateways as far as they look keys up, over the real accounts-api, PostgreSQL and Redis,
+// with calls that fill the copies all the while. Whatever is wrong with Redis or with the way to it, no look-up that begins
+// after a revocation was answered finds the key. REVOCATION_TRIALS (default 500) says how many keys are revoked.
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import { newId } from '../../accounts-api/ids.ts';
+import { createAccounts } from '../../gateway/accounts.ts';
+import { createCopies } from '../../gateway/copies.ts';
+import { createUpstreams } from '../../gateway/upstreams.ts';
+import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/api-key.ts';
+import { openRedis } from '../../kernel/redis.ts';
+import { startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
+import { silentLog, testIdentitySecret } from '../harness.ts';
+import { startProxy, type Proxy } from '../proxy.ts';
+import { startRedis, type PrivateRedis } from '../redis.ts';
+
+const trials = Number(process.env['REVOCATION_TRIALS'] ?? 500);
+const atOnce = 100;
+
+/** A gateway as far as it looks keys up: as `policies/credential.ts` does. */
+interface Door {
+  opensFor(keyHash: string): Promise<boolean>;
+  close(): void;
+}
+
+async function startDoor(room: AccountsRoom, redisUrl: string): Promise<Door> {
+  const redis = openRedis(redisUrl, silentLog);
+  await redis.opened();
+  const upstreams = createUpstreams('accounts-api', [room.url]);
+  const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
+  const copies = createCopies({
+    redis,
+    lease: () => accounts.leaseCopies(),
+    clock: room.clock,
+    log: silentLog,
+  });
+  return {
+    async opensFor(keyHash) {
+      const copied = await copies.find(keyHash);
+      return (copied === undefined ? await accounts.credential(keyHash) : copied) !== null;
+    },
+    close() {
+      copies.close();
+      redis.close();
+      accounts.close();
+    },
+  };
+}
+
+let redis: PrivateRedis;
+let way: Proxy; // from accounts-api to Redis
+let room: AccountsRoom;
+let doors: Door[];
+test.before(async () => {
+  redis = await startRedis();
+  way = await startProxy(redis.port);
+  room = await startAccountsRoom('2026-11-20T10:00:00.000Z', silentLog, {
+    redisUrl: `redis://127.0.0.1:${way.port}`,
+  });
+  doors = await Promise.all(Array.from({ length: 4 }, () => startDoor(room, redis.url)));
+});
+test.after.always(async () => {
+  for (const door of doors ?? []) door.close();
+  await room?.close();
+  await way?.close();
+  await redis?.stop();
+});
+
+interface Victim {
+  accountId: string;
+  keyId: string;
+  hash: string;
+}
+
+/** Accounts with a key each, by two statements: to make them one by one takes longer than to revoke them. */
+async function makeVictims(count: number): Promise<Victim[]> {
+  const victims = Array.from({ length: count }, () => {
+    const key = mintApiKey();
+    return { accountId: newId('acct'), keyId: newId('key'), hash: hashApiKey(key), mask: maskApiKey(key) };
+  });
+  const bind = [JSON.stringify(victims), room.clock.now()];
+  const given = 'from json_to_recordset($1::json) as v("accountId" text, "keyId" text, hash text, mask text)';
+  await room.deps.db.sequelize.query(
+    `insert into accounts.accounts (id, email, plan, created_at)
+     select "accountId", "accountId" || '@example.org', 'free', $2 ${given}`,
+    { bind },
+  );
+  await room.deps.db.sequelize.query(
+    `insert into accounts.api_keys (id, account_id, name, hash, mask, slot, created_at)
+     select "keyId", "accountId", 'trial', hash, mask, 1, $2 ${given}`,
+    { bind },
+  );
+  return victims;
+}
+
+/** By `DELETE /v1/keys/{id}`, as often as it takes. */
+async function revoke({ accountId, keyId }: Victim): Promise<void> {
+  for (;;) {
+    const answer = await room.as({ accountId, keyId }, `/v1/keys/${keyId}`, { method: 'DELETE' });
+    if (answer.status === 204) return;
+    if (answer.status !== 503) throw new Error(`DELETE was answered ${answer.status}`);
+  }
+}
+
+/** Revokes keys that are in use. @returns how many look-ups began afterwards, and how many of them found the key. */
+async function tryOut(
+  victims: readonly Victim[],
+  trouble: Trouble,
+): Promise<{ after: number; found: number }> {
+  const revokedAtMs = new Map<Victim, number>();
+  const tally = { after: 0, found: 0, before: 0 };
+  const use = { goesOn: true };
+  async function look(door: Door, victim: Victim): Promise<void> {
+    const beganAtMs = performance.now();
+    const opens = await door.opensFor(victim.hash);
+    if (beganAtMs <= (revokedAtMs.get(victim) ?? Infinity)) {
+      if (opens) tally.before += 1;
+      return;
+    }
+    tally.after += 1;
+    if (opens) tally.found += 1;
+  }
+  const users = doors.map(async (door, i) => {
+    for (let turn = i * 7; use.goesOn; turn += 5) {
+      const some = Array.from({ length: 5 }, (_, j) => victims[(turn + j) % victims.length] as Victim);
+      await Promise.all(some.map((victim) => look(door, victim)));
+      await pause(1); // the machine has other work to do, that of revoking included
+    }
+  });
+  while (tally.before < victims.length * 8) await pause(1); // by now the copies are there
+  await trouble.begin();
+  await Promise.all(
+    victims.map(async (victim) => {
+      await revoke(victim);
+      revokedAtMs.set(victim, performance.now());
+      await Promise.all(doors.map((door) => look(door, victim)));
+    }),
+  );
+  await trouble.end();
+  for (let again = 0; again < 2; again += 1) {
+    await Promise.all(victims.flatMap((victim) => doors.map((door) => look(door, victim))));
+  }
+  use.goesOn = false;
+  await Promise.all(users);
+  return tally;
+}
+
+interface Trouble {
+  begin(): Promise<unknown>;
+  end(): Promise<unknown>;
+}
+
+const nothing = () => Promise.resolve();
+const at = (work: () => void) => () => Promise.resolve(work());
+
+const troubles: Record<string, Trouble> = {
+  'while all is well': { begin: nothing, end: nothing },
+  'while Redis is emptied': { begin: () => redis.command('flushall'), end: nothing },
+  'while Redis forgets its scripts': { begin: () => redis.command('script', 'flush'), end: nothing },
+  'while Redis takes no writes': {
+    begin: () => redis.command('config', 'set', 'min-replicas-to-write', '1'),
+    end: () => redis.command('config', 'set', 'min-replicas-to-write', '0'),
+  },
+  'while the way from accounts-api to Redis is cut': {
+    begin: at(() => way.cut()),
+    end: at(() => way.mend()),
+  },
+  'while accounts-api hears nothing of Redis': { begin: at(() => way.deafen()), end: at(() => way.mend()) },
+  'while Redis is stalled': { begin: at(() => redis.stall()), end: at(() => redis.goOn()) },
+  'while Redis is killed and comes back': { begin: () => redis.kill(), end: () => redis.restart() },
+};
+
+const names = Object.keys(troubles);
+for (const [i, name] of names.entries()) {
+  test.serial(
+    `of the keys that are revoked ${name}, none is found by a look-up that begins after the answer`,
+    async (t) => {
+      let left = Math.ceil((trials - i) / names.length);
+      while (left > 0) {
+        const victims = await makeVictims(Math.min(left, atOnce));
+        left -= victims.length;
+        const { after, found } = await tryOut(victims, troubles[name] as Trouble);
+        t.is(found, 0);
+        t.true(after >= victims.length * doors.length * 3);
+      }
+    },
+  );
+}

@@ -1,0 +1,72 @@
+// A TCP proxy that tests put before a server to make the way to it slow, silent or cut, while the server itself is well.
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface Proxy {
+  port: number;
+  /** Breaks every connection, and each that is opened from now on. */
+  cut(): void;
+  /** Every byte, either way, arrives so much later. */
+  delay(ms: number): void;
+  /** Bytes of the server are kept back: what was asked is done, and nobody hears of it. */
+  deafen(): void;
+  /** All is well again; what was kept back arrives. */
+  mend(): void;
+  close(): Promise<void>;
+}
+
+export async function startProxy(targetPort: number): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let delayMs = 0;
+  let hearing = Promise.withResolvers<void>();
+  hearing.resolve();
+
+  function keep(socket: Socket): Socket {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on('error', () => socket.destroy()); // told to the other side by `close`
+    return socket.once('close', () => sockets.delete(socket));
+  }
+
+  function pass(from: Socket, to: Socket, held: () => Promise<void>): void {
+    let before = Promise.resolve();
+    from.on('data', (chunk: Buffer) => {
+      const dueMs = performance.now() + delayMs;
+      before = before
+        .then(() => pause(Math.max(0, dueMs - performance.now())))
+        .then(held)
+        .then(() => void (to.destroyed || to.write(chunk)));
+    });
+    from.once('close', () => to.destroy());
+  }
+
+  const server = createServer((client) => {
+    keep(client);
+    if (isCut) return void client.destroy();
+    const upstream = keep(connect(targetPort, '127.0.0.1'));
+    pass(client, upstream, () => Promise.resolve());
+    pass(upstream, client, () => hearing.promise);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    delay: (ms) => void (delayMs = ms),
+    deafen: () => void (hearing = Promise.withResolvers()),
+    mend() {
+      isCut = false;
+      delayMs = 0;
+      hearing.resolve();
+    },
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
