@@ -43,7 +43,10 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
 
   const server = createServer((client) => {
     keep(client);
-    if (isCut) return void client.destroy();
+    if (isCut) {
+      client.destroy();
+      return;
+    }
     const upstream = keep(connect(targetPort, '127.0.0.1'));
     pass(client, upstream, () => Promise.resolve());
     pass(upstream, client, () => hearing.promise);

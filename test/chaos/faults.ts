@@ -72,19 +72,19 @@ export async function carryOut(
   const troubles: Trouble[] = [];
   const beganAtMs = performance.now();
   const mended = new Map<Unit, Promise<void>>(); // a slow machine may need longer for a restart than was planned
-  let under = 0;
+  const trouble = { count: 0 };
   async function befall(fault: Fault, before: Promise<void> | undefined): Promise<void> {
     await pause(Math.max(0, beganAtMs + fault.atMs - performance.now()));
     await before;
-    while (under >= atOnceMax) await pause(10);
-    under += 1;
+    while (trouble.count >= atOnceMax) await pause(10);
+    trouble.count += 1;
     tell(fault);
     const fromMs = performance.now();
     await inflict(fault, cluster);
     const doneMs = performance.now();
     await pause(fault.forMs);
     await mend(fault, cluster);
-    under -= 1;
+    trouble.count -= 1;
     const { unit, what } = fault;
     troubles.push({ unit: unit.name, what, fromMs, doneMs, mendedMs: performance.now() });
   }
