@@ -32,7 +32,8 @@ function settle(
     keyId,
     day,
     endpoint: call.path.split('/')[2] ?? '',
-    statusClass: Math.floor(response.statusCode / 100),
+    // Who left before the answer saw no 200: that is the client's doing, 4xx, as the log's 499.
+    statusClass: response.headersSent ? Math.floor(response.statusCode / 100) : 4,
     calls,
     billed: served ? calls : 0,
   });
