@@ -1,12 +1,15 @@
 // Turns the daily revaluation files of MUFAP (Pakistan) of one year into a yield curve, securities and prices.
 // Usage: node examples/markets/mufap.ts <folder> <year> <out folder>
-// PKRV: rates by tenor · PKFRV: floating rate government bonds · PKISRV: government Ijarah sukuk. The files have a dozen
-// layouts, so rows are known by how they begin, not by where they stand. The price is the average of the brokers' quotes, the
-// last number of its row; 0.00 means no quote. The day stands in the file's name; of two files of a day the later one counts.
+// PKRV: rates by tenor · PKFRV: floating rate government bonds · PKISRV: government Ijarah sukuk. The files have some thirty
+// layouts, a few are Excel under another name: rows are known by how they begin, and the price or rate is in the column that the
+// header says is the average of the brokers' quotes. 0.00 means no quote. The day stands in the file's name; of two files of a day
+// the later one counts.
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
+import { readFirstSheet } from '../converters/xlsx.ts';
 import { textOf, writeCsv } from './out.ts';
+import { excelDate } from './xls.ts';
 
 const [folder = '', year = '', out = ''] = process.argv.slice(2);
 
@@ -34,26 +37,45 @@ function newestReports(): Report[] {
   return [...newest.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
 }
 
-/** The rows of a report, trimmed; null where it is an Excel file under another name. */
-function rowsOf(file: string): string[][] | null {
-  const bytes = readFileSync(path.join(folder, file));
-  if (bytes.toString('latin1', 0, 2) === 'PK') return null;
-  const rows = parse(textOf(bytes), { relax_column_count: true, relax_quotes: true, bom: true });
-  return rows.map((cells) => cells.map((cell) => cell.trim()));
+/** The rows of a report, trimmed. A printed page has blanks between its columns. */
+function rowsOf(file: string): string[][] {
+  const name = path.join(folder, file);
+  const bytes = readFileSync(name);
+  const isExcel = bytes.toString('latin1', 0, 4) === 'PK\u0003\u0004';
+  const rows = isExcel
+    ? readFirstSheet(name)
+    : parse(textOf(bytes), { relax_column_count: true, relax_quotes: true, bom: true });
+  return rows.map(([first = '', ...others]) =>
+    (others.length === 0 ? first.split(/\s+(?=\d+\.\d)/) : [first, ...others]).map((cell) => cell.trim()),
+  );
 }
 
 const isNumber = (cell: string) => /^\d+(\.\d+)?$/.test(cell);
+const averageTitles = /^(?:(?:avg\.? ?|mid )?rate|avg\.?|ave(?:rage)?|fmap?|price)$/i;
 
-/** The last number of a row, where it is a quote. */
-function average(cells: readonly string[]): string | null {
-  const last = cells.findLast(isNumber);
-  return last === undefined || Number(last) === 0 ? null : last;
+/** Where the average stands, as a header says: in these columns, or in `last`, the last number of a row. */
+interface AverageAt {
+  columns: readonly number[];
+  last: boolean;
+}
+
+/** What a row says as a header; undefined where it is none. Few rows that lack a cell still end in the average. */
+function averageAt(cells: readonly string[]): AverageAt | undefined {
+  const columns = cells.flatMap((cell, at) => (averageTitles.test(cell) ? [at] : []));
+  return columns.length === 0 ? undefined : { columns, last: !cells.some((cell) => cell.endsWith('Change')) };
+}
+
+function quoteOf(cells: readonly string[], { columns, last }: AverageAt): string | null {
+  const named = columns.map((at) => cells[at] ?? '').find(isNumber);
+  const found = named ?? (last ? cells.slice(1).findLast(isNumber) : undefined);
+  return found === undefined || Number(found) === 0 ? null : found;
 }
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** `31-May-28` → `2028-05-31`; undefined where it is no such date. */
+/** `31-May-28`, or Excel's number of it, → `2028-05-31`; undefined where it is no such date. */
 function dayOf(text: string): string | undefined {
+  if (/^[45]\d{4}$/.test(text)) return excelDate(Number(text));
   const [, day = '', month = '', shortYear] = /^(\d{1,2})-([A-Za-z]{3})-(\d\d)$/.exec(text) ?? [];
   const n = months.indexOf(month.toLowerCase()) + 1;
   return shortYear === undefined || n === 0
@@ -73,81 +95,97 @@ const tenors: Readonly<Record<string, string>> = {
   '271-365days': '1Y',
 };
 
-/** The tenor that a row begins with. */
+/** The tenor that a row begins with; some reports write `1wk` and, for a month, `1s`. */
 function tenorOf(label: string): string | undefined {
   const text = label.toLowerCase().replaceAll(/\s/g, '');
-  const years = /^(\d+)years?$/.exec(text)?.[1];
-  return tenors[text] ?? (years === undefined ? /^\d+[wmy]$/.exec(text)?.[0].toUpperCase() : `${years}Y`);
-}
-
-/** The names that a bond goes by in different reports, as one: `GOPIS-VRR-29-07-2025` is `GOPISV-29-07-2025`. */
-function codeOf(label: string): string {
-  const name = label.toUpperCase().replaceAll(/\s+/g, '-');
-  const sukuk = /^GOPIS-?([VF]?)(?:RR)?-(?:\d\d-)?(\d\d-\d\d-\d{4})$/.exec(
-    name.replace(/^GOPIS(?=\d)/, 'GOPIS-'),
+  const [, count, unit = ''] = /^(\d+)(years?|wk|[wmsy])$/.exec(text) ?? [];
+  return (
+    tenors[text] ??
+    (count === undefined ? undefined : `${count}${unit === 's' ? 'M' : unit[0]?.toUpperCase()}`)
   );
-  return sukuk === null ? name : `GOPIS${sukuk[1]}-${sukuk[2]}`;
 }
 
-interface Security {
+interface Bond {
   code: string;
-  type: string;
+  type: 'pib' | 'gis';
   issued: string;
   matures: string;
   frequency: string;
 }
 
+/**
+ * A bond by what its row says of it; undefined where the row is of none. PIB-FRB-25 is only the number of a row, which
+ * moves on as bonds mature: a floating rate bond is called by its terms, as the reports of late 2024 do, PIBFR10YS2028-05-31.
+ */
+function bondOf(cells: readonly string[]): Bond | undefined {
+  const label = (cells[0] ?? '').toUpperCase().replaceAll(/\s+/g, '-');
+  const [first, second] = cells.slice(1, 3).map(dayOf);
+  const written = /(\d\d)-(\d\d)-(20\d\d)$/.exec(label);
+  const matures =
+    /^PIBFR.*(20\d\d-\d\d-\d\d)$/.exec(label)?.[1] ??
+    (written === null ? undefined : `${written[3]}-${written[2]}-${written[1]}`) ??
+    second ??
+    first;
+  if (matures === undefined) return undefined;
+  if (label.startsWith('GOPIS')) {
+    // GOPIS-VRR-29-07-2025; GOPIS-20-30-04-2025, the kind in the next column; GOPISV with the day in the next column.
+    const kind = /^GOPIS-?([VF])/.exec(label)?.[1] ?? /\(([VF])RR\)/.exec(cells[1] ?? '')?.[1] ?? '';
+    const code = `GOPIS${kind}-${matures.split('-').reverse().join('-')}`;
+    return { code, type: 'gis', issued: '', matures, frequency: '' };
+  }
+  const [, years, period] = /^PIBFR(\d+)Y([QS])/.exec(label) ?? [];
+  const isQuarterly = period === 'Q' || cells.slice(1, 4).some((cell) => /^q/i.test(cell));
+  const terms = { type: 'pib', matures, frequency: isQuarterly ? 'quarterly' : 'semiannual' } as const;
+  if (label.startsWith('GOPFB')) return { ...terms, code: '', issued: '' };
+  const issued =
+    years === undefined ? first : `${Number(matures.slice(0, 4)) - Number(years)}${matures.slice(4)}`;
+  if (!label.startsWith('PIB') || issued === undefined || issued >= matures) return undefined;
+  const tenor = years ?? Math.round((Date.parse(matures) - Date.parse(issued)) / (365.25 * 86_400_000));
+  return { ...terms, code: `PIBFR${tenor}Y${isQuarterly ? 'Q' : 'S'}${matures}`, issued };
+}
+
 /** `day tenor` → row: a report may say a tenor twice. */
 const curve = new Map<string, string[]>();
-const securities = new Map<string, Security>();
-const quotes: { name: string; day: string; price: string }[] = [];
+const bonds = new Map<string, Bond>();
+const quotes: { bond: Bond; day: string; price: string }[] = [];
 const unread: string[] = [];
+let leftOut = 0;
 for (const { kind, day, file } of newestReports()) {
   const rows = rowsOf(file);
   const before = curve.size + quotes.length;
+  let average: AverageAt = { columns: [], last: true };
   // A few reports of the yield curve hold the interbank offer rates instead.
-  const isOther = rows === null || (kind === 'PKRV' && rows[0]?.[0]?.startsWith('Kibor') === true);
+  const isOther = kind === 'PKRV' && rows[0]?.[0]?.startsWith('Kibor') === true;
   for (const cells of isOther ? [] : rows) {
-    const [label = ''] = cells;
+    average = averageAt(cells) ?? average;
+    const quote = quoteOf(cells, average);
     if (kind === 'PKRV') {
-      const rate = cells.length === 3 ? (cells[1] ?? '') : (average(cells.slice(1)) ?? '');
-      const tenor = tenorOf(label);
-      if (tenor !== undefined && isNumber(rate) && !curve.has(`${day} ${tenor}`))
-        curve.set(`${day} ${tenor}`, [day, tenor, rate]);
+      const tenor = tenorOf(cells.find((cell) => cell !== '') ?? '');
+      if (tenor !== undefined && quote !== null && !curve.has(`${day} ${tenor}`))
+        curve.set(`${day} ${tenor}`, [day, tenor, quote]);
       continue;
     }
-    const name = codeOf(label);
-    const price = average(cells.slice(1));
-    if (/^(PIB-FRB|GOPFB|GOPIS)/.test(name) && price !== null) quotes.push({ name, day, price });
-    if (name.startsWith('PIB-FRB') && !securities.has(name)) {
-      const [issued, matures, frequency = ''] = [dayOf(cells[1] ?? ''), dayOf(cells[2] ?? ''), cells[3]];
-      if (issued !== undefined && matures !== undefined)
-        securities.set(name, { code: name, type: 'pib', issued, matures, frequency });
-    } else if (name.startsWith('GOPIS') && !securities.has(name)) {
-      const [, d, m, y] = /(\d\d)-(\d\d)-(20\d\d)$/.exec(name) ?? [];
-      if (y !== undefined)
-        securities.set(name, {
-          code: name,
-          type: 'gis',
-          issued: '',
-          matures: `${y}-${m}-${d}`,
-          frequency: '',
-        });
-    }
+    const bond = bondOf(cells);
+    if (bond !== undefined && bond.matures > day) {
+      if (bond.code !== '') bonds.set(bond.code, bond);
+      if (quote !== null) quotes.push({ bond, day, price: quote });
+    } else if (quote !== null && /^(?:PIB|GOPFB|GOPIS)/i.test(cells[0] ?? '')) leftOut += 1; // no maturity to come
   }
   if (curve.size + quotes.length === before) unread.push(file);
 }
 
-/** Some reports call a floating rate bond by its maturity: GOPFB-31-05-2028 is PIB-FRB-1. */
-const byMaturity = new Map(
-  [...securities.values()]
-    .filter(({ type }) => type === 'pib')
-    .map(({ code, matures }) => [`GOPFB-${matures.split('-').reverse().join('-')}`, code]),
+/** Some reports call a floating rate bond by its maturity alone: GOPFB-31-05-2028. */
+const termsOf = ({ matures, frequency }: Bond) => `${matures} ${frequency}`;
+const codeByTerms = new Map(
+  [...bonds.values()].filter(({ type }) => type === 'pib').map((bond) => [termsOf(bond), bond.code]),
 );
-const prices = quotes.flatMap(({ name, day, price }) => {
-  const code = byMaturity.get(name) ?? name;
-  return securities.has(code) ? [[code, day, price]] : [];
-});
+/** `day code` → row. */
+const prices = new Map<string, string[]>();
+for (const { bond, day, price } of quotes) {
+  const code = bond.code === '' ? codeByTerms.get(termsOf(bond)) : bond.code;
+  if (code === undefined) leftOut += 1;
+  else prices.set(`${day} ${code}`, [code, day, price]);
+}
 
 writeCsv(out, 'mufap-curve.csv', ['date', 'tenor', 'value'], [...curve.values()]);
 writeCsv(
@@ -163,9 +201,9 @@ writeCsv(
     'coupon_frequency',
     'shariah_compliant',
   ],
-  [...securities.values()].map(({ code, type, issued, matures, frequency }) => [
+  [...bonds.values()].map(({ code, type, issued, matures, frequency }) => [
     code,
-    `${type === 'pib' ? 'Floating rate PIB' : 'GOP Ijarah sukuk'} ${code}, matures ${matures}`,
+    type === 'pib' ? `Floating rate PIB, matures ${matures}` : `GOP Ijarah sukuk ${code}`,
     type,
     issued,
     matures,
@@ -174,9 +212,6 @@ writeCsv(
     type === 'gis',
   ]),
 );
-writeCsv(out, 'mufap-prices.csv', ['code', 'date', 'price'], prices);
-if (quotes.length > prices.length)
-  process.stdout.write(
-    `left out: ${quotes.length - prices.length} quotes of bonds that no report describes\n`,
-  );
+writeCsv(out, 'mufap-prices.csv', ['code', 'date', 'price'], [...prices.values()]);
+if (leftOut > 0) process.stdout.write(`left out: ${leftOut} quotes of bonds that no report describes\n`);
 if (unread.length > 0) process.stdout.write(`not read: ${unread.join(', ')}\n`);

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { projectRoot } from '../../kernel/settings.ts';
-import { points, type Instance } from './answers.ts';
+import { json, points, type Instance } from './answers.ts';
 import { rowsOf } from './published-files.ts';
 import type { Check } from './run.ts';
 
@@ -69,14 +69,37 @@ async function checkPakistan({ instance, folder, seen }: Check, out: string): Pr
   mkdirSync(files);
   execFileSync('tar', ['xzf', archive, '-C', files]);
   convert('mufap.ts', files, '2022', out);
-  const curve = path.join(out, 'mufap-curve.csv');
   const facts = 'series_id=PKRV,name=PKR revaluation rates,frequency=daily,unit=Percent,source=MUFAP';
-  const curvePoints = await ingest(instance, 'observations', curve, '--create', '--set', facts);
   const constants = 'currency=PKR,issuer=Government of Pakistan,government_guaranteed=true,source=MUFAP';
-  const securities = path.join(out, 'mufap-securities.csv');
-  assert.equal(await ingest(instance, 'securities', securities, '--set', constants), 40);
-  const prices = path.join(out, 'mufap-prices.csv');
-  const priceCount = await ingest(instance, 'security-prices', prices, '--set', 'method=quote');
+  const load = async () => [
+    await ingest(instance, 'observations', path.join(out, 'mufap-curve.csv'), '--create', '--set', facts),
+    await ingest(instance, 'securities', path.join(out, 'mufap-securities.csv'), '--set', constants),
+    await ingest(instance, 'security-prices', path.join(out, 'mufap-prices.csv'), '--set', 'method=quote'),
+  ];
+  const [curvePoints, bonds, priceCount] = await load();
+  assert.deepEqual([curvePoints, bonds, priceCount], [4_840, 41, 8_866]);
+
+  // A whole year: each day that has a report has its rates or prices.
+  const published = Map.groupBy(
+    readdirSync(files, { recursive: true, encoding: 'utf8' }).flatMap((file) => {
+      const [, kind = '', day, month] = /(PKRV|PKFRV|PKISRV)(\d\d)(\d\d)0?2022\D*\d*\.csv$/.exec(file) ?? [];
+      return day === undefined ? [] : [{ kind, day: `2022-${month}-${day}` }];
+    }),
+    ({ kind }) => kind,
+  );
+  const stored = {
+    PKRV: (await points(instance, '/v1/series/PKRV?from=2022&to=2022&dims=tenor:10Y')).map(
+      ({ date }) => date,
+    ),
+    PKFRV: await priceDays(instance, 'PIBFR10YS2028-05-31'),
+    PKISRV: await priceDays(instance, 'GOPISV-29-07-2025'),
+  };
+  for (const [kind, days] of Object.entries(stored)) {
+    const reported = new Set(published.get(kind)?.map(({ day }) => day));
+    const without = [...reported.difference(new Set(days))].sort();
+    assert.deepEqual(without, withoutQuotes[kind], kind);
+    seen(`${kind}: all ${reported.size} days of 2022 that have a report are there, but ${without.length}`);
+  }
 
   // The plain reports of the curve, read here without the converter.
   let compared = 0;
@@ -97,10 +120,10 @@ async function checkPakistan({ instance, folder, seen }: Check, out: string): Pr
   );
 
   const spots: [code: string, date: string, price: number][] = [
-    ['PIB-FRB-1', '2022-05-18', 99.24],
-    ['PIB-FRB-11', '2022-05-18', 100.28],
-    ['PIB-FRB-1', '2022-02-14', 99.24], // called GOPFB-31-05-2028 that day
-    ['PIB-FRB-3', '2022-12-15', 98.66],
+    ['PIBFR10YS2028-05-31', '2022-05-18', 99.24],
+    ['PIBFR10YS2028-05-31', '2022-02-14', 99.24], // called GOPFB-31-05-2028 that day
+    ['PIBFR10YS2028-08-09', '2022-12-15', 98.66],
+    ['PIBFR10YS2028-05-31', '2022-11-30', 97.81], // an Excel workbook named .csv
     ['GOPIS-30-04-2025', '2022-02-01', 96.43],
     ['GOPISV-29-07-2025', '2022-08-30', 101.22],
   ];
@@ -108,16 +131,40 @@ async function checkPakistan({ instance, folder, seen }: Check, out: string): Pr
     const [row] = await rows(instance, `/v1/securities/${code}/prices?from=${date}&to=${date}`);
     assert.deepEqual([row?.['price'], row?.['method']], [price, 'quote'], `${code} on ${date}`);
   }
-  seen(`${priceCount} prices of 40 bonds and sukuk load; ${spots.length} of them are as their reports say`);
+  seen(
+    `${priceCount} prices of ${bonds} bonds and sukuk load; ${spots.length} of them are as their reports say`,
+  );
   const [bond] = await rows(
     instance,
     '/v1/securities?type=pib&maturity_from=2028-05-31&maturity_to=2028-05-31',
   );
   assert.deepEqual(
     [bond?.['code'], bond?.['issue_date'], bond?.['tenor_years']],
-    ['PIB-FRB-1', '2018-05-31', 10],
+    ['PIBFR10YS2028-05-31', '2018-05-31', 10],
   );
-  seen('PIB-FRB-1 is found by its maturity');
+  seen('a bond that reports number differently from year to year is one, found by its maturity');
+
+  convert('mufap.ts', files, '2024', out);
+  const [, , later] = await load();
+  const [last] = await rows(instance, '/v1/securities/PIBFR10YS2028-05-31/prices?from=2024-12-31');
+  assert.deepEqual([last?.['date'], last?.['price']], ['2024-12-31', 98.53]);
+  const odd = (await rows(instance, '/v1/securities?type=gis&fields=last_price')).filter(
+    ({ last_price: price }) => Number(price) < 80 || Number(price) > 120,
+  );
+  assert.deepEqual(odd, []);
+  seen(`2024 with its newer layouts loads in ${later} prices; the last one is of 31 December, 98.53`);
+}
+
+/** Days of 2022 whose report quotes nothing of the kind: interbank rates in the place of the curve, an empty file. */
+const withoutQuotes: Readonly<Record<string, readonly string[]>> = {
+  PKRV: ['2022-04-14', '2022-04-15', '2022-04-16', '2022-04-23', '2022-04-26', '2022-04-27', '2022-07-04'],
+  PKFRV: [],
+  PKISRV: ['2022-10-04'],
+};
+
+async function priceDays(instance: Instance, code: string): Promise<string[]> {
+  const prices = await rows(instance, `/v1/securities/${code}/prices?from=2022&to=2022&fields=date`);
+  return prices.map(({ date }) => String(date));
 }
 
 async function checkTesouro({ instance, folder, seen }: Check, out: string): Promise<void> {
@@ -243,6 +290,11 @@ async function checkExports({ instance, folder, seen }: Check, out: string): Pro
   const count = await ingest(instance, 'trade', path.join(out, 'nz-exports.csv'), '--set', constants);
   assert.deepEqual([raw.length, count], [38_852, 38_852 + reExports]);
   seen(`${raw.length} exports of New Zealand load, and ${reExports} re-exports`);
+  const names = path.join(folder, '19_external_trade/harmonized-system.csv');
+  const columns = ['--map', 'commodity_code=hscode,name=description', '--ignore', 'section,parent,level'];
+  const facts = ['--set', 'classification=hs,source=UN Comtrade'];
+  const loaded = await ingest(instance, 'trade-commodities', names, ...columns, ...facts);
+  assert.equal(loaded, rowsOf(names).length);
 
   const horses = await rows(
     instance,
@@ -278,12 +330,23 @@ async function checkExports({ instance, folder, seen }: Check, out: string): Pro
       sumOf(month, (row) => row['country']?.startsWith('China') === true),
     );
     const dairy = await rows(instance, `${ask}commodity&level=2&commodity=04`);
+    const dairyName = rowsOf(names).find((row) => row['hscode'] === '04')?.['description'];
     assert.deepEqual(
-      dairy.map((row) => [row['commodity_code'], row['value']]),
-      [['04', sumOf(month, (row) => row['hs']?.startsWith('04') === true)]],
+      dairy.map((row) => [row['commodity_code'], row['commodity_name'], row['value']]),
+      [['04', dairyName, sumOf(month, (row) => row['hs']?.startsWith('04') === true)]],
     );
+    const counted = (await json(
+      instance,
+      `/v1/trade?reporter=NZL&flow=export&period=${period}&count_only=true`,
+    )) as {
+      count: number;
+    };
+    assert.equal(counted.count, raw.filter((row) => row['month'] === month).length);
   }
-  seen('sums by month, by partner and by two digits are those of the files');
+  seen(
+    'sums by month, by partner and by two digits are those of the files, and count_only counts their rows',
+  );
+  seen(`${loaded} names of the Harmonized System load, and stand beside the sums of its chapters`);
   const unknown = raw.filter((row) => row['uom'] === '').length;
   const served = await rows(instance, '/v1/trade?reporter=NZL&flow=export&fields=quantity,unit_value');
   assert.equal(
