@@ -3,7 +3,7 @@
 import { Agent } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../kernel/errors.ts';
-import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
+import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
 import type { SessionName } from '../kernel/session-token.ts';
 import { batched } from './batched.ts';
 import { BatchRefused } from './journal.ts';
@@ -113,6 +113,7 @@ const pursesAnswer = z.object({
 const leaseAnswer = z.object({ generation: z.int() });
 const settleAnswer = z.object({ success: z.literal(true) });
 
+const ourselves: Identity = { ...anonymous, scope: 'internal' };
 const batchMax = 500;
 // Everyone waits behind a call that hangs, so it is given up early.
 const deadlineMs = 2_000;
@@ -182,7 +183,7 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
           method: 'POST',
           headers: {
             'content-type': 'application/json',
-            [identityHeader]: seal({ ...anonymous, scope: 'internal' }),
+            [identityHeader]: seal(ourselves),
           },
           body: JSON.stringify(body),
         });

@@ -21,7 +21,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { createMonth, type QuotaOutage } from './month.ts';
 import { cors } from './policies/cors.ts';
-import { credential } from './policies/credential.ts';
+import { createSpeaker, credential } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
 import { framing } from './policies/framing.ts';
 import { health } from './policies/health.ts';
@@ -170,6 +170,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
     'accounts-api': createForwarder({ upstreams: accountsApi, identitySecret, timeoutMs }),
   };
+  const speakFor = createSpeaker();
   const accessLog = createAccessLog({ log, metrics, map });
   const policies: Record<string, BuildPolicy> = {
     'request-id': withoutAction(requestId({ trustedProxyHops, isDraining, accessLog })),
@@ -183,9 +184,9 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
     ),
     credential: withAction(
       z.strictObject({ accept: z.array(z.enum(['key', 'session'])).min(1) }),
-      ({ accept }) => credential({ accounts, copies, journal, plans }, accept),
+      ({ accept }) => credential({ accounts, copies, journal, plans, speakFor }, accept),
     ),
-    session: withoutAction(session({ accounts, plans })),
+    session: withoutAction(session({ accounts, plans, speakFor })),
     usage: withoutAction(usage({ journal, clock })),
     plan: withAction(planAction, (action) => plan(plans, action)),
     rate: withAction(z.strictObject({ by: z.enum(['account', 'address']) }), ({ by }) =>

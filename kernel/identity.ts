@@ -38,16 +38,17 @@ const lifetimeSeconds = 60;
 const reuseSeconds = 30; // a token is handed out for half its life, so the one sent always has 30 s left
 const cacheMax = 10_000;
 
-/** Seals identities for a room. A sealed token is reused for 30 s, so that a call does not pay for a signature. */
+/**
+ * Seals identities for a room. The token of an identity is reused for 30 s, so that a call does not pay for a signature: hand in
+ * the same object again where the same is meant. It must not change.
+ */
 export function createSealer(secret: string, room: Room): (identity: Identity) => string {
   const { key, kid } = roomKey(secret, room);
-  const cache = new Map<string, { token: string; staleAt: number }>();
+  const tokens = new WeakMap<Identity, { token: string; staleAt: number }>();
   return (identity) => {
-    const claims = JSON.stringify(identity);
     const now = Date.now();
-    const known = cache.get(claims);
+    const known = tokens.get(identity);
     if (known !== undefined && known.staleAt > now) return known.token;
-    if (cache.size >= cacheMax) cache.clear();
     const token = jsonwebtoken.sign({ identity }, key, {
       algorithm: 'HS256',
       issuer,
@@ -55,7 +56,7 @@ export function createSealer(secret: string, room: Room): (identity: Identity) =
       expiresIn: lifetimeSeconds,
       header: { alg: 'HS256', typ: tokenType, kid },
     });
-    cache.set(claims, { token, staleAt: now + reuseSeconds * 1000 });
+    tokens.set(identity, { token, staleAt: now + reuseSeconds * 1000 });
     return token;
   };
 }

@@ -2,10 +2,11 @@
 // else with 401. Both are looked up on every call, after the call has come in: one that ended is refused on the next request.
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/api-key.ts';
 import { Failure } from '../../kernel/errors.ts';
+import type { Identity } from '../../kernel/identity.ts';
 import type { Plan, Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
 import type { Accounts, Credential } from '../accounts.ts';
-import { callOf, enterStage, type Call } from '../call.ts';
+import { callOf, enterStage, type Call, type Caller } from '../call.ts';
 import type { Copies } from '../copies.ts';
 import type { Journal } from '../journal.ts';
 import type { Policy } from '../policy.ts';
@@ -16,10 +17,13 @@ export interface CredentialOptions {
   copies: Copies | undefined;
   journal: Journal;
   plans: Plans;
+  speakFor: SpeakFor;
 }
 
+const speakersMax = 10_000;
+
 export function credential(
-  { accounts, copies, journal, plans }: CredentialOptions,
+  { accounts, copies, journal, plans, speakFor }: CredentialOptions,
   accept: readonly ('key' | 'session')[],
 ): Policy {
   return async (request, _response, next) => {
@@ -45,9 +49,33 @@ export function credential(
 }
 
 /** Makes the call one of the account that the credential stands for. */
-export function speakFor(call: Call, { accountId, keyId, sessionId, active }: Credential, plan: Plan): void {
-  call.caller = { accountId, keyId, plan, active };
-  call.identity = { scope: 'client', accountId, keyId, sessionId, plan: plan.id, features: plan.features };
+export type SpeakFor = (call: Call, found: Credential, plan: Plan) => void;
+
+/**
+ * What is said of a caller is made once and used for as long as the look-ups say the same: a call then makes no objects, and the
+ * sealed identity is found by them.
+ */
+export function createSpeaker(): SpeakFor {
+  const speakers = new Map<string, { caller: Caller; identity: Identity }>(); // by key or session
+  return (call, { accountId, keyId, sessionId, active }, plan) => {
+    const id = keyId ?? sessionId ?? '';
+    let speaker = speakers.get(id);
+    const isSame =
+      speaker?.caller.accountId === accountId &&
+      speaker.caller.plan === plan &&
+      speaker.caller.active === active;
+    if (speaker === undefined || !isSame) {
+      if (speakers.size >= speakersMax) speakers.clear();
+      const { id: planId, features } = plan;
+      speaker = {
+        caller: { accountId, keyId, plan, active },
+        identity: { scope: 'client', accountId, keyId, sessionId, plan: planId, features },
+      };
+      speakers.set(id, speaker);
+    }
+    call.caller = speaker.caller;
+    call.identity = speaker.identity;
+  };
 }
 
 /** A plan that was taken out of the file leaves its accounts with the free one, never with none. */

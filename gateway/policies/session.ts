@@ -6,9 +6,10 @@ import { parseSessionToken } from '../../kernel/session-token.ts';
 import type { Accounts } from '../accounts.ts';
 import { callOf, enterStage } from '../call.ts';
 import type { Policy } from '../policy.ts';
-import { planOf, speakFor } from './credential.ts';
+import { planOf, type SpeakFor } from './credential.ts';
 
-export function session({ accounts, plans }: { accounts: Accounts; plans: Plans }): Policy {
+export function session(options: { accounts: Accounts; plans: Plans; speakFor: SpeakFor }): Policy {
+  const { accounts, plans, speakFor } = options;
   return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
