@@ -20,6 +20,7 @@ export interface Target {
 }
 
 export interface Measured {
+  requests: number;
   requestsPerSecond: number;
   p50Ms: number;
   p99Ms: number;
@@ -49,6 +50,7 @@ export async function load(target: Target, seconds: number, connections: number)
     throw new Error(`${target.name} did not serve everything:\n${output}`);
   }
   return {
+    requests,
     requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
     p50Ms: percentileMs(output, 50),
     p99Ms: percentileMs(output, 99),
