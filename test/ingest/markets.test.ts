@@ -63,6 +63,32 @@ test.serial('what cannot be true of a security is refused with its line and colu
   t.is(await row('securities', `code = 'F-1'`), undefined);
 });
 
+test.serial(
+  'a security that is renamed keeps the name and the ISIN it had, and is found by them',
+  async (t) => {
+    const named = (name: string, isin: string) => ['code,isin,name', `GOP 2,${isin},${name}`];
+    await loadCsv(database, named('Old paper', 'US0378331005'), securities);
+    const renamed = named('New paper', 'US5949181045');
+    t.like(await loadCsv(database, renamed, securities), { pointsRevised: 1 });
+    t.like(await loadCsv(database, renamed, securities), { pointsRevised: 0, pointsUnchanged: 1 });
+    t.like(await row('securities', `code = 'GOP-2'`), {
+      name: 'New paper',
+      isin: 'US5949181045',
+      former_names: ['Old paper'],
+      former_codes: ['US0378331005'],
+    });
+    t.like(await loadCsv(database, ['code,date,price', 'US0378331005,2024-01-02,99'], prices), {
+      pointsNew: 1,
+    });
+    t.like(await row('search_entries', `type = 'security' and id = 'GOP-2' and facts like '%Old paper%'`), {
+      name: 'New paper',
+    });
+    // What a load states of the past itself holds.
+    await loadCsv(database, ['code,name,former_names', 'GOP 2,Newest paper,Paper'], securities);
+    t.deepEqual((await row('securities', `code = 'GOP-2'`))?.['former_names'], ['Paper']);
+  },
+);
+
 test.serial('prices and trades find their security by code, former code or ISIN', async (t) => {
   const csv = [
     'code,date,price,yield_pct,traded',
