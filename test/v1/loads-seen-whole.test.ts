@@ -1,0 +1,146 @@
+// Two data-api processes read while a third process loads: each answer is the state before a load or after it, and once the
+// load has ended both have the new one.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { createSealer, identityHeader } from '../../kernel/identity.ts';
+import { projectRoot } from '../../kernel/settings.ts';
+import { proAccount } from '../data-room.ts';
+import { createTestDatabase, testIdentitySecret } from '../harness.ts';
+
+const database = await createTestDatabase();
+const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+const environment = {
+  ...process.env,
+  DATABASE_URL: database.url,
+  DATA_DIR: path.join(folder, 'data'),
+  IDENTITY_SECRET: testIdentitySecret,
+  DATA_API_PORT: '0',
+};
+const seal = createSealer(testIdentitySecret, 'data-api');
+const processes: ChildProcess[] = [];
+
+const addresses = await Promise.all([startDataApi(), startDataApi()]);
+test.after.always(async () => {
+  for (const child of processes.filter(({ exitCode }) => exitCode === null)) {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  }
+  await database.drop();
+});
+
+function almanac(...words: string[]): { child: ChildProcess; output: () => string } {
+  const child = spawn(process.execPath, [path.join(projectRoot, 'almanac.ts'), ...words], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  processes.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
+  return { child, output: () => output };
+}
+
+async function startDataApi(): Promise<string> {
+  const { child, output } = almanac('start', 'data-api');
+  for (;;) {
+    const address = /data-api is running: (\S+)/.exec(output())?.[1];
+    if (address !== undefined) return address;
+    if (child.exitCode !== null) throw new Error(output());
+    await once(child.stdout ?? child, 'data');
+  }
+}
+
+const days = Array.from({ length: 2_000 }, (_, i) =>
+  new Date(Date.UTC(2015, 0, 1 + i)).toISOString().slice(0, 10),
+);
+const seriesIds = ['WHOLE.A', 'WHOLE.B'];
+
+/** Every value of both series is the number of the load. @returns once the command has ended well. */
+async function load(number: number): Promise<void> {
+  const file = path.join(folder, `${number}.csv`);
+  const rows = seriesIds.flatMap((id) => days.map((day) => `${id},${day},${number}`));
+  writeFileSync(file, ['series_id,date,value', ...rows].join('\n'));
+  const set = ['--create', '--set', 'frequency=daily,unit=Index,source=Test'];
+  const { child, output } = almanac('ingest', 'observations', file, ...set);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(output());
+}
+
+/** The numbers of the loads that an answer shows: one, or it is half of each. @returns them, and how many points. */
+async function numbersSeen(address: string, target: string): Promise<{ numbers: number[]; points: number }> {
+  const response = await fetch(address + target, { headers: { [identityHeader]: seal(proAccount) } });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(text);
+  const values = target.includes('format=csv')
+    ? text.trimEnd().split('\r\n').slice(1).map((line) => Number(line.split(',')[1])) // prettier-ignore
+    : [...text.matchAll(/"value":(\d+)/g)].map((match) => Number(match[1]));
+  return { numbers: [...new Set(values)], points: values.length };
+}
+
+test.serial(
+  'every data-api shows a load whole or not at all, and has it as soon as the command has ended',
+  async (t) => {
+    await load(1);
+    const targets = seriesIds.flatMap((id) => [
+      `/v1/series/${id}?limit=100000`,
+      `/v1/series/${id}?format=csv`,
+      `/v1/series/${id}?sort=desc&limit=100000`,
+    ]);
+    let loaded = 1;
+    let isOver = false;
+    let answers = 0;
+    const readAll = addresses.map(async (address) => {
+      for (let at = 0; !isOver; at += 1) {
+        const least = loaded;
+        const target = targets[at % targets.length] ?? '';
+        const { numbers, points } = await numbersSeen(address, target);
+        answers += 1;
+        const [number = 0] = numbers;
+        t.deepEqual([numbers.length, points], [1, days.length], `${target} of ${address}`);
+        t.true(
+          number >= least && number <= least + 2,
+          'never older than what had been loaded when it was asked',
+        );
+      }
+    });
+    for (const number of [2, 3]) {
+      await load(number);
+      loaded = number;
+      for (const address of addresses)
+        for (const target of targets) t.deepEqual((await numbersSeen(address, target)).numbers, [number]);
+    }
+    isOver = true;
+    await Promise.all(readAll);
+    t.true(answers > 20, 'there were readers all the time');
+  },
+);
+
+test.serial(
+  'a walk that began in one process is carried on by another, over a load, in the state of its first page',
+  async (t) => {
+    const [one, other] = addresses;
+    await load(4);
+    let cursor: string | null = '';
+    let points = 0;
+    for (let page = 0; cursor !== null; page += 1) {
+      const target: string = `/v1/series/WHOLE.A?limit=700${cursor === '' ? '' : `&cursor=${cursor}`}`;
+      const response = await fetch((page % 2 === 0 ? one : other) + target, {
+        headers: { [identityHeader]: seal(proAccount) },
+      });
+      const { data, pagination } = (await response.json()) as {
+        data: { value: number }[];
+        pagination: { next_cursor: string | null };
+      };
+      t.true(data.every(({ value }) => value === 4));
+      points += data.length;
+      cursor = pagination.next_cursor;
+      if (page === 0) await load(5);
+    }
+    t.is(points, days.length);
+    t.deepEqual((await numbersSeen(other, '/v1/series/WHOLE.A?limit=100000')).numbers, [5]);
+  },
+);
