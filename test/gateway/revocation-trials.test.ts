@@ -4,48 +4,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { newId } from '../../accounts-api/ids.ts';
-import { createAccounts } from '../../gateway/accounts.ts';
-import { createCopies } from '../../gateway/copies.ts';
-import { createUpstreams } from '../../gateway/upstreams.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/api-key.ts';
-import { openRedis } from '../../kernel/redis.ts';
 import { startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
-import { silentLog, testIdentitySecret } from '../harness.ts';
+import { silentLog } from '../harness.ts';
 import { startProxy, type Proxy } from '../proxy.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
+import { startDoor, type Door } from './doors.ts';
 
 const trials = Number(process.env['REVOCATION_TRIALS'] ?? 500);
 const atOnce = 100;
-
-/** A gateway as far as it looks keys up: as `policies/credential.ts` does. */
-interface Door {
-  opensFor(keyHash: string): Promise<boolean>;
-  close(): void;
-}
-
-async function startDoor(room: AccountsRoom, redisUrl: string): Promise<Door> {
-  const redis = openRedis(redisUrl, silentLog);
-  await redis.opened();
-  const upstreams = createUpstreams('accounts-api', [room.url]);
-  const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
-  const copies = createCopies({
-    redis,
-    lease: () => accounts.leaseCopies(),
-    clock: room.clock,
-    log: silentLog,
-  });
-  return {
-    async opensFor(keyHash) {
-      const copied = await copies.find(keyHash);
-      return (copied === undefined ? await accounts.credential(keyHash) : copied) !== null;
-    },
-    close() {
-      copies.close();
-      redis.close();
-      accounts.close();
-    },
-  };
-}
 
 let redis: PrivateRedis;
 let way: Proxy; // from accounts-api to Redis

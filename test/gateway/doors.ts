@@ -1,0 +1,39 @@
+// A gateway as far as it looks keys up: the real modules, put together as `policies/credential.ts` does.
+import { createAccounts } from '../../gateway/accounts.ts';
+import { createCopies } from '../../gateway/copies.ts';
+import { createUpstreams } from '../../gateway/upstreams.ts';
+import { openRedis } from '../../kernel/redis.ts';
+import type { AccountsRoom } from '../accounts-room.ts';
+import { silentLog, testIdentitySecret } from '../harness.ts';
+
+export interface Door {
+  /** Whether a call with the key is let in. */
+  opensFor(keyHash: string): Promise<boolean>;
+  /** Whether Redis alone says so; undefined where its copy, if it has one, is not believed. */
+  copySays(keyHash: string): Promise<boolean | undefined>;
+  close(): void;
+}
+
+export async function startDoor(room: AccountsRoom, redisUrl: string): Promise<Door> {
+  const redis = openRedis(redisUrl, silentLog);
+  await redis.opened();
+  const upstreams = createUpstreams('accounts-api', [room.url]);
+  const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
+  const lease = () => accounts.leaseCopies();
+  const copies = createCopies({ redis, lease, clock: room.clock, log: silentLog });
+  return {
+    async opensFor(keyHash) {
+      const copied = await copies.find(keyHash);
+      return (copied === undefined ? await accounts.credential(keyHash) : copied) !== null;
+    },
+    async copySays(keyHash) {
+      const copied = await copies.find(keyHash);
+      return copied === undefined ? undefined : copied !== null;
+    },
+    close() {
+      copies.close();
+      redis.close();
+      accounts.close();
+    },
+  };
+}

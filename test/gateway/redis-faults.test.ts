@@ -1,0 +1,177 @@
+// A Redis that is dead, stalled, slow, cut off, loading, read-only or without its scripts: calls of the month go on, counted
+// once, none above the limit, and none waits for Redis longer than its deadline. With QUOTA_OUTAGE in each of its three ways
+// where accounts-api is away as well.
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import { reclaimLostPurses } from '../../accounts-api/purses.ts';
+import { selectUsed } from '../../accounts-api/usage.sql.ts';
+import { Failure } from '../../kernel/errors.ts';
+import { redisDeadlineMs } from '../../kernel/redis.ts';
+import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { silentLog } from '../harness.ts';
+import { startProxy, type Proxy } from '../proxy.ts';
+import { startRedis, type PrivateRedis } from '../redis.ts';
+import { connected, startCountingGateway, type CountingGateway } from './months.ts';
+
+let redis: PrivateRedis;
+let way: Proxy; // from the gateways to Redis
+let room: AccountsRoom;
+let gateways: CountingGateway[];
+test.before(async () => {
+  redis = await startRedis();
+  way = await startProxy(redis.port);
+  room = await startAccountsRoom('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: redis.url });
+  const url = `redis://127.0.0.1:${way.port}`;
+  gateways = await Promise.all([1, 2].map(() => startCountingGateway(room, url)));
+});
+test.after.always(async () => {
+  for (const gateway of gateways ?? []) gateway.crash();
+  await room?.close();
+  await way?.close();
+  await redis?.stop();
+});
+
+const limit = 1_000;
+
+async function serve(client: Client, calls: number): Promise<number> {
+  const takes = await Promise.all(
+    Array.from({ length: calls }, (_, i) =>
+      (gateways[i % gateways.length] as CountingGateway).month.take(client.accountId, 1, limit),
+    ),
+  );
+  return takes.filter(({ granted }) => granted).length;
+}
+
+async function settleAll(): Promise<void> {
+  for (const gateway of gateways) await gateway.settle();
+}
+
+interface Fault {
+  begin(): unknown;
+  end(): unknown;
+}
+
+const readOnly = (yes: boolean) =>
+  redis.command('replicaof', ...(yes ? ['127.0.0.1', String(way.port)] : ['no', 'one']));
+
+const faults: Record<string, Fault> = {
+  'is stopped and started again': { begin: () => redis.kill(), end: () => redis.restart() },
+  'is stalled': { begin: () => redis.stall(), end: () => redis.goOn() },
+  'answers five seconds late': { begin: () => way.delay(5_000), end: () => way.mend() },
+  'is cut off': { begin: () => way.cut(), end: () => way.mend() },
+  'does what it is asked and is not heard': { begin: () => way.deafen(), end: () => way.mend() },
+  'is a read-only replica': { begin: () => readOnly(true), end: () => readOnly(false) },
+  'takes no writes': {
+    begin: () => redis.command('config', 'set', 'min-replicas-to-write', '1'),
+    end: () => redis.command('config', 'set', 'min-replicas-to-write', '0'),
+  },
+  'has no memory left': {
+    begin: () => redis.command('config', 'set', 'maxmemory', '1'),
+    end: () => redis.command('config', 'set', 'maxmemory', '0'),
+  },
+  'forgets its scripts': { begin: () => redis.command('script', 'flush'), end: () => undefined },
+  'is emptied': { begin: () => redis.command('flushall'), end: () => undefined },
+};
+
+for (const [what, fault] of Object.entries(faults)) {
+  test.serial(`while Redis ${what}, calls go on and are counted once, up to exactly the limit`, async (t) => {
+    const client = await room.newClient();
+    t.is(await serve(client, 200), 200);
+    await settleAll();
+    await fault.begin();
+    t.is(await serve(client, 300), 300);
+    t.is(await serve(client, 10), 10);
+    await fault.end();
+    await Promise.all(gateways.map(connected));
+    let served = 510;
+    // What lay in a purse that was lost comes back when all have told what they spent.
+    for (let round = 0; round < 3; round += 1) {
+      for (let more = 1; more > 0; served += more) more = await serve(client, 100);
+      await settleAll();
+      room.clock.advance(61_000);
+      await reclaimLostPurses(room.deps);
+    }
+    t.is(served, limit);
+    t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), limit);
+  });
+}
+
+test.serial('a Redis that is silent is left alone after one deadline, not asked by every call', async (t) => {
+  const client = await room.newClient();
+  await serve(client, 2);
+  redis.stall();
+  const beganAtMs = performance.now();
+  for (let call = 0; call < 50; call += 1) t.is(await serve(client, 2), 2);
+  const tookMs = performance.now() - beganAtMs;
+  redis.goOn();
+  await Promise.all(gateways.map(connected));
+  t.true(tookMs < 50 * redisDeadlineMs, `${tookMs} ms`); // each call by itself would have waited that long
+});
+
+async function isLoading(server: PrivateRedis): Promise<boolean> {
+  return server.command('get', 'key:0').then(
+    () => false,
+    (error: Error) => error.message.startsWith('LOADING'),
+  );
+}
+
+test.serial('while Redis loads its data, it counts as away', async (t) => {
+  const big = await startRedis(
+    '--enable-debug-command',
+    'yes',
+    '--key-load-delay',
+    '2000',
+    '--loading-process-events-interval-bytes',
+    '1024',
+  );
+  const gateway = await startCountingGateway(room, big.url);
+  const client = await room.newClient();
+  try {
+    await big.command('debug', 'populate', '500');
+    t.true((await gateway.month.take(client.accountId, 1, limit)).granted);
+    const reloaded = big.command('debug', 'reload').catch(() => undefined);
+    while (!(await isLoading(big))) await pause(10);
+    t.true((await gateway.month.take(client.accountId, 1, limit)).granted);
+    await reloaded;
+    await connected(gateway);
+    t.true((await gateway.month.take(client.accountId, 1, limit)).granted);
+  } finally {
+    gateway.crash();
+    await big.stop();
+  }
+});
+
+for (const [outage, most] of [
+  ['closed', 0],
+  ['bounded', 100],
+  ['open', 400],
+] as const) {
+  test.serial(
+    `with neither Redis nor accounts-api, QUOTA_OUTAGE=${outage} serves ${most} calls of 400, and charges them later`,
+    async (t) => {
+      const client = await room.newClient();
+      const accountsWay = await startProxy(Number(new URL(room.url).port));
+      const url = `http://127.0.0.1:${accountsWay.port}`;
+      const gateway = await startCountingGateway({ url, clock: room.clock }, redis.url, outage);
+      try {
+        t.true((await gateway.month.take(client.accountId, 1, limit)).granted);
+        gateway.redis?.close();
+        accountsWay.cut();
+        const outcomes = await Promise.allSettled(
+          Array.from({ length: 400 }, () => gateway.month.take(client.accountId, 1, limit)),
+        );
+        const served = outcomes.filter((each) => each.status === 'fulfilled' && each.value.granted).length;
+        t.is(served, most);
+        for (const each of outcomes) {
+          if (each.status === 'rejected') t.is((each.reason as Failure).code, 'unavailable');
+        }
+        accountsWay.mend();
+        await gateway.settle();
+        t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), 1 + most);
+      } finally {
+        gateway.crash();
+        await accountsWay.close();
+      }
+    },
+  );
+}

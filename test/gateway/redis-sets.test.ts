@@ -1,0 +1,172 @@
+// With a cluster of three masters, and with a master watched by sentinels: keys, the month and the second are counted in
+// Redis as with one server, and when a server is lost and another takes its place, nobody is served twice or let in late.
+import { setTimeout as pause } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { reclaimLostPurses } from '../../accounts-api/purses.ts';
+import { createLimits, type Limits } from '../../gateway/limits.ts';
+import { hashApiKey } from '../../kernel/api-key.ts';
+import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { silentLog } from '../harness.ts';
+import { startRedisCluster, startWatchedRedis, type RedisCluster, type WatchedRedis } from '../redis-sets.ts';
+import { startDoor, type Door } from './doors.ts';
+import { connected, startCountingGateway, type CountingGateway } from './months.ts';
+
+interface Set {
+  room: AccountsRoom;
+  gateways: CountingGateway[];
+  doors: Door[];
+  close(): Promise<void>;
+}
+
+async function startSet(url: string): Promise<Set> {
+  const room = await startAccountsRoom('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: url });
+  const gateways = await Promise.all([1, 2].map(() => startCountingGateway(room, url)));
+  const doors = await Promise.all([1, 2].map(() => startDoor(room, url)));
+  return {
+    room,
+    gateways,
+    doors,
+    async close() {
+      for (const door of doors) door.close();
+      for (const gateway of gateways) gateway.crash();
+      await room.close();
+    },
+  };
+}
+
+let cluster: RedisCluster;
+let watched: WatchedRedis;
+let inCluster: Set;
+let underWatch: Set;
+test.before(async () => {
+  [cluster, watched] = await Promise.all([startRedisCluster(), startWatchedRedis()]);
+  [inCluster, underWatch] = await Promise.all([startSet(cluster.url), startSet(watched.url)]);
+});
+test.after.always(async () => {
+  await inCluster?.close();
+  await underWatch?.close();
+  await cluster?.stop();
+  await watched?.stop();
+});
+
+const freeLimit = 1_000;
+
+/** Asks for calls one by one at all gateways at once. @returns how many were served. */
+async function serve({ gateways }: Set, client: Client, calls: number): Promise<number> {
+  const takes = await Promise.all(
+    Array.from({ length: calls }, (_, i) =>
+      (gateways[i % gateways.length] as CountingGateway).month.take(client.accountId, 1, freeLimit),
+    ),
+  );
+  return takes.filter(({ granted }) => granted).length;
+}
+
+/** Serves what is left, also what comes back of purses that were lost. */
+async function serveTheRest(set: Set, client: Client): Promise<number> {
+  let served = 0;
+  for (let round = 0; round < 3; round += 1) {
+    for (let more = 1; more > 0; served += more) more = await serve(set, client, 200);
+    for (const gateway of set.gateways) await gateway.settle();
+    set.room.clock.advance(61_000);
+    await reclaimLostPurses(set.room.deps);
+  }
+  return served;
+}
+
+async function untilCopied({ doors }: Set, hash: string): Promise<void> {
+  for (const door of doors) {
+    while ((await door.copySays(hash)) !== true) {
+      await door.opensFor(hash);
+      await pause(10);
+    }
+  }
+}
+
+async function revokedAtOnce(t: ExecutionContext, set: Set, client: Client & { key: string }): Promise<void> {
+  const hash = hashApiKey(client.key);
+  const answer = await set.room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  t.is(answer.status, 204);
+  for (const door of set.doors) t.false(await door.opensFor(hash));
+}
+
+for (const [name, setOf] of [
+  ['a cluster of three masters', () => inCluster],
+  ['a master that sentinels watch', () => underWatch],
+] as const) {
+  test.serial(`in ${name}, keys are copied and a revoked one is refused at once`, async (t) => {
+    const set = setOf();
+    const clients = await Promise.all(Array.from({ length: 12 }, () => set.room.newClient()));
+    for (const client of clients) await untilCopied(set, hashApiKey(client.key));
+    for (const client of clients) await revokedAtOnce(t, set, client);
+  });
+
+  test.serial(`in ${name}, exactly the month's limit is served, over two gateways`, async (t) => {
+    const set = setOf();
+    for (let account = 0; account < 3; account += 1) {
+      t.is(await serve(set, await set.room.newClient(), freeLimit + 300), freeLimit);
+    }
+  });
+
+  test.serial(`in ${name}, all gateways count the same second`, async (t) => {
+    const limits = setOf().gateways.map(({ redis }) => createLimits(redis));
+    const [one, other] = limits as [Limits, Limits];
+    for (let account = 0; account < 6; account += 1) {
+      const key = `account:of ${name} ${account}`;
+      let [first, second] = [await one.take(key, 1_000), await other.take(key, 1_000)];
+      while (second.resetMs > first.resetMs) {
+        [first, second] = [await one.take(key, 1_000), await other.take(key, 1_000)]; // the second has ended in between
+      }
+      t.is(second.remaining, first.remaining - 1);
+    }
+  });
+}
+
+test.serial(
+  "when a replica takes the place of a cluster's master, nobody gets a second allowance or loses the first",
+  async (t) => {
+    const set = inCluster;
+    const clients = await Promise.all(Array.from({ length: 6 }, () => set.room.newClient()));
+    const before = await Promise.all(clients.map((client) => serve(set, client, 300)));
+    t.deepEqual(before, [300, 300, 300, 300, 300, 300]);
+    await cluster.masters[0]?.kill();
+    await cluster.replica.command('cluster', 'failover', 'takeover');
+    const during = await Promise.all(clients.map((client) => serve(set, client, 100)));
+    t.deepEqual(during, [100, 100, 100, 100, 100, 100]);
+    await Promise.all(set.gateways.map(connected));
+    for (const client of clients) t.is(await serveTheRest(set, client), freeLimit - 400);
+  },
+);
+
+test.serial(
+  'when the sentinels make a replica the master, nobody gets a second allowance or loses the first',
+  async (t) => {
+    const set = underWatch;
+    const client = await set.room.newClient();
+    t.is(await serve(set, client, 300), 300);
+    await watched.master.kill();
+    t.is(await serve(set, client, 100), 100);
+    while ((await watched.presentMaster()) === watched.master.port) await pause(20);
+    await Promise.all(set.gateways.map(connected));
+    t.is(await serveTheRest(set, client), freeLimit - 400);
+  },
+);
+
+test.serial(
+  'a key that is revoked while the master is lost is not let in by the copy that its replica has',
+  async (t) => {
+    const set = underWatch;
+    const present = await watched.presentMaster();
+    const master = watched.replicas.find(({ port }) => port === present);
+    const client = await set.room.newClient();
+    await untilCopied(set, hashApiKey(client.key));
+    await master?.kill();
+    await revokedAtOnce(t, set, client);
+    const hash = hashApiKey(client.key);
+    while ((await watched.presentMaster()) === present) {
+      for (const door of set.doors) t.false(await door.opensFor(hash));
+      await pause(20);
+    }
+    await Promise.all(set.gateways.map(connected));
+    for (const door of set.doors) t.false(await door.opensFor(hash));
+  },
+);
