@@ -30,6 +30,7 @@ export async function checkBlsCalendar({ instance, folder, seen }: Check): Promi
   const all = await ask('from=2023&to=2024&limit=1000');
   assert.equal(all.count, 321);
   assert.ok(all.data.every(({ status }) => status === 'released'));
+  assert.deepEqual([all.data[0]?.release_date, all.data.at(-1)?.release_date], ['2023-01-04', '2024-12-20']);
   const employment = all.data.filter(({ title }) => title === 'Employment Situation');
   assert.deepEqual(
     employment.slice(0, 2).map(({ release_at }) => release_at),

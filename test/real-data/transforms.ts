@@ -208,18 +208,31 @@ function ratio(x: Fraction, base: Fraction, isIndex: boolean): number | null {
 }
 
 function mean(terms: readonly Fraction[]): number {
+  return Number(meanOf(terms));
+}
+
+/** The mean of published values, to ten decimals or four more than they have, without zeros at the end. */
+export function meanDigits(texts: readonly string[]): string {
+  return meanOf(texts.map(fraction)).replace(/\.?0+$/, '');
+}
+
+function meanOf(terms: readonly Fraction[]): string {
   const decimals = Math.max(...terms.map((term) => term.decimals));
   const sum = terms.reduce((total, term) => total + raised(term, decimals), 0n);
-  return quotient(sum, 10n ** BigInt(decimals) * BigInt(terms.length), Math.max(10, decimals + 4));
+  return quotientDigits(sum, 10n ** BigInt(decimals) * BigInt(terms.length), Math.max(10, decimals + 4));
 }
 
 const raised = (value: Fraction, decimals: number) => value.digits * 10n ** BigInt(decimals - value.decimals);
 
-/** Rounded half away from zero. */
 function quotient(above: bigint, below: bigint, decimals: number): number {
+  return Number(quotientDigits(above, below, decimals));
+}
+
+/** Rounded half away from zero. */
+function quotientDigits(above: bigint, below: bigint, decimals: number): string {
   const scaled = above * 10n ** BigInt(decimals) * 2n;
   const half = scaled < 0n ? -below : below;
   const digits = (scaled + half) / (2n * below);
   const text = String(digits < 0n ? -digits : digits).padStart(decimals + 1, '0');
-  return Number(`${digits < 0n ? '-' : ''}${text.slice(0, -decimals)}.${text.slice(-decimals)}`);
+  return `${digits < 0n ? '-' : ''}${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
 }

@@ -3,8 +3,17 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { points } from './answers.ts';
+import { json, points } from './answers.ts';
+import { endOfPeriod, linesOf } from './published-files.ts';
 import type { Check } from './run.ts';
+import {
+  comparePublished,
+  compareTransforms,
+  meanDigits,
+  transformed,
+  transformNames,
+  type Published,
+} from './transforms.ts';
 
 export async function checkWfpPrices({ instance, folder, seen }: Check): Promise<void> {
   const file = path.join(folder, '07_wfp_food_prices', 'wfp_food_prices_pak.csv');
@@ -27,6 +36,9 @@ export async function checkWfpPrices({ instance, folder, seen }: Check): Promise
   assert.equal((await count())['points_new'], rows.length);
   assert.equal((await count())['points_unchanged'], rows.length);
   seen(`${rows.length} prices of 17 items in 5 cities load in one command, and again without a change`);
+
+  await checkLists(instance, rows, seen);
+  await checkAll(instance, rows, seen);
 
   const sugar = rows.filter((row) => row['commodity'] === 'Sugar');
   const monthOf = (row: { date?: string }) => row.date?.slice(0, 7);
@@ -51,7 +63,7 @@ export async function checkWfpPrices({ instance, folder, seen }: Check): Promise
 
   const [change] = await points(instance, '/v1/commodities?item=sugar&transform=yoy&from=2022-04');
   assert.ok(Math.abs((change?.value ?? NaN) - (meanOf('2022-04') / meanOf('2021-04') - 1) * 100) < 1e-9);
-  seen(`sugar was ${change?.value} % dearer in April 2022 than a year before`);
+  seen(`the price of sugar changed by ${change?.value} % in the year to April 2022`);
 
   const cities = await points(instance, '/v1/commodities/by-city?item=sugar&date=2022-04');
   assert.deepEqual(
@@ -70,4 +82,88 @@ export async function checkWfpPrices({ instance, folder, seen }: Check): Promise
   const [hit] = ((await found.json()) as { data: { type: string; id: string }[] }).data;
   assert.deepEqual([hit?.type, hit?.id], ['commodity', 'rice-basmati-broken']);
   seen('a search for "basmaty rice" finds the commodity Rice (basmati, broken)');
+}
+
+type Row = Record<string, string>;
+
+const unique = (rows: readonly Row[], column: string) => [...new Set(rows.map((row) => row[column] ?? ''))];
+
+async function checkLists(
+  instance: Check['instance'],
+  rows: readonly Row[],
+  seen: Check['seen'],
+): Promise<void> {
+  type List = { data: Record<string, unknown>[]; count: number };
+  const items = (await json(
+    instance,
+    '/v1/commodities/items?limit=1000&category=cereals and tubers',
+  )) as List;
+  assert.ok(items.count > 0 && items.data.every(({ category }) => category === 'cereals and tubers'));
+  const { data, count } = (await json(instance, '/v1/commodities/items?limit=1000')) as List;
+  const published = data.filter(({ source }) => source === 'World Food Programme');
+  assert.ok(count >= 17);
+  assert.deepEqual(published.map(({ name }) => name).sort(), unique(rows, 'commodity').sort());
+  assert.deepEqual([...new Set(published.map(({ unit }) => unit))].sort(), ['Day', 'Dozen', 'KG', 'L']);
+  assert.deepEqual(
+    published.find(({ unit }) => unit === 'Day')?.['name'],
+    'Wage (non-qualified labour, non-agricultural)',
+  );
+  const dates = published
+    .flatMap(({ first_date, last_date }) => [String(first_date), String(last_date)])
+    .sort();
+  assert.deepEqual([published.length, dates[0], dates.at(-1)], [17, '2004-01-31', '2022-04-30']);
+  const cities = (await json(instance, '/v1/commodities/cities?sort=name')) as List;
+  const names = unique(rows, 'market').sort();
+  assert.deepEqual(
+    cities.data.map(({ name }) => String(name)).filter((name) => names.includes(name)),
+    names,
+  );
+  seen(
+    '17 items (one of them a wage) for KG, L, Day and Dozen, from January 2004 to April 2022, and 5 cities are listed',
+  );
+}
+
+/** Every price of every item, every transform of it, and of its national average. */
+async function checkAll(
+  instance: Check['instance'],
+  rows: readonly Row[],
+  seen: Check['seen'],
+): Promise<void> {
+  const idOf = (name: string) =>
+    name
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-|-$/g, '');
+  const dateOf = (row: Row) => endOfPeriod((row['date'] ?? '').slice(0, 7), 1);
+  const items = unique(rows, 'commodity').map((name): Published & { item: string; prices: Row[] } => {
+    const prices = rows.filter((row) => row['commodity'] === name);
+    const lines = linesOf(
+      prices.map((row) => [`${idOf(row['market'] ?? '')},avg,retail`, dateOf(row), row['price'] ?? '']),
+    );
+    return { item: idOf(name), prices, id: `commodity.${idOf(name)}`, frequency: 'monthly', lines };
+  });
+  let values = 0;
+  for (const item of items) values += await comparePublished(instance, item);
+  assert.equal(values, rows.length);
+  seen(`all ${values} prices are served as published`);
+  seen(`${await compareTransforms(instance, items)} transformed prices are those computed from the file`);
+
+  let averages = 0;
+  for (const { item, prices } of items) {
+    const byMonth = Map.groupBy(prices, dateOf);
+    const means = new Map(
+      [...byMonth].map(([date, of]) => [date, meanDigits(of.map((row) => row['price'] ?? ''))] as const),
+    );
+    for (const name of transformNames) {
+      const target = `/v1/commodities?item=${item}&transform=${name}&limit=100000`;
+      const wanted = [...transformed(name, means, 'monthly')];
+      const found = (await points(instance, target)).map(({ date, value }): [string, number] => [
+        date,
+        value,
+      ]);
+      assert.deepEqual(found, wanted, target);
+      averages += found.length;
+    }
+  }
+  seen(`so are ${averages} transformed national averages`);
 }
