@@ -1,7 +1,7 @@
 // The test run: a private PostgreSQL with a migrated template, a private Redis, then AVA; all of it stopped at the end.
 // Arguments are passed on to AVA. In CI a skipped test fails the run.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -12,13 +12,21 @@ import { freePort } from './instance.ts';
 
 const templateDatabase = 'almanac_template';
 
+// Everything that a test or one of its processes puts into the directory for temporary files goes with this one.
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
-spawnSync('chmod', ['755', directory]); // the server's user must reach it where root runs the tests
+chmodSync(directory, 0o755); // the server's user must reach it where root runs the tests
+const temporary = path.join(directory, 'tmp');
+mkdirSync(temporary);
+chmodSync(temporary, 0o1777);
 const postgres = await startEmbeddedPostgres(directory);
 const redis = await startRedis(directory);
 try {
   await makeTemplate(postgres.url);
-  process.exitCode = await runAva({ TEST_POSTGRES_URL: postgres.url, TEST_REDIS_URL: redis.url });
+  process.exitCode = await runAva({
+    TMPDIR: temporary,
+    TEST_POSTGRES_URL: postgres.url,
+    TEST_REDIS_URL: redis.url,
+  });
 } finally {
   redis.server.kill('SIGTERM');
   await postgres.stop();
@@ -90,6 +98,9 @@ async function runAva(env: Record<string, string>): Promise<number> {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // Stopped from outside, the run still ends in good order: servers and directories are not left behind.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => child.kill('SIGTERM'));
   let tail = '';
   child.stdout.on('data', (chunk: Buffer) => {
     process.stdout.write(chunk);
