@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createKeptAnswers } from './kept-answers.ts';
 
-const answer = (bytes: number) => ({ headers: {}, body: Buffer.alloc(bytes) });
+const answer = (bytes: number) => ({ headers: [], body: Buffer.alloc(bytes) });
 
 test('what was not asked for longest is let go first, and memory stays bounded', (t) => {
   const kept = createKeptAnswers(300);

@@ -2,7 +2,8 @@
 // changed is asked for under another name. Hides which ones are let go: those not asked for longest.
 
 export interface KeptAnswer {
-  headers: Readonly<Record<string, string>>;
+  /** Names and values by turns. */
+  headers: string[];
   body: Buffer;
 }
 

@@ -38,9 +38,8 @@ export function createKnownAddresses(seriesFacts: SeriesFacts, clock: Clock): Kn
       if (known !== undefined) put(address, known);
       return known;
     },
-    async holds({ id, rowVersion, untilMs }) {
-      return untilMs > clock.now().getTime() && (await seriesFacts.isCurrent(id, rowVersion));
-    },
+    holds: ({ id, rowVersion, untilMs }) =>
+      untilMs > clock.now().getTime() ? seriesFacts.isCurrent(id, rowVersion) : Promise.resolve(false),
     keep(address, headers, { id, rowVersion, releases: [nextRelease] }) {
       if (address.length > addressLengthMax) return;
       const untilMs = nextRelease === undefined ? Number.POSITIVE_INFINITY : Date.parse(nextRelease);

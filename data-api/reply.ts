@@ -59,8 +59,7 @@ export function sendNotModified(
   headers: Readonly<Record<string, string>>,
 ): boolean {
   if (!matches(request.headers['if-none-match'], headers['etag'] ?? '')) return false;
-  setHeaders(response, headers);
-  response.writeHead(304).end();
+  response.writeHead(304, listed(headers)).end();
   return true;
 }
 
@@ -84,12 +83,12 @@ export async function sendText(
   const body =
     encoding === 'br' ? await brotli(whole, brotliOptions) : encoding === 'gzip' ? await gzip(whole) : whole;
   const answer = {
-    headers: {
+    headers: listed({
       ...headers,
       'content-type': type,
       'content-length': String(body.length),
       ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
-    },
+    }),
     body,
   };
   sendAnswer(response, answer);
@@ -98,8 +97,7 @@ export async function sendText(
 
 /** Sends what was sent before. */
 export function sendAnswer(response: Response, { headers, body }: KeptAnswer): void {
-  setHeaders(response, headers);
-  response.end(body); // to a HEAD, Node sends the headers alone
+  response.writeHead(200, headers).end(body); // to a HEAD, Node sends the headers alone
 }
 
 /**
@@ -113,8 +111,8 @@ export async function sendStream(
 ): Promise<void> {
   const first = await parts.next();
   const encoding = encodingFor(request.headers['accept-encoding']);
-  setHeaders(response, { ...headers, 'content-type': type });
-  if (encoding !== 'identity') response.setHeader('content-encoding', encoding);
+  const encoded = encoding === 'identity' ? [] : ['content-encoding', encoding];
+  response.writeHead(200, [...listed({ ...headers, 'content-type': type }), ...encoded]);
   if (request.method === 'HEAD') {
     await parts.return(undefined);
     response.end();
@@ -132,8 +130,9 @@ export async function sendStream(
   }
 }
 
-function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+/** Names and values by turns: Node sends a list of headers as it is, where it would look through each one that is set. */
+function listed(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flat();
 }
 
 async function* startingWith(

@@ -38,9 +38,7 @@ export function createSeriesFacts(database: Queryable): SeriesFacts {
       else keep(name, series);
       return series;
     },
-    async isCurrent(id, rowVersion) {
-      return (await rowVersionOf(id)) === rowVersion;
-    },
+    isCurrent: (id, rowVersion) => rowVersionOf(id).then((found) => found === rowVersion),
   };
 }
 
@@ -64,9 +62,9 @@ function createAsker<Answer>(
     return { ids, answers };
   }
 
-  return async (id) => {
+  return (id) => {
     next ??= openNext();
     next.ids.add(id);
-    return (await next.answers).get(id);
+    return next.answers.then((answers) => answers.get(id));
   };
 }

@@ -1,11 +1,13 @@
 // The HTTP server of a room: routes, identity, errors as envelopes, Server-Timing, health, a clean stop.
-// Hides Express. A handler gets a parsed route and a Call; what it throws becomes the envelope, logged once.
+// Hides Express, which gives requests and responses their methods and reads bodies. A handler gets a parsed route and a
+// Call; what it throws becomes the envelope, logged once.
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import express, { type Request, type Response } from 'express';
 import { Failure, fail, toEnvelope, toFailure } from './errors.ts';
 import { anonymous, identityHeader, type Identity } from './identity.ts';
 import type { Log } from './log.ts';
+import { createRouteTable } from './route-table.ts';
 
 /** What a handler knows of the call beside the request itself. */
 export interface Call {
@@ -19,7 +21,7 @@ export type Handler = (request: Request, response: Response, call: Call) => Prom
 
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Express 5 syntax; the same path may stand once a method. */
+  /** As in `/v1/series/:id/latest`; the same path may stand once a method. */
   path: string;
   /** `client`: sent on by the gateway for a client. `internal`: the gateway's own call. */
   scope: Identity['scope'];
@@ -54,7 +56,7 @@ const keepAliveTimeoutMs = 75_000;
 
 /** Starts a room's server. @throws Error where the port is taken, saying so. */
 export async function startRoom(options: RoomOptions): Promise<RunningRoom> {
-  const server = createRoomServer(roomApp(options));
+  const server = createRoomServer(createAnswerer(options));
   server.keepAliveTimeout = keepAliveTimeoutMs;
   return { url: await listen(server, options.host, options.port), close: () => closeServer(server) };
 }
@@ -90,133 +92,148 @@ export function sendJson(response: Response, status: number, body: unknown): voi
   response.status(status).type('application/json').send(JSON.stringify(body));
 }
 
+/** A call under way. */
+class RoomCall implements Call {
+  readonly requestId: string;
+  readonly identity: Identity;
+  #timing = '';
+
+  constructor(requestId: string, identity: Identity) {
+    this.requestId = requestId;
+    this.identity = identity;
+  }
+
+  async stage<T>(name: string, work: () => Promise<T> | T): Promise<T> {
+    const start = performance.now();
+    try {
+      return await work();
+    } finally {
+      const duration = Math.round((performance.now() - start) * 100) / 100;
+      this.#timing += `${this.#timing === '' ? '' : ', '}${name};dur=${duration}`;
+    }
+  }
+
+  /** What every answer to the call says, whatever it is: names and values by turns. */
+  ownHeaders(): string[] {
+    // The gateway takes no answer that does not say whose it is.
+    const headers = this.requestId === '' ? [] : ['x-request-id', this.requestId];
+    if (this.#timing !== '') headers.push('server-timing', this.#timing);
+    return headers;
+  }
+}
+
+type Answerer = (request: Request, response: Response & { call: RoomCall | null }) => Promise<void>;
+
 /**
- * A server whose requests and responses are Express's from the start. Express would change the prototype of each, and
- * Server-Timing the writeHead of each: Node then takes a slow way through all that follows, which doubles the cost of a
- * short answer (measured 2026-11-20: 33 µs against 23 µs of CPU, bare node:http 16 µs).
+ * A server whose requests and responses are Express's from the start, and which asks no router of Express. An app of
+ * Express would change the prototype of each request and response: Node then takes a slow way through all that follows,
+ * which doubles the cost of a short answer (measured 2026-11-20: 33 µs against 23 µs of CPU, bare node:http 16 µs).
  */
-function createRoomServer(app: express.Express): Server {
+function createRoomServer(answer: Answerer): Server {
+  const app = express();
+  app.disable('etag'); // a data response makes its own, strong one
+  app.set('query parser', false); // queries are read by kernel/params.ts only
   class RoomRequest extends IncomingMessage {}
   class RoomResponse<Received extends IncomingMessage> extends ServerResponse<Received> {
-    declare locals: Record<string, unknown> | undefined; // of Express
+    call: RoomCall | null = null;
 
-    override writeHead(...args: unknown[]): this {
-      const timings = this.locals?.['timings'] as string[] | undefined;
-      if (timings !== undefined && timings.length > 0) this.setHeader('server-timing', timings.join(', '));
-      return (super.writeHead as (...args: unknown[]) => this)(...args);
+    override writeHead(status: number, ...rest: unknown[]): this {
+      const own = this.call?.ownHeaders() ?? [];
+      const [headers] = rest;
+      // A list of headers goes out as it is: to set each of them costs Node another 2 µs.
+      if (Array.isArray(headers)) return super.writeHead(status, [...(headers as string[]), ...own]);
+      for (let i = 1; i < own.length; i += 2) this.setHeader(own[i - 1] ?? '', own[i] ?? '');
+      return (super.writeHead as (status: number, ...rest: unknown[]) => this)(status, ...rest);
     }
   }
   Object.setPrototypeOf(RoomRequest.prototype, app.request);
   Object.setPrototypeOf(RoomResponse.prototype, app.response);
-  app.request = RoomRequest.prototype as express.Request;
-  app.response = RoomResponse.prototype as unknown as express.Response;
-  return createServer({ IncomingMessage: RoomRequest, ServerResponse: RoomResponse }, app);
-}
-
-function roomApp(options: RoomOptions): express.Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag'); // a data response makes its own, strong one
-  app.enable('case sensitive routing'); // one spelling of each address, as the gateway has it
-  app.enable('strict routing');
-  app.set('query parser', false); // queries are read by kernel/params.ts only
-  app.get('/healthz', (_request, response) => sendJson(response, 200, { success: true }));
-  app.get('/readyz', async (_request, response) => {
-    await options.ready();
-    sendJson(response, 200, { success: true });
+  return createServer({ IncomingMessage: RoomRequest, ServerResponse: RoomResponse }, (request, response) => {
+    void answer(request as Request, response as unknown as Parameters<Answerer>[1]);
   });
-  app.use(openCall(options));
-  const paths = new Map<string, Route[]>();
-  for (const route of options.routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route]);
-  for (const [path, routes] of paths) {
-    for (const route of routes) mount(app, route);
-    app.all(path, refuseMethod(routes));
-  }
-  app.use(() => fail('not_found', 'There is nothing at this address.'));
-  app.use(renderFailure(options.log));
-  return app;
 }
 
-function openCall(options: RoomOptions): RequestHandler {
-  return function openIdentityAndTiming(request, response, next) {
-    const token = request.headers[identityHeader];
-    const identity = options.openIdentity(typeof token === 'string' ? token : undefined);
-    const requestId = request.headers['x-request-id'];
-    // The gateway takes no answer that does not say whose it is.
-    if (typeof requestId === 'string') response.setHeader('x-request-id', requestId);
-    const timings: string[] = [];
-    const call: Call = {
-      requestId: typeof requestId === 'string' ? requestId : '',
-      identity: identity ?? anonymous,
-      async stage(name, work) {
-        const start = performance.now();
-        try {
-          return await work();
-        } finally {
-          timings.push(`${name};dur=${(performance.now() - start).toFixed(2)}`);
-        }
-      },
-    };
-    response.locals['call'] = call;
-    response.locals['timings'] = timings;
+/** What answers each call: never rejects, as a failure is an answer too. */
+function createAnswerer(options: RoomOptions): Answerer {
+  const { log, openIdentity, ready } = options;
+  const find = createRouteTable(options.routes.map((route) => ({ ...route, readBody: bodyReader(route) })));
+
+  async function serve(
+    request: Request,
+    response: Response,
+    path: string,
+    call: RoomCall | null,
+  ): Promise<void> {
+    if (path === '/readyz') await ready();
+    if (path === '/healthz' || path === '/readyz') return sendJson(response, 200, { success: true });
     // Only the gateway can seal an identity: a call that came another way is refused, whatever it asks for.
-    if (identity === null) fail('unauthorized', 'Calls come through the gateway.');
-    next();
-  };
-}
-
-function mount(app: express.Express, route: Route): void {
-  const verb = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
-  const steps: RequestHandler[] = [requireScope(route.scope)];
-  if (verb === 'post' || verb === 'patch') {
-    const limit = route.bodyBytesMax ?? (route.scope === 'internal' ? internalBodyBytesMax : bodyBytesMax);
-    steps.push(requireJson, express.json({ limit }));
+    if (call === null) return fail('unauthorized', 'Calls come through the gateway.');
+    const found = find(path);
+    if (found === null) return fail('not_found', 'There is nothing at this address.');
+    const route = found.entries.get(request.method === 'HEAD' ? 'GET' : request.method);
+    if (route === undefined) return refuseMethod([...found.entries.keys()]);
+    if (call.identity.scope !== route.scope) return fail('not_found', 'There is nothing at this address.');
+    request.params = found.params;
+    if (route.readBody !== null) await route.readBody(request, response);
+    await route.handler(request, response, call);
   }
-  app[verb](route.path, ...steps, async (request: Request, response: Response) => {
-    await route.handler(request, response, callOf(response));
-  });
-}
 
-function requireScope(scope: Identity['scope']): RequestHandler {
-  return function checkScope(_request, response, next) {
-    if (callOf(response).identity.scope !== scope) fail('not_found', 'There is nothing at this address.');
-    next();
+  return async function answer(request, response) {
+    const { [identityHeader]: token, 'x-request-id': id } = request.headers;
+    const identity = openIdentity(typeof token === 'string' ? token : undefined);
+    const call = new RoomCall(typeof id === 'string' ? id : '', identity ?? anonymous);
+    response.call = call;
+    request.res = response; // Express looks for each at the other
+    const end = request.url.indexOf('?');
+    const path = end < 0 ? request.url : request.url.slice(0, end);
+    try {
+      await serve(request, response, path, identity === null ? null : call);
+    } catch (thrown) {
+      sendFailure(response, thrown, { log, path, requestId: call.requestId });
+    }
   };
 }
 
-function requireJson(request: Request, _response: Response, next: NextFunction): void {
+/** Reads the body of a route's calls into `request.body`; null where they have none. */
+function bodyReader(route: Route): ((request: Request, response: Response) => Promise<void>) | null {
+  if (route.method !== 'POST' && route.method !== 'PATCH') return null;
+  const limit = route.bodyBytesMax ?? (route.scope === 'internal' ? internalBodyBytesMax : bodyBytesMax);
+  const read = express.json({ limit });
+  return (request, response) =>
+    new Promise((resolve, reject) => {
+      requireJson(request);
+      read(request, response, (error?: Error) => (error === undefined ? resolve() : reject(error)));
+    });
+}
+
+function requireJson(request: Request): void {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length']) > 0;
   if (hasBody && request.is('application/json') === false) {
     fail('unsupported_media_type', 'The body must be JSON: send Content-Type: application/json.');
   }
-  next();
 }
 
-function refuseMethod(routes: readonly Route[]): RequestHandler {
-  const allowed = routes
-    .flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]))
-    .join(', ');
-  return function checkMethod() {
-    fail('method_not_allowed', `This address takes ${allowed}.`, { headers: { allow: allowed } });
-  };
+function refuseMethod(methods: readonly string[]): never {
+  const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+  return fail('method_not_allowed', `This address takes ${allowed}.`, { headers: { allow: allowed } });
 }
 
-function renderFailure(log: Log) {
-  // Express tells an error handler by its four parameters.
-  return (thrown: unknown, request: Request, response: Response, _next: NextFunction): void => {
-    const failure = fromBodyParser(thrown) ?? fromRouter(thrown) ?? toFailure(thrown);
-    const requestId = (response.locals['call'] as Call | undefined)?.requestId ?? '';
-    const entry = { request_id: requestId, code: failure.code, path: request.path, err: failure.detail };
-    if (failure.status >= 500) log.error(entry, failure.message);
-    else if (failure.detail !== undefined) log.info(entry, failure.message);
-    if (response.headersSent) {
-      response.destroy(); // mid-body there is no honest answer left but a cut
-      return;
-    }
-    response.set(failure.headers);
-    sendJson(response, failure.status, toEnvelope(failure, requestId === '' ? undefined : requestId));
-  };
+function sendFailure(
+  response: Response,
+  thrown: unknown,
+  { log, path, requestId }: { log: Log; path: string; requestId: string },
+): void {
+  const failure = fromBodyParser(thrown) ?? fromPath(thrown) ?? toFailure(thrown);
+  const entry = { request_id: requestId, code: failure.code, path, err: failure.detail };
+  if (failure.status >= 500) log.error(entry, failure.message);
+  else if (failure.detail !== undefined) log.info(entry, failure.message);
+  if (response.headersSent) {
+    response.destroy(); // mid-body there is no honest answer left but a cut
+    return;
+  }
+  response.set(failure.headers);
+  sendJson(response, failure.status, toEnvelope(failure, requestId === '' ? undefined : requestId));
 }
 
 /** express.json throws http-errors with a `type`; they are the client's faults. */
@@ -236,12 +253,8 @@ function fromBodyParser(thrown: unknown): Failure | undefined {
   return new Failure('invalid_body', 'The body is not valid JSON in UTF-8.');
 }
 
-/** The router throws this for a path that does not decode, such as `/v1/series/%E0%A4%A`. */
-function fromRouter(thrown: unknown): Failure | undefined {
+/** A path that does not decode, such as `/v1/series/%E0%A4%A`. */
+function fromPath(thrown: unknown): Failure | undefined {
   if (!(thrown instanceof URIError)) return undefined;
   return new Failure('invalid_request', 'The path has a % that begins no valid character.');
-}
-
-function callOf(response: Response): Call {
-  return response.locals['call'] as Call;
 }

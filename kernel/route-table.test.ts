@@ -1,0 +1,53 @@
+import test from 'ava';
+import { createRouteTable } from './route-table.ts';
+
+const find = createRouteTable([
+  { method: 'GET', path: '/v1/funds' },
+  { method: 'GET', path: '/v1/funds/screener' },
+  { method: 'GET', path: '/v1/funds/:id' },
+  { method: 'DELETE', path: '/v1/funds/:id' },
+  { method: 'GET', path: '/v1/funds/:id/nav' },
+]);
+
+function found(path: string): unknown {
+  const address = find(path);
+  return address === null
+    ? null
+    : {
+        path: address.entries.get('GET')?.path,
+        methods: [...address.entries.keys()],
+        params: address.params,
+      };
+}
+
+test('an address has the methods of all its routes, and the first route that fits it serves it', (t) => {
+  t.deepEqual(found('/v1/funds'), { path: '/v1/funds', methods: ['GET'], params: {} });
+  t.deepEqual(found('/v1/funds/screener'), { path: '/v1/funds/screener', methods: ['GET'], params: {} });
+  t.deepEqual(found('/v1/funds/a'), {
+    path: '/v1/funds/:id',
+    methods: ['GET', 'DELETE'],
+    params: { id: 'a' },
+  });
+});
+
+test('a parameter takes one whole segment as it was written, decoded', (t) => {
+  t.deepEqual(find('/v1/funds/A%2Fb/nav')?.params, { id: 'A/b' });
+  t.throws(() => find('/v1/funds/%E0%A4%A/nav'), { instanceOf: URIError });
+  t.is(find('/v1/funds//nav'), null);
+});
+
+test('letter case, a slash more or a segment more make another address', (t) => {
+  for (const path of [
+    '/',
+    '',
+    '/v1',
+    '/V1/funds',
+    '/v1/funds/',
+    '/v1/funds/a/',
+    '/v1/funds/a/b',
+    '//v1/funds',
+    'x',
+  ])
+    t.is(find(path), null, path);
+  t.deepEqual(find('/v1/funds/Ab')?.params, { id: 'Ab' });
+});

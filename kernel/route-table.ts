@@ -1,0 +1,63 @@
+// Which route serves a path: compared segment by segment, in the order in which the routes were given.
+// Hides how paths are cut up. There is one spelling of each address, as the gateway has it.
+
+/** What stands at one address: the entries by method, and what its parameters took. */
+export interface FoundAddress<Entry> {
+  entries: ReadonlyMap<string, Entry>;
+  params: Record<string, string>;
+}
+
+/** One path of the table. */
+interface Address<Entry> {
+  /** After the first slash; null where a parameter takes whatever stands there. */
+  fixed: (string | null)[];
+  /** The names of the parameters; null where the segment is fixed. */
+  names: (string | null)[];
+  entries: Map<string, Entry>;
+}
+
+/**
+ * @param routes their paths as in `/v1/series/:id/latest`; the same path may stand once a method.
+ * @returns what stands at a path, which has no query; null where nothing does. It throws URIError where a parameter
+ * does not decode.
+ */
+export function createRouteTable<Entry extends { path: string; method: string }>(
+  routes: readonly Entry[],
+): (path: string) => FoundAddress<Entry> | null {
+  const byLength = new Map<number, Address<Entry>[]>();
+  for (const [path, entries] of Map.groupBy(routes, (route) => route.path)) {
+    const segments = path.slice(1).split('/');
+    const address = {
+      fixed: segments.map((segment) => (segment.startsWith(':') ? null : segment)),
+      names: segments.map((segment) => (segment.startsWith(':') ? segment.slice(1) : null)),
+      entries: new Map(entries.map((entry) => [entry.method, entry])),
+    };
+    byLength.set(segments.length, [...(byLength.get(segments.length) ?? []), address]);
+  }
+  return (path) => {
+    if (!path.startsWith('/')) return null;
+    const segments = path.slice(1).split('/');
+    for (const { fixed, names, entries } of byLength.get(segments.length) ?? []) {
+      if (fits(fixed, segments)) return { entries, params: paramsOf(names, segments) };
+    }
+    return null;
+  };
+}
+
+function fits(fixed: readonly (string | null)[], segments: readonly string[]): boolean {
+  for (let i = 0; i < fixed.length; i += 1) {
+    const segment = segments[i];
+    if (fixed[i] === null ? segment === '' : fixed[i] !== segment) return false;
+  }
+  return true;
+}
+
+function paramsOf(names: readonly (string | null)[], segments: readonly string[]): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (let i = 0; i < names.length; i += 1) {
+    const [name, segment] = [names[i], segments[i]];
+    if (typeof name !== 'string' || segment === undefined) continue;
+    params[name] = segment.includes('%') ? decodeURIComponent(segment) : segment;
+  }
+  return params;
+}
