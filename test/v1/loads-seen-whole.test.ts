@@ -91,10 +91,10 @@ test.serial(
       `/v1/series/${id}?sort=desc&limit=100000`,
     ]);
     let loaded = 1;
-    const last = 3;
+    const over = new AbortController();
     let answers = 0;
     const readAll = addresses.map(async (address) => {
-      for (let at = 0; loaded < last; at += 1) {
+      for (let at = 0; !over.signal.aborted; at += 1) {
         const least = loaded;
         const target = targets[at % targets.length] ?? '';
         const { numbers, points } = await numbersSeen(address, target);
@@ -107,12 +107,13 @@ test.serial(
         );
       }
     });
-    for (let number = 2; number <= last; number += 1) {
+    for (const number of [2, 3]) {
       await load(number);
       loaded = number;
       for (const address of addresses)
         for (const target of targets) t.deepEqual((await numbersSeen(address, target)).numbers, [number]);
     }
+    over.abort();
     await Promise.all(readAll);
     t.true(answers > 20, 'there were readers all the time');
   },
