@@ -24,6 +24,7 @@ import { planOf } from './plans.ts';
 import { spentEntry } from './purses.ts';
 import { noteSpent } from './purses.sql.ts';
 import { selectSessions, touchSessions } from './sessions.sql.ts';
+import { countServed } from './thresholds.sql.ts';
 
 const batchMax = 500;
 const settleMax = 10_000;
@@ -188,7 +189,11 @@ export function settleBatch(deps: Deps): Handler {
     await call.stage('sql', () =>
       deps.db.sequelize.transaction(async (transaction) => {
         if (!(await insertSettledBatch(deps.db, transaction, batch.batch_id, now))) return;
-        if (batch.usage.length > 0) await addUsage(deps.db, transaction, batch.usage);
+        if (batch.usage.length > 0) {
+          const allowances = deps.plans.all.map(({ id, calls_month }) => ({ id, calls_month }));
+          await countServed(deps.db, transaction, batch.usage, allowances, now);
+          await addUsage(deps.db, transaction, batch.usage);
+        }
         if (batch.spent.length > 0) await noteSpent(deps.db, transaction, batch.spent);
         if (batch.charges.length > 0) await chargeQuota(deps.db, transaction, batch.charges);
         if (batch.refunds.length > 0) await refundQuota(deps.db, transaction, batch.refunds);

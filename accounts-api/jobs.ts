@@ -16,6 +16,8 @@ export type MailJob =
   | { mail: 'change_email'; accountId: string; email: string }
   /** Word of a key that is about to expire, to the holder of its account. */
   | { mail: 'key_expires'; keyId: string }
+  /** Word to an account of how much of its month was served. `month` is `YYYY-MM-01`, `limit` calls a month. */
+  | { mail: 'usage'; accountId: string; month: string; limit: number; percent: number }
   /** Word of something that happened, to the address it concerns. */
   | { mail: 'notice'; notice: Notice; email: string; at: string };
 

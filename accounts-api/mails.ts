@@ -1,4 +1,5 @@
 // What the mails say, in plain text and in HTML. Links carry their token behind `#`, which browsers send to no server.
+import { nextUtcMonth } from '../kernel/clock.ts';
 import type { Notice } from './jobs.ts';
 import type { Mail } from './mail.ts';
 
@@ -8,6 +9,7 @@ export const pages = {
   setPassword: '/dashboard/set-password',
   login: '/dashboard/login',
   keys: '/dashboard/keys',
+  usage: '/dashboard/usage',
 } as const;
 
 interface Text {
@@ -87,6 +89,24 @@ export function keyExpiresMail(
       'If something still uses it: make a new key, put it in place, then revoke this one. Here you can do both.',
     ],
     link: publicUrl + pages.keys,
+  });
+}
+
+/** @param month `YYYY-MM-01`. @param limit calls a month. */
+export function usageMail(
+  to: string,
+  { month, limit, percent }: { month: string; limit: number; percent: number },
+  publicUrl: string,
+): Mail {
+  const resetsAt = nextUtcMonth(new Date(month)).toISOString();
+  const rest =
+    percent === 100
+      ? `Until ${dayAndTime(resetsAt)} further calls are answered 402, unless you choose a higher plan.`
+      : `The count starts anew on ${dayAndTime(resetsAt)}.`;
+  return mail(to, {
+    subject: `${percent} % of this month's calls are used`,
+    paragraphs: [`Your account has used ${percent} % of its ${limit} calls of ${month.slice(0, 7)}. ${rest}`],
+    link: publicUrl + pages.usage,
   });
 }
 

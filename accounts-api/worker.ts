@@ -16,10 +16,12 @@ import {
   noticeMail,
   resetPasswordMail,
   signUpMail,
+  usageMail,
   verifyEmailMail,
 } from './mails.ts';
 import { findAccountByEmail } from './operator.sql.ts';
 import { selectSignup } from './signups.sql.ts';
+import { tellOfThresholds } from './thresholds.ts';
 
 export interface WorkerOptions {
   databaseUrl: string;
@@ -41,6 +43,7 @@ interface WorkerDeps extends Deps {
 }
 
 const lookForExpiringKeysEveryMs = 60 * 60_000;
+const lookForThresholdsEveryMs = 10_000;
 
 /** @throws Error where the database does not answer. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
@@ -57,9 +60,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       );
     lookForExpiringKeys();
     const looking = setInterval(lookForExpiringKeys, lookForExpiringKeysEveryMs);
+    const lookForThresholds = () =>
+      void tellOfThresholds(deps).catch((error: unknown) =>
+        log.warn({ err: error }, 'how much of a month was served could not be told; it will be tried again'),
+      );
+    lookForThresholds();
+    const lookingForThresholds = setInterval(lookForThresholds, lookForThresholdsEveryMs);
     return {
       async close() {
         clearInterval(looking);
+        clearInterval(lookingForThresholds);
         await work.close();
         await jobs.close();
         mailer.close();
@@ -90,6 +100,8 @@ async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
       return mailOfAccount(deps, job.accountId, job.email, 'change_email');
     case 'key_expires':
       return mailOfKey(deps, job.keyId);
+    case 'usage':
+      return mailOfUsage(deps, job);
     case 'reset_password':
       return mailOfReset(deps, job.email);
     default:
@@ -136,6 +148,11 @@ async function mailOfKey(deps: WorkerDeps, keyId: string): Promise<Mail | null> 
   if (key?.expiresAt == null || key.revokedAt !== null || account?.status !== 'active') return null;
   const { name, mask, expiresAt } = key;
   return keyExpiresMail(account.email, { name, mask, expiresAt: expiresAt.toISOString() }, deps.publicUrl);
+}
+
+async function mailOfUsage(deps: WorkerDeps, job: MailJob & { mail: 'usage' }): Promise<Mail | null> {
+  const account = await deps.db.accounts.findByPk(job.accountId);
+  return account?.status === 'active' ? usageMail(account.email, job, deps.publicUrl) : null;
 }
 
 async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null> {

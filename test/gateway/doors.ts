@@ -2,6 +2,7 @@
 import { createAccounts } from '../../gateway/accounts.ts';
 import { createCopies } from '../../gateway/copies.ts';
 import { createUpstreams } from '../../gateway/upstreams.ts';
+import { Failure } from '../../kernel/errors.ts';
 import { openRedis } from '../../kernel/redis.ts';
 import type { AccountsRoom } from '../accounts-room.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
@@ -24,7 +25,13 @@ export async function startDoor(room: AccountsRoom, redisUrl: string): Promise<D
   return {
     async opensFor(keyHash) {
       const copied = await copies.find(keyHash);
-      return (copied === undefined ? await accounts.credential(keyHash) : copied) !== null;
+      if (copied !== undefined) return copied !== null;
+      try {
+        return (await accounts.credential(keyHash)) !== null;
+      } catch (error) {
+        if (error instanceof Failure && error.code === 'unavailable') return false; // answered 503
+        throw error;
+      }
     },
     async copySays(keyHash) {
       const copied = await copies.find(keyHash);

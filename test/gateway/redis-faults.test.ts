@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { reclaimLostPurses } from '../../accounts-api/purses.ts';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
-import { Failure } from '../../kernel/errors.ts';
+import type { Failure } from '../../kernel/errors.ts';
 import { redisDeadlineMs } from '../../kernel/redis.ts';
 import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
 import { silentLog } from '../harness.ts';

@@ -1,0 +1,162 @@
+// 50, 80 and 100 % of a month: noted in the transaction that settles the call which reached it, once each, and mailed once.
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import type { UsageEntry } from '../../accounts-api/internal.sql.ts';
+import type { MailJob } from '../../accounts-api/jobs.ts';
+import { setPlan } from '../../accounts-api/operator.ts';
+import { tellOfThresholds } from '../../accounts-api/thresholds.ts';
+import { selectThresholds } from '../../accounts-api/thresholds.sql.ts';
+import { startWorker } from '../../accounts-api/worker.ts';
+import { silentLog } from '../harness.ts';
+import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { startMailbox, testMail } from '../sign-in.ts';
+
+let room: AccountsRoom;
+test.before(async () => {
+  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+});
+test.after.always(() => room?.close());
+
+const month = '2026-11-01';
+
+async function charge(client: Client, calls: number): Promise<void> {
+  const takes = [{ account_id: client.accountId, calls }];
+  await room.internally('/internal/quota/take', { takes });
+}
+
+/** A batch that tells of calls of those clients. */
+function batchOf(...served: [client: Client, billed: number, more?: Partial<UsageEntry>][]) {
+  const usage = served.map(([client, billed, more]) => ({
+    account_id: client.accountId,
+    key_id: client.keyId,
+    day: '2026-11-20',
+    endpoint: 'series',
+    status_class: 2,
+    calls: billed,
+    billed,
+    ...more,
+  }));
+  return { batch_id: randomUUID(), usage, refunds: [], last_used: [] };
+}
+
+async function settle(t: ExecutionContext, batch: object): Promise<void> {
+  t.is((await room.internally('/internal/quota/settle', batch)).status, 200);
+}
+
+const reached = async (client: Client, of = month) =>
+  (await selectThresholds(room.deps.db, client.accountId, of)).map(({ percent, served }) => [
+    percent,
+    served,
+  ]);
+
+test('half, 80 % and all of a limit are noted by the very call that reaches them', async (t) => {
+  const client = await room.newClient();
+  await charge(client, 1000);
+  await settle(t, batchOf([client, 499]));
+  t.deepEqual(await reached(client), []);
+  await settle(t, batchOf([client, 1]));
+  t.deepEqual(await reached(client), [[50, 500]]);
+  await settle(t, batchOf([client, 299], [client, 1, { day: '2026-11-02' }], [client, 0, { calls: 7 }]));
+  t.deepEqual(await reached(client), [
+    [50, 500],
+    [80, 800],
+  ]);
+  await settle(t, batchOf([client, 199], [client, 0, { calls: 1, status_class: 5 }]));
+  t.deepEqual(await reached(client), [
+    [50, 500],
+    [80, 800],
+  ]);
+  await settle(t, batchOf([client, 1]));
+  t.deepEqual(await reached(client), [
+    [50, 500],
+    [80, 800],
+    [100, 1000],
+  ]);
+});
+
+test('of 130 batches at once, 30 of them repeated, every part of two limits is noted once and exactly', async (t) => {
+  const [one, two] = [await room.newClient(), await room.newClient()];
+  await charge(one, 1000);
+  await charge(two, 1000);
+  const batches = Array.from({ length: 100 }, (_, i) =>
+    batchOf(
+      ...((i % 2 === 0
+        ? [
+            [one, 10],
+            [two, 5],
+          ]
+        : [
+            [two, 5],
+            [one, 10],
+          ]) as [Client, number][]),
+    ),
+  );
+  await Promise.all([...batches, ...batches.slice(0, 30)].map((batch) => settle(t, batch)));
+  t.deepEqual(await reached(one), [
+    [50, 500],
+    [80, 800],
+    [100, 1000],
+  ]);
+  t.deepEqual(await reached(two), [[50, 500]]);
+});
+
+test('an unlimited plan comes to no part of its limit', async (t) => {
+  const client = await room.newClient('enterprise');
+  await charge(client, 1_000_000);
+  await settle(t, batchOf([client, 1_000_000]));
+  t.deepEqual(await reached(client), []);
+});
+
+test('a changed limit begins anew, and so does a month', async (t) => {
+  const client = await room.newClient();
+  await charge(client, 1000);
+  await settle(t, batchOf([client, 1000]));
+  await setPlan(room.deps, client.accountId, 'starter');
+  await charge(client, 12_000);
+  await settle(t, batchOf([client, 11_499]));
+  t.is((await reached(client)).length, 3);
+  await settle(t, batchOf([client, 1]));
+  t.deepEqual((await reached(client)).at(-1), [50, 12_500]);
+  await settle(t, batchOf([client, 900, { day: '2026-10-31' }])); // a month that was never charged
+  t.deepEqual(await reached(client, '2026-10-01'), []);
+});
+
+test.serial(
+  'whoever comes to two parts at once is told of the higher one, once, by whichever worker looks',
+  async (t) => {
+    const client = await room.newClient();
+    await charge(client, 1000);
+    await settle(t, batchOf([client, 850]));
+    const written: MailJob[] = [];
+    const jobs = {
+      enqueue: (_transaction: unknown, ...some: MailJob[]) => Promise.resolve(void written.push(...some)),
+      close: () => Promise.resolve(),
+    };
+    await Promise.all(Array.from({ length: 5 }, () => tellOfThresholds({ ...room.deps, jobs })));
+    const own = written.filter((job) => job.mail === 'usage' && job.accountId === client.accountId);
+    t.deepEqual(own, [{ mail: 'usage', accountId: client.accountId, month, limit: 1000, percent: 80 }]);
+  },
+);
+
+test.serial('a part that is noted is mailed by the worker', async (t) => {
+  const client = await room.newClient();
+  const { email } = (await room.deps.db.accounts.findByPk(client.accountId)) as { email: string };
+  await charge(client, 1000);
+  await settle(t, batchOf([client, 1000]));
+  const mailbox = await startMailbox();
+  const worker = await startWorker({
+    databaseUrl: room.databaseUrl,
+    plans: room.deps.plans,
+    publicUrl: 'https://almanac.example',
+    mail: { ...testMail, smtpUrl: mailbox.smtpUrl },
+    log: silentLog,
+    clock: room.clock,
+  });
+  try {
+    const mail = await mailbox.next(email, "100 % of this month's calls");
+    t.regex(mail.text, /100 % of its 1000 calls of 2026-11\. Until 2026-12-01 at 00:00 UTC/);
+  } finally {
+    await worker.close();
+    await mailbox.close();
+  }
+});
