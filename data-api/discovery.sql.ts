@@ -76,6 +76,39 @@ export async function countCatalogFacets(database: Queryable, where: Conditions)
   );
 }
 
+export interface RelatedSeries extends Record<string, unknown> {
+  id: string;
+  name: string;
+  unit: string;
+  frequency: string;
+}
+
+const relatedMax = 10;
+/** Ids are given with care: what belongs together begins alike. So many before and behind are compared. */
+const neighbours = 50;
+
+/** Series that stand near by their id and have the category, a tag, or source and geography in common; most in common first. */
+export async function findRelated(database: Queryable, seriesNo: number): Promise<RelatedSeries[]> {
+  return database.query<RelatedSeries>(
+    `with one as materialized (select * from data.series where series_no = $1),
+     near as (
+       (select s.* from data.series s where s.series_id > (select series_id from one) order by s.series_id limit ${neighbours})
+       union all
+       (select s.* from data.series s where s.series_id < (select series_id from one) order by s.series_id desc limit ${neighbours})
+     ), compared as (
+       select n.series_id, n.name, n.unit, n.frequency,
+         coalesce((n.category = one.category)::integer, 0) * 2
+           + (select count(*) from unnest(n.tags) tag where tag = any(one.tags)) as alike,
+         coalesce(n.source = one.source and n.geography = one.geography, false) as same_place
+       from near n cross join one
+     )
+     select series_id as id, name, unit, frequency from compared where alike > 0 or same_place
+     order by alike + same_place::integer desc, series_id limit ${relatedMax}`,
+    [seriesNo],
+    'related_series',
+  );
+}
+
 /** The state of a source, as it is sent. Instants are UTC. */
 export interface SourceState extends Record<string, unknown> {
   source: string;

@@ -8,6 +8,7 @@ import {
   catalogList,
   catalogWhere,
   countCatalogFacets,
+  findRelated,
   listSources,
   type CatalogFacets,
   type SourceState,
@@ -64,6 +65,7 @@ function toFacets(counts: readonly CatalogFacets[]) {
 
 /** GET /v1/catalog/{id}: everything known of one series, and an address to try. */
 export function getCatalogEntry(dependencies: Dependencies): Handler {
+  const { database } = dependencies;
   return async function getCatalogEntry(request, response, call) {
     await call.stage('parse', () => parseQuery(z.object({}), request.url));
     const series = await call.stage('sql', () =>
@@ -72,6 +74,7 @@ export function getCatalogEntry(dependencies: Dependencies): Handler {
     const data = {
       id: series.id,
       ...factsOf(series),
+      related: await call.stage('related', () => findRelated(database, series.seriesNo)),
       sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
     };
     const headers = cachingHeaders(request, {

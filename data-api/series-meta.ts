@@ -50,7 +50,7 @@ export function factsOf(series: Series) {
     seasonal_adjustment: series.seasonalAdjustment,
     unit_multiplier: series.unitMultiplier,
     decimals: series.decimals,
-    dims: series.dimensions.map((name) => ({ name, values: valuesOf(series, name) })),
+    dims: series.dimensions.map((name) => dimensionOf(series, name)),
     first_date: series.firstDate,
     last_date: series.lastDate,
     observation_count: series.observationCount,
@@ -73,6 +73,15 @@ function transformFacts(series: Series, { transform, baseDate }: Computation) {
   return { ...own, unit: `Index (${baseDate ?? 'first value'} = 100)`, base_date: baseDate };
 }
 
-function valuesOf(series: Series, dimension: string): string[] {
-  return [...new Set(series.combinations.flatMap(({ dims }) => dims[dimension] ?? []))];
+/** The values of a dimension, in the order in which they were first loaded, and the labels of those that have one. */
+function dimensionOf({ combinations, labels }: Series, name: string) {
+  const values = [...new Set(combinations.flatMap(({ dims }) => dims[name] ?? []))];
+  const known = labels[name] ?? {};
+  return {
+    name,
+    values,
+    labels: Object.fromEntries(
+      values.filter((value) => Object.hasOwn(known, value)).map((value) => [value, known[value]]),
+    ),
+  };
 }

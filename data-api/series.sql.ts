@@ -47,6 +47,8 @@ export interface Series {
   vintagePublishedOn: string | null;
   /** Whether the asked vintage may show a point that is not live any more: it was deleted since, or backfilled. */
   vintageHasLostPoints: boolean;
+  /** Dimension → value → what the value is called, for those that have a label. */
+  labels: Readonly<Record<string, Readonly<Record<string, string>>>>;
   combinations: Combination[];
 }
 
@@ -73,6 +75,13 @@ const seriesSql = `
       select bool_or(v.published_on > $2 and v.points_deleted > 0)
         or max(v.load_no) filter (where v.published_on <= $2) > min(v.load_no) filter (where v.published_on > $2)
       from data.vintages v where v.series_no = s.series_no), false) end as "vintageHasLostPoints",
+    (select coalesce(json_object_agg(dimension, labels), '{}') from (
+       select dimension, json_object_agg(value, label) as labels from (
+         select l.dimension, l.value, l.label from data.dimension_labels l where l.series_no = s.series_no
+         union all
+         select 'city', c.city_id, c.name from data.commodity_cities c
+         where exists (select from data.commodity_items i where i.series_no = s.series_no)) named
+       group by dimension) labelled) as labels,
     coalesce((
       select json_agg(json_build_object('dimsNo', d.dims_no, 'dims', d.dims) order by d.dims_no)
       from data.series_dims d where d.series_no = s.series_no), '[]') as combinations

@@ -196,6 +196,42 @@ export const datasets: readonly Dataset[] = [
     otherColumns: 'a dimension of that name (leave one out with --ignore)',
   },
   {
+    name: 'dimension-labels',
+    meaning: 'What the values of the dimensions of a series are called, where they are codes.',
+    kind: 'table',
+    target: 'data.dimension_labels',
+    key: ['series_id', 'dimension', 'value'],
+    references: [
+      {
+        column: 'series_id',
+        table: 'data.series',
+        key: 'series_id',
+        number: 'series_no',
+        expected: 'a series that exists',
+      },
+    ],
+    rules: [
+      {
+        columns: ['dimension', 'series_id'],
+        holds:
+          't.dimension in (select unnest(s.dimensions) from data.series s where s.series_id = t.series_id)',
+        expected: 'a dimension of the series',
+      },
+    ],
+    columns: [
+      { name: 'series_id', type: 'series_id', required: true, meaning: 'the series' },
+      { name: 'dimension', type: 'text', required: true, lengthMax: 63, meaning: 'its dimension' },
+      {
+        name: 'value',
+        type: 'text',
+        required: true,
+        lengthMax: 200,
+        meaning: 'the value as observations have it',
+      },
+      { name: 'label', type: 'text', required: true, lengthMax: 300, meaning: 'what it is called' },
+    ],
+  },
+  {
     name: 'commodity-items',
     meaning: 'What is priced: made where the id is new, changed where it is known.',
     kind: 'table',

@@ -160,8 +160,8 @@ test('an unknown value of a dimension gives no points, an unknown dimension is a
 test('meta tells the dimensions and their values', async (t) => {
   const { meta } = await series('/v1/series/TRADES?limit=1');
   t.deepEqual(meta['dims'], [
-    { name: 'side', values: ['buy', 'sell'] },
-    { name: 'city', values: ['=cmd', 'Karachi', 'Lahore'] },
+    { name: 'side', values: ['buy', 'sell'], labels: {} },
+    { name: 'city', values: ['=cmd', 'Karachi', 'Lahore'], labels: {} },
   ]);
   t.is(meta['observation_count'], trades.length);
   t.is(meta['first_vintage'], '2024-01-09');
