@@ -43,19 +43,34 @@ interface Item {
 }
 
 const batchMax = 500;
-// While nobody can be asked, a gateway serves an account so much of its plan, or so many calls where that is more.
+// While nobody can be asked, a gateway serves an account so much of its plan, or so many calls where that is more; but none
+// to an account that it knows nothing of, and never more than it last saw to be left.
 const outagePart = 0.02;
 const outageCallsLeast = 100;
+const accountsSeenMax = 100_000;
+
+/** An account's month as a gateway last saw it. */
+interface LastSeen {
+  month: string;
+  left: number;
+  /** Calls served since then, while nobody could be asked. */
+  takenInOutage: number;
+}
 
 export function createMonth({ accounts, purses, journal, outage, clock }: MonthOptions): Month {
-  const takenInOutage = new Map<string, number>();
+  const lastSeen = new Map<string, LastSeen>();
 
   async function takeUpTo(accountId: string, calls: number, limit: number | null): Promise<Grant> {
     const grant = await fromPurse(accountId, calls, limit).then(
       (taken) => taken ?? accounts.take(accountId, calls),
     );
-    takenInOutage.delete(accountId);
+    if (grant.limit !== null && grant.used !== null) see(accountId, grant.resetsAt, grant.limit - grant.used);
     return grant;
+  }
+
+  function see(accountId: string, resetsAt: string, left: number): void {
+    if (lastSeen.size >= accountsSeenMax) lastSeen.clear();
+    lastSeen.set(accountId, { month: monthBefore(resetsAt), left, takenInOutage: 0 });
   }
 
   /** @returns undefined where Redis cannot be asked. */
@@ -74,16 +89,21 @@ export function createMonth({ accounts, purses, journal, outage, clock }: MonthO
 
   /** What may be served while nobody can be asked; it is charged when somebody can. */
   function takeInOutage(accountId: string, calls: number, limit: number | null): Grant {
-    const allowance =
-      outage === 'open' || limit === null
-        ? Infinity
-        : Math.max(outageCallsLeast, Math.floor(limit * outagePart));
-    const taken = takenInOutage.get(accountId) ?? 0;
-    const granted = Math.min(calls, allowance - taken);
-    takenInOutage.set(accountId, taken + granted);
     const now = clock.now();
+    const granted =
+      outage === 'open' || limit === null ? calls : Math.min(calls, allowed(accountId, limit, utcMonth(now)));
+    const seen = lastSeen.get(accountId);
+    if (seen !== undefined) seen.takenInOutage += granted;
     if (granted > 0) journal.charge(accountId, utcMonth(now), granted);
     return { granted, limit, used: null, resetsAt: nextUtcMonth(now).toISOString() };
+  }
+
+  function allowed(accountId: string, limit: number, month: string): number {
+    const seen = lastSeen.get(accountId);
+    if (seen === undefined) return 0;
+    if (seen.month !== month) Object.assign(seen, { month, left: limit, takenInOutage: 0 });
+    const most = Math.min(seen.left, Math.max(outageCallsLeast, Math.floor(limit * outagePart)));
+    return Math.max(0, most - seen.takenInOutage);
   }
 
   const take = batchedBy(
@@ -106,7 +126,7 @@ export function createMonth({ accounts, purses, journal, outage, clock }: MonthO
   /** Gives what an account was granted to its calls, first come first served; a call gets all it needs or nothing. */
   function shareOut(items: readonly Item[], grant: Grant): Take[] {
     const { limit, resetsAt } = grant;
-    const month = utcMonth(new Date(Date.parse(resetsAt) - 1));
+    const month = monthBefore(resetsAt);
     let left = grant.granted;
     let used = grant.used === null ? null : grant.used - grant.granted;
     const takes = items.map(({ calls }): Take => {
@@ -123,4 +143,9 @@ export function createMonth({ accounts, purses, journal, outage, clock }: MonthO
   }
 
   return { take: (accountId, calls, limit) => take({ accountId, calls, limit }) };
+}
+
+/** @param resetsAt the ISO instant at which the next month begins. */
+function monthBefore(resetsAt: string): string {
+  return utcMonth(new Date(Date.parse(resetsAt) - 1));
 }

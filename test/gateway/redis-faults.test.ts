@@ -141,20 +141,22 @@ test.serial('while Redis loads its data, it counts as away', async (t) => {
   }
 });
 
-for (const [outage, most] of [
-  ['closed', 0],
-  ['bounded', 100],
-  ['open', 400],
+for (const [outage, before, most] of [
+  ['closed', 1, 0],
+  ['bounded', 1, 100],
+  ['bounded', 930, 70],
+  ['bounded', 1_000, 0],
+  ['open', 1_000, 400],
 ] as const) {
   test.serial(
-    `with neither Redis nor accounts-api, QUOTA_OUTAGE=${outage} serves ${most} calls of 400, and charges them later`,
+    `with neither Redis nor accounts-api, QUOTA_OUTAGE=${outage} serves ${most} calls after ${before} of ${limit}, and charges them later`,
     async (t) => {
       const client = await room.newClient();
       const accountsWay = await startProxy(Number(new URL(room.url).port));
       const url = `http://127.0.0.1:${accountsWay.port}`;
       const gateway = await startCountingGateway({ url, clock: room.clock }, redis.url, outage);
       try {
-        t.true((await gateway.month.take(client.accountId, 1, limit)).granted);
+        t.true((await gateway.month.take(client.accountId, before, limit)).granted);
         gateway.redis?.close();
         accountsWay.cut();
         const outcomes = await Promise.allSettled(
@@ -167,7 +169,7 @@ for (const [outage, most] of [
         }
         accountsWay.mend();
         await gateway.settle();
-        t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), 1 + most);
+        t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), before + most);
       } finally {
         gateway.crash();
         await accountsWay.close();
