@@ -113,10 +113,11 @@ export async function findRelated(database: Queryable, seriesNo: number): Promis
 export interface SourceState extends Record<string, unknown> {
   source: string;
   /**
-   * `current`: everything that the calendar has released is loaded (or there is no calendar) · `due`: something was
-   * released within the last day and is not loaded · `late`: longer ago · `empty`: nothing was ever loaded.
+   * `current`: everything that the calendar has released is loaded · `due`: something was released within the last day
+   * and is not loaded · `late`: longer ago · `unscheduled`: the calendar does not know the source, so nobody can tell ·
+   * `empty`: nothing was ever loaded.
    */
-  state: 'current' | 'due' | 'late' | 'empty';
+  state: 'current' | 'due' | 'late' | 'unscheduled' | 'empty';
   /** When the last load that brought something new ended. */
   last_success_at: string | null;
   last_data_date: string | null;
@@ -124,7 +125,7 @@ export interface SourceState extends Record<string, unknown> {
   /** The last that the calendar has up to now; of those that name series, where any does. */
   last_release_at: string | null;
   next_release_at: string | null;
-  /** Whole hours since a release that is not loaded; 0 where all are; null without a calendar. */
+  /** Whole hours since the oldest release that is not loaded; 0 where all are; null without a calendar. */
   lag_hours: number | null;
 }
 
@@ -134,22 +135,35 @@ export async function listSources(database: Queryable, now: Date): Promise<Sourc
     `with loaded as (
        select s.source, max(l.loaded_at) as loaded_at, max(s.last_date) as last_date, count(*) as series_count
        from data.series s left join data.loads l on l.load_no = s.data_version group by s.source
+     ), in_force as (
+       select * from data.releases where status is null or status not in ('cancelled', 'delayed')
      ), released as (
        select source,
          coalesce(max(release_at) filter (where release_at <= $1 and series_ids <> '{}'),
            max(release_at) filter (where release_at <= $1)) as last_at,
          coalesce(min(release_at) filter (where release_at > $1 and series_ids <> '{}'),
-           min(release_at) filter (where release_at > $1)) as next_at
-       from data.releases where status is null or status not in ('cancelled', 'delayed') group by source
+           min(release_at) filter (where release_at > $1)) as next_at,
+         bool_or(series_ids <> '{}') as names_series
+       from in_force group by source
+     ), released_series as (
+       select source, series_id, max(release_at) as last_at
+       from in_force, unnest(series_ids) series_id where release_at <= $1 group by source, series_id
+     ), missed_series as (
+       select r.source, min(r.last_at) as missed_at
+       from released_series r join data.series s using (series_id) left join data.loads l on l.load_no = s.data_version
+       where l.loaded_at is null or l.loaded_at < r.last_at group by r.source
+     ), sources as (
+       select *, case when names_series then missed_at when loaded_at < last_at then last_at end as waits_since
+       from loaded left join released using (source) left join missed_series using (source)
      )
      select source,
-       case when loaded_at is null then 'empty' when last_at is null or loaded_at >= last_at then 'current'
-         when last_at > $1 - interval '1 day' then 'due' else 'late' end as state,
+       case when loaded_at is null then 'empty' when coalesce(last_at, next_at) is null then 'unscheduled'
+         when waits_since is null then 'current' when waits_since > $1 - interval '1 day' then 'due' else 'late' end as state,
        ${utc('loaded_at')} as last_success_at, last_date as last_data_date, series_count,
        ${utc('last_at')} as last_release_at, ${utc('next_at')} as next_release_at,
-       case when last_at is null then null when loaded_at >= last_at then 0
-         else floor(extract(epoch from $1 - last_at) / 3600)::integer end as lag_hours
-     from loaded left join released using (source) order by source`,
+       case when last_at is not null
+         then coalesce(floor(extract(epoch from $1 - waits_since) / 3600)::integer, 0) end as lag_hours
+     from sources order by source`,
     [now],
   );
 }

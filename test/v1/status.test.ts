@@ -41,6 +41,7 @@ test('the status tells the freshness of every source, and that the database is g
     lag_hours: null,
   });
   t.is(bank?.source, 'Central Bank');
+  t.is(bank?.['state'], 'unscheduled', 'nobody knows when it should come');
   t.is(bank?.series_count, 2);
   t.is(bank?.last_data_date, '2024-04-30');
   t.regex(bank?.last_success_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
@@ -83,6 +84,13 @@ test('a source is late by the hours since a release that is not loaded, and curr
   await release('named', '2026-06-10 12:00Z', `null, '{A}'`);
   t.like(await read(), { state: 'late', lag_hours: 120, last_release_at: '2026-06-10T12:00:00Z' });
   await room.pool.query(`update data.loads set loaded_at = '2026-06-15 10:00Z'`);
+  t.like(await read(), { state: 'current', lag_hours: 0 });
+
+  // Another series of the source that is loaded does not stand in for the one that was released.
+  await makeSeries(room.pool, { id: 'B', source: 'Bureau' });
+  await release('of B', '2026-06-13 12:00Z', `null, '{B}'`);
+  t.like(await read(), { state: 'late', lag_hours: 48, last_release_at: '2026-06-13T12:00:00Z' });
+  await publish(room.pool, 'B', '2026-06-15', [{ date: '2026-05-31', value: '1' }]);
   t.like(await read(), { state: 'current', lag_hours: 0 });
   await room.close();
 });
