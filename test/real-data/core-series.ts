@@ -150,6 +150,9 @@ export async function checkCoreSeries({ instance, folder, seen }: Check): Promis
     `all ${values} values of ${new Set(tables.map(({ file }) => file)).size} tables (${all.length} series) are served as published`,
   );
 
+  assert.equal(values, 74_342);
+  await checkSpans(instance, seen);
+
   const transformedValues = await compareTransforms(instance, all);
   seen(
     `${transformedValues} values of yoy, mom, pct_change, 3ma and index are those computed from the files`,
@@ -182,6 +185,30 @@ export async function checkCoreSeries({ instance, folder, seen }: Check): Promis
   await checkBase(folder, instance, seen);
   await checkForms(instance, seen);
   await checkReload(instance, load, seen);
+}
+
+/** What is known of the tables as a whole: how far they reach, and where they are empty. */
+async function checkSpans(instance: Check['instance'], seen: Check['seen']): Promise<void> {
+  for (const [id, first, last] of [
+    ['GOLD.M', '1833-01-31', '2026-06-30'],
+    ['BRENT.D', '1987-05-20', '2026-08-18'],
+    ['US.GDP.Q.level-current', '1947-03-31', '2024-12-31'], // ends there: the mirror lags
+    ['IMF.All_Commodity_Price_Index', '1992-01-31', '2017-06-30'],
+    ['US.CPI.CHANGE', '1913-02-28', '2026-05-31'], // the first month has no change
+  ] as const) {
+    const { meta } = await series(instance, `/v1/series/${id}?limit=1`);
+    assert.deepEqual([meta['first_date'], meta['last_date']], [first, last], id);
+  }
+  const { meta } = await series(instance, '/v1/series/FX.M?limit=1');
+  const [countries] = meta['dims'] as { values: string[] }[];
+  assert.equal(countries?.values.length, 34);
+  for (const id of ['HENRYHUB.D', 'EURIBOR.1W']) {
+    const all = await points(instance, `/v1/series/${id}?include_missing=true&limit=100000`);
+    assert.equal(all.filter(({ value }) => value === null).length, 1, id);
+  }
+  seen(
+    'exchange rates of 34 countries; the gas price and the Euribor have one empty value each; spans are those known',
+  );
 }
 
 function flagsOf({ id, frequency, date, value, dimension, ignore = [], rowsRejected, set }: Table): Flags {

@@ -1,10 +1,13 @@
-// FRED-MD: eighteen monthly vintages of 128 US series, loaded wide; the known revisions of payroll employment.
+// FRED-MD: eighteen monthly vintages of 128 US series, loaded wide: every value as of every vintage, what each one changed,
+// the known revisions of payroll employment, the two series that were replaced.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { addMonths, periodEnd } from '../../kernel/periods.ts';
-import { points } from './answers.ts';
+import { manySeries, points, series } from './answers.ts';
+import { changes, endOfPeriod, rowsOf, type Changes } from './published-files.ts';
 import type { Check } from './run.ts';
+import { comparePublished, compareTransforms, type History } from './transforms.ts';
 
 const loadTimeMaxMs = 120_000;
 
@@ -34,10 +37,16 @@ export async function checkFredMd({ instance, folder, seen }: Check): Promise<vo
       ...['--full', '--create', '--set', 'frequency=monthly,unit=As published,source=FRED-MD', '--json'],
     );
   const start = performance.now();
-  for (const name of files) await load(name);
+  const loaded: Changes[] = [];
+  for (const name of files) loaded.push(JSON.parse(await load(name)) as Changes);
   const milliseconds = performance.now() - start;
   assert.ok(milliseconds < loadTimeMaxMs, `the 18 vintages took ${(milliseconds / 1000).toFixed(1)} s`);
   seen(`18 vintages of FRED-MD load in ${(milliseconds / 1000).toFixed(1)} s`);
+
+  const vintages = files.map((name) => readVintage(path.join(folder, '02_vintages_fred_md', name)));
+  checkCounts(vintages, loaded, seen);
+  await checkEveryVintage(instance, vintages, seen);
+  await checkReplaced(instance, seen);
 
   const published: [string, string, number | undefined][] = [
     ['2020-03-31', '2020-03', undefined],
@@ -68,4 +77,121 @@ export async function checkFredMd({ instance, folder, seen }: Check): Promise<vo
   assert.deepEqual(await points(instance, '/v1/series/PAYEMS?limit=100000'), before);
   assert.equal(before.at(-1)?.date, periodEnd(addMonths('2020-12-01', -1), 'monthly'));
   seen('loading all eighteen a second time, the oldest first, changes nothing');
+}
+
+/** Series → its values as of the vintage; the last day of it. */
+interface Vintage {
+  day: string;
+  histories: ReadonlyMap<string, History>;
+}
+
+function readVintage(file: string): Vintage {
+  const rows = rowsOf(file, 1).filter((row) => row['sasdate'] !== '');
+  const titles = Object.keys(rows[0] ?? {}).filter((title) => title !== 'sasdate');
+  const dateOf = (text = ''): string => {
+    const [month = '', , year = ''] = text.split('/');
+    return endOfPeriod(`${year}-${month}`, 1);
+  };
+  const histories = titles.map((title): [string, History] => [
+    title.replaceAll(/[^\w.-]+/g, '_'),
+    new Map(rows.flatMap((row) => (row[title] ? [[dateOf(row['sasdate']), row[title]]] : []))),
+  ]);
+  return { day: endOfPeriod(path.basename(file).slice(0, 7), 1), histories: new Map(histories) };
+}
+
+/** What the loads say they changed is what differs between the files. */
+function checkCounts(vintages: readonly Vintage[], loaded: readonly Changes[], seen: Check['seen']): void {
+  const known = new Map<string, History>();
+  for (const [at, { day, histories }] of vintages.entries()) {
+    const sum = { points_new: 0, points_revised: 0, points_deleted: 0 };
+    for (const [id, history] of histories) {
+      const changed = changes(known.get(id) ?? new Map(), history);
+      for (const name of Object.keys(sum) as (keyof Changes)[]) sum[name] += changed[name];
+      known.set(id, history);
+    }
+    const { points_new, points_revised, points_deleted } = loaded[at] ?? {};
+    assert.deepEqual({ points_new, points_revised, points_deleted }, sum, day);
+  }
+  seen('each of the 18 loads counts what is new, revised and deleted as the files do');
+}
+
+/** Ids of one call, and more points than a series has. */
+const [idsOfOneCall, pointsOfOneSeries] = [64, 1_000];
+/** A cell counts as revised from here on: in October 2020 three differ by less. */
+const relativeChange = 1e-9;
+
+/** Every value as of every vintage, and how many differ from the vintage before. */
+async function checkEveryVintage(
+  instance: Check['instance'],
+  vintages: readonly Vintage[],
+  seen: Check['seen'],
+): Promise<void> {
+  let before = new Map<string, number>();
+  let values = 0;
+  const revised: { cells: number; series: number }[] = [];
+  for (const { day, histories } of vintages) {
+    const ids = [...histories.keys()];
+    assert.equal(ids.length, 128);
+    const served = new Map<string, number>();
+    for (let at = 0; at < ids.length; at += idsOfOneCall) {
+      const some = ids.slice(at, at + idsOfOneCall).map(encodeURIComponent);
+      const target = `/v1/series?ids=${some.join(',')}&vintage=${day}&limit=${pointsOfOneSeries}`;
+      for (const { series: id, data } of await manySeries(instance, target)) {
+        for (const { date, value } of data) served.set(`${id} ${date}`, value);
+      }
+    }
+    const published = [...histories].flatMap(([id, history]) =>
+      [...history].map(([date, text]): [string, number] => [`${id} ${date}`, Number(text)]),
+    );
+    assert.equal(served.size, published.length, day);
+    for (const [cell, value] of published) assert.equal(served.get(cell), value, `${cell} as of ${day}`);
+    values += served.size;
+    const old = before;
+    const changed = [...served].filter(([cell, value]) => {
+      const was = old.get(cell);
+      return was !== undefined && Math.abs(value - was) > relativeChange * Math.max(1, Math.abs(was));
+    });
+    revised.push({
+      cells: changed.length,
+      series: new Set(changed.map(([cell]) => cell.split(' ')[0])).size,
+    });
+    before = served;
+  }
+  seen(`all ${values} values of the 18 vintages are served as of their vintage`);
+  const cells = revised.slice(1).map((each) => each.cells);
+  const ofVintage = (day: string) => cells[vintages.findIndex((each) => each.day === day) - 1];
+  assert.deepEqual([Math.min(...cells), Math.max(...cells)], [206, 3027]);
+  assert.deepEqual([ofVintage('2019-11-30'), ofVintage('2020-10-31')], [206, 3027]);
+  const series = revised.slice(1).map((each) => each.series);
+  assert.deepEqual([Math.min(...series), Math.max(...series)], [64, 80]);
+  seen(
+    '206 (November 2019) to 3027 (October 2020) cells are revised from vintage to vintage, in 64 to 80 of 128 series',
+  );
+
+  const last = vintages.at(-1);
+  const all = [...(last?.histories ?? [])].map(([id, history]) => {
+    return { id, frequency: 'monthly' as const, lines: new Map([['', history]]) };
+  });
+  const transformed = await compareTransforms(instance, all, `&vintage=${last?.day}`);
+  seen(`${transformed} transformed values of the last vintage are those of its file`);
+  for (const id of ['PAYEMS', 'INDPRO', 'UNRATE']) {
+    const at = Math.floor(vintages.length / 2);
+    const history = vintages[at]?.histories.get(id) ?? new Map<string, string>();
+    const lines = new Map([['', history]]);
+    await comparePublished(instance, { id, frequency: 'monthly', lines }, `&vintage=${vintages[at]?.day}`);
+  }
+}
+
+/** Two series were replaced under way: the old end with the vintage before, the new begin with their own. */
+async function checkReplaced(instance: Check['instance'], seen: Check['seen']): Promise<void> {
+  for (const [old, end, young, begin] of [
+    ['AMBSL', '2019-12-31', 'BOGMBASE', '2020-01-31'],
+    ['TWEXMMTH', '2020-03-31', 'TWEXAFEGSMTHx', '2020-04-30'],
+  ] as const) {
+    const { meta } = await series(instance, `/v1/series/${old}?limit=1`);
+    assert.equal(meta['last_updated'], end, old);
+    assert.equal((await series(instance, `/v1/series/${young}?limit=1`)).meta['first_vintage'], begin, young);
+    assert.deepEqual(await points(instance, `/v1/series/${young}?vintage=${end}`), []);
+    seen(`${old} was last published on ${end}, ${young} first on ${begin}`);
+  }
 }

@@ -15,14 +15,35 @@ interface Kept {
   unit: string;
 }
 
+/** One state of a file, as it was loaded. */
+interface State {
+  rows: number;
+  countries: number;
+  points_deleted: number;
+}
+
 const kept: readonly Kept[] = [
   { folder: 'gdp', id: 'WB.GDP', value: 'Value', unit: 'Current US dollars' },
   { folder: 'cpi', id: 'WB.CPI', value: 'CPI', unit: 'As published' },
 ];
 
 export async function checkGitHistory({ instance, folder, seen }: Check): Promise<void> {
+  const states: State[] = [];
   for (const each of kept)
-    await checkStates(instance, path.join(folder, '04_vintages_git_history'), each, seen);
+    states.push(...(await checkStates(instance, path.join(folder, '04_vintages_git_history'), each, seen)));
+  assert.equal(
+    states.map(({ rows }) => rows).reduce((sum, rows) => sum + rows),
+    145_525,
+  );
+  const [gdp, cpi] = [states.slice(0, 7), states.slice(7)];
+  assert.deepEqual(
+    [gdp[0]?.countries, Math.max(...gdp.map(({ countries }) => countries)), cpi.at(-1)?.countries],
+    [235, 262, 240],
+  );
+  assert.equal(gdp[5]?.points_deleted, 1588);
+  seen(
+    '145525 rows of 14 states load; up to 262 countries, and up to 1588 points of the state before vanish',
+  );
 
   const facts: [string, string, string, string, number | undefined][] = [
     ['WB.GDP', 'Pakistan', '2010', '2012-09-19', undefined],
@@ -56,7 +77,8 @@ async function checkStates(
   folder: string,
   { folder: name, id, value, unit }: Kept,
   seen: Check['seen'],
-): Promise<void> {
+): Promise<State[]> {
+  const found: State[] = [];
   const states = readdirSync(path.join(folder, name)).sort();
   assert.equal(states.length, 7);
   const vintages: { day: string; lines: Lines }[] = [];
@@ -80,6 +102,7 @@ async function checkStates(
     const wanted = changes(together(vintages.at(-1)?.lines), together(lines));
     assert.deepEqual({ points_new, points_revised, points_deleted }, wanted, state);
     vintages.push({ day, lines });
+    found.push({ rows: rows.length, countries: lines.size, points_deleted });
     seen(
       `${id} of ${day}: ${points_new} new, ${points_revised} revised, ${points_deleted} gone, as in the files`,
     );
@@ -93,6 +116,7 @@ async function checkStates(
   for (const { day, lines } of vintages.slice(-2))
     transformed += await compareTransforms(instance, [{ id, frequency: 'annual', lines }], `&vintage=${day}`);
   seen(`${transformed} transformed values of the last 2 states of ${id} are computed within their state`);
+  return found;
 }
 
 /** The points of all combinations under one key each. */

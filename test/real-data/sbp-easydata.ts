@@ -46,6 +46,7 @@ export async function checkSbpEasyData({ instance, folder, seen }: Check): Promi
     all.push(...seriesIn(rows, each.frequency));
   }
   assert.equal(all.length, 112);
+  assert.equal(read, 19_581);
   seen(`${read} rows of 7 files load as ${all.length} series`);
   seen('the 11 rows that state August 2022 a second time are refused, all others kept');
 
@@ -64,7 +65,9 @@ export async function checkSbpEasyData({ instance, folder, seen }: Check): Promi
     );
   }
   const served = [...answered.values()].flat();
-  seen(`all ${served.length} points are served with their status, oldest first`);
+  const dates = served.map(({ date }) => date).sort();
+  assert.deepEqual([dates[0], dates.at(-1)], ['1947-08-31', '2025-05-06']);
+  seen(`all ${served.length} points, of 1947-08 to 2025-05, are served with their status, oldest first`);
   const digits = all.flatMap(({ rows }) => rows).filter(({ value }) => /^-?\./.test(value));
   assert.equal(digits.length, 921);
   seen(`${digits.length} of them were published without a zero before the point`);
@@ -141,7 +144,7 @@ function isoDay(text: string): string {
 
 /** All points of the series by id, those published as missing too. */
 async function asked(instance: Check['instance'], all: readonly Published[]) {
-  const answered = new Map<string, { value: number | null }[]>();
+  const answered = new Map<string, { date: string; value: number | null }[]>();
   for (let at = 0; at < all.length; at += 100) {
     const ids = all.slice(at, at + 100).map(({ id }) => id);
     const target = `/v1/series?ids=${ids.join(',')}&limit=1000&include_missing=true&fields=date,value,dims,status`;
