@@ -1,0 +1,173 @@
+// The configuration read again while calls go on: what is wrong changes nothing, what is right is in force at once, and
+// nothing of the one before stays.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test from 'ava';
+import { openPlans } from '../../kernel/plans.ts';
+import { projectRoot } from '../../kernel/settings.ts';
+import { projectPlans, unhurried } from '../rooms.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'almanac-reload-'));
+cpSync(path.join(projectRoot, 'config'), directory, { recursive: true });
+test.after.always(() => rmSync(directory, { recursive: true }));
+
+const mapFile = path.join(directory, 'gateway.config.yml');
+const goodMap = readFileSync(mapFile, 'utf8');
+const plansFile = path.join(directory, 'plans.yml');
+const goodPlans = readFileSync(plansFile, 'utf8');
+test.beforeEach(() => {
+  writeFileSync(mapFile, goodMap);
+  writeFileSync(plansFile, goodPlans);
+});
+
+const wrongMaps: Record<string, [text: string, saying: RegExp]> = {
+  'no YAML': ['apiEndpoints: [', /gateway\.config\.yml/],
+  'an empty file': ['', /gateway\.config\.yml/],
+  'a policy that is not there': [goodMap.replace('- quota:', '- quotas:'), /not registered: quotas/],
+  'a condition': [
+    goodMap.replace('- quota:', '- quota: { condition: { name: always } }'),
+    /is not allowed[\s\S]*condition/,
+  ],
+  'an action that the policy does not take': [
+    goodMap.replace('{ action: { accept: [key] } }', '{ action: { accept: [password] } }'),
+    /accept/,
+  ],
+  'an endpoint that nothing serves': [
+    goodMap.replace('apiEndpoints: [data]', 'apiEndpoints: [nothing]'),
+    /nothing/,
+  ],
+};
+
+test.serial(
+  'a wrong map is refused with what is wrong with it, and the one before stays in force',
+  async (t) => {
+    const gateway = await startTestGateway({ configDirectory: directory });
+    t.teardown(() => gateway.close());
+    const { key } = gateway.accounts.addAccount();
+    const status = async (target: string) =>
+      (await fetch(gateway.url + target, { headers: { 'x-api-key': key } })).status;
+    for (const [name, [text, saying]] of Object.entries(wrongMaps)) {
+      t.not(text, goodMap, name);
+      writeFileSync(mapFile, text);
+      await t.throwsAsync(gateway.gateway.prepareReload(), { message: saying }, name);
+      t.is(await status('/v1/series/A'), 200, name);
+      t.is(await status('/v1/keys'), 200, name);
+      t.is((await fetch(`${gateway.url}/v1/series/A`)).status, 401, name);
+    }
+  },
+);
+
+test.serial(
+  'a right map is in force once it is put in force, flat pipelines and the engine’s alike',
+  async (t) => {
+    const gateway = await startTestGateway({ configDirectory: directory });
+    t.teardown(() => gateway.close());
+    const { key } = gateway.accounts.addAccount();
+    const status = async (target: string, init: RequestInit = {}) =>
+      (await fetch(gateway.url + target, { ...init, headers: { 'x-api-key': key } })).status;
+    writeFileSync(
+      mapFile,
+      goodMap
+        .replace('      - /v1/trade\n', '      - /v1/exports\n')
+        .replace('paths: [/v1/keys] }', 'paths: [/v1/all-keys] }'),
+    );
+    const swap = await gateway.gateway.prepareReload();
+    t.deepEqual([await status('/v1/trade'), await status('/v1/keys')], [200, 200], 'prepared only');
+    swap();
+    t.deepEqual([await status('/v1/exports'), await status('/v1/all-keys')], [200, 200]);
+    t.deepEqual([await status('/v1/trade'), await status('/v1/keys')], [404, 404]);
+    t.is(await status('/v1/all-keys', { method: 'PATCH' }), 405, 'and so is what an address takes');
+  },
+);
+
+test.serial('a call under way ends as it began, though its address is gone meanwhile', async (t) => {
+  const gateway = await startTestGateway({ configDirectory: directory });
+  t.teardown(() => gateway.close());
+  const { key } = gateway.accounts.addAccount();
+  writeFileSync(mapFile, goodMap.replace('      - /v1/trade\n', ''));
+  const swap = await gateway.gateway.prepareReload();
+  gateway.dataApi.answer = (_request, response) => {
+    swap();
+    response.end('whole');
+  };
+  const get = () => fetch(`${gateway.url}/v1/trade`, { headers: { 'x-api-key': key } });
+  t.is(await (await get()).text(), 'whole');
+  t.is((await get()).status, 404);
+});
+
+test.serial(
+  'plans follow their file when told to: limits on the next call; a wrong file changes nothing',
+  async (t) => {
+    const plans = openPlans(plansFile);
+    const gateway = await startTestGateway({ configDirectory: directory, plans });
+    t.teardown(() => gateway.close());
+    const { key } = gateway.accounts.addAccount({ plan: 'free' });
+    const policy = async () =>
+      (await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).headers.get(
+        'ratelimit-policy',
+      );
+    t.is(await policy(), '"second";q=5;w=1');
+    writeFileSync(plansFile, goodPlans.replace('calls_second: 5,', 'calls_second: 7,'));
+    const swap = plans.prepareReload();
+    t.is(await policy(), '"second";q=5;w=1');
+    swap();
+    t.is(await policy(), '"second";q=7;w=1');
+    for (const wrong of [
+      'plans: [',
+      goodPlans.replace('id: free', 'id: gratis'),
+      goodPlans.replace('1000', '-1'),
+    ]) {
+      writeFileSync(plansFile, wrong);
+      t.throws(() => plans.prepareReload(), { message: /plans\.yml|flow sequence|YAML/i });
+      t.is(await policy(), '"second";q=7;w=1');
+    }
+  },
+);
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+test.serial('two hundred reloads under load fail no call and leave nothing behind', async (t) => {
+  t.timeout(170_000);
+  const gateway = await startTestGateway({ configDirectory: directory, plans: unhurried(projectPlans()) });
+  t.teardown(() => gateway.close());
+  const { key } = gateway.accounts.addAccount();
+  gateway.dataApi.answer = (_request, response) => {
+    gateway.dataApi.received.length = 0; // what it keeps for the tests would look like a leak
+    response.end('{}');
+  };
+  const statuses = new Map<number, number>();
+  const load = { goesOn: true };
+  const clients = ['/v1/series/A', '/v1/trade', '/v1/usage', '/v1/catalog'].map(async (target) => {
+    while (load.goesOn) {
+      const { status } = await fetch(gateway.url + target, { headers: { 'x-api-key': key } });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      gateway.accounts.upstream.received.length = 0;
+      gateway.accounts.settled.usage.length = 0;
+    }
+  });
+  const reload = async (times: number) => {
+    for (let i = 0; i < times; i += 1) {
+      writeFileSync(mapFile, i % 2 === 0 ? goodMap : goodMap.replace('/v1/amcs\n', '/v1/houses\n'));
+      (await gateway.gateway.prepareReload())();
+      await new Promise((resolve) => setImmediate(resolve)); // calls go on between two reloads
+    }
+    collectGarbage();
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await reload(40);
+  const after = await reload(160);
+  load.goesOn = false;
+  await Promise.all(clients);
+  t.deepEqual([...statuses.keys()], [200], 'no call failed');
+  t.log(
+    `200 reloads, ${statuses.get(200)} calls, heap ${((after - before) / 1024).toFixed(0)} KB more after the last 160`,
+  );
+  // A map with its engine app takes about 300 KB: kept, 160 of them would be 50 MB.
+  t.true(after - before < 6 * 1024 * 1024, `the heap grew by ${after - before} bytes`);
+});

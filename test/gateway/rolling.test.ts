@@ -1,0 +1,148 @@
+// Gateways as processes, as a cluster runs them: replaced one by one under load, and told by SIGHUP to read their plans again.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { projectRoot } from '../../kernel/settings.ts';
+import { fakeClock } from '../harness.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startAccounts, startUpstream } from './stand-ins.ts';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'almanac-plans-'));
+const plansFile = path.join(directory, 'plans.yml');
+const plans = readFileSync(path.join(projectRoot, 'config/plans.yml'), 'utf8');
+const unhurried = plans.replaceAll(/calls_second: \d+/g, 'calls_second: 100000');
+
+const dataApi = await startUpstream('data-api');
+const accounts = await startAccounts(fakeClock('2026-11-20T12:00:00Z'));
+const running: GatewayProcess[] = [];
+test.after.always(async () => {
+  await Promise.all(running.map((gateway) => gateway.stop('SIGKILL')));
+  await Promise.all([dataApi.close(), accounts.upstream.close()]);
+  rmSync(directory, { recursive: true });
+});
+
+async function startOne(): Promise<GatewayProcess> {
+  const gateway = await startGatewayProcess({
+    DATA_API_URL: dataApi.url,
+    ACCOUNTS_API_URL: accounts.upstream.url,
+    PLANS_FILE: plansFile,
+    DRAIN_DELAY_MS: '400',
+    LOG_LEVEL: 'info',
+  });
+  running.push(gateway);
+  return gateway;
+}
+
+interface Backend {
+  gateway: GatewayProcess;
+  ready: boolean;
+}
+
+/** Keeps asking an instance whether it is ready, as the balancer before it does, until it is told that it is not. */
+async function watch(backend: Backend): Promise<void> {
+  while (backend.ready) {
+    const response = await fetch(`${backend.gateway.url}/readyz`).catch(() => undefined);
+    backend.ready = response?.status === 200;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** One call over a connection that is kept. */
+function call(url: string, agent: Agent, key: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/v1/series/A`, { agent, headers: { 'x-api-key': key } }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, body }));
+      response.once('error', reject);
+    });
+    sent.once('error', reject);
+    sent.end();
+  });
+}
+
+test.serial('two gateways replaced one by one under load lose no call, and bill each once', async (t) => {
+  t.timeout(170_000);
+  writeFileSync(plansFile, unhurried);
+  const { account, key } = accounts.addAccount();
+  const backends: Backend[] = [];
+  const watches: Promise<void>[] = [];
+  const add = async () => {
+    const backend = { gateway: await startOne(), ready: true };
+    backends.push(backend);
+    watches.push(watch(backend));
+    return backend;
+  };
+  const old = await Promise.all([add(), add()]);
+
+  const load = { goesOn: true };
+  let served = 0;
+  const failures: string[] = [];
+  const clients = Array.from({ length: 8 }, async (_, client) => {
+    const agent = new Agent({ keepAlive: true });
+    for (let i = client; load.goesOn; i += 1) {
+      const ready = backends.filter((backend) => backend.ready);
+      const backend = ready[i % ready.length];
+      if (backend === undefined) throw new Error('No gateway is ready.');
+      try {
+        const { status, body } = await call(backend.gateway.url, agent, key);
+        if (status === 200 && body === '{"success":true}') served += 1;
+        else failures.push(`${status} ${body}`);
+      } catch (error) {
+        failures.push(String(error));
+      }
+    }
+    agent.destroy();
+  });
+  for (const { gateway } of old) {
+    await add();
+    t.is(await gateway.stop('SIGTERM'), 0);
+  }
+  load.goesOn = false;
+  await Promise.all(clients);
+  t.deepEqual(failures, []);
+  t.true(served > 100, `${served} calls`);
+  const codes = await Promise.all(
+    backends.filter(({ gateway }) => gateway.process.exitCode === null).map(({ gateway }) => gateway.stop()),
+  );
+  t.deepEqual(codes, [0, 0]);
+  await Promise.all(watches);
+  // Each handed its usage over before it ended.
+  const rows = accounts.settled.usage.filter(({ account_id }) => account_id === account.id);
+  t.is(
+    rows.reduce((sum, { billed }) => sum + billed, 0),
+    served,
+  );
+  for (const { gateway } of backends) t.false(gateway.output().includes(key));
+});
+
+test.serial(
+  'SIGHUP puts new plans in force; a wrong file is told of in the log and changes nothing',
+  async (t) => {
+    writeFileSync(plansFile, plans);
+    const gateway = await startOne();
+    const { key } = accounts.addAccount({ plan: 'free' });
+    const policy = async () => {
+      const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+      return response.headers.get('ratelimit-policy');
+    };
+    /** Sends the signal and waits until the log tells how it went. */
+    const reload = async (says: string) => {
+      const before = gateway.output().split(says).length;
+      gateway.process.kill('SIGHUP');
+      while (gateway.output().split(says).length === before)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    t.is(await policy(), '"second";q=5;w=1');
+    writeFileSync(plansFile, plans.replace('calls_second: 5,', 'calls_second: 8,'));
+    await reload('was read again and is in force');
+    t.is(await policy(), '"second";q=8;w=1');
+    writeFileSync(plansFile, plans.replace('id: free', 'id: gratis'));
+    await reload('is wrong; the one before stays in force');
+    t.regex(gateway.output(), /a plan with id \\"free\\" is needed/);
+    t.is(await policy(), '"second";q=8;w=1');
+    t.is(await gateway.stop('SIGTERM'), 0);
+  },
+);
