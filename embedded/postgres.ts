@@ -248,7 +248,8 @@ async function launch(bin: string, cluster: string, owner: Owner): Promise<strin
     child.once('exit', () => resolve(false));
     child.stderr.on('data', (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-20_000);
-      if (output.includes('ready to accept connections')) resolve(true);
+      // The latter where the operator lets it write log files: from then on it says nothing here.
+      if (/ready to accept connections|redirecting log output/.test(output)) resolve(true);
     });
   });
   if (!ready) return output;

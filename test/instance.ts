@@ -29,6 +29,8 @@ export interface Serving {
   /** The key it printed; undefined where it printed none, as on every start but the first. */
   apiKey: string | undefined;
   output: string;
+  /** Everything it has printed until now. */
+  printed(): string;
   process: ChildProcess;
   /** Sends the signal and waits. @returns the exit code, or null where the signal ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
@@ -95,6 +97,7 @@ async function serving(child: ChildProcess): Promise<Serving> {
   return {
     apiKey: /^API key: (pk_live_\w+)$/m.exec(output.text)?.[1],
     output: output.text,
+    printed: () => output.text,
     process: child,
     stop(signal = 'SIGINT') {
       child.kill(signal);

@@ -5,6 +5,8 @@ import path from 'node:path';
 import test from 'ava';
 import pg from 'pg';
 import { createInstallation, type Installation } from '../instance.ts';
+import { logEverything, outboxOf, postgresLog, tablesOf } from './sinks.ts';
+import { keyInWrongPlaces, useEverySecret } from './secrets.ts';
 
 let installation: Installation;
 test.before(async () => {
@@ -115,6 +117,44 @@ async function loadUnderWay(): Promise<void> {
     if (rowCount !== 0) return;
   }
 }
+
+test.serial(
+  'no sink holds a secret: not what it prints at level trace, not PostgreSQL’s log of every statement, no table, and of mails only their links',
+  async (t) => {
+    logEverything(installation);
+    installation.env['LOG_LEVEL'] = 'trace';
+    const serving = await installation.start();
+    const { secrets, links } = await useEverySecret(installation);
+    const tables = await tablesOf(installation);
+    t.is(await serving.stop(), 0);
+    delete installation.env['LOG_LEVEL'];
+
+    const statements = 'the log of PostgreSQL';
+    t.true(secrets.size > 12);
+    for (const [what, secret] of secrets) t.true(secret.length >= 8, what);
+    const sinks = new Map([
+      ['what it printed', serving.printed()],
+      [statements, postgresLog(installation)],
+      ...tables,
+    ]);
+    t.regex(serving.printed(), /"route":"\/v1\/series\/:id"/, 'there is an access log');
+    t.regex(
+      postgresLog(installation),
+      /insert into "?accounts"?\."?sessions/i,
+      'there is a log of statements',
+    );
+    t.true(tables.size > 20);
+    for (const [what, secret] of [...secrets, ...links]) {
+      for (const [name, text] of sinks) {
+        if (what === keyInWrongPlaces && name === statements) continue;
+        t.false(text.includes(secret), `${what} in ${name}`);
+      }
+    }
+    const mails = outboxOf(installation).join('\n');
+    for (const [what, link] of links) t.true(mails.includes(link), `${what} is mailed`);
+    for (const [what, secret] of secrets) t.false(mails.includes(secret), `${what} in a mail`);
+  },
+);
 
 test.serial('a busy port is said, with what to do, and nothing is left running', async (t) => {
   const other = createServer();
