@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { projectRoot } from '../kernel/settings.ts';
 import { testIdentitySecret } from './harness.ts';
+import { keepLogLines } from './traces.ts';
 
 export interface GatewayProcess {
   url: string;
@@ -26,6 +27,7 @@ export async function startGatewayProcess(env: Record<string, string>): Promise<
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  child.once('close', () => keepLogLines(output));
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const url = await new Promise<string>((resolve, reject) => {
     child.once('close', (code) => reject(new Error(`the gateway ended with ${code}:\n${output}`)));

@@ -4,10 +4,12 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Clock } from '../kernel/clock.ts';
 import { createLog, type Log } from '../kernel/log.ts';
+import { keepRows, logTrace } from './traces.ts';
 
 const leaveTimeoutMs = 3_000;
 
-export const silentLog: Log = createLog('test', 'silent');
+/** Shows nothing; what is written is searched for secrets at the end of the run. */
+export const silentLog: Log = createLog('test', 'trace', logTrace);
 
 /** For rooms that tests start: any 32 characters. */
 export const testIdentitySecret = 'a secret of the tests, long enough';
@@ -44,6 +46,9 @@ export function testRedisUrl(): string {
  * client when nobody listens any more: so the connections are waited for, and force is for those that stay.
  */
 async function dropDatabase(server: string, name: string): Promise<void> {
+  const own = new URL(server);
+  own.pathname = `/${name}`;
+  await keepRows(own.href);
   const client = new pg.Client({ connectionString: server });
   await client.connect();
   try {

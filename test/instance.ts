@@ -6,6 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../kernel/settings.ts';
+import { keepLogLines } from './traces.ts';
 
 export interface Installation {
   /** The gateway's address, the same for every start. */
@@ -111,6 +112,7 @@ function collect(child: ChildProcess): { text: string } {
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
   }
+  child.once('close', () => keepLogLines(output.text));
   return output;
 }
 

@@ -9,6 +9,7 @@ import { startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { projectRoot } from '../kernel/settings.ts';
 import { migrate } from '../migrations/run.ts';
 import { freePort } from './instance.ts';
+import { findLeaks, readRedis } from './traces.ts';
 
 const templateDatabase = 'almanac_template';
 
@@ -22,15 +23,28 @@ const postgres = await startEmbeddedPostgres(directory);
 const redis = await startRedis(directory);
 try {
   await makeTemplate(postgres.url);
-  process.exitCode = await runAva({
+  const traces = path.join(directory, 'traces');
+  mkdirSync(traces);
+  const code = await runAva({
     TMPDIR: temporary,
     TEST_POSTGRES_URL: postgres.url,
     TEST_REDIS_URL: redis.url,
+    TEST_TRACES: traces,
   });
+  process.exitCode = (await holdsSecrets(traces)) ? 1 : code;
 } finally {
   redis.server.kill('SIGTERM');
   await postgres.stop();
   rmSync(directory, { recursive: true, force: true });
+}
+
+/** Says where a secret stands in what the run left: rows, log lines, Redis. @returns whether one does. */
+async function holdsSecrets(traces: string): Promise<boolean> {
+  const { leaks, secrets, bytes } = findLeaks(traces, [{ name: 'redis', text: await readRedis(redis.url) }]);
+  for (const { what, where } of leaks.slice(0, 20)) process.stdout.write(`LEAK: ${what} in ${where}\n`);
+  const searched = `${(bytes / 1e6).toFixed(1)} MB of rows and log lines searched for ${secrets} noted secrets`;
+  process.stdout.write(`${searched} and the forms of all others: ${leaks.length} found\n`);
+  return leaks.length > 0;
 }
 
 async function makeTemplate(serverUrl: string): Promise<void> {

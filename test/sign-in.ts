@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import type { SignInSettings } from '../accounts-api/deps.ts';
 import type { MailSettings } from '../accounts-api/mail.ts';
+import { noteSecret } from './traces.ts';
 
 export const testSignIn: SignInSettings = {
   publicUrl: 'https://almanac.example',
@@ -22,7 +23,7 @@ export const testMail: MailSettings = {
 
 /** A good password that no other test uses. */
 export function newPassword(): string {
-  return `test-${randomBytes(9).toString('base64url')}`;
+  return noteSecret(`test-${randomBytes(9).toString('base64url')}`);
 }
 
 let emails = 0;
@@ -115,7 +116,7 @@ export async function startMailbox(): Promise<Mailbox> {
 export function tokenIn(mail: ReceivedMail): string {
   const token = /#token=([A-Za-z0-9_-]{43})(?![A-Za-z0-9_-])/.exec(mail.text)?.[1];
   if (token === undefined) throw new Error(`There is no link in: ${mail.text}`);
-  return token;
+  return noteSecret(token);
 }
 
 /** Reads a mail of two parts, text and HTML. */

@@ -1,5 +1,6 @@
 // People who sign up and in through the gateway, for tests of everything under /auth.
 import type { Rooms } from '../rooms.ts';
+import { noteSecret } from '../traces.ts';
 import { newEmail, newPassword, tokenIn, type Mailbox } from '../sign-in.ts';
 
 export type Answer = Awaited<ReturnType<Rooms['call']>>;
@@ -58,6 +59,7 @@ export function dataIn(answer: Answer): Record<string, unknown> {
 export function sessionIn(answer: Answer): string {
   const token = (answer.json as { data?: { session_token?: string } } | undefined)?.data?.session_token;
   if (token === undefined) throw new Error(`No session in: ${answer.status} ${answer.text}`);
+  noteSecret(token.split('.')[1] ?? '');
   return token;
 }
 

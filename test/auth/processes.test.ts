@@ -13,6 +13,7 @@ import { projectRoot } from '../../kernel/settings.ts';
 import { createTestDatabase, silentLog, testIdentitySecret, testRedisUrl } from '../harness.ts';
 import { freePort } from '../instance.ts';
 import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
+import { keepLogLines } from '../traces.ts';
 import { dataIn, peopleOf, sessionIn } from './people.ts';
 
 const [database, mailbox] = await Promise.all([createTestDatabase(), startMailbox()]);
@@ -73,6 +74,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 
 test.after.always(async () => {
   for (const child of processes) await end(child, 'SIGTERM');
+  keepLogLines(output);
   await mailbox.close();
   await database.drop();
 });
