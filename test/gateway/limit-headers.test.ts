@@ -1,0 +1,133 @@
+// What a client is told of its limits, in the syntax of draft-ietf-httpapi-ratelimit-headers-11 (structured fields), and whose
+// limit a public call counts against.
+import test, { type ExecutionContext } from 'ava';
+import { projectPlans, unhurried } from '../rooms.ts';
+import { startTestGateway } from './stand-ins.ts';
+
+/** A list of strings with whole-number parameters: all that RFC 9651 allows in these two fields. */
+function parseList(t: ExecutionContext, field: string | null): Map<string, Record<string, number>> {
+  const items = (field ?? '').split(', ').map((item): [string, Record<string, number>] => {
+    const match = /^"([a-z]+)"((?:;[a-z]+=\d{1,15})+)$/.exec(item);
+    t.not(match, null, `${item} is no item of a list`);
+    const [, name = '', parameters = ''] = match ?? [];
+    const pairs = parameters
+      .slice(1)
+      .split(';')
+      .map((pair) => pair.split('='));
+    return [
+      name,
+      Object.fromEntries(pairs.map(([key, value]) => [key, Number(value)])) as Record<string, number>,
+    ];
+  });
+  t.is(new Map(items).size, items.length, 'each policy stands once');
+  return new Map(items);
+}
+
+test('a keyed answer tells of the second and the month: quota and window, what is left and for how long', async (t) => {
+  const gateway = await startTestGateway({ plans: unhurried(projectPlans()) });
+  t.teardown(() => gateway.close());
+  const { key } = gateway.accounts.addAccount({ plan: 'free', limit: 1000, used: 400 });
+  const { status, headers } = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+  t.is(status, 200);
+  const policies = parseList(t, headers.get('ratelimit-policy'));
+  const limits = parseList(t, headers.get('ratelimit'));
+  t.deepEqual([...policies.keys()], ['second', 'month']);
+  t.deepEqual([...limits.keys()], ['second', 'month']);
+  t.deepEqual(policies.get('second'), { q: 100_000, w: 1 });
+  t.deepEqual(limits.get('second'), { r: 99_999, t: 1 });
+  t.deepEqual(policies.get('month'), { q: 1000, w: 30 * 86_400 }, 'November');
+  t.deepEqual(limits.get('month'), { r: 599, t: 10.5 * 86_400 }, 'from noon of the 20th to its end');
+  t.is(headers.get('x-quota-limit'), '1000');
+  t.is(headers.get('x-quota-remaining'), '599');
+  t.is(headers.get('x-quota-reset'), '2026-12-01T00:00:00.000Z');
+  t.is(headers.get('retry-after'), null);
+});
+
+test('an account without a monthly limit is told of the second only', async (t) => {
+  const gateway = await startTestGateway();
+  t.teardown(() => gateway.close());
+  const { key } = gateway.accounts.addAccount({ plan: 'enterprise', limit: null });
+  const { headers } = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+  t.deepEqual([...parseList(t, headers.get('ratelimit-policy')).keys()], ['second']);
+  t.is(headers.get('x-quota-limit'), 'unlimited');
+  t.is(headers.get('x-quota-remaining'), null);
+});
+
+test('402 says to come back when the month begins, 429 within the second, and neither earlier than its t', async (t) => {
+  const gateway = await startTestGateway();
+  t.teardown(() => gateway.close());
+  const { key } = gateway.accounts.addAccount({ plan: 'free', limit: 0 });
+  const get = () => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+  const answers = await Promise.all(Array.from({ length: 40 }, get));
+  const used = answers.find(({ status }) => status === 402);
+  t.is(used?.headers.get('retry-after'), String(10.5 * 86_400));
+  t.like(parseList(t, used?.headers.get('ratelimit') ?? null).get('month'), { r: 0, t: 10.5 * 86_400 });
+  const fast = answers.find(({ status }) => status === 429);
+  const second = parseList(t, fast?.headers.get('ratelimit') ?? null).get('second');
+  t.is(second?.['r'], 0);
+  t.true(Number(fast?.headers.get('retry-after')) >= (second?.['t'] ?? Number.NaN));
+});
+
+const perSecond = 10_000;
+
+/** What is left for the client of such headers after this call. */
+async function remaining(t: ExecutionContext, url: string, headers: Record<string, string>): Promise<number> {
+  const response = await fetch(`${url}/v1/catalog`, { headers });
+  t.is(response.status, 200);
+  t.deepEqual(parseList(t, response.headers.get('ratelimit-policy')).get('second'), { q: perSecond, w: 1 });
+  return parseList(t, response.headers.get('ratelimit')).get('second')?.['r'] ?? Number.NaN;
+}
+
+/** Whether two clients count against one limit. A window may end between two calls, so it is tried some times. */
+async function sharesLimit(
+  t: ExecutionContext,
+  url: string,
+  one: Record<string, string>,
+  other: Record<string, string>,
+): Promise<boolean> {
+  for (let i = 0; i < 10; i += 1) {
+    const first = await remaining(t, url, one);
+    if ((await remaining(t, url, other)) === first - 1) return true;
+  }
+  return false;
+}
+
+/** Whether a client that was never here has its whole limit before it, after another has called. */
+async function countsAlone(
+  t: ExecutionContext,
+  url: string,
+  other: Record<string, string>,
+  fresh: Record<string, string>,
+): Promise<boolean> {
+  for (let i = 0; i < 3; i += 1) await remaining(t, url, other);
+  return (await remaining(t, url, fresh)) === perSecond - 1;
+}
+
+const via = (forwardedFor: string) => ({ 'x-forwarded-for': forwardedFor });
+
+test('without trusted proxies, what a client says of its address counts for nothing', async (t) => {
+  const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 0 });
+  t.teardown(() => gateway.close());
+  t.true(await sharesLimit(t, gateway.url, via('192.0.2.1'), via('192.0.2.2')));
+});
+
+test('behind two trusted proxies the second address from the right counts, and none that the client wrote', async (t) => {
+  const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 2 });
+  t.teardown(() => gateway.close());
+  const { url } = gateway;
+  t.true(await sharesLimit(t, url, via('1.1.1.1, 192.0.2.1, 10.0.0.1'), via('2.2.2.2, 192.0.2.1, 10.0.0.1')));
+  t.false(
+    await sharesLimit(t, url, via('1.1.1.1, 192.0.2.3, 10.0.0.1'), via('1.1.1.1, 192.0.2.4, 10.0.0.1')),
+  );
+  t.is(gateway.dataApi.received.at(-1)?.headers['x-forwarded-for'], '192.0.2.4');
+});
+
+test('an IPv6 client counts by its /64, and an IPv4 address written as IPv6 by itself', async (t) => {
+  const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 1 });
+  t.teardown(() => gateway.close());
+  const { url } = gateway;
+  t.true(await sharesLimit(t, url, via('2001:db8:1:2::1'), via('2001:DB8:1:2:ffff:ffff:ffff:ffff')));
+  t.true(await countsAlone(t, url, via('2001:db8:1:3::1'), via('2001:db8:1:4::1')));
+  t.true(await sharesLimit(t, url, via('192.0.2.9'), via('::ffff:192.0.2.9')));
+  t.true(await countsAlone(t, url, via('::ffff:192.0.2.7'), via('::ffff:192.0.2.8')));
+});
