@@ -165,8 +165,9 @@ export function fundsWhere(filter: FundFilter): Conditions {
     .and(
       containing,
       (p) =>
-        `(g.fund_id ilike ${p} or f.name ilike ${p} or f.short_name ilike ${p} or exists (
-           select from data.fund_codes c where c.fund_no = f.fund_no and c.code ilike ${p}))`,
+        `f.fund_no in (
+           select fund_no from data.funds where fund_id ilike ${p} or name ilike ${p} or short_name ilike ${p}
+           union select fund_no from data.fund_codes where code ilike ${p})`,
     );
 }
 

@@ -84,17 +84,20 @@ export async function readListPage(
 ): Promise<ListPage> {
   const where = asked.where.copy();
   const order = orderOf(list, asked.sort);
-  if (asked.after !== null) addBeginning(where, order, asked.after);
+  const parts = partsOf(where, order, asked.after);
   where.values.push(asked.limit);
+  const limit = `limit $${where.values.length}`;
   const shown = asked.fields.map((name) => `${list.fields[name]?.sql} as "${name}"`);
   const places = order.fields.map(({ sql }, i) => `(${sql})::text as place_${i}`);
-  const rows = await database.query<Record<string, unknown>>(
-    `select ${[...shown, ...places].join(', ')} from ${list.from}
-     ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
-     order by ${order.fields.map(({ sql, sort }) => `${sql} ${order.direction}${sort === 'nulls_last' ? ' nulls last' : ''}`).join(', ')}
-     limit $${where.values.length}`,
-    where.values,
-  );
+  const statements = parts.map(({ conditions, fields }) => {
+    const all = [...where.sql, ...conditions];
+    return `(select ${[...shown, ...places].join(', ')} from ${list.from}
+     ${all.length === 0 ? '' : `where ${all.join(' and ')}`}
+     order by ${fields.map(({ sql }) => `${sql} ${order.direction}`).join(', ')} ${limit})`;
+  });
+  const statement =
+    statements.length === 1 ? statements.join() : `${statements.join(' union all ')} ${limit}`;
+  const rows = await database.query<Record<string, unknown>>(statement, where.values);
   return {
     rows,
     places: rows.map((row) => order.fields.map((_, i) => row[`place_${i}`] as string | null)),
@@ -125,19 +128,35 @@ function orderOf(list: List, sort: string): Order {
   };
 }
 
-function addBeginning(where: Conditions, { fields, direction }: Order, after: ListPlace): void {
-  const isBehind = (from: number): string => {
+/** A part of a list in its order: which rows, and what they are ordered by. */
+interface Part {
+  conditions: readonly string[];
+  fields: readonly ListField[];
+}
+
+/**
+ * What is left of a list behind a place: the rows that have the field it is ordered by, then those that have not. Each part
+ * can follow an index in either direction, wherever that has its nulls. PostgreSQL runs through the parts of `union all`
+ * in turn, and does not begin the second one where the first one fills the page.
+ */
+function partsOf(where: Conditions, { fields, direction }: Order, after: ListPlace | null): Part[] {
+  const behind = (from: number): string[] => {
+    if (after === null) return [];
     const parameters = after.slice(from).map((text, i) => {
       where.values.push(text);
       return `$${where.values.length}::${comparedAs[fields[from + i]?.kind ?? 'text']}`;
     });
     const columns = fields.slice(from).map(({ sql }) => sql);
-    return `(${columns.join(', ')}) ${direction === 'asc' ? '>' : '<'} (${parameters.join(', ')})`;
+    return [`(${columns.join(', ')}) ${direction === 'asc' ? '>' : '<'} (${parameters.join(', ')})`];
   };
-  const first = fields[0];
-  if (first?.sort !== 'nulls_last') where.sql.push(isBehind(0));
-  else if (after[0] === null) where.sql.push(`${first.sql} is null and ${isBehind(1)}`);
-  else where.sql.push(`(${isBehind(0)} or ${first.sql} is null)`);
+  const [first, ...key] = fields;
+  if (first?.sort !== 'nulls_last') return [{ conditions: behind(0), fields }];
+  const without = `${first.sql} is null`;
+  if (after !== null && after[0] === null) return [{ conditions: [without, ...behind(1)], fields: key }];
+  return [
+    { conditions: [`${first.sql} is not null`, ...behind(0)], fields },
+    { conditions: [without], fields: key },
+  ];
 }
 
 export interface DataState {
