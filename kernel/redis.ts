@@ -215,7 +215,7 @@ export function openRedis(url: string, log: Log): RedisLink {
       const queue = queues.get(which);
       if (queue === undefined) {
         queues.set(which, [run]);
-        setImmediate(sendQueue, which);
+        process.nextTick(sendQueue, which); // when all that this turn has woken has run
       } else queue.push(run);
     });
   }
