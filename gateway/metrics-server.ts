@@ -60,7 +60,10 @@ function processGauges(lag: { mean: number; p99: number; max: number }): Gauge[]
     gauge('nodejs_heap_size_total_bytes', 'Heap reserved.', memory.heapTotal),
     gauge('nodejs_external_memory_bytes', 'Memory outside of the heap.', memory.external),
     gauge('process_resident_memory_bytes', 'Resident memory.', memory.rss),
-    gauge('process_cpu_seconds', 'CPU time of the process, user and system.', (user + system) / 1e6),
+    {
+      ...gauge('process_cpu_seconds_total', 'CPU time, user and system.', (user + system) / 1e6),
+      type: 'counter',
+    },
     gauge('process_uptime_seconds', 'Since the process started.', process.uptime()),
   ];
 }

@@ -19,6 +19,7 @@ export interface EndedCall {
 export interface Gauge {
   name: string;
   help: string;
+  type?: 'gauge' | 'counter';
   read(): readonly { labels?: Readonly<Record<string, string>>; value: number }[];
 }
 
@@ -113,10 +114,10 @@ export function createMetrics(): Metrics {
         [line('', {}, malformed)],
       ),
       family('almanac_gateway_requests_under_way', 'gauge', 'Requests under way.', [line('', {}, underWay)]),
-      ...gauges.map(({ name, help, read }) =>
+      ...gauges.map(({ name, help, type = 'gauge', read }) =>
         family(
           name,
-          'gauge',
+          type,
           help,
           read().map(({ labels = {}, value }) => line('', labels, value)),
         ),

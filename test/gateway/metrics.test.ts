@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { projectRoot } from '../../kernel/settings.ts';
 import { exchange } from './raw.ts';
 import { startTestGateway } from './stand-ins.ts';
 
@@ -130,10 +133,20 @@ test('the figures of the process are there, and the loop of an idle one does not
   for (const name of [
     'nodejs_heap_size_used_bytes',
     'process_resident_memory_bytes',
-    'process_cpu_seconds',
+    'process_cpu_seconds_total',
   ]) {
     t.true((samples.get(name) ?? 0) > 0, name);
   }
   t.true((samples.get('nodejs_eventloop_lag_mean_seconds') ?? Number.NaN) >= 0);
   await gateway.close();
+});
+
+test('docs/operations.md lists every metric and no other', async (t) => {
+  const gateway = await startTestGateway({ metrics });
+  t.teardown(() => gateway.close());
+  const text = await (await fetch(`${gateway.gateway.metricsUrl}/metrics`)).text();
+  const served = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
+  const page = readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8');
+  const listed = [...page.matchAll(/`((?:almanac_gateway|nodejs|process)_\w+)`/g)].map(([, name]) => name);
+  t.deepEqual(listed.sort(), served.sort());
 });
