@@ -69,7 +69,7 @@ export function forgotPassword(deps: SignInDeps): Handler {
 }
 
 /**
- * POST /auth/set-password {token, password} → 204: by a mailed link, and without signing in.
+ * POST /auth/set-password {token, password} → 200 {device_token}: by a mailed link, and without signing in.
  * {password} with a session no older than an hour → 200 with a new session: the first password of an account without one.
  */
 export function setPassword(deps: SignInDeps): Handler {
@@ -96,7 +96,8 @@ export function setPassword(deps: SignInDeps): Handler {
       await replacePassword(deps, transaction, account, { passwordHash, actor: visitor, ip: visit.ip });
     });
     await deps.throttle.forgive(account.email);
-    response.set('cache-control', 'no-store').status(204).end();
+    // Whoever owns the mailbox gets in by a known device, however many others try the account meanwhile.
+    sendOne(response, 200, { device_token: deps.throttle.deviceToken(account.email) });
   };
 }
 

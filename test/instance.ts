@@ -1,7 +1,7 @@
 // An installation as an operator has it: `almanac start` as a process of its own, in a directory of its own, on a free
 // port; the command line beside it. Hides processes: what tests see is what an operator and a client see.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -123,4 +123,12 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** A file with the project's plans at a rate that no test reaches; for PLANS_FILE. */
+export function unhurriedPlansFile(): string {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-plans-')), 'plans.yml');
+  const plans = readFileSync(path.join(projectRoot, 'config/plans.yml'), 'utf8');
+  writeFileSync(file, plans.replaceAll(/calls_second: \d+/g, 'calls_second: 10000'));
+  return file;
 }

@@ -1,8 +1,6 @@
 // The whole with a process for each room and for the worker, Redis, and a real SMTP server; and a worker that is killed.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import test from 'ava';
@@ -11,20 +9,12 @@ import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/settings.ts';
 import { createTestDatabase, silentLog, testIdentitySecret, testRedisUrl } from '../harness.ts';
-import { freePort } from '../instance.ts';
+import { freePort, unhurriedPlansFile } from '../instance.ts';
 import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
 import { keepLogLines } from '../traces.ts';
 import { dataIn, peopleOf, sessionIn } from './people.ts';
 
 const [database, mailbox] = await Promise.all([createTestDatabase(), startMailbox()]);
-/** The project's plans at a rate that the test does not reach. */
-function unhurriedPlansFile(): string {
-  const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-plans-')), 'plans.yml');
-  const plans = readFileSync(path.join(projectRoot, 'config/plans.yml'), 'utf8');
-  writeFileSync(file, plans.replaceAll(/calls_second: \d+/g, 'calls_second: 10000'));
-  return file;
-}
-
 const ports = { gateway: await freePort(), 'data-api': await freePort(), 'accounts-api': await freePort() };
 const environment = {
   ...process.env,

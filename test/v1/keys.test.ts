@@ -140,6 +140,17 @@ test('a revoked key is unknown on the next look-up, and its slot is free', async
   }
 });
 
+test('a key is replaced without a moment that has none: make the next, put it in place, revoke the old one', async (t) => {
+  const client = await room.newClient();
+  const next = dataOf(t, await room.as(client, '/v1/keys', { body: { name: 'next' } }), 201) as NewKey;
+  t.truthy(await credentialOf(client.key));
+  t.truthy(await credentialOf(next.key));
+  const byNext = { ...client, keyId: next.id };
+  t.is((await room.as(byNext, `/v1/keys/${client.keyId}`, { method: 'DELETE' })).status, 204);
+  t.is(await credentialOf(client.key), null);
+  t.truthy(await credentialOf(next.key));
+});
+
 test('revoking again is 204 and changes neither the instant nor the audit', async (t) => {
   const client = await room.newClient();
   await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
