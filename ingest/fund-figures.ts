@@ -8,6 +8,8 @@ import { periodReturns, shortBasisOf } from '../kernel/funds/returns.ts';
 import { dayNumber } from '../kernel/periods.ts';
 import {
   keepAmcFigures,
+  lookUpByFund,
+  lookUpFreely,
   readFigureNavs,
   readFigurePayouts,
   storeFigures,
@@ -21,10 +23,12 @@ const blockFunds = 500;
 const daysPerYear = 365.25;
 
 export async function refreshFundFigures(on: Transaction): Promise<void> {
+  await lookUpByFund(on);
   let due = await takeDueFunds(on, blockFunds);
-  if (due.length === 0) return;
+  const isAnyDue = due.length > 0;
   for (; due.length > 0; due = await takeDueFunds(on, blockFunds)) await refreshBlock(on, due);
-  await keepAmcFigures(on);
+  await lookUpFreely(on);
+  if (isAnyDue) await keepAmcFigures(on);
 }
 
 async function refreshBlock(on: Transaction, funds: readonly DueFund[]): Promise<void> {
