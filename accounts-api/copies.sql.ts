@@ -1,6 +1,13 @@
 // The statements about what has changed and not been copied yet, and about the generation that copies are made under.
 import { QueryTypes, type Sequelize } from 'sequelize';
 
+/** What copies are made under. */
+export interface Generation {
+  generation: number;
+  /** Of the Redis server; null: none yet. */
+  life: string | null;
+}
+
 export interface ChangedRow {
   change_no: number;
   hash: string;
@@ -47,17 +54,18 @@ export function selectCopyStates(sequelize: Sequelize, hashes: readonly string[]
   );
 }
 
-/** The present generation, and how long a gateway may still believe one before it, in ms. */
+/** The present generation, the life that it is made in, and how long a gateway may still believe one before it, in ms. */
 export async function selectGeneration(
   sequelize: Sequelize,
-): Promise<{ generation: number; beforeEndsInMs: number }> {
-  const rows = await sequelize.query<{ generation: number; ms: number }>(
-    `select generation::float8 as generation,
+): Promise<Generation & { beforeEndsInMs: number }> {
+  const rows = await sequelize.query<Generation & { ms: number }>(
+    `select generation::float8 as generation, life,
             greatest(0, extract(epoch from greatest(before_until, clock_timestamp()) - clock_timestamp()) * 1000)::float8 as ms
      from accounts.copies`,
     { type: QueryTypes.SELECT },
   );
-  return { generation: rows[0]?.generation ?? 0, beforeEndsInMs: rows[0]?.ms ?? 0 };
+  const { generation = 0, life = null, ms = 0 } = rows[0] ?? {};
+  return { generation, life, beforeEndsInMs: ms };
 }
 
 /** Lets a gateway believe copies of the present generation for a while from now. @returns the generation. */
@@ -70,12 +78,25 @@ export async function leaseGeneration(sequelize: Sequelize, leaseMs: number): Pr
   return rows[0]?.generation ?? 0;
 }
 
-/** Begins a new generation. @returns how long a gateway may still believe one before it, in ms. */
-export async function beginGeneration(sequelize: Sequelize): Promise<number> {
+/**
+ * Begins a new generation. @param life that its copies are made in; null: as before.
+ * @returns how long a gateway may still believe one before it, in ms.
+ */
+export async function beginGeneration(sequelize: Sequelize, life: string | null): Promise<number> {
   const rows = await sequelize.query<{ ms: number }>(
-    `update accounts.copies set generation = generation + 1, before_until = greatest(before_until, leased_until)
+    `update accounts.copies set generation = generation + 1, before_until = greatest(before_until, leased_until),
+            life = coalesce($1, life)
      returning greatest(0, extract(epoch from greatest(before_until, clock_timestamp()) - clock_timestamp()) * 1000)::float8 as ms`,
-    { type: QueryTypes.SELECT },
+    { bind: [life], type: QueryTypes.SELECT },
   );
   return rows[0]?.ms ?? 0;
+}
+
+/** Begins a new generation where the present one is made in another life. */
+export async function moveToLife(sequelize: Sequelize, life: string): Promise<void> {
+  await sequelize.query(
+    `update accounts.copies set generation = generation + 1, before_until = greatest(before_until, leased_until), life = $1
+     where life is distinct from $1`,
+    { bind: [life], type: QueryTypes.RAW },
+  );
 }

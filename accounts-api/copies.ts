@@ -4,6 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sequelize } from 'sequelize';
 import {
+  anyLife,
   askAgain,
   copyKey,
   finalRevision,
@@ -15,34 +16,57 @@ import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
 import {
   beginGeneration,
   deleteChanged,
+  moveToLife,
   selectChanged,
   selectCopyStates,
   selectGeneration,
+  type Generation,
 } from './copies.sql.ts';
 
 export interface Copies {
   /** When it resolves, no gateway believes what was before any change that was committed before it was called. */
   settle(): Promise<void>;
   /** Copies credentials in the background, as they were read together with the generation. */
-  fill(generation: number, states: readonly { hash: string; revision: number; copy: CredentialCopy }[]): void;
+  fill(
+    generation: Generation,
+    states: readonly { hash: string; revision: number; copy: CredentialCopy }[],
+  ): void;
+}
+
+/** Thrown where copies are made in one life of the Redis server, and this is another. */
+class OtherLife extends Error {
+  readonly life: string;
+
+  constructor(life: string) {
+    super('This is not the Redis server that copies are made on.');
+    this.life = life;
+  }
 }
 
 const changesMax = 500;
+const noLife = 'none yet';
 const clockMarginMs = 50;
 
 /** @param redis undefined: none is known here, though gateways may have one. */
 export function createCopies(sequelize: Sequelize, redis: RedisLink | undefined): Copies {
-  async function write(generation: number, hash: string, revision: number, value: string): Promise<void> {
+  async function write(
+    { generation, life }: Generation,
+    hash: string,
+    revision: number,
+    value: string,
+  ): Promise<void> {
     if (redis === undefined) throw new RedisUnavailable('There is no Redis here.');
-    await redis.run(writeCopy, copyKey(generation, hash), [String(revision), value]);
+    const expected = redis.isCluster ? anyLife : (life ?? noLife);
+    const answer = await redis.run(writeCopy, copyKey(generation, hash), [String(revision), value, expected]);
+    if (typeof answer === 'string') throw new OtherLife(answer);
   }
 
-  /** @returns how long a gateway may still believe an older generation, in ms. @throws RedisUnavailable. */
+  /** @returns how long a gateway may still believe an older generation, in ms. @throws RedisUnavailable, OtherLife. */
   async function writeAll(hashes: readonly string[]): Promise<number> {
     await redis?.opened();
     const states = new Map((await selectCopyStates(sequelize, hashes)).map((row) => [row.hash, row]));
     // After the states: a copy of a state that is older than ours was then made under this generation, or one before.
-    const { generation, beforeEndsInMs } = await selectGeneration(sequelize);
+    const { beforeEndsInMs, ...generation } = await selectGeneration(sequelize);
     await Promise.all(
       hashes.map((hash) => {
         const state = states.get(hash);
@@ -64,8 +88,8 @@ export function createCopies(sequelize: Sequelize, redis: RedisLink | undefined)
         try {
           waitMs = await writeAll([...new Set(changed.map(({ hash }) => hash))]);
         } catch (error) {
-          if (!(error instanceof RedisUnavailable)) throw error;
-          waitMs = await beginGeneration(sequelize);
+          if (!(error instanceof RedisUnavailable || error instanceof OtherLife)) throw error;
+          waitMs = await beginGeneration(sequelize, error instanceof OtherLife ? error.life : null);
         }
         if (waitMs > 0) await pause(waitMs + clockMarginMs);
         await deleteChanged(
@@ -78,8 +102,10 @@ export function createCopies(sequelize: Sequelize, redis: RedisLink | undefined)
     fill(generation, states) {
       if (redis === undefined) return;
       for (const { hash, revision, copy } of states) {
-        write(generation, hash, revision, JSON.stringify(copy)).catch((error: unknown) => {
-          if (!(error instanceof RedisUnavailable)) throw error; // else the next look-up asks again
+        write(generation, hash, revision, JSON.stringify(copy)).catch(async (error: unknown) => {
+          if (error instanceof RedisUnavailable) return; // the next look-up asks again
+          if (!(error instanceof OtherLife)) throw error;
+          await moveToLife(sequelize, error.life).catch(() => undefined); // without PostgreSQL; the next look-up tries again
         });
       }
     },

@@ -14,6 +14,8 @@ export interface CredentialRow {
   revision: number;
   /** Of the copies, at the moment of this reading. */
   generation: number;
+  /** Of the Redis server that copies are made on. */
+  life: string | null;
 }
 
 /** The keys of those hashes that work now, in any order. `active` is false while the subscription is unpaid. */
@@ -25,7 +27,8 @@ export function selectCredentials(
   return db.sequelize.query(
     `select key.hash, key.account_id, key.id as key_id, account.plan,
             account.subscription_state <> 'inactive' as active, key.expires_at,
-            (account.revision + key.revision)::float8 as revision, copies.generation::float8 as generation
+            (account.revision + key.revision)::float8 as revision, copies.generation::float8 as generation,
+            copies.life
      from accounts.api_keys as key join accounts.accounts as account on account.id = key.account_id
           cross join accounts.copies as copies
      where key.hash = any($1::text[]) and key.revoked_at is null

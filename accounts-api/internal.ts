@@ -106,13 +106,13 @@ export function findCredentials(deps: Deps): Handler {
 async function credentialsOf(deps: Deps, keys: readonly string[]): Promise<(object | null)[]> {
   if (keys.length === 0) return [];
   const rows = await selectCredentials(deps.db, keys, deps.clock.now());
-  const states = rows.map(({ hash, revision, generation, expires_at, plan, ...row }) => {
+  const states = rows.map(({ hash, revision, generation, life, expires_at, plan, ...row }) => {
     const credential = { ...row, plan: planOf(deps.plans, plan).id };
     const copy = { ...credential, expires_at: expires_at?.getTime() ?? null };
-    return { hash, revision, generation, credential, copy };
+    return { hash, revision, madeUnder: { generation, life }, credential, copy };
   });
-  const generation = states[0]?.generation;
-  if (generation !== undefined) deps.db.copies.fill(generation, states);
+  const madeUnder = states[0]?.madeUnder;
+  if (madeUnder !== undefined) deps.db.copies.fill(madeUnder, states);
   const byHash = new Map(states.map(({ hash, credential }) => [hash, credential]));
   return keys.map((hash) => byHash.get(hash) ?? null);
 }

@@ -32,8 +32,8 @@ export function copyKey(generation: number, keyHash: string): string {
   return `almanac:credential:${generation}:${keyHash}`;
 }
 
-/** Lua: which life of which server this is. It changes with every start and every failover. */
-export const serverLife = `(string.match(redis.call('info', 'replication'), 'master_replid:(%x+)') or '')`;
+/** Lua: which life of which server this is; it changes with every start and every failover. Empty on a replica. */
+export const serverLife = `(string.match(redis.call('info', 'replication'), 'role:master.-master_replid:(%x+)') or '')`;
 
 /** KEYS: the copy. → its JSON, `refused`, or null where there is no copy to be believed. */
 export const readCopy = script(`
@@ -44,12 +44,20 @@ if now[1] * 1000 + now[2] / 1000 > tonumber(copy[2]) then return nil end
 if copy[1] ~= ${serverLife} then return nil end
 return copy[3]`);
 
-/** KEYS: the copy. ARGV: its revision, its value. Changes nothing where a newer one is there. → 1 where it stands now. */
+/** In the place of the life that a copy is to be written in: whichever it is. */
+export const anyLife = '';
+
+/**
+ * KEYS: the copy. ARGV: its revision, its value, the life of the server that copies are made in, or `anyLife`. Changes nothing
+ * where a newer one is there. → 1 where it stands now, else 0; where this is another life: that one, and nothing is changed.
+ */
 export const writeCopy = script(`
+local life = ${serverLife}
+if ARGV[3] ~= '${anyLife}' and ARGV[3] ~= life then return life end
 local before = redis.call('hget', KEYS[1], 'revision')
 if before and tonumber(before) > tonumber(ARGV[1]) then return 0 end
 local now = redis.call('time')
-redis.call('hset', KEYS[1], 'revision', ARGV[1], 'value', ARGV[2], 'life', ${serverLife},
+redis.call('hset', KEYS[1], 'revision', ARGV[1], 'value', ARGV[2], 'life', life,
   'until', string.format('%.0f', now[1] * 1000 + now[2] / 1000 + ${freshMs}))
 redis.call('expire', KEYS[1], ${keepSeconds})
 return 1`);

@@ -37,6 +37,8 @@ export interface RedisLink {
   readonly client: object;
   /** Whether it is asked just now: false after a fault, until it answers again. */
   readonly isUsable: boolean;
+  /** Whether keys stand on several servers, each with a life of its own. */
+  readonly isCluster: boolean;
   /** Redis' clock minus ours, in ms, as last seen. */
   readonly clockOffsetMs: number;
   /** Runs a script. @param onLate is given an answer that comes after the deadline: what it did was done. @throws RedisUnavailable. */
@@ -277,6 +279,7 @@ export function openRedis(url: string, log: Log): RedisLink {
     get isUsable() {
       return usable;
     },
+    isCluster: target.kind === 'cluster',
     get clockOffsetMs() {
       return clockOffsetMs;
     },

@@ -10,6 +10,8 @@ export interface Proxy {
   delay(ms: number): void;
   /** Bytes of the server are kept back: what was asked is done, and nobody hears of it. */
   deafen(): void;
+  /** From now on it leads to another server; every connection is broken. */
+  leadTo(port: number): void;
   /** All is well again; what was kept back arrives. */
   mend(): void;
   close(): Promise<void>;
@@ -17,6 +19,7 @@ export interface Proxy {
 
 export async function startProxy(targetPort: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
+  let target = targetPort;
   let isCut = false;
   let delayMs = 0;
   let hearing = Promise.withResolvers<void>();
@@ -47,7 +50,7 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
       client.destroy();
       return;
     }
-    const upstream = keep(connect(targetPort, '127.0.0.1'));
+    const upstream = keep(connect(target, '127.0.0.1'));
     pass(client, upstream, () => Promise.resolve());
     pass(upstream, client, () => hearing.promise);
   });
@@ -57,6 +60,10 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
     port: (server.address() as AddressInfo).port,
     cut() {
       isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    leadTo(port) {
+      target = port;
       for (const socket of sockets) socket.destroy();
     },
     delay: (ms) => void (delayMs = ms),

@@ -15,11 +15,13 @@ const trials = Number(process.env['REVOCATION_TRIALS'] ?? 500);
 const atOnce = 100;
 
 let redis: PrivateRedis;
+let otherMaster: PrivateRedis; // as after a failover that only accounts-api has heard of
 let way: Proxy; // from accounts-api to Redis
 let room: AccountsRoom;
 let doors: Door[];
 test.before(async () => {
   redis = await startRedis();
+  otherMaster = await startRedis();
   way = await startProxy(redis.port);
   room = await startAccountsRoom('2026-11-20T10:00:00.000Z', silentLog, {
     redisUrl: `redis://127.0.0.1:${way.port}`,
@@ -31,6 +33,7 @@ test.after.always(async () => {
   await room?.close();
   await way?.close();
   await redis?.stop();
+  await otherMaster?.stop();
 });
 
 interface Victim {
@@ -133,6 +136,13 @@ const troubles: Record<string, Trouble> = {
     end: at(() => way.mend()),
   },
   'while accounts-api hears nothing of Redis': { begin: at(() => way.deafen()), end: at(() => way.mend()) },
+  'while accounts-api speaks to another master than the gateways': {
+    async begin() {
+      way.leadTo(otherMaster.port);
+      while ((await otherMaster.command('exists', 'almanac:heartbeat')) !== 1) await pause(10);
+    },
+    end: at(() => way.leadTo(redis.port)),
+  },
   'while Redis is stalled': { begin: at(() => redis.stall()), end: at(() => redis.goOn()) },
   'while Redis is killed and comes back': { begin: () => redis.kill(), end: () => redis.restart() },
 };
