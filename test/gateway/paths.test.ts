@@ -6,6 +6,7 @@ import { startTestGateway } from './stand-ins.ts';
 
 const gateway = await startTestGateway();
 const { key } = gateway.accounts.addAccount({ plan: 'free' });
+const { key: plainKey } = gateway.accounts.addAccount();
 test.after.always(() => gateway.close());
 
 const tricks = [
@@ -28,6 +29,28 @@ const tricks = [
   '/v1/series/%',
   '/v1/series/%zz',
   '/v1/series/%C0%AE',
+  '/v1/series/%C0%AF..%C0%AFkeys',
+  '/v1/series/%E2%28%A1',
+  '/v1/series/%u002e%u002e',
+  '/v1/series/..%2fkeys',
+  '/v1/series/A/..%2e/keys',
+  '/v1/series/%2e%2e%2fkeys',
+  '/v1/series/A%0a',
+  '/v1/series/A%09B',
+  '/v1/series/A%7f',
+  '/v1/series/<A>',
+  '/v1/series/A"B',
+  '/v1/./series/A',
+  '/v1/series/A/.',
+  '/v1/series/A//latest',
+  '/v1/securities/..%2F..%2Fkeys/prices',
+  '/v1/securities/A%5CB/prices',
+  '/v1/securities/A%2F%2FB/prices',
+  '/v1/securities/A%2F/prices',
+  '/v1/securities/%2FA/prices',
+  'https://127.0.0.1/v1/series/A',
+  'v1/series/A',
+  '?/v1/series/A',
   '/v1/series/A#B',
   '/v1/series/\xc3\xa9',
   '/v1/funds/A%2Fnav',
@@ -97,6 +120,29 @@ test.serial('a method that an address does not take is 405 with Allow', async (t
     t.is(((await response.json()) as { error: { code: string } }).error.code, 'method_not_allowed');
   }
 });
+
+test.serial(
+  'what is encoded twice, or odd but unmistakable, goes on letter by letter to the address it was matched with',
+  async (t) => {
+    for (const path of [
+      '/v1/series/%252e%252e',
+      '/v1/series/%252Fkeys',
+      '/v1/series/%41%20b',
+      '/v1/series/A;b=c',
+      '/v1/series/A@b:c',
+      '/v1/series/A|B',
+      '/v1/series/%C3%A9',
+      '/v1/series/...',
+    ]) {
+      const [answer] = await exchange(
+        gateway.url,
+        lines(`GET ${path}?a=%2e%2e HTTP/1.1`, 'Host: a', 'Connection: close', `X-API-Key: ${plainKey}`),
+      );
+      t.is(answer?.status, 200, path);
+      t.is(gateway.dataApi.received.at(-1)?.url, `${path}?a=%2e%2e`);
+    }
+  },
+);
 
 test.serial('the code of a security may hold an encoded slash', async (t) => {
   const response = await fetch(`${gateway.url}/v1/securities/HBL%2FTFC%2F190216/prices`, {

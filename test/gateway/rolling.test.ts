@@ -28,7 +28,7 @@ async function startOne(): Promise<GatewayProcess> {
     DATA_API_URL: dataApi.url,
     ACCOUNTS_API_URL: accounts.upstream.url,
     PLANS_FILE: plansFile,
-    DRAIN_DELAY_MS: '400',
+    DRAIN_DELAY_MS: '1500',
     LOG_LEVEL: 'info',
   });
   running.push(gateway);
