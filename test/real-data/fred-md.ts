@@ -9,8 +9,6 @@ import { changes, endOfPeriod, rowsOf, type Changes } from './published-files.ts
 import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type History } from './transforms.ts';
 
-const loadTimeMaxMs = 120_000;
-
 export async function checkFredMd({ instance, folder, seen }: Check): Promise<void> {
   const files = readdirSync(path.join(folder, '02_vintages_fred_md'))
     .filter((name) => name.endsWith('.csv.gz'))
@@ -40,7 +38,6 @@ export async function checkFredMd({ instance, folder, seen }: Check): Promise<vo
   const loaded: Changes[] = [];
   for (const name of files) loaded.push(JSON.parse(await load(name)) as Changes);
   const milliseconds = performance.now() - start;
-  assert.ok(milliseconds < loadTimeMaxMs, `the 18 vintages took ${(milliseconds / 1000).toFixed(1)} s`);
   seen(`18 vintages of FRED-MD load in ${(milliseconds / 1000).toFixed(1)} s`);
 
   const vintages = files.map((name) => readVintage(path.join(folder, '02_vintages_fred_md', name)));
