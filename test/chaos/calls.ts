@@ -47,7 +47,7 @@ export interface Caller {
 }
 
 // A client waits longer than anything is stalled here: who waits so long waits for ever.
-const patienceMs = 20_000;
+const patienceMs = 40_000;
 const inTrouble = [502, 503, 504];
 
 export function createClients(gateways: readonly Room[]): Clients {

@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
 const seconds = Number(values.seconds);
 
-const recoverWithinMs = 10_000;
+const recoverWithinMs = 30_000;
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-chaos-'));
 if (values.logs !== undefined) mkdirSync(values.logs, { recursive: true });

@@ -96,6 +96,36 @@ const ways: Record<string, (keyId: string, manager: string) => Promise<void>> = 
   },
 };
 
+test.serial(
+  'a plan that is changed in mid-month is in force on the next call, at every gateway',
+  async (t) => {
+    const { accountId, key } = await rooms.accountWithKey('free');
+    const limits = () =>
+      Promise.all(
+        addresses().map(async (url) => {
+          const response = await fetch(`${url}/v1/series/A`, { headers: { 'x-api-key': key } });
+          await response.arrayBuffer();
+          return [response.status, response.headers.get('x-quota-limit')];
+        }),
+      );
+    const every = (status: number, limit: string) => addresses().map(() => [status, limit]);
+    t.deepEqual(await limits(), every(200, '1000'));
+    // Used up on the lower plan, there is room on the higher one, and none again on the way back.
+    await rooms.accounts.db.sequelize.query(
+      'update accounts.quota_months set used = used + 1000 where account_id = $1',
+      {
+        bind: [accountId],
+      },
+    );
+    await redis.command('flushall'); // with the purse, which was filled before
+    t.deepEqual(await limits(), every(402, '1000'));
+    await rooms.setPlan(accountId, 'starter');
+    t.deepEqual(await limits(), every(200, '25000'));
+    await rooms.setPlan(accountId, 'free');
+    t.deepEqual(await limits(), every(402, '1000'));
+  },
+);
+
 const names = Object.keys(ways);
 for (const [i, name] of names.entries()) {
   test.serial(`no call that begins after a revocation ${name} is accepted`, async (t) => {
