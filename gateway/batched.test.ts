@@ -18,7 +18,10 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 test('while one call is under way, what arrives waits and goes together, and each gets its own result', async (t) => {
   const { batches, send } = heldSend();
   const ask = batched(500, send);
-  const asked = [1, 2, 3, 4].map((item) => ask(item));
+  const first = ask(1);
+  await turn();
+  const rest = [2, 3, 4].map((item) => ask(item));
+  await turn();
   t.deepEqual(
     batches.map(({ items }) => items),
     [[1]],
@@ -27,30 +30,45 @@ test('while one call is under way, what arrives waits and goes together, and eac
   await turn();
   t.deepEqual(batches[1]?.items, [2, 3, 4]);
   batches[1]?.answer(['two', 'three', 'four']);
-  t.deepEqual(await Promise.all(asked), ['one', 'two', 'three', 'four']);
+  t.deepEqual(await Promise.all([first, ...rest]), ['one', 'two', 'three', 'four']);
+});
+
+test('what arrives in one turn goes together', async (t) => {
+  const { batches, send } = heldSend();
+  const ask = batched(500, send);
+  void Promise.all([1, 2].map((item) => ask(item)));
+  await turn();
+  t.deepEqual(
+    batches.map(({ items }) => items),
+    [[1, 2]],
+  );
 });
 
 test('no batch is larger than the most', async (t) => {
   const { batches, send } = heldSend();
   const ask = batched(2, send);
-  const asked = [1, 2, 3, 4].map((item) => ask(item));
+  const asked = [1, 2, 3, 4, 5].map((item) => ask(item));
   for (let i = 0; i < 3; i += 1) {
-    batches[i]?.answer((batches[i]?.items ?? []).map(String));
     await turn();
+    batches[i]?.answer((batches[i]?.items ?? []).map(String));
   }
+  await turn();
   t.deepEqual(
     batches.map(({ items }) => items),
-    [[1], [2, 3], [4]],
+    [[1, 2], [3, 4], [5]],
   );
-  t.deepEqual(await Promise.all(asked), ['1', '2', '3', '4']);
+  t.deepEqual(await Promise.all(asked), ['1', '2', '3', '4', '5']);
 });
 
 test('a failed call fails its own items only', async (t) => {
   const { batches, send } = heldSend();
   const ask = batched(500, send);
-  const [first, second] = [ask(1), ask(2)];
+  const first = ask(1);
+  await turn();
+  const second = ask(2);
   batches[0]?.fail(new Error('lost'));
   await t.throwsAsync(first, { message: 'lost' });
+  await turn();
   batches[1]?.answer(['two']);
   t.is(await second, 'two');
 });

@@ -1,5 +1,5 @@
-// Natural batching: while one call is under way, what arrives waits and goes together with the next.
-// A burst so costs few round trips, and a lone item none more than it would alone.
+// Natural batching: what arrives in one turn of the event loop goes together, and while that is under way, what arrives waits and
+// goes together with the next. A burst so costs few round trips, and a lone item none more than it would alone.
 
 /**
  * @param send makes one call for many items, and gives their results in the same order.
@@ -47,7 +47,8 @@ export function batchedBy<Item, Result>(
       if (queue === undefined) {
         const begun = [waiting];
         queues.set(key, begun);
-        void sendAll(key, begun);
+        // Not at once: calls that were read in one turn of the event loop, or woken by one answer, then stay together.
+        setImmediate(() => void sendAll(key, begun));
       } else queue.push(waiting);
     });
 }
