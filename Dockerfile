@@ -5,7 +5,8 @@ COPY package.json package-lock.json ./
 COPY gateway/stand-ins gateway/stand-ins
 RUN npm ci --omit=dev --ignore-scripts
 COPY . .
-ENV HOST=0.0.0.0 PATH=/app/node_modules/.bin:$PATH
+RUN mkdir -p /var/lib/almanac && chown node /var/lib/almanac
+ENV HOST=0.0.0.0 DATA_DIR=/var/lib/almanac PATH=/app/node_modules/.bin:$PATH
 USER node
 EXPOSE 8080 8081 8082
 ENTRYPOINT ["node", "almanac.js"]

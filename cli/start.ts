@@ -154,6 +154,7 @@ function gatewayOptions(settings: Installation['settings'], plans: Plans) {
   return {
     ...{ host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs },
     metrics: settings.metrics,
+    journalDirectory: settings.journalDir,
     plans,
     dashboardOrigins: settings.dashboardOrigins,
     clock: systemClock,

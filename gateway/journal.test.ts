@@ -1,7 +1,8 @@
 import test from 'ava';
 import { systemClock } from '../kernel/clock.ts';
 import { fakeClock, silentLog } from '../test/harness.ts';
-import { BatchRefused, createJournal, type UsageEntry } from './journal.ts';
+import { BatchRefused, createJournal } from './journal.ts';
+import type { UsageEntry } from './journal-batch.ts';
 
 interface SentBatch {
   batch_id: string;

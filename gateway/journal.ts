@@ -1,22 +1,11 @@
 // The journal of what was served: usage, refunds and last uses, gathered and sent to accounts-api in batches.
-// Hides the batching. A batch that failed is kept and sent again under the same id, so nothing is lost or counted twice.
-import { randomUUID } from 'node:crypto';
+// Hides the batching. A batch that failed is kept and sent again under the same id, so nothing is lost or counted twice; kept in
+// files, not by a kill either.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
-
-export interface UsageEntry {
-  accountId: string;
-  keyId: string;
-  /** `YYYY-MM-DD`, UTC. */
-  day: string;
-  /** The group: series, commodities, funds, amcs, securities, fixed-income, trade. */
-  endpoint: string;
-  /** 2 for 2xx, and so on. */
-  statusClass: number;
-  calls: number;
-  billed: number;
-}
+import { Batch, type Entry, type UsageEntry } from './journal-batch.ts';
+import { openJournalFile, type JournalFile } from './journal-file.ts';
 
 export interface Journal {
   record(entry: UsageEntry): void;
@@ -28,6 +17,11 @@ export interface Journal {
   spent(accountId: string, month: string, purse: string, spent: number): void;
   /** Notes that a key was used just now; at most once a minute a key goes out. */
   touch(keyId: string): void;
+  /**
+   * From now on, keeps what is not handed over in files of this directory, which no other gateway uses, and hands over what an
+   * earlier life left there. To be called before the first call is served. @throws Error where it cannot be used.
+   */
+  keepIn(directory: string): void;
   /** What accounts-api has not taken yet: entries, and how many batches of them wait to be sent again. */
   backlog(): { entries: number; batches: number };
   /** Sends what is left. Gives up after a while, and says so in the log, where accounts-api stays away. */
@@ -58,10 +52,12 @@ export function createJournal(options: JournalOptions): Journal {
   let gathering = new Batch();
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
+  let file: JournalFile | undefined;
   const touchedAt = new Map<string, number>();
 
-  function add(entry: (batch: Batch) => void): void {
-    entry(gathering);
+  function add(entry: Entry): void {
+    gathering.add(entry);
+    file?.append(gathering.id, entry);
     if (gathering.size >= entriesMax) seal();
     schedule(options.flushEveryMs);
   }
@@ -101,6 +97,7 @@ export function createJournal(options: JournalOptions): Journal {
         log.error({ err: error, lost: batch.toJson() }, 'A batch of usage was refused and is lost');
       }
       sealed.shift();
+      file?.forget(batch.id);
     }
   }
 
@@ -114,21 +111,36 @@ export function createJournal(options: JournalOptions): Journal {
     }
     clearTimeout(timer);
     timer = undefined;
+    file?.close();
     if (sealed.length === 0) return;
-    log.error({ lost: sealed.map((batch) => batch.toJson()) }, 'Usage could not be handed over and is lost');
+    if (file !== undefined) log.warn('Usage could not be handed over; it is kept for the next start');
+    else
+      log.error(
+        { lost: sealed.map((batch) => batch.toJson()) },
+        'Usage could not be handed over and is lost',
+      );
   }
 
   return {
-    record: (entry) => add((batch) => batch.record(entry)),
-    refund: (accountId, month, calls) => add((batch) => batch.refund(accountId, month, calls)),
-    charge: (accountId, month, calls) => add((batch) => batch.charge(accountId, month, calls)),
-    spent: (accountId, month, purse, spent) => add((batch) => batch.spent(accountId, month, purse, spent)),
+    record: (entry) => add({ of: 'usage', ...entry }),
+    refund: (accountId, month, calls) => add({ of: 'refund', accountId, month, calls }),
+    charge: (accountId, month, calls) => add({ of: 'charge', accountId, month, calls }),
+    spent: (accountId, month, purse, spent) => add({ of: 'spent', accountId, month, purse, spent }),
     touch(keyId) {
       const now = options.clock.now();
       if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;
       if (touchedAt.size >= touchedKeysMax) touchedAt.clear();
       touchedAt.set(keyId, now.getTime());
-      add((batch) => batch.touch(keyId, now));
+      add({ of: 'use', keyId, at: now.toISOString() });
+    },
+    keepIn(directory) {
+      file = openJournalFile(directory, log);
+      for (const { id, entries } of file.left) {
+        const batch = new Batch(id);
+        for (const entry of entries) batch.add(entry);
+        sealed.push(batch);
+      }
+      if (sealed.length > 0) schedule(0);
     },
     backlog: () => ({
       entries: sealed.reduce((sum, batch) => sum + batch.size, gathering.size),
@@ -136,89 +148,4 @@ export function createJournal(options: JournalOptions): Journal {
     }),
     close,
   };
-}
-
-interface MonthCalls {
-  accountId: string;
-  month: string;
-  calls: number;
-}
-
-function addCalls(sums: Map<string, MonthCalls>, accountId: string, month: string, calls: number): void {
-  const key = `${accountId} ${month}`;
-  const sum = sums.get(key);
-  if (sum === undefined) sums.set(key, { accountId, month, calls });
-  else sum.calls += calls;
-}
-
-function toJson({ accountId, ...entry }: MonthCalls): object {
-  return { account_id: accountId, ...entry };
-}
-
-/** What one message to accounts-api carries, summed by key. */
-class Batch {
-  readonly id = randomUUID();
-  readonly #usage = new Map<string, UsageEntry>();
-  readonly #refunds = new Map<string, MonthCalls>();
-  readonly #charges = new Map<string, MonthCalls>();
-  /** By purse. */
-  readonly #spent = new Map<string, { accountId: string; month: string; spent: number }>();
-  readonly #lastUsed = new Map<string, Date>();
-
-  record(entry: UsageEntry): void {
-    const key = [entry.keyId, entry.accountId, entry.day, entry.endpoint, entry.statusClass].join(' ');
-    const sum = this.#usage.get(key);
-    if (sum === undefined) this.#usage.set(key, { ...entry });
-    else {
-      sum.calls += entry.calls;
-      sum.billed += entry.billed;
-    }
-  }
-
-  refund(accountId: string, month: string, calls: number): void {
-    addCalls(this.#refunds, accountId, month, calls);
-  }
-
-  charge(accountId: string, month: string, calls: number): void {
-    addCalls(this.#charges, accountId, month, calls);
-  }
-
-  spent(accountId: string, month: string, purse: string, spent: number): void {
-    const known = this.#spent.get(purse);
-    if (known === undefined) this.#spent.set(purse, { accountId, month, spent });
-    else known.spent = Math.max(known.spent, spent);
-  }
-
-  touch(keyId: string, at: Date): void {
-    this.#lastUsed.set(keyId, at);
-  }
-
-  get size(): number {
-    return (
-      this.#usage.size + this.#refunds.size + this.#charges.size + this.#spent.size + this.#lastUsed.size
-    );
-  }
-
-  toJson(): object {
-    return {
-      batch_id: this.id,
-      usage: [...this.#usage.values()].map((entry) => ({
-        account_id: entry.accountId,
-        key_id: entry.keyId,
-        day: entry.day,
-        endpoint: entry.endpoint,
-        status_class: entry.statusClass,
-        calls: entry.calls,
-        billed: entry.billed,
-      })),
-      refunds: [...this.#refunds.values()].map(toJson),
-      charges: [...this.#charges.values()].map(toJson),
-      spent: [...this.#spent].map(([purse_id, { accountId, ...entry }]) => ({
-        account_id: accountId,
-        purse_id,
-        ...entry,
-      })),
-      last_used: [...this.#lastUsed].map(([key_id, at]) => ({ key_id, at: at.toISOString() })),
-    };
-  }
 }

@@ -64,6 +64,8 @@ export interface GatewayOptions {
   quotaOutage?: QuotaOutage;
   /** How often usage is handed to accounts-api; 250 ms by default. */
   settleEveryMs?: number;
+  /** Under it, by its port, the gateway keeps the usage that it has not handed over; by default in memory alone. */
+  journalDirectory?: string;
   /** How long a client may take to send a request, a third of it for the head; 30 s by default. */
   requestWithinMs?: number;
   /** Where /metrics is served; nowhere by default. */
@@ -109,8 +111,13 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
       log,
     });
     scraped = options.metrics && (await serveMetrics(metrics, gateway.gauges, options.metrics));
+    const url = await listen(server, options.host, options.port);
+    // By the port, which nobody else can have now: no two gateways of a machine use one directory.
+    if (options.journalDirectory !== undefined) {
+      gateway.keepJournalIn(path.join(options.journalDirectory, new URL(url).port));
+    }
     return {
-      url: await listen(server, options.host, options.port),
+      url,
       metricsUrl: scraped?.url,
       async prepareReload() {
         const next = await build();
@@ -203,6 +210,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
   return {
     policies,
     gauges: gaugesOf({ rooms: [dataApi, accountsApi], redis, journal }),
+    keepJournalIn: journal.keepIn,
     beginDrain: () => void (draining = true),
     async close() {
       await journal.close();

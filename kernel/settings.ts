@@ -84,6 +84,7 @@ const variables = z.object({
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
   QUOTA_OUTAGE: z.enum(['bounded', 'closed', 'open']).default('bounded'),
   DRAIN_DELAY_MS: wholeNumber(0, 0, 600_000),
+  JOURNAL_DIR: z.string().min(1).optional(),
   METRICS_PORT: anyPort.optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   PUBLIC_URL: urlOf('http', 'https').optional(),
@@ -129,6 +130,8 @@ export type Settings = Readonly<{
   /** What a gateway serves where nobody can say what is left of a month. */
   quotaOutage: 'bounded' | 'closed' | 'open';
   drainDelayMs: number;
+  /** Absolute; where a gateway keeps the usage that it has not handed over. */
+  journalDir: string;
   /** Where the gateway serves /metrics; undefined: nowhere. */
   metrics: { host: string; port: number } | undefined;
   /** Where people reach the gateway; no slash at the end. */
@@ -183,6 +186,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,
     quotaOutage: s.QUOTA_OUTAGE,
     drainDelayMs: s.DRAIN_DELAY_MS,
+    journalDir: path.resolve(s.JOURNAL_DIR ?? path.join(s.DATA_DIR, 'journal')),
     metrics: s.METRICS_PORT === undefined ? undefined : { host: s.METRICS_HOST, port: s.METRICS_PORT },
     publicUrl: (s.PUBLIC_URL ?? `http://127.0.0.1:${s.PORT}`).replace(/\/+$/, ''),
     dashboardOrigins: s.DASHBOARD_ORIGINS ?? [],

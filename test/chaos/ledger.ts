@@ -7,7 +7,7 @@ export interface Account {
   accountId: string;
   /** Calls that clients saw answered 2xx or 304, whole. */
   served: number;
-  /** Of those, the ones that a gateway had answered and could not yet have told of when it was killed. */
+  /** Of those, the ones that a gateway answered in the moment it was killed, and may not have noted. */
   unnoted: number;
   /** Calls whose answer was cut off by a kill of their gateway. */
   cutOff: number;
@@ -17,28 +17,21 @@ export interface Account {
   charged: number;
 }
 
-// What a gateway has answered it tells of within 250 ms; a crowded machine may take longer, and so may coming back.
-const tellWithinMs = 3_000;
+// A gateway notes what it has answered at the end of a turn of its event loop; a crowded machine may take a while for one.
+const noteWithinMs = 50;
 
-/**
- * The times of each gateway's answers that a kill of it took along: from when it could last tell of them until it was gone.
- * It cannot tell while it is stalled itself, nor while accounts-api or PostgreSQL are in trouble.
- */
+/** When a kill of a gateway may have taken an answer along: from the last turn that was surely noted until it was gone. */
 function lostSpans(
   troubles: readonly Trouble[],
 ): { gateway: string; fromMs: number; killedMs: number; goneMs: number }[] {
-  const kills = troubles.filter(({ unit, what }) => what === 'killed' && unit.startsWith('gateway'));
-  return kills.map(({ unit: gateway, fromMs: killedMs, doneMs: goneMs }) => {
-    const hindrances = troubles.filter(
-      ({ unit }) => unit === gateway || !/^(gateway|data-api|redis)/.test(unit),
-    );
-    let fromMs = killedMs - tellWithinMs;
-    for (const trouble of hindrances.toSorted((a, b) => b.mendedMs - a.mendedMs)) {
-      if (trouble.fromMs < fromMs && trouble.mendedMs + tellWithinMs > fromMs)
-        fromMs = trouble.fromMs - tellWithinMs;
-    }
-    return { gateway, fromMs, killedMs, goneMs };
-  });
+  return troubles
+    .filter(({ unit, what }) => what === 'killed' && unit.startsWith('gateway'))
+    .map(({ unit: gateway, fromMs: killedMs, doneMs: goneMs }) => ({
+      gateway,
+      fromMs: killedMs - noteWithinMs,
+      killedMs,
+      goneMs,
+    }));
 }
 
 export async function balance(

@@ -116,7 +116,7 @@ async function checkAccounts(
     accounts.reduce((total, account) => total + account[of], 0);
   say(`ledger: ${sum('served')} calls served, ${sum('billed')} billed, ${sum('charged')} charged`);
   say(
-    `        may be missing: ${sum('unnoted')} that a killed gateway had not told of; may be billed: ${sum('cutOff')} cut off by one`,
+    `        may be missing: ${sum('unnoted')} answered in the moment of a kill; may be billed: ${sum('cutOff')} cut off by one`,
   );
   const spent = driven.filter(({ charged }) => charged >= smallLimit);
   const short = spent.reduce((total, { served }) => total + smallLimit - served, 0);

@@ -1,0 +1,120 @@
+// One message to accounts-api: what was served, handed back, charged, spent and used, summed by key.
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+
+const usageSchema = z.strictObject({
+  accountId: z.string(),
+  keyId: z.string(),
+  /** `YYYY-MM-DD`, UTC. */
+  day: z.string(),
+  /** The group: series, commodities, funds, amcs, securities, fixed-income, trade. */
+  endpoint: z.string(),
+  /** 2 for 2xx, and so on. */
+  statusClass: z.int(),
+  calls: z.int(),
+  billed: z.int(),
+});
+export type UsageEntry = z.output<typeof usageSchema>;
+
+const monthCalls = { accountId: z.string(), month: z.string(), calls: z.int() };
+
+/** One thing to tell accounts-api. */
+export const entrySchema = z.discriminatedUnion('of', [
+  usageSchema.extend({ of: z.literal('usage') }),
+  z.strictObject({ of: z.literal('refund'), ...monthCalls }),
+  z.strictObject({ of: z.literal('charge'), ...monthCalls }),
+  // What was ever spent from a purse.
+  z.strictObject({
+    of: z.literal('spent'),
+    accountId: z.string(),
+    month: z.string(),
+    purse: z.string(),
+    spent: z.int(),
+  }),
+  z.strictObject({ of: z.literal('use'), keyId: z.string(), at: z.iso.datetime() }),
+]);
+export type Entry = z.output<typeof entrySchema>;
+
+interface MonthCalls {
+  accountId: string;
+  month: string;
+  calls: number;
+}
+
+/** Entries under one id, which accounts-api counts once however often it comes. */
+export class Batch {
+  readonly id: string;
+  readonly #usage = new Map<string, UsageEntry>();
+  readonly #refunds = new Map<string, MonthCalls>();
+  readonly #charges = new Map<string, MonthCalls>();
+  /** By purse. */
+  readonly #spent = new Map<string, { accountId: string; month: string; spent: number }>();
+  readonly #lastUsed = new Map<string, string>();
+
+  constructor(id: string = randomUUID()) {
+    this.id = id;
+  }
+
+  add(entry: Entry): void {
+    if (entry.of === 'usage') addUsage(this.#usage, entry);
+    else if (entry.of === 'refund') addCalls(this.#refunds, entry);
+    else if (entry.of === 'charge') addCalls(this.#charges, entry);
+    else if (entry.of === 'use') this.#lastUsed.set(entry.keyId, entry.at);
+    else {
+      const { accountId, month, purse, spent } = entry;
+      const known = this.#spent.get(purse);
+      if (known === undefined) this.#spent.set(purse, { accountId, month, spent });
+      else known.spent = Math.max(known.spent, spent);
+    }
+  }
+
+  get size(): number {
+    return (
+      this.#usage.size + this.#refunds.size + this.#charges.size + this.#spent.size + this.#lastUsed.size
+    );
+  }
+
+  toJson(): object {
+    return {
+      batch_id: this.id,
+      usage: [...this.#usage.values()].map((entry) => ({
+        account_id: entry.accountId,
+        key_id: entry.keyId,
+        day: entry.day,
+        endpoint: entry.endpoint,
+        status_class: entry.statusClass,
+        calls: entry.calls,
+        billed: entry.billed,
+      })),
+      refunds: [...this.#refunds.values()].map(toJson),
+      charges: [...this.#charges.values()].map(toJson),
+      spent: [...this.#spent].map(([purse_id, { accountId, ...entry }]) => ({
+        account_id: accountId,
+        purse_id,
+        ...entry,
+      })),
+      last_used: [...this.#lastUsed].map(([key_id, at]) => ({ key_id, at })),
+    };
+  }
+}
+
+function addUsage(sums: Map<string, UsageEntry>, entry: UsageEntry): void {
+  const key = `${entry.keyId} ${entry.accountId} ${entry.day} ${entry.endpoint} ${entry.statusClass}`;
+  const sum = sums.get(key);
+  if (sum === undefined) sums.set(key, { ...entry });
+  else {
+    sum.calls += entry.calls;
+    sum.billed += entry.billed;
+  }
+}
+
+function addCalls(sums: Map<string, MonthCalls>, { accountId, month, calls }: MonthCalls): void {
+  const key = `${accountId} ${month}`;
+  const sum = sums.get(key);
+  if (sum === undefined) sums.set(key, { accountId, month, calls });
+  else sum.calls += calls;
+}
+
+function toJson({ accountId, ...entry }: MonthCalls): object {
+  return { account_id: accountId, ...entry };
+}

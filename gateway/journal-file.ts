@@ -1,0 +1,107 @@
+// Keeps the journal's unsent batches in files, so that a gateway that is killed tells of what it served when it comes back.
+// Hides how they are written: a file a batch, a line an entry, at the end of each turn of the event loop.
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import type { Log } from '../kernel/log.ts';
+import { entrySchema, type Entry } from './journal-batch.ts';
+
+/** A batch that an earlier life of the gateway had not handed over. */
+export interface LeftBatch {
+  id: string;
+  entries: Entry[];
+}
+
+export interface JournalFile {
+  /** What was left when the directory was opened. */
+  readonly left: readonly LeftBatch[];
+  /** Notes an entry of a batch; a kill after the present turn of the event loop loses nothing of it. */
+  append(batchId: string, entry: Entry): void;
+  /** Forgets a batch, which accounts-api has. */
+  forget(batchId: string): void;
+  /** Writes what is not written yet, and lets go of the files. */
+  close(): void;
+}
+
+const ending = '.jsonl';
+
+/**
+ * Opens a directory that this gateway alone uses, and makes it where it is missing.
+ * @throws Error where it cannot be made or read, or holds what no journal wrote.
+ */
+export function openJournalFile(directory: string, log: Log): JournalFile {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const fileOf = (batchId: string) => path.join(directory, batchId + ending);
+  let batchId = '';
+  let descriptor: number | undefined;
+  let lines = '';
+  let turn: NodeJS.Immediate | undefined;
+
+  /** Calls are served all the same: what cannot be written is still in memory, and is sent from there. */
+  function unlessBroken(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      log.error(
+        { err: error, directory },
+        'The journal cannot be kept in its files: a kill would lose usage',
+      );
+    }
+  }
+
+  function write(): void {
+    clearImmediate(turn);
+    turn = undefined;
+    if (lines === '') return;
+    unlessBroken(() => {
+      descriptor ??= openSync(fileOf(batchId), 'a', 0o600);
+      writeSync(descriptor, lines);
+    });
+    lines = '';
+  }
+
+  function close(): void {
+    write();
+    if (descriptor !== undefined) closeSync(descriptor);
+    descriptor = undefined;
+  }
+
+  return {
+    left: readdirSync(directory)
+      .filter((name) => name.endsWith(ending))
+      .map((name) => ({
+        id: path.basename(name, ending),
+        entries: readEntries(path.join(directory, name), log),
+      })),
+    append(id, entry) {
+      if (id !== batchId) {
+        close();
+        batchId = id;
+      }
+      lines += `${JSON.stringify(entry)}\n`;
+      turn ??= setImmediate(write); // one write for all calls of a turn
+    },
+    forget(id) {
+      if (id === batchId) close();
+      unlessBroken(() => rmSync(fileOf(id), { force: true }));
+    },
+    close,
+  };
+}
+
+function readEntries(file: string, log: Log): Entry[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const cut = lines.pop();
+  if (cut !== '') log.warn({ file }, 'The last line of the journal was cut off and is left out');
+  return lines.map((line, i) => {
+    try {
+      return entrySchema.parse(JSON.parse(line));
+    } catch (error) {
+      throw new Error(
+        `Line ${i + 1} of ${file} is no entry of a journal: repair the file, or move it away.`,
+        {
+          cause: error,
+        },
+      );
+    }
+  });
+}
