@@ -1,0 +1,127 @@
+// Every kind of thing that the loads bring is found: by id, name, beginning, code, and with a typing error.
+import { Readable } from 'node:stream';
+import test from 'ava';
+import { load } from '../../ingest/load.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { publicCaller, startDataRoom } from '../data-room.ts';
+import { silentLog } from '../harness.ts';
+
+const room = await startDataRoom();
+const database = openDatabase(room.databaseUrl, silentLog, { applicationName: 'tests' });
+const files: [dataset: string, ...lines: string[]][] = [
+  ['series', 'series_id,name,unit,frequency,source', 'KIBOR.6M,Interbank offered rate,%,daily,Central Bank'],
+  ['amcs', 'amc_id,name,source', 'meezan,Al Meezan Investment Management,Register'],
+  [
+    'funds',
+    'fund_id,name,isin,symbol,amc_id,asset_class,currency,source',
+    'meezan-cash,Meezan Rozana Amdani Fund,PK0009200129,MRAF,meezan,money_market,PKR,Register',
+  ],
+  [
+    'securities',
+    'code,isin,name,issuer,type,currency,source',
+    'HBL/TFC/190216,US0378331005,Habib Bank perpetual certificate,Habib Bank,tfc,PKR,Exchange',
+  ],
+  [
+    'commodity-items',
+    'item_id,name,unit,currency,frequency,source',
+    'lentils-masur,Lentils (masur),kg,PKR,weekly,Price Office',
+  ],
+];
+for (const [dataset, ...lines] of files) {
+  await load(database, {
+    dataset,
+    input: Readable.from([Buffer.from(lines.join('\n'))]),
+    seriesTimeZone: 'UTC',
+    clock: room.clock,
+  });
+}
+test.after.always(async () => {
+  await database.close();
+  await room.close();
+});
+
+async function found(query: Record<string, string>): Promise<{ type: string; id: string; match: string }[]> {
+  const path = `/v1/search?${String(new URLSearchParams(query))}`;
+  const { json } = await room.call(path, { identity: publicCaller });
+  return (json as { data: { type: string; id: string; match: string }[] }).data;
+}
+
+/** Query → how it matches; the first hit is the thing. */
+const kinds: readonly [type: string, id: string, queries: Record<string, string>][] = [
+  [
+    'series',
+    'KIBOR.6M',
+    {
+      'kibor.6m': 'id',
+      'Interbank offered rate': 'name',
+      kib: 'id_beginning',
+      interb: 'name_beginning',
+      'rate offered': 'name_words',
+      intrebank: 'name_words',
+    },
+  ],
+  [
+    'amc',
+    'meezan',
+    {
+      Meezan: 'id',
+      'al meezan investment management': 'name',
+      'al mee': 'name_beginning',
+      investmant: 'name_words',
+    },
+  ],
+  [
+    'fund',
+    'meezan-cash',
+    {
+      'MEEZAN-CASH': 'id',
+      'meezan rozana amdani fund': 'name',
+      'meezan roz': 'name_beginning',
+      PK0009200129: 'words',
+      mraf: 'words',
+      'amdani rosana': 'name_words',
+    },
+  ],
+  [
+    'security',
+    'HBL-TFC-190216',
+    {
+      'hbl/tfc/190216': 'id',
+      'hbl-tfc': 'id_beginning',
+      'habib bank perp': 'name_beginning',
+      us0378331005: 'words',
+      perpetaul: 'name_words',
+    },
+  ],
+  [
+    'commodity',
+    'lentils-masur',
+    {
+      'lentils-masur': 'id',
+      'lentils masur': 'id',
+      lent: 'id_beginning',
+      masur: 'name_words',
+      lentlis: 'name_words',
+    },
+  ],
+];
+
+for (const [type, id, queries] of kinds) {
+  test(`a ${type} is found by id, name, beginning and word, in any case, and with a typing error`, async (t) => {
+    for (const [q, match] of Object.entries(queries)) {
+      const [first] = await found({ q, type });
+      t.deepEqual([first?.type, first?.id, first?.match], [type, id, match], q);
+    }
+  });
+}
+
+test('without a type all kinds come in one list, the nearest first', async (t) => {
+  const hits = await found({ q: 'meezan' });
+  t.deepEqual(
+    hits.map(({ type, match }) => [type, match]),
+    [
+      ['amc', 'id'],
+      ['fund', 'id_beginning'],
+    ],
+  );
+});
