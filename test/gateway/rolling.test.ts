@@ -6,6 +6,7 @@ import path from 'node:path';
 import test from 'ava';
 import { projectRoot } from '../../kernel/settings.ts';
 import { fakeClock } from '../harness.ts';
+import { freePort } from '../instance.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startAccounts, startUpstream } from './stand-ins.ts';
 
@@ -23,13 +24,14 @@ test.after.always(async () => {
   rmSync(directory, { recursive: true });
 });
 
-async function startOne(): Promise<GatewayProcess> {
+async function startOne(env: Record<string, string> = {}): Promise<GatewayProcess> {
   const gateway = await startGatewayProcess({
     DATA_API_URL: dataApi.url,
     ACCOUNTS_API_URL: accounts.upstream.url,
     PLANS_FILE: plansFile,
     DRAIN_DELAY_MS: '1500',
     LOG_LEVEL: 'info',
+    ...env,
   });
   running.push(gateway);
   return gateway;
@@ -122,7 +124,8 @@ test.serial(
   'SIGHUP puts new plans in force; a wrong file is told of in the log and changes nothing',
   async (t) => {
     writeFileSync(plansFile, plans);
-    const gateway = await startOne();
+    const metricsPort = await freePort();
+    const gateway = await startOne({ METRICS_PORT: String(metricsPort) });
     const { key } = accounts.addAccount({ plan: 'free' });
     const policy = async () => {
       const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
@@ -143,6 +146,9 @@ test.serial(
     await reload('is wrong; the one before stays in force');
     t.regex(gateway.output(), /a plan with id \\"free\\" is needed/);
     t.is(await policy(), '"second";q=8;w=1');
+    const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+    t.regex(await metrics.text(), /^almanac_gateway_requests_total\{group="series",status="2xx"\} 3$/m);
+    t.is((await fetch(`${gateway.url}/metrics`)).status, 404);
     t.is(await gateway.stop('SIGTERM'), 0);
   },
 );
