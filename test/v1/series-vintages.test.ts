@@ -106,6 +106,24 @@ test("today is the publisher's day, not the server's", async (t) => {
   await karachi.close();
 });
 
+test('a complete vintage that changed nothing is none: not the first, not the newest, not listed', async (t) => {
+  await makeSeries(room.pool, { id: 'QUIET' });
+  await publish(room.pool, 'QUIET', '2024-02-01', [], { complete: true });
+  const points = [{ date: '2024-02-29', value: '1' }];
+  await publish(room.pool, 'QUIET', '2024-03-01', points, { complete: true });
+  await publish(room.pool, 'QUIET', '2024-04-01', points, { complete: true });
+  const { meta, data } = await series('/v1/series/QUIET?vintage=2024-05-01');
+  t.is(meta['first_vintage'], '2024-03-01');
+  t.is(meta['last_updated'], '2024-03-01');
+  t.is(data.length, 1);
+  t.deepEqual((await series('/v1/series/QUIET?vintage=2024-02-15')).data, []);
+  const { json } = await room.call('/v1/series/QUIET/vintages');
+  t.deepEqual(
+    (json as { data: { vintage: string }[] }).data.map(({ vintage }) => vintage),
+    ['2024-03-01'],
+  );
+});
+
 test('a value that was corrected within its vintage, or withdrawn and published anew, is right in every vintage', async (t) => {
   await makeSeries(room.pool, { id: 'FIXED' });
   const point = (value: string | null) => [{ date: '2024-01-31', value }];
