@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../../kernel/settings.ts';
 import { parse } from 'csv-parse/sync';
+import { readFirstSheet } from '../../examples/converters/xlsx.ts';
 import { ingest, json } from './answers.ts';
 import { rowsOf } from './published-files.ts';
 import type { Check } from './run.ts';
@@ -19,6 +20,11 @@ interface List {
   count: number;
 }
 
+/** MUFAP's table of a day. */
+interface PublishedReturns {
+  data: { fund: string; returns: Record<string, number | null> }[];
+}
+
 export async function checkFunds(check: Check): Promise<void> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-funds-'));
   try {
@@ -27,6 +33,7 @@ export async function checkFunds(check: Check): Promise<void> {
     await checkExpenses(check, directory);
     await checkPayouts(check, directory);
     await checkPortfolio(check, directory);
+    await checkAssets(check, directory);
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -108,11 +115,9 @@ async function checkMufap({ instance, folder, seen }: Check, directory: string):
   assert.equal((await ingest(instance, 'nav', path.join(out, 'nav.csv'), {})).points_new, 34_746);
   seen("34746 NAVs of 548 of MUFAP's funds load; names that mean several funds are left out");
 
-  const { data } = JSON.parse(readFileSync(file('returns_2026-07-24.json'), 'utf8')) as {
-    data: { fund: string; returns: Record<string, number | null> }[];
-  };
+  const { data } = JSON.parse(readFileSync(file('returns_2026-07-24.json'), 'utf8')) as PublishedReturns;
   const screened = await instance.get(
-    '/v1/funds/screener?format=csv&currency=PKR&as_of_min=2026-07-20&fields=name,category,return_1d_pct,return_15d_pct',
+    '/v1/funds/screener?format=csv&currency=PKR&as_of_min=2026-07-20&fields=id,name,category,return_1d_pct,return_15d_pct',
   );
   const ours = new Map(
     parse<Record<string, string>>(await screened.text(), { columns: true }).map((row) => [row['name'], row]),
@@ -133,6 +138,40 @@ async function checkMufap({ instance, folder, seen }: Check, directory: string):
     seen(
       `${close} of ${all} returns over ${period} are MUFAP's own to 0.02 points (docs/funds.md on the others)`,
     );
+  }
+  await checkMonthEnds({ instance, folder, seen }, ours);
+}
+
+/** Of a sixth of the funds, the returns over 15 days in MUFAP's tables of two month ends, which go to the last working day before. */
+async function checkMonthEnds(
+  { instance, folder, seen }: Check,
+  ours: ReadonlyMap<string | undefined, Record<string, string>>,
+): Promise<void> {
+  const sample = [...ours.values()].filter(({ category }, i) => category !== '' && i % 6 === 0);
+  for (const [table, day] of [
+    ['2026-04-30', '2026-04-29'],
+    ['2026-05-31', '2026-05-29'],
+  ] as const) {
+    const file = path.join(folder, '09_mufap_funds_pakistan', `returns_${table}.json`);
+    const published = new Map(
+      (JSON.parse(readFileSync(file, 'utf8')) as PublishedReturns).data.map(({ fund, returns }) => [
+        fund,
+        returns['15d'],
+      ]),
+    );
+    let [close, all] = [0, 0];
+    for (const { id, name = '' } of sample) {
+      const { data } = (await json(instance, `/v1/funds/${id}/returns?as_of=${day}`)) as {
+        data: { periods: { period: string; value_pct: number | null }[] };
+      };
+      const value = data.periods.find(({ period }) => period === '15d')?.value_pct ?? null;
+      const theirs = published.get(name) ?? null;
+      if (value === null || theirs === null) continue;
+      all += 1;
+      if (Math.abs(theirs - value) <= 0.02) close += 1;
+    }
+    assert.ok(all > 30 && close / all > 0.55, `${day}: ${close} of ${all}`);
+    seen(`${close} of ${all} returns over 15 days to ${day} are MUFAP's own to 0.02 points`);
   }
 }
 
@@ -211,4 +250,30 @@ async function checkPortfolio({ instance, folder, seen }: Check, directory: stri
   assert.deepEqual(data.asset_allocation[0], { asset_class: 'Credit Exposure', pct: 74.78, prev_pct: null });
   assert.deepEqual([data['portfolio_ytm_pct'], data['weighted_avg_maturity_days']], [6.88, 2474.65]);
   seen('the 230 holdings of HDFC Corporate Bond on 2025-07-31 come to the total of the sheet');
+}
+
+async function checkAssets({ instance, folder, seen }: Check, directory: string): Promise<void> {
+  const files = path.join(folder, '14_amc_aum');
+  const workbooks = readdirSync(files).map((name) => path.join(files, name));
+  const out = convert(directory, 'sebi-aum', ...workbooks);
+  await ingest(instance, 'amcs', path.join(out, 'amcs.csv'), { set: { source: 'SEBI' } });
+  const set = { source: 'SEBI', currency: 'INR' };
+  const funds = await ingest(instance, 'funds', path.join(out, 'funds.csv'), { set });
+  const assets = await ingest(instance, 'nav', path.join(out, 'nav.csv'), {});
+  assert.deepEqual([funds.points_new, assets.points_new], [107, 902]);
+  const { data } = (await json(instance, '/v1/amcs/kotak-mahindra-mutual-fund')) as {
+    data: { aum_total: number; aum_date: string; aum_history: { date: string; aum: number }[] };
+  };
+  const crores = new Map(data.aum_history.map(({ date, aum }) => [date, (aum / 1e7).toFixed(2)]));
+  for (const workbook of workbooks.filter((name) => name.endsWith('.xlsx'))) {
+    const rows = readFirstSheet(workbook);
+    const total = rows.find((row) => row[1]?.startsWith('GRAND TOTAL'))?.findLast((cell) => cell !== '');
+    const [, month = '', day = ''] = /as on (\w+) (\d+), 2014/.exec(workbook) ?? [];
+    const date = new Date(`${month} ${day}, 2014 UTC`).toISOString().slice(0, 10);
+    assert.equal(crores.get(date), Number(total).toFixed(2), date);
+  }
+  assert.deepEqual([data.aum_history.length, data.aum_date], [10, '2014-12-31']);
+  seen(
+    'what Kotak managed in ten months of 2014, by 107 schemes, comes to the grand totals of its workbooks',
+  );
 }
