@@ -19,15 +19,17 @@ import { planOf } from './plans.ts';
 import { requireFresh } from './sessions.ts';
 import { visitOf } from './visit.ts';
 
+const wanted = z.boolean({ error: 'must be true or false' }).optional();
 const change = z
   .strictObject({
     name: nameField.optional(),
     email: emailField.optional(),
     password: passwordField.optional(),
+    notifications: z.strictObject({ usage: wanted, key_expiry: wanted }).optional(),
   })
-  .refine(({ name, email }) => name !== undefined || email !== undefined, {
+  .refine((wish) => [wish.name, wish.email, wish.notifications].some((each) => each !== undefined), {
     path: ['name'],
-    message: 'give a name, or an e-mail address',
+    message: 'give a name, an e-mail address, or notifications',
   });
 
 /** GET /v1/account */
@@ -41,7 +43,7 @@ export function readAccount(deps: Deps): Handler {
 }
 
 /**
- * PATCH /v1/account {name?, email?, password?}. A new address takes a session and the password, and is in force once the link
+ * PATCH /v1/account {name?, email?, password?, notifications?}. A new address takes a session and the password, and is in force once the link
  * that is mailed to it has been opened; the present address is told.
  */
 export function changeAccount(deps: SignInDeps): Handler {
@@ -49,7 +51,7 @@ export function changeAccount(deps: SignInDeps): Handler {
     const caller = callerOf(call);
     const { accountId, actor } = caller;
     parseQuery(noParameters, request.url);
-    const { name, email, password } = parseBody(change, request.body);
+    const { name, email, password, notifications } = parseBody(change, request.body);
     const account = await call.stage('sql', () => findAccount(deps, accountId));
     if (email !== undefined) {
       const { ip } = visitOf(request);
@@ -67,6 +69,17 @@ export function changeAccount(deps: SignInDeps): Handler {
         if (name !== undefined) {
           await account.update({ name }, { transaction });
           await audit('account.updated', { name });
+        }
+        if (notifications !== undefined) {
+          const { usage: mailsUsage, key_expiry: mailsKeyExpiry } = notifications;
+          await account.update(
+            {
+              ...(mailsUsage === undefined ? {} : { mailsUsage }),
+              ...(mailsKeyExpiry === undefined ? {} : { mailsKeyExpiry }),
+            },
+            { transaction },
+          );
+          await audit('account.updated', { notifications });
         }
         if (email !== undefined) {
           if (!(await holdAccount(deps, transaction, account))) failPassword(); // it proves nothing any more
@@ -147,6 +160,8 @@ export interface AccountRecord {
   subscription_state: 'none' | 'active' | 'inactive';
   /** ISO instant. */
   created_at: string;
+  /** Which mails the holder wants; those about the account's safety are sent in any case. */
+  notifications: { usage: boolean; key_expiry: boolean };
   active_keys: number;
   key_limit: number;
 }
@@ -187,6 +202,7 @@ function toRecord(
     status: account.status,
     subscription_state: account.subscriptionState,
     created_at: account.createdAt.toISOString(),
+    notifications: { usage: account.mailsUsage, key_expiry: account.mailsKeyExpiry },
     active_keys: activeKeys,
     key_limit: keysMax,
   };

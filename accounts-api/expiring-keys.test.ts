@@ -58,6 +58,20 @@ test('a key that expires in a week is told of by mail, once, unless it has ended
   t.false(mail.raw.includes(String(told['key'])));
   t.true(mail.raw.includes('&lt;b&gt;'), 'a name is text in HTML, too');
   t.is(await tellOfExpiringKeys(deps), 0, 'told once');
+
+  // Whoever wants no such mails gets none: the job of the second key is done without one.
+  const quiet = await newPerson();
+  const expires_at = new Date(clock.now().getTime() + 8 * day).toISOString();
+  await ask('POST', '/v1/keys', { body: { name: 'quiet', expires_at }, session: quiet.session });
+  const off = { notifications: { key_expiry: false } };
+  t.is((await ask('PATCH', '/v1/account', { body: off, session: quiet.session })).status, 200);
+  clock.advance(2 * day);
+  t.is(await tellOfExpiringKeys(deps), 1);
+  const left = () =>
+    rooms.database.query<{ n: number }>(
+      `select count(*)::int as n from jobs.job where data->>'mail' = 'key_expires' and state < 'completed'`,
+    );
+  while ((await left())[0]?.n !== 0) await new Promise((resolve) => setTimeout(resolve, 100));
   for (const each of workers) await each.close();
   t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
 });

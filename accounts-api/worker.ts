@@ -145,14 +145,16 @@ async function mailOfAccount(
 async function mailOfKey(deps: WorkerDeps, keyId: string): Promise<Mail | null> {
   const key = await deps.db.keys.findByPk(keyId);
   const account = key && (await deps.db.accounts.findByPk(key.accountId));
-  if (key?.expiresAt == null || key.revokedAt !== null || account?.status !== 'active') return null;
+  if (key?.expiresAt == null || key.revokedAt !== null) return null;
+  if (account?.status !== 'active' || !account.mailsKeyExpiry) return null;
   const { name, mask, expiresAt } = key;
   return keyExpiresMail(account.email, { name, mask, expiresAt: expiresAt.toISOString() }, deps.publicUrl);
 }
 
 async function mailOfUsage(deps: WorkerDeps, job: MailJob & { mail: 'usage' }): Promise<Mail | null> {
   const account = await deps.db.accounts.findByPk(job.accountId);
-  return account?.status === 'active' ? usageMail(account.email, job, deps.publicUrl) : null;
+  if (account?.status !== 'active' || !account.mailsUsage) return null;
+  return usageMail(account.email, job, deps.publicUrl);
 }
 
 async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null> {

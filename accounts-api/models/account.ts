@@ -25,6 +25,9 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare emailVerifiedAt: CreationOptional<Date | null>;
   /** Rises with every change of password or address, and ends what was mailed before. */
   declare credentialVersion: CreationOptional<number>;
+  /** Whether the holder wants mails about the month's usage, and about keys that expire soon. */
+  declare mailsUsage: CreationOptional<boolean>;
+  declare mailsKeyExpiry: CreationOptional<boolean>;
 }
 
 /** The model on one connection: several rooms may run in one process, each with a connection of its own. */
@@ -41,6 +44,8 @@ export function accountModel(sequelize: Sequelize): typeof Account {
       passwordHash: DataTypes.TEXT,
       emailVerifiedAt: DataTypes.DATE,
       credentialVersion: DataTypes.INTEGER,
+      mailsUsage: DataTypes.BOOLEAN,
+      mailsKeyExpiry: DataTypes.BOOLEAN,
     },
     { sequelize, modelName: 'account', tableName: 'accounts' },
   );

@@ -1,4 +1,4 @@
-// /v1/account: what the holder sees, and the one field that the holder may change.
+// /v1/account: what the holder sees, and the few fields that the holder may change.
 import test from 'ava';
 import { assertError, dataOf, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
 
@@ -23,6 +23,7 @@ test('an account is shown to its own credential', async (t) => {
     status: 'active',
     subscription_state: 'none',
     created_at: '2026-11-20T10:00:00.000Z',
+    notifications: { usage: true, key_expiry: true },
     active_keys: 1,
     key_limit: 3,
   });
@@ -45,6 +46,22 @@ test('the name can be changed, surrounding blanks are not part of it, and the au
   t.like(event, { actorKind: 'key', actorId: client.keyId, subject: client.accountId });
   t.deepEqual(event?.detail, { name: 'Zoë Müller' });
   t.is(others.length, 0);
+});
+
+test('each kind of notification is turned off and on by itself, and the audit says so', async (t) => {
+  const client = await room.newClient();
+  const change = (notifications: unknown) =>
+    room.as(client, '/v1/account', { method: 'PATCH', body: { notifications } });
+  t.like(dataOf(t, await change({ usage: false })), { notifications: { usage: false, key_expiry: true } });
+  t.like(dataOf(t, await change({ usage: true, key_expiry: false })), {
+    notifications: { usage: true, key_expiry: false },
+  });
+  const where = { accountId: client.accountId, action: 'account.updated' as const };
+  const events = await room.deps.db.auditEvents.findAll({ where, order: ['eventNo'] });
+  t.deepEqual(events[0]?.detail, { notifications: { usage: false } });
+  for (const wrong of [{ usage: 'no' }, { usage: null }, { all: true }, 'none', []]) {
+    assertError(t, await change(wrong), 400, 'invalid_body');
+  }
 });
 
 for (const field of [
