@@ -89,6 +89,15 @@ test('a call that did not come through the gateway is refused, whatever its addr
   }
 });
 
+test('a room outlives a token that cannot even be read', async (t) => {
+  const half = Buffer.from('{').toString('base64url');
+  for (const token of ['.', 'a.b.c', `${half}.${half}.x`, `e30.${half}.`, 'x'.repeat(8_000)]) {
+    const answer = await call('GET', '/things/1', { headers: { [identityHeader]: token } });
+    t.is((JSON.parse(answer.body) as { success: boolean }).success, false, token.slice(0, 20));
+  }
+  t.is((await call('GET', '/things/1')).status, 200);
+});
+
 test("the gateway's own addresses do not exist for clients, nor clients' for it", async (t) => {
   t.is((await call('POST', '/internal/x')).status, 404);
   const internal = { [identityHeader]: seal({ ...anonymous, scope: 'internal' }) };

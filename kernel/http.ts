@@ -95,12 +95,11 @@ export function sendJson(response: Response, status: number, body: unknown): voi
 /** A call under way. */
 class RoomCall implements Call {
   readonly requestId: string;
-  readonly identity: Identity;
+  identity: Identity = anonymous;
   #timing = '';
 
-  constructor(requestId: string, identity: Identity) {
+  constructor(requestId: string) {
     this.requestId = requestId;
-    this.identity = identity;
   }
 
   async stage<T>(name: string, work: () => Promise<T> | T): Promise<T> {
@@ -158,36 +157,33 @@ function createAnswerer(options: RoomOptions): Answerer {
   const { log, openIdentity, ready } = options;
   const find = createRouteTable(options.routes.map((route) => ({ ...route, readBody: bodyReader(route) })));
 
-  async function serve(
-    request: Request,
-    response: Response,
-    path: string,
-    call: RoomCall | null,
-  ): Promise<void> {
+  async function serve(request: Request, response: Response, path: string, call: RoomCall): Promise<void> {
     if (path === '/readyz') await ready();
     if (path === '/healthz' || path === '/readyz') return sendJson(response, 200, { success: true });
+    const token = request.headers[identityHeader];
+    const identity = openIdentity(typeof token === 'string' ? token : undefined);
     // Only the gateway can seal an identity: a call that came another way is refused, whatever it asks for.
-    if (call === null) return fail('unauthorized', 'Calls come through the gateway.');
+    if (identity === null) return fail('unauthorized', 'Calls come through the gateway.');
+    call.identity = identity;
     const found = find(path);
     if (found === null) return fail('not_found', 'There is nothing at this address.');
     const route = found.entries.get(request.method === 'HEAD' ? 'GET' : request.method);
     if (route === undefined) return refuseMethod([...found.entries.keys()]);
-    if (call.identity.scope !== route.scope) return fail('not_found', 'There is nothing at this address.');
+    if (identity.scope !== route.scope) return fail('not_found', 'There is nothing at this address.');
     request.params = found.params;
     if (route.readBody !== null) await route.readBody(request, response);
     await route.handler(request, response, call);
   }
 
   return async function answer(request, response) {
-    const { [identityHeader]: token, 'x-request-id': id } = request.headers;
-    const identity = openIdentity(typeof token === 'string' ? token : undefined);
-    const call = new RoomCall(typeof id === 'string' ? id : '', identity ?? anonymous);
+    const id = request.headers['x-request-id'];
+    const call = new RoomCall(typeof id === 'string' ? id : '');
     response.call = call;
     request.res = response; // Express looks for each at the other
     const end = request.url.indexOf('?');
     const path = end < 0 ? request.url : request.url.slice(0, end);
     try {
-      await serve(request, response, path, identity === null ? null : call);
+      await serve(request, response, path, call);
     } catch (thrown) {
       sendFailure(response, thrown, { log, path, requestId: call.requestId });
     }
