@@ -170,6 +170,16 @@ export function grantQuota(deps: Deps): Handler {
       await insertQuotaMonths(deps.db, accountIds, month);
       for (const row of await takeQuota(deps.db, missing, month, allowances)) grants.set(row.account_id, row);
     });
+    if (response.closed) {
+      // The gateway has waited too long, and answered its clients without these calls.
+      const refunds = [...grants.values()].map(({ account_id, granted: calls }) => ({
+        account_id,
+        month,
+        calls,
+      }));
+      await deps.db.sequelize.transaction((transaction) => refundQuota(deps.db, transaction, refunds));
+      return;
+    }
     const resetsAt = nextUtcMonth(now).toISOString();
     sendJson(response, 200, {
       // An account that was disabled or deleted since its credential was looked up is granted nothing.

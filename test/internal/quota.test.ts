@@ -7,6 +7,8 @@ import { prune } from '../../accounts-api/housekeeping.sql.ts';
 import type { LastUse, Refund, UsageEntry } from '../../accounts-api/internal.sql.ts';
 import { setPlan } from '../../accounts-api/operator.ts';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
+import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
+import { testIdentitySecret } from '../harness.ts';
 import { assertError, startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
 
 let room: AccountsRoom;
@@ -307,6 +309,42 @@ for (const [what, batch] of [
     t.deepEqual(await ledger(client), { calls: 0, billed: 0 });
   });
 }
+
+test.serial('a take whose gateway has given up waiting meanwhile costs nothing', async (t) => {
+  const client = await room.newClient();
+  await take([client, 7]);
+  const left = new AbortController();
+  const { sequelize } = room.deps.db;
+  await sequelize.transaction(async (transaction) => {
+    const bind = [client.accountId];
+    await sequelize.query('select from accounts.quota_months where account_id = $1 for update', {
+      bind,
+      transaction,
+    });
+    const asked = fetch(`${room.url}/internal/quota/take`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        [identityHeader]: createSealer(
+          testIdentitySecret,
+          'accounts-api',
+        )({ ...anonymous, scope: 'internal' }),
+      },
+      body: JSON.stringify({ takes: [{ account_id: client.accountId, calls: 5 }] }),
+      signal: left.signal,
+    });
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    while ((await sequelize.query(waiting, { type: QueryTypes.SELECT })).length === 0);
+    left.abort();
+    await t.throwsAsync(asked, { name: 'AbortError' });
+    // Until the room has heard of it: it runs in this process, and hears while we wait for the database.
+    for (let i = 0; i < 10; i += 1) await sequelize.query('select 1');
+  });
+  // It was charged by now, or is on its way to be: the next one comes after it.
+  const [next] = await take([client, 1]);
+  t.true(next?.used === 8 || next?.used === 13);
+  while ((await used(client)) !== 8) await new Promise((resolve) => setTimeout(resolve, 5));
+});
 
 test('a take that names an account twice, or asks for nothing, is refused', async (t) => {
   const client = await room.newClient();
