@@ -179,16 +179,17 @@ async function checkEveryVintage(
   }
 }
 
-/** Two series were replaced under way: the old end with the vintage before, the new begin with their own. */
+/** Two series were replaced under way: the old stay as they last changed, the new begin with a vintage of their own. */
 async function checkReplaced(instance: Check['instance'], seen: Check['seen']): Promise<void> {
-  for (const [old, end, young, begin] of [
-    ['AMBSL', '2019-12-31', 'BOGMBASE', '2020-01-31'],
-    ['TWEXMMTH', '2020-03-31', 'TWEXAFEGSMTHx', '2020-04-30'],
+  for (const [old, lastChanged, young, begin, dayBefore] of [
+    ['AMBSL', '2019-12-31', 'BOGMBASE', '2020-01-31', '2020-01-30'],
+    ['TWEXMMTH', '2020-01-31', 'TWEXAFEGSMTHx', '2020-04-30', '2020-04-29'], // had ended before it was replaced
   ] as const) {
     const { meta } = await series(instance, `/v1/series/${old}?limit=1`);
-    assert.equal(meta['last_updated'], end, old);
-    assert.equal((await series(instance, `/v1/series/${young}?limit=1`)).meta['first_vintage'], begin, young);
-    assert.deepEqual(await points(instance, `/v1/series/${young}?vintage=${end}`), []);
-    seen(`${old} was last published on ${end}, ${young} first on ${begin}`);
+    assert.equal(meta['last_updated'], lastChanged, old);
+    const successor = await series(instance, `/v1/series/${young}?limit=1`);
+    assert.equal(successor.meta['first_vintage'], begin, young);
+    assert.deepEqual(await points(instance, `/v1/series/${young}?vintage=${dayBefore}`), []);
+    seen(`${old} last changed on ${lastChanged}, ${young} begins on ${begin}`);
   }
 }
