@@ -25,7 +25,10 @@ export async function startBenchPostgres(): Promise<BenchPostgres> {
     await (await starting).stop();
     rmSync(directory, { recursive: true, force: true });
   };
-  const onSignal = () => void remove().finally(() => process.exit(130));
+  const onSignal = () => {
+    process.on('uncaughtException', () => undefined); // what was under way fails as its server goes
+    void remove().finally(() => process.exit(130));
+  };
   const signals = ['SIGINT', 'SIGTERM'] as const;
   for (const signal of signals) process.once(signal, onSignal);
   const postgres = await starting;
