@@ -1,5 +1,6 @@
 // What the gateway asks of accounts-api: whose key or session it is, and whether the month has calls left. Hides the internal face.
 // The truth is in accounts-api; nothing is remembered here, so what it says is in force on the next call.
+import { randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../kernel/errors.ts';
@@ -176,6 +177,7 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
   ): Promise<z.output<Schema>> {
     for (let attempt = 1; ; attempt += 1) {
       const url = upstreams.pick();
+      const requestId = randomUUID();
       try {
         const response = await agent.request({
           origin: url,
@@ -184,11 +186,14 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
           headers: {
             'content-type': 'application/json',
             [identityHeader]: seal(ourselves),
+            'x-request-id': requestId,
           },
           body: JSON.stringify(body),
         });
         const text = await response.body.text();
         const { statusCode } = response;
+        if (response.headers['x-request-id'] !== requestId)
+          throw new Error('The answer is to another request.');
         if (statusCode === 400 || statusCode === 413) throw new BatchRefused(text);
         if (statusCode !== 200) throw new Error(`accounts-api answered ${statusCode}: ${text}`);
         const parsed = answer.parse(JSON.parse(text));

@@ -3,6 +3,7 @@
 import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import test from 'ava';
+import { mintApiKey } from '../../kernel/api-key.ts';
 import { head, plain, startRawRoom, type RawRequest } from './raw-room.ts';
 import { startTestGateway } from './stand-ins.ts';
 
@@ -132,6 +133,20 @@ for (const kind of ['read', 'write'] as const) {
     });
   }
 }
+
+test.serial('an answer about somebody else’s key, to another question, lets nobody in', async (t) => {
+  const body = JSON.stringify({
+    credentials: [{ account_id: 'acct_other', key_id: 'key_other', plan: 'pro', active: true }],
+  });
+  const ofAnother = (request: RawRequest) => ({ ...request, id: 'another' });
+  accountsRoom.answer = (socket, request) =>
+    void socket.write(head(ofAnother(request), '200 OK', `content-length: ${body.length}`) + body);
+  let asked = 0;
+  dataRoom.answer = () => void (asked += 1);
+  const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': mintApiKey() } });
+  t.is(response.status, 503);
+  t.is(asked, 0);
+});
 
 test.serial('of a room that faults at random, no client ever gets what was meant for another', async (t) => {
   const answers = Object.values(faults).filter(({ sees }) => sees !== 504);

@@ -54,13 +54,13 @@ export async function startUpstream(
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
     const identity = open(String(request.headers[identityHeader]));
+    response.setHeader('x-request-id', String(request.headers['x-request-id']));
     if (request.url === '/readyz') response.end('{"success":true}');
     else if (identity?.scope === 'internal' && internal !== undefined) {
       response.end(JSON.stringify(internal(request.url ?? '', JSON.parse(body) as never)));
     } else {
       const received = record(request, response, body, identity);
       upstream.received.push(received);
-      response.setHeader('x-request-id', String(request.headers['x-request-id']));
       upstream.answer(received, response);
     }
   });
