@@ -44,9 +44,9 @@ const gatherChars = 16 * 1024;
 const gatherMs = 100;
 
 /**
- * Standard output, to which lines go some at a time, or after a moment: a write for each would take 10 µs of every call, and
- * pino's own gathering 5, for it measures all that is gathered again with each line (2026-11-20). What is held back is written
- * when the process ends by itself, by an error or by a signal that it handles.
+ * Standard output, to which lines go some at a time, or after a moment, instead of by a write each. pino's own gathering
+ * measures all that is gathered again with each line: 9 % of a gateway's time (2026-11-20). What is held back is written when
+ * the process ends by itself, by an error or by a signal that it handles.
  */
 class GatheredOutput {
   #lines: string[] = [];

@@ -202,8 +202,8 @@ export function openRedis(url: string, log: Log): RedisLink {
   const queues = new Map<Script, Run[]>();
 
   /**
-   * Runs of one script that are asked for in one turn of the event loop go to Redis as one command: a command takes 13 µs of
-   * our time, one more run in it 3 (measured 2026-11-20). In a cluster their keys may stand on different servers.
+   * Runs of one script that are asked for before the turn has run out go to Redis as one command: most of what a run costs us
+   * is its command, not its keys. In a cluster their keys may stand on different servers.
    */
   function enqueue(
     which: Script,
