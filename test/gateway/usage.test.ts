@@ -26,13 +26,15 @@ test.before(async () => {
   dataApi = await startUpstream('data-api');
   dataApi.answer = ({ url }, response) => {
     const what = /[?&]do=(\w+)/.exec(url)?.[1];
-    if (what === 'leave') return void held.emit('held', url);
-    if (what === 'cut') {
+    if (what === 'leave') {
+      held.emit('held', url);
+    } else if (what === 'cut') {
       response.writeHead(200, { 'content-length': 100 });
-      return void response.write('half', () => response.destroy());
+      response.write('half', () => response.destroy());
+    } else {
+      response.writeHead(what === 'fresh' ? 304 : what === 'missing' ? 404 : what === 'broken' ? 500 : 200);
+      response.end();
     }
-    response.writeHead(what === 'fresh' ? 304 : what === 'missing' ? 404 : what === 'broken' ? 500 : 200);
-    response.end();
   };
 });
 test.after.always(async () => {
