@@ -13,7 +13,7 @@ import { silentLog, testIdentitySecret } from '../harness.ts';
 import type { Caller, Question } from './calls.ts';
 import type { Cluster } from './faults.ts';
 import type { Victim } from './load.ts';
-import { startPostgresUnit, startRedisUnit, startRoom, type RoomName, type Unit } from './units.ts';
+import { startPostgresUnit, startRedisUnit, makeRoom, type RoomName, type Unit } from './units.ts';
 
 export interface Scene {
   cluster: Cluster;
@@ -24,8 +24,6 @@ export interface Scene {
   /** Accounts with `smallLimit` calls a month. */
   small: Caller[];
   victims: Victim[];
-  /** Ends everything. */
-  end(): Promise<void>;
 }
 
 /** Calls a month of the accounts that are driven over their limit. */
@@ -41,61 +39,62 @@ export interface SceneOptions {
   gateways: number;
   seconds: number;
   logDirectory: string | null;
+  /** Nothing is started any more. */
+  over: AbortSignal;
 }
 
-export async function setUp(options: SceneOptions): Promise<Scene> {
-  const { directory, seconds } = options;
+/** Ends units, the last first, whatever state they are in. */
+export async function endAll(units: readonly Unit[]): Promise<void> {
+  for (const unit of units.toReversed()) {
+    unit.goOn();
+    await unit.kill();
+  }
+}
+
+/** @param units is given each unit as soon as it runs; the caller ends them. */
+export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene> {
+  const { directory, seconds, over } = options;
   mkdirSync(directory, { recursive: true });
   const plansFile = path.join(directory, 'plans.yml');
   writeFileSync(plansFile, plans);
-  const units: Unit[] = [];
   const keep = <T extends Unit>(unit: T): T => {
     units.push(unit);
     return unit;
   };
-  const end = async () => {
-    for (const unit of units.reverse()) {
-      unit.goOn();
-      await unit.kill();
-    }
+  const postgres = keep(await startPostgresUnit(path.join(directory, 'postgres'), over));
+  const redis = keep(await startRedisUnit(over));
+  await migrate(postgres.url);
+  await loadSeries(postgres.url);
+  const people = await makeAccounts(
+    { db: connect(postgres.url), plans: loadPlans(plansFile), clock: systemClock },
+    seconds,
+  );
+  const env = {
+    DATABASE_URL: postgres.url,
+    REDIS_URL: redis.redis.url,
+    IDENTITY_SECRET: testIdentitySecret,
+    PLANS_FILE: plansFile,
+    DATA_DIR: path.join(directory, 'data'),
+    NODE_COMPILE_CACHE: path.join(directory, 'compiled'), // restarts take half the CPU
+    QUOTA_OUTAGE: 'closed', // the others serve beyond the limit while nobody can be asked, as they are told to
+    DRAIN_DELAY_MS: '300',
+    LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',
   };
-  try {
-    const postgres = keep(await startPostgresUnit(path.join(directory, 'postgres')));
-    const redis = keep(await startRedisUnit());
-    await migrate(postgres.url);
-    await loadSeries(postgres.url);
-    const people = await makeAccounts(
-      { db: connect(postgres.url), plans: loadPlans(plansFile), clock: systemClock },
-      seconds,
+  const start = (room: RoomName, count: number, more: Record<string, string> = {}) =>
+    Promise.all(
+      Array.from({ length: count }, async (_, i) => {
+        const unit = keep(await makeRoom(room, i + 1, { ...env, ...more }, options.logDirectory, over));
+        await unit.start();
+        return unit;
+      }),
     );
-    const env = {
-      DATABASE_URL: postgres.url,
-      REDIS_URL: redis.redis.url,
-      IDENTITY_SECRET: testIdentitySecret,
-      PLANS_FILE: plansFile,
-      DATA_DIR: path.join(directory, 'data'),
-      NODE_COMPILE_CACHE: path.join(directory, 'compiled'), // restarts take half the CPU
-      QUOTA_OUTAGE: 'closed', // the others serve beyond the limit while nobody can be asked, as they are told to
-      DRAIN_DELAY_MS: '300',
-      LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',
-    };
-    const start = (room: RoomName, count: number, more: Record<string, string> = {}) =>
-      Promise.all(
-        Array.from({ length: count }, async (_, i) =>
-          keep(await startRoom(room, i + 1, { ...env, ...more }, options.logDirectory)),
-        ),
-      );
-    const [dataApis, accountsApis] = await Promise.all([start('data-api', 1), start('accounts-api', 2)]);
-    const gateways = await start('gateway', options.gateways, {
-      DATA_API_URL: dataApis.map(({ url }) => url).join(),
-      ACCOUNTS_API_URL: accountsApis.map(({ url }) => url).join(),
-    });
-    const cluster = { gateways, dataApis, accountsApis, postgres, redis };
-    return { cluster, databaseUrl: postgres.url, ...people, end };
-  } catch (error) {
-    await end();
-    throw error;
-  }
+  const [dataApis, accountsApis] = await Promise.all([start('data-api', 1), start('accounts-api', 2)]);
+  const gateways = await start('gateway', options.gateways, {
+    DATA_API_URL: dataApis.map(({ url }) => url).join(),
+    ACCOUNTS_API_URL: accountsApis.map(({ url }) => url).join(),
+  });
+  const cluster = { gateways, dataApis, accountsApis, postgres, redis };
+  return { cluster, databaseUrl: postgres.url, ...people };
 }
 
 /** A short series and one whose answer takes many writes. */

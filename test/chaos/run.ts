@@ -7,11 +7,12 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createClients, type Clients, type Question } from './calls.ts';
-import { questionsOf, setUp, smallLimit, type Scene } from './cluster.ts';
+import { endAll, questionsOf, setUp, smallLimit, type Scene } from './cluster.ts';
 import { carryOut, drawFaults, type Fault, type Trouble } from './faults.ts';
 import { balance, faultsOf } from './ledger.ts';
 import { driveOver, read, revoke, type Revocations } from './load.ts';
 import { createRandom } from './random.ts';
+import type { Unit } from './units.ts';
 
 const { values } = parseArgs({
   options: {
@@ -28,9 +29,11 @@ const recoverWithinMs = 30_000;
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-chaos-'));
 if (values.logs !== undefined) mkdirSync(values.logs, { recursive: true });
-let scene: Scene | undefined;
+const units: Unit[] = [];
+const over = new AbortController();
 const interrupted = async () => {
-  await scene?.end();
+  over.abort();
+  await endAll(units);
   rmSync(directory, { recursive: true, force: true });
   process.exit(130);
 };
@@ -38,18 +41,23 @@ process.once('SIGINT', () => void interrupted());
 process.once('SIGTERM', () => void interrupted());
 try {
   say(`chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways`);
-  scene = await setUp({
-    directory,
-    seconds,
-    gateways: Number(values.gateways),
-    logDirectory: values.logs ?? null,
-  });
+  const scene = await setUp(
+    {
+      directory,
+      seconds,
+      gateways: Number(values.gateways),
+      logDirectory: values.logs ?? null,
+      over: over.signal,
+    },
+    units,
+  );
   const wrong = await run(scene);
   for (const line of wrong.slice(0, 40)) say(`WRONG: ${line}`);
   say(wrong.length === 0 ? 'chaos: all is right' : `chaos: ${wrong.length} things are wrong; seed ${seed}`);
   process.exitCode = wrong.length === 0 ? 0 : 1;
 } finally {
-  await scene?.end();
+  over.abort();
+  await endAll(units);
   rmSync(directory, { recursive: true, force: true });
 }
 

@@ -31,8 +31,10 @@ export interface Room extends Unit {
 const startTries = 20;
 const betweenTriesMs = 250;
 
-async function stubbornly(what: string, start: () => Promise<void>): Promise<void> {
+/** @param over no start is tried any more. */
+async function stubbornly(what: string, over: AbortSignal, start: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
+    over.throwIfAborted();
     try {
       return await start();
     } catch (error) {
@@ -42,12 +44,13 @@ async function stubbornly(what: string, start: () => Promise<void>): Promise<voi
   }
 }
 
-/** A room as `almanac start <room>`. @param logDirectory where its output is kept; null: nowhere. */
-export async function startRoom(
+/** A room as `almanac start <room>`, not started yet. @param logDirectory where its output is kept; null: nowhere. */
+export async function makeRoom(
   room: RoomName,
   number: number,
   env: Record<string, string>,
   logDirectory: string | null,
+  over: AbortSignal,
 ): Promise<Room> {
   const port = await quietPort();
   const name = `${room} ${number}`;
@@ -84,7 +87,7 @@ export async function startRoom(
     return ended;
   }
 
-  const unit: Room = {
+  return {
     name,
     url: `http://127.0.0.1:${port}`,
     async kill() {
@@ -96,10 +99,8 @@ export async function startRoom(
     },
     stall: () => void child?.kill('SIGSTOP'),
     goOn: () => void child?.kill('SIGCONT'),
-    start: () => stubbornly(name, launch),
+    start: () => stubbornly(name, over, launch),
   };
-  await unit.start();
-  return unit;
 }
 
 /** Below the range that outgoing connections take their ports from, so that it is still free after a restart. */
@@ -121,7 +122,7 @@ export interface RedisUnit extends Unit {
   readonly redis: PrivateRedis;
 }
 
-export async function startRedisUnit(): Promise<RedisUnit> {
+export async function startRedisUnit(over: AbortSignal): Promise<RedisUnit> {
   const redis = await startRedis();
   return {
     name: 'redis',
@@ -130,7 +131,7 @@ export async function startRedisUnit(): Promise<RedisUnit> {
     stop: redis.kill,
     stall: redis.stall,
     goOn: redis.goOn,
-    start: () => stubbornly('redis', redis.restart),
+    start: () => stubbornly('redis', over, redis.restart),
   };
 }
 
@@ -140,7 +141,7 @@ export interface PostgresUnit extends Unit {
 }
 
 /** PostgreSQL of the embedded package in a directory of its own; started again by the words it was started with. */
-export async function startPostgresUnit(dataDir: string): Promise<PostgresUnit> {
+export async function startPostgresUnit(dataDir: string, over: AbortSignal): Promise<PostgresUnit> {
   const { url } = await startEmbeddedPostgres(dataDir);
   const location = path.join(dataDir, 'postgres.location');
   const cluster = readdirSync(dataDir).includes('postgres.location')
@@ -184,7 +185,7 @@ export async function startPostgresUnit(dataDir: string): Promise<PostgresUnit> 
     goOn() {
       for (const each of [...childrenOf(pid), pid]) signal(each, 'SIGCONT');
     },
-    start: () => stubbornly('postgres', launch),
+    start: () => stubbornly('postgres', over, launch),
   };
 }
 
