@@ -1,7 +1,7 @@
 // The chaos run: load from honest clients while rooms, PostgreSQL and Redis are killed, stopped and stalled; then it checks that
 // every answer was right, the ledger is what clients saw, nothing went above a limit, and nothing passed after a revocation.
 // Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--logs directory]. Ends with 1 where something is wrong.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -28,6 +28,7 @@ const seconds = Number(values.seconds);
 const recoverWithinMs = 30_000;
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-chaos-'));
+chmodSync(directory, 0o755); // where root runs this, PostgreSQL's own user must get in
 if (values.logs !== undefined) mkdirSync(values.logs, { recursive: true });
 const units: Unit[] = [];
 const over = new AbortController();
