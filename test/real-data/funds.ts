@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../../kernel/settings.ts';
 import { parse } from 'csv-parse/sync';
@@ -13,6 +13,7 @@ import { rowsOf } from './published-files.ts';
 import type { Check } from './run.ts';
 
 const amfiNavs = 1_308_906;
+/** On a machine that does nothing else. */
 const amfiSecondsMax = 60;
 
 interface List {
@@ -64,8 +65,15 @@ async function checkAmfi({ instance, folder, seen }: Check, directory: string): 
   const loaded = await load('nav', {});
   const seconds = (performance.now() - started) / 1000;
   assert.deepEqual([loaded.rows_read, loaded.points_new, loaded.rows_rejected], [amfiNavs, amfiNavs, 0]);
-  assert.ok(seconds < amfiSecondsMax, `the NAVs took ${seconds.toFixed(1)} s`);
-  seen(`${amfiNavs} NAVs of 877 of AMFI's 14229 schemes load in ${seconds.toFixed(1)} s`);
+  // Where others wait for the cores too, each gets its share of them.
+  const waiting = Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
+  assert.ok(
+    seconds < amfiSecondsMax * waiting,
+    `the NAVs took ${seconds.toFixed(1)} s at a load of ${waiting.toFixed(1)} a core`,
+  );
+  seen(
+    `${amfiNavs} NAVs of 877 of AMFI's 14229 schemes load in ${seconds.toFixed(1)} s, at a load of ${waiting.toFixed(1)} a core`,
+  );
 
   const navs = Map.groupBy(
     readFileSync(path.join(out, 'nav.csv'), 'utf8').trim().split('\n').slice(1),
