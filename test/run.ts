@@ -31,7 +31,8 @@ try {
     TEST_REDIS_URL: redis.url,
     TEST_TRACES: traces,
   });
-  process.exitCode = (await holdsSecrets(traces)) ? 1 : code;
+  // A run that failed, or was stopped together with its servers, has failed whatever it left behind.
+  process.exitCode = code === 0 && (await holdsSecrets(traces)) ? 1 : code;
 } finally {
   redis.server.kill('SIGTERM');
   await postgres.stop();
