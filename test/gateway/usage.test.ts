@@ -72,6 +72,8 @@ interface Seen {
 }
 
 let calls = 0;
+/** A machine so busy that a room did not answer in time: who called is then not known, and nothing can be counted. */
+let overloaded = false;
 async function call(urls: readonly string[], keys: readonly string[], wished: Wish): Promise<Seen> {
   const { what, endpoint, key: keyNo } = wished;
   const isList = endpoint === 'series';
@@ -90,6 +92,7 @@ async function call(urls: readonly string[], keys: readonly string[], wished: Wi
   try {
     const headers = { 'x-api-key': keys[keyNo] ?? '' };
     const response = await fetch((urls[wished.gateway] ?? '') + target, { headers, signal: left.signal });
+    overloaded ||= response.status === 503 || response.status === 504;
     const status = `${Math.floor(response.status / 100)}xx`;
     const refused = response.status === 402;
     const isWhole = await response.text().then(
@@ -112,6 +115,7 @@ async function tryHistory(
   redisUrl: string | undefined,
   history: Wish[][],
 ): Promise<void> {
+  overloaded = false;
   const client = await room.newClient('free');
   const second = dataOf(t, await room.as(client, '/v1/keys', { body: { name: 'second' } }), 201) as {
     id: string;
@@ -141,6 +145,8 @@ async function tryHistory(
   } finally {
     for (const gateway of gateways) await gateway.close(); // settles
   }
+
+  fc.pre(!overloaded);
 
   const ids = [client.keyId, second.id];
   const sum = (of: (each: Seen) => string) => {
