@@ -48,6 +48,7 @@ export async function startLuaGateway(
   server {
     listen 127.0.0.1:${port};
     keepalive_requests 1000000;
+    access_log ${path.join(directory, 'lua', 'access.log')}; # as the gateway beside it keeps one
     location / {
       access_by_lua_block {
         local key = ngx.var.http_x_api_key
