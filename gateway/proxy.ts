@@ -2,7 +2,8 @@
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Stream } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import { AttemptFailed, hopByHop, type Outgoing, type Transport } from './reader.ts';
+import { hopByHop, type Outgoing, type Transport } from './reader.ts';
+import { AttemptFailed } from './room-connections.ts';
 
 /** One try at one instance. */
 interface Attempt {
@@ -30,7 +31,7 @@ export function createProxy(urls: readonly string[], silenceMs: number): Transpo
           },
         };
         attempts.set(request, attempt);
-        request.headers = outgoing.headers;
+        request.headers = headersOf(outgoing);
         response.once('close', resolve);
         const proxy = proxies.get(url);
         if (proxy === undefined) throw new Error(`There is no proxy for ${url}.`);
@@ -83,4 +84,9 @@ function proxyTo(
 function toFailed(error: Error, timedOut: boolean): AttemptFailed {
   const code = 'code' in error ? error.code : undefined;
   return new AttemptFailed(timedOut ? 'silent' : code === 'ECONNREFUSED' ? 'unsent' : 'cut', error);
+}
+
+function headersOf({ headers }: Outgoing): IncomingMessage['headers'] {
+  const names = headers.filter((_word, i) => i % 2 === 0);
+  return Object.fromEntries(names.map((name, i) => [name, headers[2 * i + 1]]));
 }

@@ -5,7 +5,8 @@ import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { callOf, enterStage, type Call } from '../call.ts';
 import type { Policy } from '../policy.ts';
 import { createProxy } from '../proxy.ts';
-import { AttemptFailed, createReader } from '../reader.ts';
+import { createReader } from '../reader.ts';
+import { AttemptFailed } from '../room-connections.ts';
 import type { Upstreams } from '../upstreams.ts';
 import { bodyBytesMax } from './framing.ts';
 
@@ -71,26 +72,32 @@ export function createForwarder(options: ForwardOptions): Forwarder {
   };
 }
 
-function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity: string) {
-  const headers: IncomingMessage['headers'] = {};
-  for (const name of passedOn) {
-    const value = request.headers[name];
-    if (value !== undefined) headers[name] = value;
-  }
-  if (traceparent.test(String(request.headers['traceparent']))) {
-    headers['traceparent'] = request.headers['traceparent'];
-    if (request.headers['tracestate'] !== undefined) headers['tracestate'] = request.headers['tracestate'];
+/** Names and values in turn. */
+function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity: string): string[] {
+  const sent = request.headers;
+  const headers: string[] = [];
+  for (const name of passedOn) pass(headers, name, sent[name]);
+  if (sent['traceparent'] !== undefined && traceparent.test(String(sent['traceparent']))) {
+    pass(headers, 'traceparent', sent['traceparent']);
+    pass(headers, 'tracestate', sent['tracestate']);
   }
   // The one cookie of the service ties a sign-in with Google to the browser that began it.
-  if (call.path.startsWith('/auth/google/') && request.headers.cookie !== undefined) {
-    headers['cookie'] = request.headers.cookie;
-  }
-  if (body.length > 0) headers['content-length'] = String(body.length);
-  headers['x-request-id'] = call.requestId;
-  headers['x-forwarded-for'] = call.clientAddress;
-  headers['x-forwarded-proto'] = call.secure ? 'https' : 'http';
-  headers[identityHeader] = identity;
+  if (call.path.startsWith('/auth/google/')) pass(headers, 'cookie', sent.cookie);
+  if (body.length > 0) headers.push('content-length', String(body.length));
+  pass(headers, 'x-forwarded-for', call.clientAddress);
+  headers.push('x-request-id', call.requestId);
+  headers.push('x-forwarded-proto', call.secure ? 'https' : 'http', identityHeader, identity);
   return headers;
+}
+
+const notInValue = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** @throws Error for what would be more than one header; Node's parser lets nothing in that could be. */
+function pass(headers: string[], name: string, given: string | string[] | undefined): void {
+  if (given === undefined) return;
+  const value = typeof given === 'string' ? given : given.join(', ');
+  if (notInValue.test(value)) throw new Error(`The header ${name} holds what no header may.`);
+  headers.push(name, value);
 }
 
 /** The whole body; `framing` has refused one that says it is too long, this one that is. */

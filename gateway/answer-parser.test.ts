@@ -1,0 +1,200 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import test from 'ava';
+import fc from 'fast-check';
+import { AnswerParser, BadAnswer } from './answer-parser.ts';
+
+/** What a parser told of its answer, and what it made of what came beyond. */
+interface Told {
+  status: number | undefined;
+  head: string[];
+  body: string;
+  ended: boolean;
+  isAll: boolean;
+  error: unknown;
+}
+
+/** Reads bytes that come in pieces, cut at the given places. */
+function read(bytes: Buffer, cuts: readonly number[] = [], method = 'GET'): Told {
+  const told: Told = { status: undefined, head: [], body: '', ended: false, isAll: true, error: undefined };
+  const parser = new AnswerParser(
+    {
+      onHead(status, head) {
+        told.status = status;
+        told.head.push(...head);
+      },
+      onBody(piece) {
+        told.body += piece.toString('latin1');
+      },
+      onEnd() {
+        told.ended = true;
+      },
+    },
+    method,
+  );
+  try {
+    let from = 0;
+    for (const cut of [...cuts, bytes.length].toSorted((a, b) => a - b)) {
+      if (cut > from && told.isAll) told.isAll = parser.read(Buffer.from(bytes.subarray(from, cut)));
+      from = cut;
+    }
+  } catch (error) {
+    if (!(error instanceof BadAnswer)) throw error;
+    told.error = error.message;
+  }
+  return told;
+}
+
+const answer = (...lines: string[]) => Buffer.from(lines.join('\r\n'), 'latin1');
+
+const headerName = fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,15}$/).map((name) => `X-${name}`);
+const headerValue = fc.stringMatching(/^[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]{0,30}[\x21-\x7e])?$/);
+interface Given {
+  status: number;
+  head: [name: string, value: string][];
+  body: Uint8Array;
+  /** Where it is cut into writes. */
+  pieces: number[];
+  isChunked: boolean;
+  method: string;
+}
+
+const given: fc.Arbitrary<Given> = fc.record({
+  status: fc.constantFrom(200, 201, 204, 304, 400, 404, 503),
+  head: fc.array(fc.tuple(headerName, headerValue), { maxLength: 8 }),
+  body: fc.uint8Array({ maxLength: 3_000 }),
+  pieces: fc.array(fc.nat(3_000), { maxLength: 5 }),
+  isChunked: fc.boolean(),
+  method: fc.constantFrom('GET', 'HEAD'),
+});
+
+/** As Node's own server sends it: what our rooms are. */
+async function sentByNode(what: Given): Promise<{ bytes: Buffer; body: string }> {
+  const hasBody = what.method !== 'HEAD' && what.status !== 204 && what.status !== 304;
+  const body = Buffer.from(what.body);
+  const server = createServer((_request: IncomingMessage, response: ServerResponse) => {
+    for (const [name, value] of what.head) response.appendHeader(name, value);
+    if (!what.isChunked) response.setHeader('content-length', body.length);
+    response.statusCode = what.status;
+    let from = 0;
+    for (const to of what.pieces.toSorted((a, b) => a - b)) {
+      if (to > from && from < body.length) response.write(body.subarray(from, to));
+      from = Math.max(from, Math.min(to, body.length));
+    }
+    response.end(body.subarray(from));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.write(`${what.method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  await once(socket, 'close');
+  server.close();
+  return { bytes: Buffer.concat(chunks), body: hasBody ? body.toString('latin1') : '' };
+}
+
+test('whatever Node’s server sends is read as it was meant, in whichever pieces it comes', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(given, fc.array(fc.nat(4_000), { maxLength: 12 }), async (what, cuts) => {
+      const { bytes, body } = await sentByNode(what);
+      const inBounds = cuts.filter((cut) => cut < bytes.length);
+      const told = read(bytes, inBounds, what.method);
+      t.is(told.error, undefined);
+      t.is(told.status, what.status);
+      t.is(told.body, body);
+      t.true(told.ended && told.isAll);
+      const wanted = what.head.map(([name, value]) => [name.toLowerCase(), value].join());
+      const pairs = told.head.flatMap((name, i) => (i % 2 === 0 ? [`${name},${told.head[i + 1]}`] : []));
+      t.deepEqual(pairs.filter((pair) => pair.startsWith('x-')).toSorted(), wanted.toSorted());
+      t.deepEqual(told, read(bytes, [], what.method));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('however an answer is cut off, it never passes for whole', (t) => {
+  for (const bytes of [
+    answer('HTTP/1.1 200 OK', 'content-length: 5', '', 'whole'),
+    answer('HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', '3', 'abc', '2', 'de', '0', '', ''),
+    answer('HTTP/1.1 103 Early Hints', '', 'HTTP/1.1 200 OK', 'content-length: 1', '', 'x'),
+  ]) {
+    for (let length = 0; length < bytes.length; length += 1) {
+      const told = read(bytes.subarray(0, length));
+      t.false(told.ended, bytes.toString('latin1', 0, length));
+      t.is(told.error, undefined);
+    }
+    t.true(read(bytes).ended);
+  }
+});
+
+test('bytes beyond an answer are told, wherever they come', (t) => {
+  for (const before of [
+    ['HTTP/1.1 200 OK', 'content-length: 1', '', 'x'],
+    ['HTTP/1.1 204 No Content', '', ''],
+    ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', '1', 'x', '0', '', ''],
+  ]) {
+    const bytes = answer(...before);
+    const longer = Buffer.concat([bytes, Buffer.from('HTTP/1.1 200 OK\r\n')]);
+    for (let cut = 1; cut < longer.length; cut += 1) {
+      const told = read(longer, [cut]);
+      t.true(told.ended);
+      t.false(told.isAll, String(cut));
+    }
+  }
+});
+
+const unclear: Record<string, readonly string[]> = {
+  'two lengths': ['HTTP/1.1 200 OK', 'content-length: 1', 'content-length: 1', '', 'x'],
+  'a list of lengths': ['HTTP/1.1 200 OK', 'content-length: 1, 1', '', 'x'],
+  'a signed length': ['HTTP/1.1 200 OK', 'content-length: +1', '', 'x'],
+  'a length beyond all numbers': ['HTTP/1.1 200 OK', `content-length: ${'9'.repeat(20)}`, '', 'x'],
+  'a length beside chunks': [
+    'HTTP/1.1 200 OK',
+    'content-length: 1',
+    'transfer-encoding: chunked',
+    '',
+    '0',
+    '',
+    '',
+  ],
+  'an encoding within chunks': ['HTTP/1.1 200 OK', 'transfer-encoding: gzip, chunked', '', '0', '', ''],
+  'two encodings': [
+    'HTTP/1.1 200 OK',
+    'transfer-encoding: chunked',
+    'transfer-encoding: chunked',
+    '',
+    '0',
+    '',
+    '',
+  ],
+  'no end of its own': ['HTTP/1.1 200 OK', 'connection: close', '', 'x'],
+  'a folded line': ['HTTP/1.1 200 OK', 'x: a', ' b', 'content-length: 0', '', ''],
+  'a bare line feed': ['HTTP/1.1 200 OK', 'x: a\ncontent-length: 0', 'content-length: 1', '', 'x'],
+  'a bare carriage return': ['HTTP/1.1 200 OK', 'x: a\rcontent-length: 0', 'content-length: 1', '', 'x'],
+  'a NUL': ['HTTP/1.1 200 OK', 'x: a\0', 'content-length: 0', '', ''],
+  'a space before the colon': ['HTTP/1.1 200 OK', 'content-length : 0', '', ''],
+  'a line without a name': ['HTTP/1.1 200 OK', ': a', 'content-length: 0', '', ''],
+  'another version': ['HTTP/1.0 200 OK', 'content-length: 0', '', ''],
+  'a status of two digits': ['HTTP/1.1 20 OK', 'content-length: 0', '', ''],
+  'another protocol': ['HTTP/1.1 101 Switching Protocols', 'upgrade: x', '', ''],
+  'interim answers without an end': Array.from({ length: 9 }, () => ['HTTP/1.1 103 Early Hints', '']).flat(),
+  'a chunk of no number': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', 'zz', ''],
+  'a chunk with a minus': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', '-1', ''],
+  'a chunk beyond all numbers': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', 'f'.repeat(16), ''],
+  'a chunk that is longer': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', '1', 'xy', ''],
+  'an endless head': ['HTTP/1.1 200 OK', `x: ${'a'.repeat(20_000)}`],
+};
+
+for (const [name, lines] of Object.entries(unclear)) {
+  test(`an answer with ${name} is refused, in whichever pieces it comes`, (t) => {
+    const bytes = answer(...lines, '');
+    t.is(typeof read(bytes).error, 'string');
+    for (let cut = 1; cut < Math.min(bytes.length, 300); cut += 1) {
+      const told = read(bytes, [cut]);
+      t.is(typeof told.error, 'string', `cut at ${cut}`);
+      t.false(told.ended);
+    }
+  });
+}

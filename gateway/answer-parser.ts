@@ -1,0 +1,238 @@
+// Reads the answers of a room from the bytes of its connection: HTTP/1.1 as our rooms speak it, and not a byte else.
+// Whatever could be read in two ways is refused: two lengths, a length beside chunks, an answer without an end of its own,
+// folded lines, bare line feeds. RFC 9112, sections 4 to 7. Hides in which pieces the bytes come.
+
+/** The bytes are no answer that the gateway would hand on. */
+export class BadAnswer extends Error {}
+
+/** Told of one answer, in this order. */
+export interface AnswerHandler {
+  /** @param head names in lower case and values, in turn. */
+  onHead(status: number, head: readonly string[]): void;
+  /** @param bytes good only during the call. @param isLast known only where the answer said its length. */
+  onBody(bytes: Buffer, isLast: boolean): void;
+  onEnd(): void;
+}
+
+type State = 'head' | 'sized body' | 'chunk size' | 'chunk' | 'after chunk' | 'trailers' | 'ended';
+
+const headBytesMax = 16 * 1024;
+const chunkLineBytesMax = 18; // 16 digits and the end of the line
+const interimMax = 8; // 1xx before an answer
+const lineEnd = '\r\n';
+const [cr, lf] = [13, 10];
+const statusLine = /^HTTP\/1\.1 ([1-5]\d\d)(?: |$)/;
+const notInHead = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/;
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+export class AnswerParser {
+  readonly #handler: AnswerHandler;
+  readonly #isHead: boolean;
+  #state: State = 'head';
+  #interim = 0;
+  /** Of the body or the chunk. */
+  #bytesLeft = 0;
+  /** Of a line or a head that has not come whole. */
+  #held: Buffer | undefined;
+  /** Whether the room closes the connection after this answer. */
+  closes = false;
+  /** What it said in `Keep-Alive`. */
+  keepAlive: string | undefined;
+
+  /** @param method of the request: the answer to HEAD has no body. */
+  constructor(handler: AnswerHandler, method: string) {
+    this.#handler = handler;
+    this.#isHead = method === 'HEAD';
+  }
+
+  get hasEnded(): boolean {
+    return this.#state === 'ended';
+  }
+
+  /** @returns false where bytes came beyond the end. @throws BadAnswer, and whatever the handler throws. */
+  read(arrived: Buffer): boolean {
+    const bytes = this.#held === undefined ? arrived : Buffer.concat([this.#held, arrived]);
+    this.#held = undefined;
+    let at = 0;
+    while (at < bytes.length && this.#state !== 'ended') {
+      const next = this.#readSome(bytes, at);
+      if (next === undefined) {
+        this.#held = Buffer.from(bytes.subarray(at));
+        return true;
+      }
+      at = next;
+    }
+    return at === bytes.length;
+  }
+
+  /** @returns up to where it has read; undefined where more must come first. */
+  #readSome(bytes: Buffer, at: number): number | undefined {
+    switch (this.#state) {
+      case 'head':
+        return this.#readHead(bytes, at);
+      case 'sized body':
+      case 'chunk':
+        return this.#readBody(bytes, at);
+      case 'chunk size':
+        return this.#readChunkSize(bytes, at);
+      case 'after chunk':
+        return this.#readAfterChunk(bytes, at);
+      case 'trailers':
+        return this.#readTrailer(bytes, at);
+      case 'ended':
+        break;
+    }
+    return at;
+  }
+
+  #readHead(bytes: Buffer, at: number): number | undefined {
+    const end = bytes.indexOf('\r\n\r\n', at, 'latin1');
+    if ((end < 0 ? bytes.length : end) - at > headBytesMax) throw new BadAnswer('The head is too long.');
+    if (end < 0) {
+      // What is no answer at all might never come to an end.
+      if (!'HTTP/1.1 '.startsWith(bytes.toString('latin1', at, Math.min(at + 9, bytes.length))))
+        throw noHttp();
+      return undefined;
+    }
+    this.#takeHead(bytes.toString('latin1', at, end));
+    return end + 4;
+  }
+
+  #takeHead(text: string): void {
+    const status = Number(statusLine.exec(text)?.[1]);
+    if (!(status >= 100)) throw noHttp();
+    if (notInHead.test(text)) throw new BadAnswer('The head holds what no head may.');
+    const head: string[] = [];
+    let length: string | undefined;
+    let encoding: string | undefined;
+    let from = text.indexOf(lineEnd);
+    while (from >= 0) {
+      const begin = from + 2;
+      from = text.indexOf(lineEnd, begin);
+      const colon = text.indexOf(':', begin);
+      const end = from < 0 ? text.length : from;
+      if (colon < 0 || colon > end) throw new BadAnswer('A line of the head has no name.');
+      const name = lowerCase(text.slice(begin, colon));
+      const value = withoutBlanks(text.slice(colon + 1, end));
+      head.push(name, value);
+      if (name === 'content-length') {
+        if (length !== undefined) throw new BadAnswer('The answer says its length twice.');
+        length = value;
+      } else if (name === 'transfer-encoding') {
+        if (encoding !== undefined) throw new BadAnswer('The answer says its encoding twice.');
+        encoding = value;
+      } else if (name === 'connection') this.closes ||= /(?:^|,)\s*close\s*(?:,|$)/i.test(value);
+      else if (name === 'keep-alive') this.keepAlive = value;
+    }
+    this.#begin(status, head, length, encoding);
+  }
+
+  #begin(
+    status: number,
+    head: readonly string[],
+    length: string | undefined,
+    encoding: string | undefined,
+  ): void {
+    if (length !== undefined && (encoding !== undefined || !/^\d{1,15}$/.test(length))) {
+      throw new BadAnswer('The length of the answer is not clear.');
+    }
+    if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
+      throw new BadAnswer(`The room sends in ${encoding}, not in chunks.`);
+    }
+    if (status < 200) {
+      this.#interim += 1;
+      if (status === 101) throw new BadAnswer('The room would speak another protocol.');
+      if (this.#interim > interimMax) throw new BadAnswer('The room does not come to its answer.');
+      return; // "early hints" and the like stay between the room and the gateway
+    }
+    const hasNoBody = this.#isHead || status === 204 || status === 304;
+    if (!hasNoBody && length === undefined && encoding === undefined) {
+      throw new BadAnswer('The answer does not say where it ends.'); // else one that is cut off would pass for whole
+    }
+    this.#handler.onHead(status, head);
+    if (hasNoBody || length === '0') return this.#end();
+    this.#state = length === undefined ? 'chunk size' : 'sized body';
+    this.#bytesLeft = Number(length ?? 0);
+    if (this.#state === 'sized body' && this.#bytesLeft === 0) this.#end(); // such as `00`
+  }
+
+  #readBody(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#bytesLeft);
+    this.#bytesLeft -= end - at;
+    const isSized = this.#state === 'sized body';
+    const isLast = this.#bytesLeft === 0;
+    this.#handler.onBody(
+      at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end),
+      isSized && isLast,
+    );
+    if (isLast && isSized) this.#end();
+    else if (isLast) this.#state = 'after chunk';
+    return end;
+  }
+
+  #readChunkSize(bytes: Buffer, at: number): number | undefined {
+    const line = lineAt(bytes, at, chunkLineBytesMax);
+    if (line === undefined) return undefined;
+    if (!/^[0-9a-f]{1,12}$/i.test(line)) throw new BadAnswer('The size of a chunk is none.');
+    this.#bytesLeft = Number.parseInt(line, 16);
+    this.#state = this.#bytesLeft === 0 ? 'trailers' : 'chunk';
+    return at + line.length + 2;
+  }
+
+  #readAfterChunk(bytes: Buffer, at: number): number | undefined {
+    if (bytes[at] !== cr || (bytes.length > at + 1 && bytes[at + 1] !== lf)) {
+      throw new BadAnswer('A chunk is longer than its size.');
+    }
+    if (bytes.length < at + 2) return undefined;
+    this.#state = 'chunk size';
+    return at + 2;
+  }
+
+  /** They are left out: no client was told that they would come. */
+  #readTrailer(bytes: Buffer, at: number): number | undefined {
+    const line = lineAt(bytes, at, headBytesMax);
+    if (line === undefined) return undefined;
+    if (line === '') this.#end();
+    return at + line.length + 2;
+  }
+
+  #end(): void {
+    this.#state = 'ended';
+    this.#handler.onEnd();
+  }
+}
+
+function noHttp(): BadAnswer {
+  return new BadAnswer('The room does not answer in HTTP/1.1.');
+}
+
+/** The line that begins there, without its end; undefined where its end has not come. @throws BadAnswer where it is too long. */
+function lineAt(bytes: Buffer, at: number, bytesMax: number): string | undefined {
+  const end = bytes.indexOf(lineEnd, at, 'latin1');
+  if ((end < 0 ? bytes.length : end) - at > bytesMax) throw new BadAnswer('A line of the body is too long.');
+  return end < 0 ? undefined : bytes.toString('latin1', at, end);
+}
+
+const [tab, space] = [9, 32];
+
+/** Without the spaces and tabs around it. They are all that may be left out: `trim` would take more. */
+function withoutBlanks(text: string): string {
+  const isBlank = (at: number) => text.charCodeAt(at) === space || text.charCodeAt(at) === tab;
+  let [from, to] = [0, text.length];
+  while (from < to && isBlank(from)) from += 1;
+  while (to > from && isBlank(to - 1)) to -= 1;
+  return text.slice(from, to);
+}
+
+// Rooms say the same few names again and again.
+const lowerCased = new Map<string, string>();
+const namesMax = 500;
+
+function lowerCase(name: string): string {
+  const known = lowerCased.get(name);
+  if (known !== undefined) return known;
+  if (!token.test(name)) throw new BadAnswer('A name in the head is none.');
+  const lower = name.toLowerCase();
+  if (lowerCased.size < namesMax) lowerCased.set(name, lower);
+  return lower;
+}

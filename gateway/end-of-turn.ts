@@ -1,0 +1,47 @@
+// Gathers what is written while one turn of the event loop handles what has come in, and writes it at its end, one after another.
+// A write wakes whoever waits at the other end of its connection, and to wake one that has fallen asleep since the last write
+// costs more than the write does: a ninth of a gateway's time (2026-11-21). Who is written to in a row stays awake.
+import type { ServerResponse } from 'node:http';
+
+let waiting: (() => void)[] = [];
+
+/** Runs the work when all that has come in so far is handled, in the order in which it was handed in. It must not throw. */
+export function atEndOfTurn(work: () => void): void {
+  if (waiting.length === 0) setImmediate(run);
+  waiting.push(work);
+}
+
+// The bytes that wait are copied into one piece of memory, used again with each turn: to allocate and free each for itself, and
+// to have the kernel clear it, took a twentieth of a gateway's time.
+const memoryBytes = 1024 * 1024;
+let memory = Buffer.allocUnsafeSlow(memoryBytes);
+let usedBytes = 0;
+let isHeld = false;
+
+/** Ends the response with these bytes when all that has come in so far is handled. They are good only during the call. */
+export function endAtEndOfTurn(response: ServerResponse, bytes: Buffer): void {
+  const kept = keep(bytes);
+  atEndOfTurn(() => {
+    if (response.destroyed) return; // the client has left meanwhile
+    response.end(kept);
+    if (response.writableLength > 0) isHeld = true; // the kernel did not take all of it, or an earlier answer goes first
+  });
+}
+
+function keep(bytes: Buffer): Buffer {
+  const end = usedBytes + bytes.length;
+  if (end > memoryBytes) return Buffer.from(bytes);
+  bytes.copy(memory, usedBytes);
+  const kept = memory.subarray(usedBytes, end);
+  usedBytes = end;
+  return kept;
+}
+
+function run(): void {
+  const all = waiting;
+  waiting = [];
+  for (const work of all) work();
+  if (isHeld) memory = Buffer.allocUnsafeSlow(memoryBytes); // whoever still writes from the old one keeps it
+  isHeld = false;
+  usedBytes = 0;
+}
