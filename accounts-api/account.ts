@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
 import { parseBody, parseQuery } from '../kernel/params.ts';
-import type { Plans } from '../kernel/plans.ts';
+import { planOf, type Plans } from '../kernel/plans.ts';
 import { callerOf, signedInOf, type SignedIn } from './caller.ts';
 import type { Deps } from './database.ts';
 import type { SignInDeps } from './deps.ts';
@@ -15,7 +15,6 @@ import { countActiveKeys } from './keys.sql.ts';
 import { keysMax } from './keys.ts';
 import type { Account } from './models/account.ts';
 import type { Action } from './models/audit-event.ts';
-import { planOf } from './plans.ts';
 import { requireFresh } from './sessions.ts';
 import { visitOf } from './visit.ts';
 

@@ -6,6 +6,7 @@ import { nextUtcMonth, utcMonth } from '../kernel/clock.ts';
 import { copiesLeaseMs } from '../kernel/credential-copy.ts';
 import { sendJson, type Handler } from '../kernel/http.ts';
 import { dateParam, parseBody } from '../kernel/params.ts';
+import { planOf } from '../kernel/plans.ts';
 import { leaseGeneration } from './copies.sql.ts';
 import type { Deps } from './database.ts';
 import {
@@ -20,7 +21,6 @@ import {
   type Allowance,
   type GrantRow,
 } from './internal.sql.ts';
-import { planOf } from './plans.ts';
 import { spentEntry } from './purses.ts';
 import { noteSpent } from './purses.sql.ts';
 import { selectSessions, touchSessions } from './sessions.sql.ts';

@@ -1,18 +1,18 @@
 // What the account has used: this month against its limit, and the history by day or month.
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
-import { nextUtcMonth, utcMonth } from '../kernel/clock.ts';
+import { nextUtcMonth, utcDate, utcMonth } from '../kernel/clock.ts';
 import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
 import { oneOfParam, parseQuery, periodParam } from '../kernel/params.ts';
 import { addDays, addMonths } from '../kernel/periods.ts';
+import { planOf } from '../kernel/plans.ts';
 import { findAccount } from './account.ts';
 import { callerOf } from './caller.ts';
 import type { Deps } from './database.ts';
 import { sendList, sendOne } from './envelope.ts';
 import { noParameters } from './fields.ts';
 import type { Account } from './models/account.ts';
-import { planOf } from './plans.ts';
 import {
   groups,
   intervals,
@@ -50,7 +50,7 @@ export function listUsageHistory(deps: Deps): Handler {
   return async (request, response, call) => {
     const { accountId } = callerOf(call);
     const query = parseQuery(historyParams, request.url);
-    const today = deps.clock.now().toISOString().slice(0, 10);
+    const today = utcDate(deps.clock.now());
     const to = query.to?.to ?? today;
     const from = query.from?.from ?? addDays(to, 1 - defaultDays);
     const monthsMax = rangeMonthsMax[query.interval];

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
+import type { Admission } from './admission.ts';
 
 /** What an accepted key or session stands for. */
 export interface Caller {
@@ -48,6 +49,8 @@ export interface Call {
   query: string;
   identity: Identity;
   caller: Caller | undefined;
+  /** What was answered of the call with the question about its key. */
+  admission: Admission | undefined;
   charge: Charge | undefined;
   /** What the head of the answer will say: names and values in turn. */
   readonly head: string[];

@@ -10,6 +10,10 @@ import { batchedBy } from './batched.ts';
 export interface Copies {
   /** What the copy of a key says: whose it is, or null where it does not work. Undefined: there is no copy to be believed. */
   find(keyHash: string): Promise<Credential | null | undefined>;
+  /** Where it stands, for those who ask Redis themselves; undefined while none is to be believed. */
+  placeOf(keyHash: string): string | undefined;
+  /** What Redis gave for it says. */
+  read(found: unknown): Credential | null | undefined;
   close(): void;
 }
 
@@ -70,14 +74,22 @@ export function createCopies({ redis, lease, clock, log }: CopiesOptions): Copie
     return copied;
   }
 
+  function placeOf(keyHash: string): string | undefined {
+    return performance.now() < believedUntilMs ? copyKey(generation, keyHash) : undefined;
+  }
+
+  function read(found: unknown): Credential | null | undefined {
+    if (typeof found !== 'string') return undefined;
+    if (found === refused) return null;
+    const { credential, expiresAt } = parse(found);
+    return expiresAt <= clock.now().getTime() ? null : credential;
+  }
+
   async function find(keyHash: string): Promise<Credential | null | undefined> {
-    if (performance.now() >= believedUntilMs) return undefined;
+    const place = placeOf(keyHash);
+    if (place === undefined) return undefined;
     try {
-      const found = await redis.run(readCopy, copyKey(generation, keyHash), []);
-      if (typeof found !== 'string') return undefined;
-      if (found === refused) return null;
-      const { credential, expiresAt } = parse(found);
-      return expiresAt <= clock.now().getTime() ? null : credential;
+      return read(await redis.run(readCopy, place, []));
     } catch (error) {
       if (error instanceof RedisUnavailable) return undefined;
       throw error;
@@ -94,6 +106,8 @@ export function createCopies({ redis, lease, clock, log }: CopiesOptions): Copie
         return same.map(() => found);
       },
     ),
+    placeOf,
+    read,
     close() {
       closed = true;
       clearTimeout(timer);

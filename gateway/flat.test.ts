@@ -46,7 +46,7 @@ test('a data call runs the policies of its pipeline, in the order of the map, wi
       'forward',
     ],
   );
-  t.true(ran.includes('credential {"accept":["key"]}'));
+  t.true(ran.includes('credential {"accept":["key"],"counted":true}'));
   t.true(ran.includes('rate {"by":"account"}'));
 });
 

@@ -4,6 +4,14 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import { RedisUnavailable, script, type RedisLink, type Script } from '../kernel/redis.ts';
 import { batchedBy } from './batched.ts';
 
+/**
+ * Lua: counts calls in a window. KEYS: its counter. ARGV: how many, the window in seconds. → all calls of the window, and how many
+ * ms it has left. What the library does by a script of its own, in words that `admission.ts` can use as well.
+ */
+export const countLua = `
+redis.call('set', KEYS[1], 0, 'EX', ARGV[2], 'NX')
+return { redis.call('incrby', KEYS[1], ARGV[1]), redis.call('pttl', KEYS[1]) }`;
+
 export interface Taken {
   allowed: boolean;
   remaining: number;
@@ -26,6 +34,12 @@ interface Item {
 }
 
 const batchMax = 500;
+const keyPrefix = 'almanac:rate';
+
+/** Where the calls of an account are counted. */
+export function accountCounter(accountId: string): string {
+  return `${keyPrefix}:account:${accountId}`;
+}
 
 /** @param redis undefined: count in this process. */
 export function createLimits(redis: RedisLink | undefined): Limits {
@@ -46,7 +60,8 @@ export function createLimits(redis: RedisLink | undefined): Limits {
         useRedisPackage: true, // it is spoken to as node-redis is
         points,
         duration: 1,
-        keyPrefix: 'almanac:rate',
+        keyPrefix,
+        customIncrTtlLuaScript: countLua,
       }),
   );
   // Calls of one account that wait for Redis are counted by one question.
@@ -66,12 +81,21 @@ export function createLimits(redis: RedisLink | undefined): Limits {
   return { take: (key, callsPerSecond) => take({ key, callsPerSecond }) };
 }
 
-/** Counts some calls at once; the first of them are allowed, as far as the limit goes. */
+/** Counts some calls at once. */
 async function takeAll(limiter: Limiter, key: string, points: number, calls: number): Promise<Taken[]> {
   const { consumedPoints, msBeforeNext } = await consume(limiter, key, calls);
+  return share(calls, { counted: consumedPoints, resetMs: msBeforeNext }, points);
+}
+
+/** Shares a count out to the calls that were counted last: the first of them are allowed, as far as the limit goes. */
+export function share(
+  calls: number,
+  { counted, resetMs }: { counted: number; resetMs: number },
+  limit: number,
+): Taken[] {
   return Array.from({ length: calls }, (_, i): Taken => {
-    const consumed = consumedPoints - calls + 1 + i;
-    return { allowed: consumed <= points, remaining: Math.max(0, points - consumed), resetMs: msBeforeNext };
+    const consumed = counted - calls + 1 + i;
+    return { allowed: consumed <= limit, remaining: Math.max(0, limit - consumed), resetMs };
   });
 }
 

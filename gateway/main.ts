@@ -8,6 +8,7 @@ import type { Log } from '../kernel/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
+import { createAdmissions } from './admission.ts';
 import { createAccessLog } from './access-log.ts';
 import { createCopies } from './copies.ts';
 import { runEngine } from './engine.ts';
@@ -21,7 +22,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { createMonth, type QuotaOutage } from './month.ts';
 import { cors } from './policies/cors.ts';
-import { createSpeaker, credential } from './policies/credential.ts';
+import { createSpeaker, credential, credentialAction } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
 import { framing } from './policies/framing.ts';
 import { health } from './policies/health.ts';
@@ -172,6 +173,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
   const limits = createLimits(redis);
   const purses = redis && createPurses({ redis, accounts, journal, clock });
   const month = createMonth({ accounts, purses, journal, outage: options.quotaOutage ?? 'bounded', clock });
+  const admissions = redis && copies && purses && createAdmissions({ redis, copies, purses, month, plans });
   const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
   const forwarders = {
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
@@ -189,9 +191,8 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
         from,
       ),
     ),
-    credential: withAction(
-      z.strictObject({ accept: z.array(z.enum(['key', 'session'])).min(1) }),
-      ({ accept }) => credential({ accounts, copies, journal, plans, speakFor }, accept),
+    credential: withAction(credentialAction, (action) =>
+      credential({ accounts, copies, admissions, journal, plans, speakFor }, action),
     ),
     session: withoutAction(session({ accounts, plans, speakFor })),
     usage: withoutAction(usage({ journal, clock })),

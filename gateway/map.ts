@@ -42,7 +42,7 @@ type MapFile = z.output<typeof fileSchema>;
 
 /** A pipeline with the addresses it serves, in the order of the map. */
 export interface MappedPipeline {
-  routes: readonly { pattern: RegExp; methods: readonly string[] | undefined }[];
+  routes: readonly { path: string; pattern: RegExp; methods: readonly string[] | undefined }[];
   steps: readonly { policy: string; action: object }[];
 }
 
@@ -82,6 +82,7 @@ export function parseMap(text: string, registered: readonly string[]): GatewayMa
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const file = parsed.data;
   checkPolicies(file, registered);
+  checkCounting(file);
   checkEndpoints(file);
   const routes = Object.values(file.apiEndpoints)
     .flat()
@@ -118,7 +119,8 @@ export function patternOf(path: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-function groupName(path: string): string {
+/** What follows /v1 in a path, as `series`, or its beginning, as `auth`. */
+export function groupName(path: string): string {
   const begin = path.startsWith('/v1/') ? 4 : 1;
   const end = path.indexOf('/', begin);
   return end < 0 ? path.slice(begin) : path.slice(begin, end);
@@ -136,6 +138,23 @@ function checkPolicies(file: MapFile, registered: readonly string[]): void {
   );
   if (unknown.length > 0) {
     throw new Error(`these policies are not registered: ${[...new Set(unknown)].join(', ')}`);
+  }
+}
+
+// A call is taken from the month together with the look-up of its key, so those that count on, and hand back, must follow.
+const countedBy = ['usage', 'rate', 'quota', 'forward'];
+
+function checkCounting(file: MapFile): void {
+  for (const [name, { policies }] of Object.entries(file.pipelines)) {
+    const names = policies.flatMap((step) => Object.keys(step));
+    const at = policies.findIndex((step) => step['credential']?.action?.['counted'] === true);
+    const follow = names.slice(at + 1).filter((each) => countedBy.includes(each));
+    const isByAccount = policies.some((step) => step['rate']?.action?.['by'] === 'account');
+    if (at >= 0 && (follow.join() !== countedBy.join() || !isByAccount)) {
+      throw new Error(
+        `pipelines.${name}: behind a \`credential\` that is \`counted\` must come \`usage\`, \`rate\` by account, \`quota\` and \`forward\``,
+      );
+    }
   }
 }
 

@@ -10,19 +10,26 @@ import type { Purses } from './purses.ts';
 
 export interface Take {
   granted: boolean;
+  /** How many were wanted. */
+  calls: number;
   /** Null: unlimited. */
   limit: number | null;
   /** Calls used this month, this one included where it was granted; null while nobody can say. */
   used: number | null;
   /** ISO instant. */
   resetsAt: string;
+  /** The same in ms since 1970. */
+  resetsAtMs: number;
   /** `YYYY-MM-01`, the UTC month that was charged. */
   month: string;
+  monthSeconds: number;
 }
 
 export interface Month {
   /** Takes calls from the account's month, all or none. @param limit of its plan. @throws Failure unavailable. */
   take(accountId: string, calls: number, limit: number | null): Promise<Take>;
+  /** Shares out what a purse has granted to calls of an account. */
+  share(accountId: string, calls: readonly number[], grant: Grant): Take[];
 }
 
 export type QuotaOutage = 'bounded' | 'closed' | 'open';
@@ -64,13 +71,14 @@ export function createMonth({ accounts, purses, journal, outage, clock }: MonthO
     const grant = await fromPurse(accountId, calls, limit).then(
       (taken) => taken ?? accounts.take(accountId, calls),
     );
-    if (grant.limit !== null && grant.used !== null) see(accountId, grant.resetsAt, grant.limit - grant.used);
+    see(accountId, grant);
     return grant;
   }
 
-  function see(accountId: string, resetsAt: string, left: number): void {
+  function see(accountId: string, { limit, used, resetsAt }: Grant): void {
+    if (limit === null || used === null) return;
     if (lastSeen.size >= accountsSeenMax) lastSeen.clear();
-    lastSeen.set(accountId, { month: monthBefore(resetsAt), left, takenInOutage: 0 });
+    lastSeen.set(accountId, { month: monthBefore(resetsAt), left: limit - used, takenInOutage: 0 });
   }
 
   /** @returns undefined where Redis cannot be asked. */
@@ -113,36 +121,47 @@ export function createMonth({ accounts, purses, journal, outage, clock }: MonthO
       const { accountId, limit } = items.at(-1) as Item; // the limit as it was looked up last
       const calls = items.reduce((sum, item) => sum + item.calls, 0);
       try {
-        return shareOut(items, await takeUpTo(accountId, calls, limit));
+        return shareOut(accountId, callsOf(items), await takeUpTo(accountId, calls, limit));
       } catch (error) {
         if (!(error instanceof Failure) || outage === 'closed') throw error;
         const grant = takeInOutage(accountId, calls, limit);
         if (grant.granted === 0) throw error;
-        return shareOut(items, grant);
+        return shareOut(accountId, callsOf(items), grant);
       }
     },
   );
 
   /** Gives what an account was granted to its calls, first come first served; a call gets all it needs or nothing. */
-  function shareOut(items: readonly Item[], grant: Grant): Take[] {
+  function shareOut(accountId: string, wanted: readonly number[], grant: Grant): Take[] {
     const { limit, resetsAt } = grant;
     const month = monthBefore(resetsAt);
+    const resetsAtMs = Date.parse(resetsAt);
+    const monthSeconds = (resetsAtMs - Date.parse(month)) / 1000;
     let left = grant.granted;
     let used = grant.used === null ? null : grant.used - grant.granted;
-    const takes = items.map(({ calls }): Take => {
+    const takes = wanted.map((calls): Take => {
       const granted = left >= calls;
       if (granted) {
         left -= calls;
         if (used !== null) used += calls;
       }
-      return { granted, limit, used, resetsAt, month };
+      return { granted, calls, limit, used, resetsAt, resetsAtMs, month, monthSeconds };
     });
-    const { accountId } = items[0] as Item;
     if (left > 0) journal.refund(accountId, month, left);
     return takes;
   }
 
-  return { take: (accountId, calls, limit) => take({ accountId, calls, limit }) };
+  return {
+    take: (accountId, calls, limit) => take({ accountId, calls, limit }),
+    share(accountId, calls, grant) {
+      see(accountId, grant);
+      return shareOut(accountId, calls, grant);
+    },
+  };
+}
+
+function callsOf(items: readonly Item[]): number[] {
+  return items.map(({ calls }) => calls);
 }
 
 /** @param resetsAt the ISO instant at which the next month begins. */

@@ -10,15 +10,29 @@ import type { Journal } from './journal.ts';
 export interface Purses {
   /** Takes up to so many calls. @param limit of the account's plan. @throws RedisUnavailable; Failure unavailable. */
   take(accountId: string, calls: number, limit: number | null): Promise<Grant>;
+  /** The question for up to so many calls that the purse holds already, for those who ask Redis themselves. */
+  question(accountId: string, calls: number, limit: number | null): PurseQuestion;
+}
+
+/** A question to be asked once, of `spendLua`. One of the two must hear what Redis says. */
+export interface PurseQuestion {
+  /** KEYS[1] of the script. */
+  key: string;
+  /** Its ARGV. */
+  words: readonly string[];
+  /** An answer in time. @returns undefined where Redis ran it too late, and took nothing. */
+  note(answer: unknown): Grant | undefined;
+  /** One after the deadline: the call was answered otherwise meanwhile, so what was taken for it goes back. */
+  noteLate(answer: unknown): void;
 }
 
 /**
- * KEYS: the purse. ARGV: calls wanted, the limit or '', an id for a new purse, an instant of Redis' clock after which nothing
+ * Lua: spends. KEYS: the purse. ARGV: calls wanted, the limit or '', an id for a new purse, an instant of Redis' clock after which nothing
  * may be taken; then, after a refill, the purse that was filled, all that was granted to it, and what is charged elsewhere.
  * A purse of another life of the server may lack what was spent last: it is left for a new one.
  * → the purse's id, calls taken, all granted, all spent, what is charged elsewhere; or null where it is too late.
  */
-const spend = script(`
+export const spendLua = `
 local now = redis.call('time')
 if now[1] * 1000 + now[2] / 1000 > tonumber(ARGV[4]) then return nil end
 local life = ${serverLife}
@@ -39,7 +53,9 @@ local free = granted - spent
 if ARGV[2] ~= '' then free = math.min(free, tonumber(ARGV[2]) - elsewhere - spent) end
 local taken = math.max(0, math.min(tonumber(ARGV[1]), free))
 if taken > 0 then spent = redis.call('hincrby', KEYS[1], 'spent', taken) end
-return { purse[2], taken, granted, spent, elsewhere }`);
+return { purse[2], taken, granted, spent, elsewhere }`;
+
+const spend = script(spendLua);
 
 /** KEYS: the purse. ARGV: its id. Removes it where it is still that one. */
 const discard = script(
@@ -51,6 +67,12 @@ const noCredit = ['', '', ''];
 
 // A take that was written to a connection just before Redis stalled must not be charged when it goes on, long after.
 const takeWithinMs = 1_000;
+
+interface Account {
+  id: string;
+  /** `YYYY-MM-01`, UTC. */
+  month: string;
+}
 
 interface Spent {
   purse: string;
@@ -67,30 +89,50 @@ export interface PursesOptions {
 }
 
 export function createPurses({ redis, accounts, journal, clock }: PursesOptions): Purses {
+  function ask(account: Account, calls: number, limit: number | null, filled: readonly string[]) {
+    const deadline = Date.now() + redis.clockOffsetMs + takeWithinMs;
+    return {
+      key: purseKey(account),
+      words: [String(calls), String(limit ?? ''), randomUUID(), deadline.toFixed(0), ...filled],
+      note(answer: unknown): Spent | undefined {
+        if (answer === null || answer === undefined) return undefined;
+        const [purse, taken, granted, spent, elsewhere] = answer as SpendAnswer;
+        if (taken > 0) journal.spent(account.id, account.month, purse, spent);
+        return { purse, taken, granted, used: spent + elsewhere };
+      },
+      noteLate(answer: unknown): void {
+        const taken = this.note(answer)?.taken ?? 0;
+        if (taken > 0) journal.refund(account.id, account.month, taken);
+      },
+    };
+  }
+
   async function trySpend(
-    account: { id: string; month: string },
+    account: Account,
     calls: number,
     limit: number | null,
     filled: readonly string[],
   ): Promise<Spent> {
-    const deadline = Date.now() + redis.clockOffsetMs + takeWithinMs;
-    const args = [String(calls), String(limit ?? ''), randomUUID(), deadline.toFixed(0), ...filled];
-    const answer = await redis.run(spend, purseKey(account), args, (late) => {
-      if (late === null) return;
-      const { taken } = note(account, late as SpendAnswer);
-      if (taken > 0) journal.refund(account.id, account.month, taken); // the call was answered otherwise meanwhile
-    });
-    if (answer === null) throw new RedisUnavailable('Redis ran a take too late.');
-    return note(account, answer as SpendAnswer);
-  }
-
-  function note({ id, month }: { id: string; month: string }, answer: SpendAnswer): Spent {
-    const [purse, taken, granted, spent, elsewhere] = answer;
-    if (taken > 0) journal.spent(id, month, purse, spent);
-    return { purse, taken, granted, used: spent + elsewhere };
+    const question = ask(account, calls, limit, filled);
+    const answer = await redis.run(spend, question.key, question.words, (late) => question.noteLate(late));
+    const spent = question.note(answer);
+    if (spent === undefined) throw new RedisUnavailable('Redis ran a take too late.');
+    return spent;
   }
 
   return {
+    question(id, calls, limit) {
+      const now = clock.now();
+      const question = ask({ id, month: utcMonth(now) }, calls, limit, noCredit);
+      return {
+        ...question,
+        note(answer) {
+          const spent = question.note(answer);
+          const resetsAt = nextUtcMonth(now).toISOString();
+          return spent && { granted: spent.taken, limit, used: spent.used, resetsAt };
+        },
+      };
+    },
     async take(id, calls, limit) {
       const now = clock.now();
       const account = { id, month: utcMonth(now) };
@@ -129,6 +171,6 @@ export function createPurses({ redis, accounts, journal, clock }: PursesOptions)
 
 type SpendAnswer = [purse: string, taken: number, granted: number, spent: number, elsewhere: number];
 
-function purseKey({ id, month }: { id: string; month: string }): string {
+function purseKey({ id, month }: Account): string {
   return `almanac:purse:{${id}}:${month}`;
 }

@@ -19,9 +19,23 @@ export function dateIn(timeZone: string, instant: Date): string {
   return format.format(instant);
 }
 
+const dayMs = 86_400_000;
+let lastDay = Number.NaN;
+let lastDate = '';
+
+/** The UTC calendar date of an instant, `YYYY-MM-DD`; made once a day, for gateways ask for it with every call. */
+export function utcDate(instant: Date): string {
+  const day = Math.floor(instant.getTime() / dayMs);
+  if (day !== lastDay) {
+    lastDay = day;
+    lastDate = instant.toISOString().slice(0, 10);
+  }
+  return lastDate;
+}
+
 /** The first day of the UTC calendar month of an instant, `YYYY-MM-01`: the quota's month. */
 export function utcMonth(instant: Date): string {
-  return `${instant.toISOString().slice(0, 7)}-01`;
+  return `${utcDate(instant).slice(0, 7)}-01`;
 }
 
 /** The start of the next UTC calendar month: when a quota starts anew. */

@@ -36,6 +36,13 @@ export interface Plans {
   lowestWith(feature: Feature): Plan | undefined;
 }
 
+/** A plan that was taken out of the file leaves its accounts with the free one, never with none. */
+export function planOf(plans: Plans, id: string): Plan {
+  const plan = plans.get(id) ?? plans.get('free');
+  if (plan === undefined) throw new Error('There is no plan "free".');
+  return plan;
+}
+
 /** Plans that follow their file when they are told to. */
 export interface PlansFile extends Plans {
   /** Reads and checks the file again. @returns puts it in force, at once and whole. @throws Error as `loadPlans` does. */

@@ -1,32 +1,48 @@
 // Who calls: takes the API key or the session from where it may stand, checks its form, looks it up, and refuses everyone
 // else with 401. Both are looked up on every call, after the call has come in: one that ended is refused on the next request.
+import { z } from 'zod';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/api-key.ts';
 import { Failure } from '../../kernel/errors.ts';
 import type { Identity } from '../../kernel/identity.ts';
-import type { Plan, Plans } from '../../kernel/plans.ts';
+import { planOf, type Plan, type Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
 import type { Accounts, Credential } from '../accounts.ts';
 import { callOf, enterStage, type Call, type Caller } from '../call.ts';
+import type { Admission, Admissions } from '../admission.ts';
 import type { Copies } from '../copies.ts';
 import type { Journal } from '../journal.ts';
 import type { Policy } from '../policy.ts';
+import { callsOf } from './quota.ts';
 
 export interface CredentialOptions {
   accounts: Accounts;
-  /** Undefined where there is no Redis. */
+  /** Both undefined where there is no Redis. */
   copies: Copies | undefined;
+  admissions: Admissions | undefined;
   journal: Journal;
   plans: Plans;
   speakFor: SpeakFor;
 }
 
+export const credentialAction = z.strictObject({
+  accept: z.array(z.enum(['key', 'session'])).min(1),
+  /** The pipeline counts the call: `rate` and `quota`, which follow, may be asked about in the same question. */
+  counted: z.boolean().default(false),
+});
+
 const speakersMax = 10_000;
 
 export function credential(
-  { accounts, copies, journal, plans, speakFor }: CredentialOptions,
-  accept: readonly ('key' | 'session')[],
+  { accounts, copies, admissions, journal, plans, speakFor }: CredentialOptions,
+  { accept, counted }: z.output<typeof credentialAction>,
 ): Policy {
-  return async (request, _response, next) => {
+  /** What Redis says of a key. */
+  async function ask(hash: string, { path, query }: Call): Promise<Admission> {
+    if (counted && admissions !== undefined) return admissions.ask(hash, callsOf(path, query));
+    return { credential: await copies?.find(hash) };
+  }
+
+  return async (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
     const presented = presentedCredential(call, accept);
@@ -35,13 +51,19 @@ export function credential(
       const found = name && (await accounts.session(name));
       if (found === null)
         throw refused('The session is not valid: it is unknown, or it has ended. Sign in again.');
-      speakFor(call, found, planOf(plans, found));
+      speakFor(call, found, planOf(plans, found.plan));
     } else {
       const hash = hashApiKey(presented.key);
-      const copied = await copies?.find(hash);
-      const found = copied === undefined ? await accounts.credential(hash) : copied;
+      const admission = await ask(hash, call);
+      const found =
+        admission.credential === undefined ? await accounts.credential(hash) : admission.credential;
       if (found === null) throw refused('The API key is not valid: it is unknown, or it was revoked.');
-      speakFor(call, found, planOf(plans, found));
+      speakFor(call, found, planOf(plans, found.plan));
+      if (admission.month !== undefined && response.closed) {
+        journal.refund(found.accountId, admission.month.month, admission.month.calls); // the client left meanwhile
+        return;
+      }
+      call.admission = admission;
       if (found.keyId !== null) journal.touch(found.keyId);
     }
     next();
@@ -76,13 +98,6 @@ export function createSpeaker(): SpeakFor {
     call.caller = speaker.caller;
     call.identity = speaker.identity;
   };
-}
-
-/** A plan that was taken out of the file leaves its accounts with the free one, never with none. */
-export function planOf(plans: Plans, found: Credential): Plan {
-  const plan = plans.get(found.plan) ?? plans.get('free');
-  if (plan === undefined) throw new Error('There is no plan "free".');
-  return plan;
 }
 
 /**

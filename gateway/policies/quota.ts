@@ -21,7 +21,7 @@ export function quota({ month, journal, clock }: QuotaOptions): Policy {
     enterStage(call, 'quota');
     const { accountId, plan } = callerOf(call);
     const calls = callsOf(call.path, call.query);
-    const take = await month.take(accountId, calls, plan.calls_month);
+    const take = call.admission?.month ?? (await month.take(accountId, calls, plan.calls_month));
     if (take.granted && response.closed) {
       journal.refund(accountId, take.month, calls); // the client left meanwhile: `usage` has settled already
       return;
@@ -44,11 +44,10 @@ function tellQuota({ head, limits }: Call, take: Take, clock: Clock): void {
   head.push('x-quota-reset', take.resetsAt, 'x-quota-limit', String(take.limit ?? 'unlimited'));
   if (take.limit === null || take.used === null) return;
   const remaining = Math.max(0, take.limit - take.used);
-  const monthSeconds = (Date.parse(take.resetsAt) - Date.parse(take.month)) / 1000;
   head.push('x-quota-remaining', String(remaining));
   limits.push({
-    policy: `"month";q=${take.limit};w=${monthSeconds}`,
-    state: `"month";r=${remaining};t=${secondsUntil(take.resetsAt, clock)}`,
+    policy: `"month";q=${take.limit};w=${take.monthSeconds}`,
+    state: `"month";r=${remaining};t=${secondsUntil(take.resetsAtMs, clock)}`,
   });
 }
 
@@ -62,11 +61,11 @@ function refuse(take: Take, calls: number, clock: Clock): never {
     'quota_exceeded',
     `${used} The quota starts anew at ${take.resetsAt}. For more, choose a higher plan: GET /v1/plans.`,
     {
-      headers: { 'retry-after': String(secondsUntil(take.resetsAt, clock)) },
+      headers: { 'retry-after': String(secondsUntil(take.resetsAtMs, clock)) },
     },
   );
 }
 
-function secondsUntil(instant: string, clock: Clock): number {
-  return Math.max(1, Math.ceil((Date.parse(instant) - clock.now().getTime()) / 1000));
+function secondsUntil(instantMs: number, clock: Clock): number {
+  return Math.max(1, Math.ceil((instantMs - clock.now().getTime()) / 1000));
 }

@@ -14,7 +14,7 @@ export function rate(
     enterStage(call, 'rate');
     const callsPerSecond = by === 'account' ? callerOf(call).plan.calls_second : publicCallsPerSecond;
     const key = by === 'account' ? callerOf(call).accountId : limitKey(call.clientAddress);
-    const taken = await limits.take(`${by}:${key}`, callsPerSecond);
+    const taken = call.admission?.second ?? (await limits.take(`${by}:${key}`, callsPerSecond));
     const resetSeconds = Math.max(1, Math.ceil(taken.resetMs / 1000));
     call.limits.push({
       policy: `"second";q=${callsPerSecond};w=1`,

@@ -40,6 +40,7 @@ export function requestId(options: {
       query: '',
       identity: anonymous,
       caller: undefined,
+      admission: undefined,
       charge: undefined,
       head: [],
       limits: [],

@@ -1,12 +1,12 @@
 // Who is signed in, where that is optional: a valid session speaks for its account, any other is as good as none, and the
 // room says which endpoints need one. An API key never opens these addresses, so it is refused instead of passed over.
 import { fail } from '../../kernel/errors.ts';
-import type { Plans } from '../../kernel/plans.ts';
+import { planOf, type Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
 import type { Accounts } from '../accounts.ts';
 import { callOf, enterStage } from '../call.ts';
 import type { Policy } from '../policy.ts';
-import { planOf, type SpeakFor } from './credential.ts';
+import type { SpeakFor } from './credential.ts';
 
 export function session(options: { accounts: Accounts; plans: Plans; speakFor: SpeakFor }): Policy {
   const { accounts, plans, speakFor } = options;
@@ -20,7 +20,7 @@ export function session(options: { accounts: Accounts; plans: Plans; speakFor: S
     if (sessionHeaders.length > 1) fail('unauthorized', 'A credential must be given once.');
     const name = parseSessionToken(sessionHeaders[0] ?? '');
     const found = name && (await accounts.session(name));
-    if (found !== null) speakFor(call, found, planOf(plans, found));
+    if (found !== null) speakFor(call, found, planOf(plans, found.plan));
     next();
   };
 }

@@ -1,7 +1,7 @@
 // Counts what was served: after the response it journals the call, and hands back what was taken for it but not served.
 // A call is billed if and only if the client was answered 2xx or 304, whole.
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../../kernel/clock.ts';
+import { utcDate, type Clock } from '../../kernel/clock.ts';
 import { callOf, callerOf, type Call } from '../call.ts';
 import type { Journal } from '../journal.ts';
 import type { Policy } from '../policy.ts';
@@ -11,7 +11,7 @@ export function usage({ journal, clock }: { journal: Journal; clock: Clock }): P
     const call = callOf(request);
     const { keyId } = callerOf(call);
     if (keyId === null) throw new Error('Calls are counted by key, and this pipeline accepts sessions.');
-    const day = clock.now().toISOString().slice(0, 10);
+    const day = utcDate(clock.now());
     response.on('close', () => settle(journal, response, call, { keyId, day }));
     next();
   };
@@ -24,7 +24,7 @@ function settle(
   { keyId, day }: { keyId: string; day: string },
 ): void {
   const { accountId } = callerOf(call);
-  const { charge } = call;
+  const { charge, admission } = call;
   const calls = charge?.calls ?? 1;
   const served = charge !== undefined && isServed(response);
   journal.record({
@@ -37,7 +37,8 @@ function settle(
     calls,
     billed: served ? calls : 0,
   });
-  if (charge !== undefined && !served) journal.refund(accountId, charge.month, charge.calls);
+  const taken = charge ?? admission?.month; // what was taken with the key, and then refused on the way to `quota`
+  if (taken !== undefined && !served) journal.refund(accountId, taken.month, taken.calls);
 }
 
 function isServed(response: ServerResponse): boolean {

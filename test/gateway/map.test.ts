@@ -28,8 +28,8 @@ function replaced(from: string, to: string): string {
 const faults: Record<string, [changed: string, message: RegExp]> = {
   'a condition': [
     replaced(
-      '- credential: { action: { accept: [key] } }',
-      '- credential: { condition: { name: always }, action: { accept: [key] } }',
+      '- credential: { action: { accept: [key], counted: true } }',
+      '- credential: { condition: { name: always }, action: { accept: [key], counted: true } }',
     ),
     /is not allowed: the engine could mount the policy behind `forward`/,
   ],
@@ -38,7 +38,7 @@ const faults: Record<string, [changed: string, message: RegExp]> = {
     replaced('policies: [request-id,', 'policies: [proxy, request-id,'),
     /not registered: proxy/,
   ],
-  'a policy with an action it does not take': [replaced('by: account', 'by: country'), /action is wrong/],
+  'a policy with an action it does not take': [replaced('by: address', 'by: country'), /action is wrong/],
   'an endpoint that no pipeline serves': [
     replaced('apiEndpoints: [rest]', 'apiEndpoints: [plans]'),
     /served twice/,
@@ -46,6 +46,10 @@ const faults: Record<string, [changed: string, message: RegExp]> = {
   'an endpoint that does not exist': [
     replaced('apiEndpoints: [rest]', 'apiEndpoints: [nothing]'),
     /no endpoint "nothing"/,
+  ],
+  'calls that are counted with the look-up of their key, and by nobody behind it': [
+    replaced('      - quota:\n', ''),
+    /pipelines\.data: behind a `credential` that is `counted` must come `usage`/,
   ],
   'a path with a pattern of its own': [replaced('- /v1/search', '- /v1/search.*'), /must be a path/],
 };

@@ -33,7 +33,7 @@ const wrongMaps: Record<string, [text: string, saying: RegExp]> = {
     /is not allowed[\s\S]*condition/,
   ],
   'an action that the policy does not take': [
-    goodMap.replace('{ action: { accept: [key] } }', '{ action: { accept: [password] } }'),
+    goodMap.replace('accept: [key]', 'accept: [password]'),
     /accept/,
   ],
   'an endpoint that nothing serves': [

@@ -1,14 +1,19 @@
 // Revocation is strict: with gateways in processes of their own, traffic that fills the copies in Redis, and a Redis that is
 // well, emptied, stalled, killed, or unknown to whoever revokes, no call that begins after the answer is accepted.
 // A few trials of the whole call, over HTTP; revocation-trials.test.ts does many of the look-up alone.
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import test from 'ava';
-
 import { createKey, revokeKey } from '../../accounts-api/operator.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
 import { startRooms, type Rooms } from '../rooms.ts';
 
 const trials = 14;
+const plansFile = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-plans-')), 'plans.yml');
+const plans = readFileSync('config/plans.yml', 'utf8');
+writeFileSync(plansFile, plans.replaceAll(/calls_second: \d+/g, 'calls_second: 100000'));
 
 let redis: PrivateRedis;
 let rooms: Rooms;
@@ -22,6 +27,7 @@ test.before(async () => {
     Array.from({ length: 3 }, () =>
       startGatewayProcess({
         REDIS_URL: redis.url,
+        PLANS_FILE: plansFile,
         DATA_API_URL: rooms.dataApiUrl,
         ACCOUNTS_API_URL: rooms.accountsApiUrl,
       }),

@@ -1,0 +1,130 @@
+// Lets a call in by one question to Redis instead of three in turn: whose key it is and, for the account that the key stood for
+// last, the second and the month. Redis answers them as one: nothing is counted unless the key still stands for that very account
+// and plan, nothing is taken from the month unless the second has room for all. What is not answered, the policies ask as ever.
+import { readCopy } from '../kernel/credential-copy.ts';
+import { planOf, type Plans } from '../kernel/plans.ts';
+import { RedisUnavailable, script, type RedisLink } from '../kernel/redis.ts';
+import type { Credential } from './accounts.ts';
+import { batchedBy } from './batched.ts';
+import type { Copies } from './copies.ts';
+import { accountCounter, countLua, share, type Taken } from './limits.ts';
+import type { Month, Take } from './month.ts';
+import { spendLua, type Purses } from './purses.ts';
+
+/** What one question has answered of a call. */
+export interface Admission {
+  /** Whose key it is, or null where it does not work. Undefined: Redis cannot say. */
+  credential: Credential | null | undefined;
+  /** The call is counted; undefined: it is not. */
+  second?: Taken | undefined;
+  /** The calls are taken; undefined: they are not. */
+  month?: Take | undefined;
+}
+
+export interface Admissions {
+  /** @param calls how many of the month the call stands for. */
+  ask(keyHash: string, calls: number): Promise<Admission>;
+}
+
+export interface AdmissionsOptions {
+  redis: RedisLink;
+  copies: Copies;
+  purses: Pick<Purses, 'question'>;
+  month: Pick<Month, 'share'>;
+  plans: Plans;
+}
+
+/**
+ * KEYS: the copy of the credential. ARGV: what it should say, the counter of the second, calls to count, how many may be, the
+ * purse, then as `spendLua`. → what the copy says; where that is as it should be, as `countLua`; and where there was room for all,
+ * as `spendLua`. The keys stand in several slots, so a cluster cannot run it.
+ */
+const admit = script(`
+local function copy(KEYS, ARGV) ${readCopy.text}
+end
+local function count(KEYS, ARGV) ${countLua}
+end
+local function spend(KEYS, ARGV) ${spendLua}
+end
+local found = copy({ KEYS[1] }, {})
+if found ~= ARGV[1] then return { found or false } end
+local counted = count({ ARGV[2] }, { ARGV[3], 1 })
+if counted[1] > tonumber(ARGV[4]) then return { found, counted } end
+local words = {}
+for i = 6, #ARGV do words[i - 5] = ARGV[i] end
+return { found, counted, spend({ ARGV[5] }, words) }`);
+
+type Admitted = [copy: string | null, counted?: [calls: number, resetMs: number], spent?: unknown];
+
+const batchMax = 500;
+const keysMax = 10_000;
+
+export function createAdmissions(options: AdmissionsOptions): Admissions {
+  const { redis, copies, purses, month, plans } = options;
+  const lastFound = new Map<string, string>(); // by hash of the key: what its copy said
+
+  /** What the copy said last, where a call with the key would be counted. */
+  function foreseen(keyHash: string): { copy: string; credential: Credential } | undefined {
+    const copy = redis.isCluster ? undefined : lastFound.get(keyHash);
+    const credential = copies.read(copy);
+    return copy !== undefined && credential?.active === true ? { copy, credential } : undefined;
+  }
+
+  function remember(keyHash: string, found: unknown): Credential | null | undefined {
+    if (typeof found !== 'string') lastFound.delete(keyHash);
+    else {
+      if (lastFound.size >= keysMax) lastFound.clear();
+      lastFound.set(keyHash, found);
+    }
+    return copies.read(found);
+  }
+
+  async function askAll(keyHash: string, calls: readonly number[]): Promise<Admission[]> {
+    const all = (credential: Credential | null | undefined) => calls.map((): Admission => ({ credential }));
+    const place = copies.placeOf(keyHash);
+    if (place === undefined) return all(undefined);
+    const known = foreseen(keyHash);
+    if (known === undefined) return all(remember(keyHash, await redis.run(readCopy, place, [])));
+
+    const { accountId } = known.credential;
+    const { calls_second: perSecond, calls_month: perMonth } = planOf(plans, known.credential.plan);
+    const sum = calls.reduce((total, each) => total + each, 0);
+    const purse = purses.question(accountId, sum, perMonth);
+    const second = [accountCounter(accountId), String(calls.length), String(perSecond)];
+    const words = [known.copy, ...second, purse.key, ...purse.words];
+    const answer = await redis.run(admit, place, words, (late) => purse.noteLate((late as Admitted)[2]));
+    const [found, counted, spent] = answer as Admitted;
+    if (counted === undefined) return all(remember(keyHash, found));
+
+    const [counter, resetMs] = counted;
+    const seconds = share(calls.length, { counted: counter, resetMs }, perSecond);
+    const grant = purse.note(spent);
+    const takes = grant && month.share(accountId, calls, grant);
+    return seconds.map((taken, i): Admission => {
+      const take = takes?.[i];
+      return {
+        credential: known.credential,
+        second: taken,
+        month: take?.granted === true ? take : undefined,
+      };
+    });
+  }
+
+  const ask = batchedBy(
+    batchMax,
+    ({ keyHash }: { keyHash: string; calls: number }) => keyHash,
+    async (items): Promise<Admission[]> => {
+      try {
+        return await askAll(
+          items[0]?.keyHash ?? '',
+          items.map(({ calls }) => calls),
+        );
+      } catch (error) {
+        if (error instanceof RedisUnavailable) return items.map(() => ({ credential: undefined }));
+        throw error;
+      }
+    },
+  );
+  // Calls with one key share a question; it begins after each of them has come in, so none is answered from before that.
+  return { ask: (keyHash, calls) => ask({ keyHash, calls }) };
+}

@@ -1,0 +1,117 @@
+// Calls that are let in by one question to Redis: what it spares, and that it changes nothing of what is counted.
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import { createKey, revokeKey } from '../../accounts-api/operator.ts';
+import { startRedis, type PrivateRedis } from '../redis.ts';
+import { projectPlans, startRooms, unhurried, type Rooms } from '../rooms.ts';
+
+let redis: PrivateRedis;
+let rooms: Rooms;
+const freeLimit = 1_000;
+
+test.before(async () => {
+  redis = await startRedis();
+  const plans = unhurried(projectPlans());
+  // A plan that nobody else is on, slow enough to be met.
+  const slow = { ...plans.all[0], id: 'slow', name: 'Slow', calls_second: 30, features: [] };
+  const all = [...plans.all, slow as (typeof plans.all)[number]];
+  rooms = await startRooms({
+    redisUrl: redis.url,
+    plans: { ...plans, all, get: (id) => all.find((plan) => plan.id === id) },
+  });
+  await rooms.ingest('series_id,date,value\nA,2024-01-31,1\n');
+});
+test.after.always(async () => {
+  await rooms?.close();
+  await redis?.stop();
+});
+
+const get = (key: string, query = '') => rooms.call(`/v1/series/A${query}`, { key });
+
+/** Scripts that Redis has run. */
+async function scriptsRun(): Promise<number> {
+  const stats = String(await redis.command('info', 'commandstats'));
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]);
+}
+
+/** Calls until one is let in by one question: until then its key, or the leave to believe its copy, had to be found. */
+async function warmUp(key: string): Promise<number> {
+  for (let calls = 1; calls < 200; calls += 1) {
+    const before = await scriptsRun();
+    await get(key);
+    if ((await scriptsRun()) - before === 1) return calls;
+  }
+  throw new Error('No call was let in by one question.');
+}
+
+/** What the account's month was charged, once it stands still. */
+async function usedOf(key: string, wanted: number): Promise<number> {
+  let used = Number.NaN;
+  for (let i = 0; i < 100 && used !== wanted; i += 1) {
+    const { json } = await rooms.call('/v1/usage', { key });
+    used = (json as { data?: { used: number } }).data?.used ?? Number.NaN; // else it met the limit of the second
+    if (used !== wanted) await pause(50);
+  }
+  return used;
+}
+
+test.serial('a call of a known key asks Redis once, not three times', async (t) => {
+  const { key } = await rooms.accountWithKey();
+  await warmUp(key);
+  const before = await scriptsRun();
+  for (let i = 0; i < 60; i += 1) t.is((await get(key)).status, 200);
+  const run = (await scriptsRun()) - before;
+  t.true(run >= 60 && run < 120, `${run} scripts for 60 calls, heartbeats and refills among them`);
+});
+
+test.serial('what it answers stands in the headers as ever', async (t) => {
+  const { key } = await rooms.accountWithKey('free');
+  const left = freeLimit - (await warmUp(key)) - 1;
+  const { headers } = await get(key);
+  t.is(headers.get('x-quota-limit'), String(freeLimit));
+  t.is(headers.get('x-quota-remaining'), String(left));
+  t.regex(headers.get('ratelimit') ?? '', new RegExp(`^"second";r=\\d+;t=1, "month";r=${left};t=\\d+$`));
+});
+
+test.serial('of 200 calls at once with 100 left, exactly 100 are served', async (t) => {
+  const { accountId, key } = await rooms.accountWithKey('free');
+  const calls = await warmUp(key);
+  await rooms.accounts.db.sequelize.query(
+    'update accounts.quota_months set used = used + $2 where account_id = $1',
+    { bind: [accountId, freeLimit - 100 - calls] },
+  );
+  const answers = await Promise.all(Array.from({ length: 200 }, () => get(key)));
+  t.is(answers.filter(({ status }) => status === 200).length, 100);
+  t.is(answers.filter(({ status }) => status === 402).length, 100);
+});
+
+test.serial('a call that its plan refuses costs nothing, though it was taken with its key', async (t) => {
+  const { key } = await rooms.accountWithKey('free');
+  const calls = await warmUp(key);
+  for (let i = 0; i < 10; i += 1) t.is((await get(key, '?vintage=2024-01-31')).status, 403);
+  t.is(await usedOf(key, calls), calls);
+});
+
+test.serial(
+  'calls beyond the second are refused, cost nothing, and those within it are served',
+  async (t) => {
+    const { accountId, key } = await rooms.accountWithKey('free');
+    await rooms.setPlan(accountId, 'slow');
+    const calls = await warmUp(key);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => get(key)));
+    const served = answers.filter(({ status }) => status === 200).length;
+    const refused = answers.filter(({ status }) => status === 429).length;
+    t.is(served + refused, 100);
+    t.true(served >= 30 - calls && served <= 60, `${served} in at most two seconds`);
+    t.is(await usedOf(key, served + calls), served + calls);
+  },
+);
+
+test.serial('a revoked key is refused on the next call, and takes nothing from its account', async (t) => {
+  const { accountId, keyId, key } = await rooms.accountWithKey('free');
+  const { key: other } = await createKey(rooms.accounts, accountId, 'other');
+  const calls = (await warmUp(key)) + (await warmUp(other));
+  await revokeKey(rooms.accounts, keyId);
+  for (let i = 0; i < 10; i += 1) t.is((await get(key)).status, 401);
+  t.is(await usedOf(other, calls), calls);
+});
