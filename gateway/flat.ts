@@ -1,7 +1,7 @@
 // The pipelines that only read, compiled from the map to flat lists that run on the HTTP server itself, ahead of the engine:
 // the same policies in the same order, without the 40 µs a call that the engine's two nested routers take.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GatewayMap, MappedPipeline } from './map.ts';
+import { groupName, type GatewayMap, type MappedPipeline } from './map.ts';
 import { plainPath } from './policies/path-check.ts';
 import type { BuildPolicy, Policy } from './policy.ts';
 
@@ -9,7 +9,7 @@ import type { BuildPolicy, Policy } from './policy.ts';
 export type RunFlat = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;
 
 interface Lane {
-  patterns: readonly RegExp[];
+  pattern: RegExp;
   methods: ReadonlySet<string>;
   steps: readonly Policy[];
 }
@@ -20,15 +20,19 @@ export function compileFlat(
   policies: Readonly<Record<string, BuildPolicy>>,
   answerFailure: (request: IncomingMessage, response: ServerResponse, thrown: unknown) => void,
 ): RunFlat {
-  const lanes = map.pipelines.filter(onlyReads).map(({ routes, steps }): Lane => ({
-    patterns: routes.map(({ pattern }) => pattern),
-    methods: new Set(['GET', 'HEAD', ...(routes[0]?.methods ?? [])]),
-    steps: steps.map(({ policy, action }) => {
+  const lanes = new Map<string, Lane[]>(); // by the group of their paths
+  for (const { routes, steps } of map.pipelines.filter(onlyReads)) {
+    const methods = new Set(['GET', 'HEAD', ...(routes[0]?.methods ?? [])]);
+    const built = steps.map(({ policy, action }) => {
       const build = policies[policy];
       if (build === undefined) throw new Error(`There is no policy "${policy}".`);
       return build(action);
-    }),
-  }));
+    });
+    for (const { path, pattern } of routes) {
+      const group = groupName(path);
+      lanes.set(group, [...(lanes.get(group) ?? []), { pattern, methods, steps: built }]);
+    }
+  }
   return (request, response) => {
     const lane = laneOf(lanes, request);
     return lane && runSteps(lane.steps, request, response, answerFailure);
@@ -46,13 +50,16 @@ function onlyReads({ routes }: MappedPipeline): boolean {
 }
 
 /** Only for addresses that are plainly normal; whatever is odd about one is the engine's to route and `path-check`'s to refuse. */
-function laneOf(lanes: readonly Lane[], { url = '', method = '' }: IncomingMessage): Lane | undefined {
+function laneOf(
+  lanes: ReadonlyMap<string, readonly Lane[]>,
+  { url = '', method = '' }: IncomingMessage,
+): Lane | undefined {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   if (!plainPath.test(path)) return undefined;
-  return lanes.find(
-    (lane) => lane.methods.has(method) && lane.patterns.some((pattern) => pattern.test(path)),
-  );
+  return lanes
+    .get(groupName(path))
+    ?.find(({ methods, pattern }) => methods.has(method) && pattern.test(path));
 }
 
 async function runSteps(

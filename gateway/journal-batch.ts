@@ -45,6 +45,7 @@ interface MonthCalls {
 export class Batch {
   readonly id: string;
   readonly #usage = new Map<string, UsageEntry>();
+  #lastUsage: UsageEntry | undefined;
   readonly #refunds = new Map<string, MonthCalls>();
   readonly #charges = new Map<string, MonthCalls>();
   /** By purse. */
@@ -56,7 +57,7 @@ export class Batch {
   }
 
   add(entry: Entry): void {
-    if (entry.of === 'usage') addUsage(this.#usage, entry);
+    if (entry.of === 'usage') this.#addUsage(entry);
     else if (entry.of === 'refund') addCalls(this.#refunds, entry);
     else if (entry.of === 'charge') addCalls(this.#charges, entry);
     else if (entry.of === 'use') this.#lastUsed.set(entry.keyId, entry.at);
@@ -66,6 +67,18 @@ export class Batch {
       if (known === undefined) this.#spent.set(purse, { accountId, month, spent });
       else known.spent = Math.max(known.spent, spent);
     }
+  }
+
+  #addUsage(entry: UsageEntry): void {
+    if (this.#lastUsage !== undefined && isSameUsage(this.#lastUsage, entry)) {
+      addCounts(this.#lastUsage, entry); // calls of one key come in bursts
+      return;
+    }
+    const key = `${entry.keyId} ${entry.accountId} ${entry.day} ${entry.endpoint} ${entry.statusClass}`;
+    const sum = this.#usage.get(key);
+    this.#lastUsage = sum ?? { ...entry };
+    if (sum === undefined) this.#usage.set(key, this.#lastUsage);
+    else addCounts(sum, entry);
   }
 
   get size(): number {
@@ -98,14 +111,20 @@ export class Batch {
   }
 }
 
-function addUsage(sums: Map<string, UsageEntry>, entry: UsageEntry): void {
-  const key = `${entry.keyId} ${entry.accountId} ${entry.day} ${entry.endpoint} ${entry.statusClass}`;
-  const sum = sums.get(key);
-  if (sum === undefined) sums.set(key, { ...entry });
-  else {
-    sum.calls += entry.calls;
-    sum.billed += entry.billed;
-  }
+/** Whether two entries count as one. */
+export function isSameUsage(one: UsageEntry, other: UsageEntry): boolean {
+  return (
+    one.keyId === other.keyId &&
+    one.endpoint === other.endpoint &&
+    one.statusClass === other.statusClass &&
+    one.day === other.day &&
+    one.accountId === other.accountId
+  );
+}
+
+export function addCounts(sum: UsageEntry, { calls, billed }: UsageEntry): void {
+  sum.calls += calls;
+  sum.billed += billed;
 }
 
 function addCalls(sums: Map<string, MonthCalls>, { accountId, month, calls }: MonthCalls): void {

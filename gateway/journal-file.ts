@@ -1,9 +1,9 @@
 // Keeps the journal's unsent batches in files, so that a gateway that is killed tells of what it served when it comes back.
-// Hides how they are written: a file a batch, a line an entry, at the end of each turn of the event loop.
+// Hides how they are written: a file a batch, a line for the like of a turn of the event loop, at its end.
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import type { Log } from '../kernel/log.ts';
-import { entrySchema, type Entry } from './journal-batch.ts';
+import { addCounts, entrySchema, isSameUsage, type Entry, type UsageEntry } from './journal-batch.ts';
 
 /** A batch that an earlier life of the gateway had not handed over. */
 export interface LeftBatch {
@@ -34,6 +34,7 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
   let batchId = '';
   let descriptor: number | undefined;
   let lines = '';
+  let usage: UsageEntry | undefined; // of the calls of this turn that count as one; its line is not made yet
   let turn: NodeJS.Immediate | undefined;
 
   /** Calls are served all the same: what cannot be written is still in memory, and is sent from there. */
@@ -48,9 +49,19 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
     }
   }
 
+  function addLine(entry: Entry): void {
+    lines += `${JSON.stringify(entry)}\n`;
+  }
+
+  function endUsage(): void {
+    if (usage !== undefined) addLine({ of: 'usage', ...usage });
+    usage = undefined;
+  }
+
   function write(): void {
     clearImmediate(turn);
     turn = undefined;
+    endUsage();
     if (lines === '') return;
     unlessBroken(() => {
       descriptor ??= openSync(fileOf(batchId), 'a', 0o600);
@@ -77,7 +88,12 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
         close();
         batchId = id;
       }
-      lines += `${JSON.stringify(entry)}\n`;
+      if (entry.of !== 'usage') addLine(entry);
+      else if (usage !== undefined && isSameUsage(usage, entry)) addCounts(usage, entry);
+      else {
+        endUsage();
+        usage = { ...entry };
+      }
       turn ??= setImmediate(write); // one write for all calls of a turn
     },
     forget(id) {

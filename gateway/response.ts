@@ -43,9 +43,12 @@ function addGiven(head: string[], given: unknown): void {
 }
 
 function addLimits(head: string[], { limits }: Call): void {
-  if (limits.length === 0) return;
-  head.push('ratelimit-policy', limits.map(({ policy }) => policy).join(', '));
-  head.push('ratelimit', limits.map(({ state }) => state).join(', '));
+  let [policies, states] = ['', ''];
+  for (const { policy, state } of limits) {
+    policies += policies === '' ? policy : `, ${policy}`;
+    states += states === '' ? state : `, ${state}`;
+  }
+  if (limits.length > 0) head.push('ratelimit-policy', policies, 'ratelimit', states);
 }
 
 /** What the room said of its own stages, then ours; `gateway` is all the time spent here, without the wait for the room. */

@@ -54,6 +54,7 @@ export function isNormalPath(path: string): boolean {
 /** The query without its keys. The name is compared decoded and in any case, so that no spelling of it slips into a log. */
 export function takeKeys(rawQuery: string): { query: string; keys: string[] } {
   const keys: string[] = [];
+  if (rawQuery === '') return { query: '', keys };
   const kept = rawQuery.split('&').filter((pair) => {
     if (!/[a%]/i.test(pair[0] ?? '')) return true;
     const [[name = '', value = ''] = []] = new URLSearchParams(pair);
