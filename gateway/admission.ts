@@ -1,7 +1,7 @@
 // Lets a call in by one question to Redis instead of three in turn: whose key it is and, for the account that the key stood for
 // last, the second and the month. Redis answers them as one: nothing is counted unless the key still stands for that very account
 // and plan, nothing is taken from the month unless the second has room for all. What is not answered, the policies ask as ever.
-import { readCopy } from '../kernel/credential-copy.ts';
+import { readCopy, readCopyLua, serverLife } from '../kernel/credential-copy.ts';
 import { planOf, type Plans } from '../kernel/plans.ts';
 import { RedisUnavailable, script, type RedisLink } from '../kernel/redis.ts';
 import type { Credential } from './accounts.ts';
@@ -40,7 +40,8 @@ export interface AdmissionsOptions {
  * as `spendLua`. The keys stand in several slots, so a cluster cannot run it.
  */
 const admit = script(`
-local function copy(KEYS, ARGV) ${readCopy.text}
+local life = ${serverLife}
+local function copy(KEYS, ARGV) ${readCopyLua}
 end
 local function count(KEYS, ARGV) ${countLua}
 end

@@ -27,7 +27,7 @@ export interface PurseQuestion {
 }
 
 /**
- * Lua: spends. KEYS: the purse. ARGV: calls wanted, the limit or '', an id for a new purse, an instant of Redis' clock after which nothing
+ * Lua: spends. KEYS: the purse; `life`: that of the server. ARGV: calls wanted, the limit or '', an id for a new purse, an instant of Redis' clock after which nothing
  * may be taken; then, after a refill, the purse that was filled, all that was granted to it, and what is charged elsewhere.
  * A purse of another life of the server may lack what was spent last: it is left for a new one.
  * → the purse's id, calls taken, all granted, all spent, what is charged elsewhere; or null where it is too late.
@@ -35,7 +35,6 @@ export interface PurseQuestion {
 export const spendLua = `
 local now = redis.call('time')
 if now[1] * 1000 + now[2] / 1000 > tonumber(ARGV[4]) then return nil end
-local life = ${serverLife}
 local purse = redis.call('hmget', KEYS[1], 'life', 'id', 'granted', 'spent', 'elsewhere')
 if purse[1] ~= life then
   redis.call('del', KEYS[1])
@@ -55,7 +54,7 @@ local taken = math.max(0, math.min(tonumber(ARGV[1]), free))
 if taken > 0 then spent = redis.call('hincrby', KEYS[1], 'spent', taken) end
 return { purse[2], taken, granted, spent, elsewhere }`;
 
-const spend = script(spendLua);
+const spend = script(`local life = ${serverLife}${spendLua}`);
 
 /** KEYS: the purse. ARGV: its id. Removes it where it is still that one. */
 const discard = script(

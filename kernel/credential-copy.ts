@@ -35,14 +35,16 @@ export function copyKey(generation: number, keyHash: string): string {
 /** Lua: which life of which server this is; it changes with every start and every failover. Empty on a replica. */
 export const serverLife = `(string.match(redis.call('info', 'replication'), 'role:master.-master_replid:(%x+)') or '')`;
 
-/** KEYS: the copy. → its JSON, `refused`, or null where there is no copy to be believed. */
-export const readCopy = script(`
+/** Lua. KEYS: the copy; `life`: that of the server. → its JSON, `refused`, or null where there is no copy to be believed. */
+export const readCopyLua = `
 local copy = redis.call('hmget', KEYS[1], 'life', 'until', 'value')
 if not copy[1] or copy[3] == '${askAgain}' then return nil end
 local now = redis.call('time')
 if now[1] * 1000 + now[2] / 1000 > tonumber(copy[2]) then return nil end
-if copy[1] ~= ${serverLife} then return nil end
-return copy[3]`);
+if copy[1] ~= life then return nil end
+return copy[3]`;
+
+export const readCopy = script(`local life = ${serverLife}${readCopyLua}`);
 
 /** In the place of the life that a copy is to be written in: whichever it is. */
 export const anyLife = '';

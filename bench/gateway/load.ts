@@ -1,13 +1,20 @@
 // Load on one target and what it cost: wrk on a core of its own, the CPU time of the target's processes beside it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Core 0 is the target's; load, upstream, Redis and PostgreSQL share core 1. */
+const cores = Number(process.env['BENCH_CORES'] ?? availableParallelism());
+
+/** The target's alone. */
 export const targetCore = '0';
+/** The load's, and that of all that has no other. */
 export const otherCore = '1';
+/** Cores of their own where the machine has them, as in a cluster, so that the load does not wait for its own peers. */
+export const upstreamCore = cores >= 4 ? '3' : otherCore;
+export const redisCore = cores >= 3 ? '2' : otherCore;
 
 export interface Target {
   name: string;

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../../test/instance.ts';
-import { childrenOf, otherCore, startOn, targetCore } from './load.ts';
+import { childrenOf, startOn, targetCore, upstreamCore } from './load.ts';
 
 export interface NginxServer {
   url: string;
@@ -34,7 +34,10 @@ export async function startUpstream(directory: string, body: string): Promise<Ng
     add_header x-request-id $http_x_request_id;
     location / { try_files /body.json =404; }
   }`;
-  return { url: `http://127.0.0.1:${port}`, ...(await startNginx(directory, 'upstream', otherCore, http)) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    ...(await startNginx(directory, 'upstream', upstreamCore, http)),
+  };
 }
 
 /** Looks up `key:<value>` → account, counts `quota:<account>:<month>`, refuses beyond the limit, proxies. */
