@@ -1,11 +1,15 @@
 // A gateway as far as it looks keys up: the real modules, put together as `policies/credential.ts` does.
 import { createAccounts } from '../../gateway/accounts.ts';
+import { createAdmissions } from '../../gateway/admission.ts';
 import { createCopies } from '../../gateway/copies.ts';
+import { createMonth } from '../../gateway/month.ts';
+import { createPurses } from '../../gateway/purses.ts';
 import { createUpstreams } from '../../gateway/upstreams.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { openRedis } from '../../kernel/redis.ts';
 import type { AccountsRoom } from '../accounts-room.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
+import { projectPlans } from '../rooms.ts';
 
 export interface Door {
   /** Whether a call with the key is let in. */
@@ -22,9 +26,14 @@ export async function startDoor(room: AccountsRoom, redisUrl: string): Promise<D
   const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
   const lease = () => accounts.leaseCopies();
   const copies = createCopies({ redis, lease, clock: room.clock, log: silentLog });
+  const { clock } = room;
+  const journal = { spent() {}, refund() {}, charge() {} }; // what is counted, other tests look at
+  const purses = createPurses({ redis, accounts, journal, clock });
+  const month = createMonth({ accounts, purses, journal, outage: 'closed', clock });
+  const admissions = createAdmissions({ redis, copies, purses, month, plans: projectPlans() });
   return {
     async opensFor(keyHash) {
-      const copied = await copies.find(keyHash);
+      const { credential: copied } = await admissions.ask(keyHash, 1);
       if (copied !== undefined) return copied !== null;
       try {
         return (await accounts.credential(keyHash)) !== null;
