@@ -48,7 +48,7 @@ export function createRoomConnections(url: string, silenceMs: number): RoomConne
   const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 80 };
   const all = new Set<Connection>();
   const idle: Connection[] = []; // the one that was used last is last, and is used next
-  const pool: PoolOfOne = {
+  const pool: Pool = {
     address,
     silenceMs,
     freed: (connection) => void idle.push(connection),
@@ -56,6 +56,11 @@ export function createRoomConnections(url: string, silenceMs: number): RoomConne
       all.delete(connection);
       const at = idle.indexOf(connection);
       if (at >= 0) idle.splice(at, 1);
+    },
+    broke() {
+      // What broke one in use, such as a room that was replaced, has broken those beside it: what is sent again goes by a new one.
+      for (const connection of idle.splice(0))
+        connection.destroy(new Error('Another connection to the room broke.'));
     },
   };
   const sweep = setInterval(
@@ -84,15 +89,17 @@ export function createRoomConnections(url: string, silenceMs: number): RoomConne
 }
 
 /** What a connection knows of the others: nothing but when to tell. */
-interface PoolOfOne {
+interface Pool {
   readonly address: { host: string; port: number };
   readonly silenceMs: number;
   freed(connection: Connection): void;
   closed(connection: Connection): void;
+  /** One that was in use broke. */
+  broke(): void;
 }
 
 class Connection implements Sent {
-  readonly #pool: PoolOfOne;
+  readonly #pool: Pool;
   readonly #socket: Socket;
   #exchange: Exchange | undefined;
   #parser: AnswerParser | undefined;
@@ -103,7 +110,7 @@ class Connection implements Sent {
   #why: AttemptFailed['why'] = 'cut';
   #error: Error | undefined;
 
-  constructor(pool: PoolOfOne) {
+  constructor(pool: Pool) {
     this.#pool = pool;
     this.#socket = connect({
       ...pool.address,
@@ -197,6 +204,7 @@ class Connection implements Sent {
   #onClose(): void {
     this.#pool.closed(this);
     const why = this.#isConnected ? this.#why : 'unsent';
+    if (this.#exchange !== undefined && why === 'cut') this.#pool.broke();
     this.#exchange?.onFailed(new AttemptFailed(why, this.#error ?? new Error('The connection broke.')));
     this.#exchange = undefined;
   }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import test from 'ava';
+import { plain, startRawRoom } from './raw-room.ts';
 import { openSocket } from './raw.ts';
 import { startTestGateway, startUpstream } from './stand-ins.ts';
 
@@ -75,6 +76,34 @@ test.serial('a read whose connection is reset is sent once more', async (t) => {
   await alone.close();
   await server.close();
 });
+
+test.serial(
+  'a read that finds its kept connection dead is sent again by a new one, not by another dead one',
+  async (t) => {
+    const room = await startRawRoom();
+    const alone = await startTestGateway({ dataApiUrls: [room.url] });
+    const held: (() => void)[] = [];
+    room.answer = (socket, request) => void held.push(() => socket.write(plain(request)));
+    const first = Array.from({ length: 5 }, () => fetch(`${alone.url}/v1/catalog`));
+    while (held.length < 5) await new Promise((resolve) => setImmediate(resolve));
+    for (const answer of held) answer();
+    for (const response of await Promise.all(first)) await response.text();
+    // As after the room was replaced: what was open before is dead, though the gateway was not told.
+    const dead = room.connections();
+    t.is(dead, 5);
+    room.answer = (socket, request) => {
+      if (room.connections() === dead) socket.resetAndDestroy();
+      else socket.write(plain(request));
+    };
+    for (let i = 0; i < 3; i += 1) {
+      const response = await fetch(`${alone.url}/v1/catalog`);
+      t.is(await response.text(), '/v1/catalog');
+    }
+    t.is(room.connections(), 6);
+    await alone.close();
+    await room.close();
+  },
+);
 
 test.serial('a read is sent at most twice', async (t) => {
   const server = await resettingServer(5);
