@@ -74,6 +74,7 @@ export function createRoomConnections(url: string, silenceMs: number): RoomConne
   return {
     send(method, request, exchange) {
       let connection = idle.pop();
+      while (connection?.isOpen === false) connection = idle.pop();
       if (connection === undefined) {
         connection = new Connection(pool);
         all.add(connection);
@@ -123,6 +124,10 @@ class Connection implements Sent {
     this.#socket.once('error', (error) => void (this.#error ??= error));
     this.#socket.once('end', () => void (this.#error ??= new Error('The room closed the connection.')));
     this.#socket.once('close', () => this.#onClose());
+  }
+
+  get isOpen(): boolean {
+    return !this.#socket.destroyed;
   }
 
   send(method: string, request: string, exchange: Exchange): void {
