@@ -16,7 +16,9 @@ const commands: Record<string, () => Promise<Command>> = {
   check: async () => (await import('./cli/check.ts')).check,
 };
 
-process.exitCode = await main(process.argv.slice(2));
+// Not left to end by itself: a job queue that is stopped in the middle of its start leaves timers behind, with which a start that
+// failed went on for ever, deaf to signals (seen on a busy machine, 2026-11-21).
+process.exit(await main(process.argv.slice(2)));
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help') {

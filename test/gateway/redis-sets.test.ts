@@ -61,10 +61,10 @@ async function serve({ gateways }: Set, client: Client, calls: number): Promise<
   return takes.filter(({ granted }) => granted).length;
 }
 
-/** Serves what is left, also what comes back of purses that were lost. */
+/** Serves what is left, also what comes back of purses that were lost, and of answers that came after their deadline. */
 async function serveTheRest(set: Set, client: Client): Promise<number> {
   let served = 0;
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 5; round += 1) {
     for (let more = 1; more > 0; served += more) more = await serve(set, client, 200);
     for (const gateway of set.gateways) await gateway.settle();
     set.room.clock.advance(61_000);
