@@ -90,17 +90,18 @@ export interface PursesOptions {
 export function createPurses({ redis, accounts, journal, clock }: PursesOptions): Purses {
   function ask(account: Account, calls: number, limit: number | null, filled: readonly string[]) {
     const deadline = Date.now() + redis.clockOffsetMs + takeWithinMs;
+    function note(answer: unknown): Spent | undefined {
+      if (answer === null || answer === undefined) return undefined;
+      const [purse, taken, granted, spent, elsewhere] = answer as SpendAnswer;
+      if (taken > 0) journal.spent(account.id, account.month, purse, spent);
+      return { purse, taken, granted, used: spent + elsewhere };
+    }
     return {
       key: purseKey(account),
       words: [String(calls), String(limit ?? ''), randomUUID(), deadline.toFixed(0), ...filled],
-      note(answer: unknown): Spent | undefined {
-        if (answer === null || answer === undefined) return undefined;
-        const [purse, taken, granted, spent, elsewhere] = answer as SpendAnswer;
-        if (taken > 0) journal.spent(account.id, account.month, purse, spent);
-        return { purse, taken, granted, used: spent + elsewhere };
-      },
+      note,
       noteLate(answer: unknown): void {
-        const taken = this.note(answer)?.taken ?? 0;
+        const taken = note(answer)?.taken ?? 0;
         if (taken > 0) journal.refund(account.id, account.month, taken);
       },
     };
