@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import test from 'ava';
 import { closeServer, listen } from '../kernel/http.ts';
@@ -70,5 +70,24 @@ test('an answer to a client that has left in the same turn does no harm', async 
   const url = await listen(server, '127.0.0.1', 0);
   await t.throwsAsync(fetch(url));
   t.true(ended);
+  await closeServer(server);
+});
+
+test.serial('an answer that is ended by work at the end of a turn keeps its bytes', async (t) => {
+  let first: ServerResponse | undefined;
+  const server = createServer((_request, response) => {
+    const other = first;
+    if (other === undefined) {
+      first = response;
+      return;
+    }
+    atEndOfTurn(() => {
+      endAtEndOfTurn(other, Buffer.from('first'));
+      process.nextTick(() => endAtEndOfTurn(response, Buffer.from('other')));
+    });
+  });
+  const url = await listen(server, '127.0.0.1', 0);
+  const both = [fetch(url), fetch(url)].map(async (answer) => (await answer).text());
+  t.deepEqual((await Promise.all(both)).toSorted(), ['first', 'other']);
   await closeServer(server);
 });

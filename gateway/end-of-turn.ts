@@ -41,7 +41,8 @@ function run(): void {
   const all = waiting;
   waiting = [];
   for (const work of all) work();
-  if (isHeld) memory = Buffer.allocUnsafeSlow(memoryBytes); // whoever still writes from the old one keeps it
+  // Whoever still writes from the old one keeps it.
+  if (isHeld || waiting.length > 0) memory = Buffer.allocUnsafeSlow(memoryBytes);
   isHeld = false;
   usedBytes = 0;
 }
