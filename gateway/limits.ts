@@ -10,7 +10,12 @@ import { batchedBy } from './batched.ts';
  */
 export const countLua = `
 redis.call('set', KEYS[1], 0, 'EX', ARGV[2], 'NX')
-return { redis.call('incrby', KEYS[1], ARGV[1]), redis.call('pttl', KEYS[1]) }`;
+local counted, leftMs = redis.call('incrby', KEYS[1], ARGV[1]), redis.call('pttl', KEYS[1])
+if leftMs == -1 then -- somebody else's, which would never end
+  redis.call('expire', KEYS[1], ARGV[2])
+  leftMs = 1000 * ARGV[2]
+end
+return { counted, leftMs }`;
 
 export interface Taken {
   allowed: boolean;
