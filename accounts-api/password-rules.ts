@@ -13,7 +13,7 @@ const common: ReadonlySet<string> = new Set([
 // Shorter words of the list are too much of many good passwords; longer ones fall whatever is appended to them.
 const stemLengthMin = 4;
 
-// Rows of keyboards, the alphabet and the digits: any stretch of them, either way, is a walk and no password.
+// Rows of keyboards, the alphabet and the digits. A stretch of one, either way, is a walk and no password.
 const walks = [
   'abcdefghijklmnopqrstuvwxyz',
   '01234567890',

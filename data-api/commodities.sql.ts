@@ -1,5 +1,5 @@
 // The statements of commodities: the two public lists, and whether an item or a city is there.
-// Prices are read as any series is, by series.sql.ts.
+// Prices are read like every series, by series.sql.ts.
 import type { Queryable } from '../kernel/database.ts';
 import type { List } from './list.sql.ts';
 

@@ -27,8 +27,9 @@ export interface PurseQuestion {
 }
 
 /**
- * Lua: spends. KEYS: the purse; `life`: that of the server. ARGV: calls wanted, the limit or '', an id for a new purse, an instant of Redis' clock after which nothing
- * may be taken; then, after a refill, the purse that was filled, all that was granted to it, and what is charged elsewhere.
+ * Lua: spends. KEYS: the purse; `life`: that of the server. ARGV: calls wanted, the limit or '', an id for a new purse, an instant
+ * of Redis' clock after which nothing may be taken; then, after a refill, the purse that was filled, all that was granted to it,
+ * and what is charged elsewhere.
  * A purse of another life of the server may lack what was spent last: it is left for a new one.
  * → the purse's id, calls taken, all granted, all spent, what is charged elsewhere; or null where it is too late.
  */

@@ -1,4 +1,4 @@
-// Which pages may call from a browser: any page the data and public addresses, and those of the dashboard's own origins the
+// Which pages may call from a browser: every page the data and public addresses, and those of the dashboard's own origins the
 // account and sign-in addresses. Always without credentials of the browser. Answers preflights.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { callOf } from '../call.ts';

@@ -1,4 +1,4 @@
-// Which pages of a browser may call what: any the data, the dashboard's alone the account, none with the browser's credentials.
+// Which pages of a browser may call what: every one the data, the dashboard's alone the account, none with the browser's credentials.
 import test from 'ava';
 import { startTestGateway } from './stand-ins.ts';
 
