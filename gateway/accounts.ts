@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
 import { z } from 'zod';
+import { createDeadline } from '../kernel/deadline.ts';
 import { Failure } from '../kernel/errors.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
 import type { SessionName } from '../kernel/session-token.ts';
@@ -58,14 +59,19 @@ export interface Accounts {
   credential(keyHash: string): Promise<Credential | null>;
   /** Whose session it is; null where it is unknown, ended or its account disabled. @throws Failure unavailable. */
   session(name: SessionName): Promise<Credential | null>;
-  /** Takes up to so many calls from the account's month; one question an account at a time. @throws Failure unavailable. */
-  take(accountId: string, calls: number): Promise<Grant>;
+  /**
+   * Takes up to so many calls from the account's month; one question an account at a time. @param onLate is given what was
+   * granted after all, where the answer came when it was waited for no more. @throws Failure unavailable.
+   */
+  take(accountId: string, calls: number, onLate: (grant: Grant) => void): Promise<Grant>;
   /** Charges the month with calls for a purse; one question an account at a time. @throws Failure unavailable. */
   refill(refill: Refill): Promise<Refilled>;
   /** Leave to believe copies of credentials for a second from when it was asked for. @returns their generation. */
   leaseCopies(): Promise<number>;
   /** Sends one batch of the journal; the same batch may be sent again. @throws Failure unavailable, or BatchRefused. */
   settle(batch: object): Promise<void>;
+  /** Resolves when no take is without its answer, late ones included, or after so many ms. */
+  allAnswered(withinMs: number): Promise<void>;
   close(): void;
 }
 
@@ -118,6 +124,8 @@ const ourselves: Identity = { ...anonymous, scope: 'internal' };
 const batchMax = 500;
 // Everyone waits behind a call that hangs, so it is given up early.
 const deadlineMs = 2_000;
+// A take that was given up may be granted all the same: its answer is read so long, to be handed back.
+const lateAnswerMs = 30_000;
 
 export interface AccountsOptions {
   upstreams: Upstreams;
@@ -125,84 +133,109 @@ export interface AccountsOptions {
 }
 
 export function createAccounts(options: AccountsOptions): Accounts {
-  const { post, close } = createPost(options);
+  const { post, allAnswered, close } = createPost(options);
   const credential = batched(batchMax, async (hashes: readonly string[]) => {
     const keys = [...new Set(hashes)];
-    const { credentials } = await post('/internal/credentials', { keys }, credentialsAnswer, 'repeatable');
+    const { credentials } = await post('/internal/credentials', { keys }, credentialsAnswer);
     const byKey = new Map(keys.map((key, i) => [key, credentials[i] ?? null]));
     return hashes.map((hash) => byKey.get(hash) ?? null);
   });
   const session = batched(batchMax, async (names: readonly SessionName[]) => {
     const sessions = names.map(({ id, secretHash }) => `${id}.${secretHash}`);
-    const answer = await post('/internal/credentials', { keys: [], sessions }, sessionsAnswer, 'repeatable');
+    const answer = await post('/internal/credentials', { keys: [], sessions }, sessionsAnswer);
     return names.map((_name, i) => answer.sessions[i] ?? null);
   });
-  const take = batched(batchMax, async (items: readonly { accountId: string; calls: number }[]) => {
+  const take = batched(batchMax, async (items: readonly TakeItem[]) => {
     const takes = items.map(({ accountId, calls }) => ({ account_id: accountId, calls }));
-    // Not repeatable: a take whose answer was lost may have been charged.
-    return (await post('/internal/quota/take', { takes }, grantsAnswer, 'once')).grants;
+    const answer = await post('/internal/quota/take', { takes }, grantsAnswer, ({ grants }) => {
+      for (const [i, grant] of grants.entries()) items[i]?.onLate(grant);
+    });
+    return answer.grants;
   });
   const refill = batched(batchMax, async (items: readonly Refill[]) => {
     const refills = items.map(({ id, purse, ...rest }) => ({ account_id: id, purse_id: purse, ...rest }));
-    // Repeatable: what was granted is told as a sum, and a purse that was filled already is not filled again.
-    return (await post('/internal/quota/refill', { refills }, pursesAnswer, 'repeatable')).purses;
+    // May be sent again: what was granted is told as a sum, and a purse that was filled already is not filled again.
+    return (await post('/internal/quota/refill', { refills }, pursesAnswer)).purses;
   });
   return {
     credential,
     session,
-    take: (accountId, calls) => take({ accountId, calls }),
+    take: (accountId, calls, onLate) => take({ accountId, calls, onLate }),
     refill,
     async leaseCopies() {
-      return (await post('/internal/copies/lease', {}, leaseAnswer, 'repeatable')).generation;
+      return (await post('/internal/copies/lease', {}, leaseAnswer)).generation;
     },
     async settle(batch) {
-      await post('/internal/quota/settle', batch, settleAnswer, 'repeatable');
+      await post('/internal/quota/settle', batch, settleAnswer);
     },
+    allAnswered,
     close,
   };
 }
 
+interface TakeItem {
+  accountId: string;
+  calls: number;
+  onLate(grant: Grant): void;
+}
+
 function createPost({ upstreams, identitySecret }: AccountsOptions) {
   const seal = createSealer(identitySecret, 'accounts-api');
-  const agent = new Agent({
-    headersTimeout: deadlineMs,
-    bodyTimeout: deadlineMs,
-    connect: { timeout: deadlineMs },
-  });
+  const agent = new Agent({ connect: { timeout: deadlineMs } });
+  const deadline = createDeadline(deadlineMs);
+
+  /** Asks one instance, once. */
+  async function ask<Schema extends z.ZodType>(
+    url: string,
+    path: string,
+    body: object,
+    answer: Schema,
+    withinMs: number,
+  ): Promise<z.output<Schema>> {
+    const requestId = randomUUID();
+    const response = await agent.request({
+      origin: url,
+      path,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        [identityHeader]: seal(ourselves),
+        'x-request-id': requestId,
+      },
+      body: JSON.stringify(body),
+      headersTimeout: withinMs,
+      bodyTimeout: withinMs,
+    });
+    const text = await response.body.text();
+    const { statusCode } = response;
+    if (response.headers['x-request-id'] !== requestId) throw new Error('The answer is to another request.');
+    if (statusCode === 400 || statusCode === 413) throw new BatchRefused(text);
+    if (statusCode !== 200) throw new Error(`accounts-api answered ${statusCode}: ${text}`);
+    return answer.parse(JSON.parse(text));
+  }
+
+  /**
+   * Asks an instance, and another where that fails. @param onLate given for what must not be done twice: it is asked again only
+   * where nobody can have heard it, and an answer that comes after the deadline is handed to `onLate`.
+   */
   async function post<Schema extends z.ZodType>(
     path: string,
     body: object,
     answer: Schema,
-    repeat: 'repeatable' | 'once',
+    onLate?: (late: z.output<Schema>) => void,
   ): Promise<z.output<Schema>> {
     for (let attempt = 1; ; attempt += 1) {
       const url = upstreams.pick();
-      const requestId = randomUUID();
       try {
-        const response = await agent.request({
-          origin: url,
-          path,
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            [identityHeader]: seal(ourselves),
-            'x-request-id': requestId,
-          },
-          body: JSON.stringify(body),
-        });
-        const text = await response.body.text();
-        const { statusCode } = response;
-        if (response.headers['x-request-id'] !== requestId)
-          throw new Error('The answer is to another request.');
-        if (statusCode === 400 || statusCode === 413) throw new BatchRefused(text);
-        if (statusCode !== 200) throw new Error(`accounts-api answered ${statusCode}: ${text}`);
-        const parsed = answer.parse(JSON.parse(text));
+        const answered = await (onLate === undefined
+          ? ask(url, path, body, answer, deadlineMs)
+          : deadline.wait(ask(url, path, body, answer, lateAnswerMs), onLate));
         upstreams.answered(url);
-        return parsed;
+        return answered;
       } catch (error) {
         if (error instanceof BatchRefused) throw error;
         upstreams.failed(url);
-        if (attempt === 1 && (repeat === 'repeatable' || wasNeverSent(error))) continue;
+        if (attempt === 1 && (onLate === undefined || wasNeverSent(error))) continue;
         throw new Failure('unavailable', 'Accounts cannot be reached just now; try again in a moment.', {
           detail: error,
           headers: { 'retry-after': '1' },
@@ -210,7 +243,8 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
       }
     }
   }
-  return { post, close: () => void agent.destroy() };
+  const allAnswered = (withinMs: number) => deadline.allEnded(withinMs);
+  return { post, allAnswered, close: () => void agent.destroy() };
 }
 
 function wasNeverSent(error: unknown): boolean {

@@ -86,6 +86,7 @@ export interface RunningGateway extends RunningRoom {
 const upstreamTimeoutMs = 30_000;
 const requestWithinMs = 30_000;
 const closeJournalWithinMs = 10_000;
+const answersWithinMs = 2_000;
 
 /** @throws Error where the map is wrong, a policy of it does not exist, or the port is taken. */
 export async function start(options: GatewayOptions): Promise<RunningGateway> {
@@ -214,6 +215,9 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
     keepJournalIn: journal.keepIn,
     beginDrain: () => void (draining = true),
     async close() {
+      // Of those who left before they were answered, and of answers that come late, calls are still to be handed back.
+      await redis?.allAnswered(answersWithinMs);
+      await accounts.allAnswered(answersWithinMs);
       await journal.close();
       accounts.close();
       copies?.close();

@@ -68,9 +68,11 @@ export function createMonth({ accounts, purses, journal, outage, clock }: MonthO
   const lastSeen = new Map<string, LastSeen>();
 
   async function takeUpTo(accountId: string, calls: number, limit: number | null): Promise<Grant> {
-    const grant = await fromPurse(accountId, calls, limit).then(
-      (taken) => taken ?? accounts.take(accountId, calls),
-    );
+    const handBack = (late: Grant) => {
+      if (late.granted > 0) journal.refund(accountId, monthBefore(late.resetsAt), late.granted);
+    };
+    const grant =
+      (await fromPurse(accountId, calls, limit)) ?? (await accounts.take(accountId, calls, handBack));
     see(accountId, grant);
     return grant;
   }

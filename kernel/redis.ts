@@ -3,6 +3,7 @@
 // alone, so that no call waits for it, until it answers again.
 import { createHash } from 'node:crypto';
 import { createClient, createCluster, createSentinel } from 'redis';
+import { createDeadline, TooLate } from './deadline.ts';
 import type { Log } from './log.ts';
 
 /** What REDIS_URL can name. */
@@ -52,6 +53,8 @@ export interface RedisLink {
   ask<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when Redis has answered for the first time, or after a while. */
   opened(): Promise<void>;
+  /** Resolves when Redis has answered all it was asked, late or not, or after so many ms. */
+  allAnswered(withinMs: number): Promise<void>;
   close(): void;
 }
 
@@ -163,29 +166,16 @@ export function openRedis(url: string, log: Log): RedisLink {
 
   const leftAlone = () => new RedisUnavailable('Redis is left alone after a fault', { cause: lastFault });
 
+  const deadline = createDeadline(redisDeadlineMs);
+
   async function bounded<T>(work: () => Promise<T>, onLate?: (answer: T) => void): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      const error = new RedisUnavailable(`Redis was silent for ${redisDeadlineMs} ms`);
+    try {
+      return await deadline.wait(work(), onLate);
+    } catch (error) {
       fault(error);
-      reject(error);
-    }, redisDeadlineMs);
-    work().then(
-      (answer) => {
-        clearTimeout(timer);
-        if (late) onLate?.(answer);
-        else resolve(answer);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        if (late) return;
-        fault(error);
-        reject(new RedisUnavailable('Redis failed', { cause: error }));
-      },
-    );
-    return promise;
+      const why = error instanceof TooLate ? `Redis was silent for ${redisDeadlineMs} ms` : 'Redis failed';
+      throw new RedisUnavailable(why, { cause: error });
+    }
   }
 
   async function evaluate({ text, sha1 }: Lua, keys: string[], args: readonly string[]): Promise<unknown> {
@@ -288,6 +278,7 @@ export function openRedis(url: string, log: Log): RedisLink {
       usable ? enqueue(which, key, args, onLate) : Promise.reject(leftAlone()),
     opened: () =>
       Promise.race([first.promise, new Promise<void>((resolve) => setTimeout(resolve, openWithinMs))]),
+    allAnswered: (withinMs) => deadline.allEnded(withinMs),
     close() {
       closed = true;
       usable = false;

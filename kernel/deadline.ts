@@ -1,0 +1,63 @@
+// Waits for answers no longer than so long, without forgetting those that come later: what was asked for has been done then,
+// and whoever asked must undo it. Hides the timers, and what is still to come when everything ends.
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+
+/** Thrown where an answer did not come in time. */
+export class TooLate extends Error {}
+
+export interface Deadline {
+  /**
+   * What the work comes to. @param onLate is given what it came to after the deadline; where it failed then, nobody is told.
+   * @throws TooLate after the deadline; before it, whatever the work throws.
+   */
+  wait<T>(work: Promise<T>, onLate?: (result: T) => void): Promise<T>;
+  /** Resolves when nothing is waited for any more, late answers included, or after so many ms. */
+  allEnded(withinMs: number): Promise<void>;
+}
+
+export function createDeadline(deadlineMs: number): Deadline {
+  let waitedFor = 0;
+  let noneLeft: (() => void) | undefined;
+
+  function ended(): void {
+    waitedFor -= 1;
+    if (waitedFor === 0) noneLeft?.();
+  }
+
+  return {
+    wait(work, onLate) {
+      return new Promise((resolve, reject) => {
+        waitedFor += 1;
+        let isLate = false;
+        const timer = setTimeout(() => {
+          isLate = true;
+          reject(new TooLate(`There was no answer for ${deadlineMs} ms.`));
+        }, deadlineMs);
+        work.then(
+          (result) => {
+            clearTimeout(timer);
+            if (isLate) onLate?.(result);
+            else resolve(result);
+            ended();
+          },
+          (error: unknown) => {
+            clearTimeout(timer);
+            reject(error instanceof Error ? error : new Error(String(error)));
+            ended();
+          },
+        );
+      });
+    },
+    async allEnded(withinMs) {
+      if (waitedFor > 0) {
+        let timer: NodeJS.Timeout | undefined;
+        await new Promise<void>((resolve) => {
+          noneLeft = resolve;
+          timer = setTimeout(resolve, withinMs);
+        });
+        clearTimeout(timer);
+      }
+      await endOfTurn(); // whoever was answered last has done what follows from it
+    },
+  };
+}

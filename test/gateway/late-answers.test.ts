@@ -1,0 +1,120 @@
+// Answers that come when nobody waits for them any more: what they took from a month is handed back, whoever was asked, and a
+// gateway that ends hears them first.
+import test from 'ava';
+import pg from 'pg';
+import { selectUsed } from '../../accounts-api/usage.sql.ts';
+import { start, type RunningGateway } from '../../gateway/main.ts';
+import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { silentLog, testIdentitySecret } from '../harness.ts';
+import { startProxy, type Proxy } from '../proxy.ts';
+import { startRedis, type PrivateRedis } from '../redis.ts';
+import { projectPlans, unhurried } from '../rooms.ts';
+import { startUpstream, type Upstream } from './stand-ins.ts';
+
+let redis: PrivateRedis;
+let room: AccountsRoom;
+let dataApi: Upstream;
+let toRedis: Proxy;
+let toAccounts: Proxy;
+
+test.before(async () => {
+  redis = await startRedis();
+  room = await startAccountsRoom('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: redis.url });
+  dataApi = await startUpstream('data-api');
+  toRedis = await startProxy(redis.port);
+  toAccounts = await startProxy(Number(new URL(room.url).port));
+});
+test.after.always(async () => {
+  await toRedis?.close();
+  await toAccounts?.close();
+  await dataApi?.close();
+  await room?.close();
+  await redis?.stop();
+});
+
+function startGateway(redisUrl: string | undefined): Promise<RunningGateway> {
+  return start({
+    dataApiUrls: [dataApi.url],
+    accountsApiUrls: [`http://127.0.0.1:${toAccounts.port}`],
+    identitySecret: testIdentitySecret,
+    plans: unhurried(projectPlans()),
+    redisUrl,
+    trustedProxyHops: 0,
+    publicCallsPerSecond: 10_000,
+    drainDelayMs: 0,
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    clock: room.clock,
+  });
+}
+
+type Caller = Client & { key: string };
+const call = (gateway: RunningGateway, { key }: Caller, init: RequestInit = {}) =>
+  fetch(`${gateway.url}/v1/series/A`, { ...init, headers: { 'x-api-key': key } });
+
+const usedOf = ({ accountId }: Caller) => selectUsed(room.deps.db, accountId, '2026-11-01');
+
+/** Calls until one question to Redis lets a call in: the next goes the same way. @returns how many calls that took. */
+async function warmUp(gateway: RunningGateway, client: Caller): Promise<number> {
+  for (let calls = 1; calls < 200; calls += 1) {
+    const before = await scriptsRun();
+    await call(gateway, client);
+    if ((await scriptsRun()) - before === 1) return calls;
+  }
+  throw new Error('No call was let in by one question.');
+}
+
+async function scriptsRun(): Promise<number> {
+  const stats = String(await redis.command('info', 'commandstats'));
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]);
+}
+
+test.serial('of Redis, where accounts-api has let the call in meanwhile', async (t) => {
+  const client = await room.newClient('free');
+  const gateway = await startGateway(`redis://127.0.0.1:${toRedis.port}`);
+  const before = await warmUp(gateway, client);
+  toRedis.deafen();
+  t.is((await call(gateway, client)).status, 200);
+  toRedis.mend();
+  await gateway.close();
+  t.is(await usedOf(client), before + 1);
+});
+
+test.serial('of Redis, where the client has left and the gateway is about to end', async (t) => {
+  const client = await room.newClient('free');
+  const gateway = await startGateway(`redis://127.0.0.1:${toRedis.port}`);
+  const before = await warmUp(gateway, client);
+  toRedis.deafen();
+  const run = await scriptsRun();
+  const left = new AbortController();
+  const leaving = call(gateway, client, { signal: left.signal });
+  while ((await scriptsRun()) === run);
+  left.abort();
+  await t.throwsAsync(leaving, { name: 'AbortError' });
+  const closed = gateway.close();
+  toRedis.mend();
+  await closed;
+  t.is(await usedOf(client), before);
+});
+
+test.serial(
+  'of accounts-api, where the call was served as one that nobody could be asked about',
+  async (t) => {
+    const client = await room.newClient('free');
+    const gateway = await startGateway(undefined);
+    t.is((await call(gateway, client)).status, 200);
+    while ((await usedOf(client)) !== 1);
+    const other = new pg.Client({ connectionString: room.databaseUrl });
+    await other.connect();
+    await other.query('begin');
+    await other.query('select from accounts.quota_months where account_id = $1 for update', [
+      client.accountId,
+    ]);
+    t.is((await call(gateway, client)).status, 200);
+    await other.query('commit');
+    await other.end();
+    await gateway.close();
+    t.is(await usedOf(client), 2);
+  },
+);
