@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
-import { listen, type RunningRoom } from '../kernel/http.ts';
+import { closeServer, listen, type RunningRoom } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';
@@ -37,7 +37,7 @@ import { usage } from './policies/usage.ts';
 import { withAction, withoutAction, type BuildPolicy } from './policy.ts';
 import type { Prepared } from './plugin.ts';
 import { createPurses } from './purses.ts';
-import { createGatewayServer, drain, type Pipelines } from './server.ts';
+import { createGatewayServer, type Pipelines } from './server.ts';
 import { createUpstreams } from './upstreams.ts';
 
 export interface GatewayOptions {
@@ -128,7 +128,7 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
       async close() {
         gateway.beginDrain();
         await pause(options.drainDelayMs);
-        await drain(server);
+        await closeServer(server);
         await gateway.close();
         await scraped?.close();
       },

@@ -10,7 +10,6 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Failure, toEnvelope } from '../kernel/errors.ts';
-import { closeServer } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import { answerFailure } from './failure.ts';
 import type { RunFlat } from './flat.ts';
@@ -79,15 +78,6 @@ export function createGatewayServer(options: ServerOptions): Server {
     socket.end(rawAnswer(failure, requestId));
   }
   return server;
-}
-
-/** Stops listening; connections that fall idle are closed at once, calls under way are finished. */
-export async function drain(server: Server): Promise<void> {
-  const closeIdle = (_request: IncomingMessage, response: ServerResponse) => {
-    response.once('close', () => setImmediate(() => server.closeIdleConnections()));
-  };
-  server.on('request', closeIdle);
-  await closeServer(server);
 }
 
 /** What the engine hands to its own HTML page: no route of the map, or a fault in the engine. */

@@ -1,8 +1,9 @@
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import test from 'ava';
 import { silentLog, testIdentitySecret } from '../test/harness.ts';
 import { openDatabase } from './database.ts';
 import { fail } from './errors.ts';
-import { sendJson, startRoom, type Route, type RunningRoom } from './http.ts';
+import { closeServer, listen, sendJson, startRoom, type Route, type RunningRoom } from './http.ts';
 import { anonymous, createOpener, createSealer, identityHeader } from './identity.ts';
 
 const seal = createSealer(testIdentitySecret, 'data-api');
@@ -161,3 +162,33 @@ test('a room whose database is gone says unavailable, and when to try again', as
 test('the stages of a call are in its Server-Timing', async (t) => {
   t.regex((await call('GET', '/timed')).headers.get('server-timing') ?? '', /^sql;dur=\d/);
 });
+
+test('a server that closes ends, though somebody calls again and again on a connection that is kept', async (t) => {
+  let underWay: ServerResponse | undefined;
+  let closed: Promise<void> | undefined;
+  const server = createServer((_request, response) => {
+    if (underWay !== undefined) return void response.end('another');
+    underWay = response;
+    closed = closeServer(server);
+    response.write('begun before, '); // its head says that the connection is kept
+    setImmediate(() => response.end('ended after'));
+  });
+  const url = await listen(server, '127.0.0.1', 0);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const answers: string[] = [];
+  await t.throwsAsync(async () => {
+    for (;;) answers.push(await get(url, agent));
+  });
+  t.is(answers[0], 'begun before, ended after');
+  t.true(answers.length <= 2, `${answers.length} answers`);
+  await closed;
+});
+
+async function get(url: string, agent: Agent): Promise<string> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, { agent }, resolve).once('error', reject).end();
+  });
+  let text = '';
+  for await (const chunk of answer) text += String(chunk);
+  return text;
+}

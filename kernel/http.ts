@@ -78,13 +78,20 @@ export async function listen(server: Server, host: string, port: number): Promis
   return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 }
 
-/** Stops listening, closes idle connections, waits for requests under way. */
+const closeIdleEveryMs = 20;
+
+/**
+ * Stops listening, and waits for requests under way. A connection is closed when it falls idle; what still comes on it is
+ * answered, and told that it was the last: who calls again and again on one connection would else never let the server end.
+ */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve, reject) => {
     server.close((error) => (error === undefined ? resolve() : reject(error)));
   });
+  server.prependListener('request', (_request, response) => void (response.shouldKeepAlive = false));
   server.closeIdleConnections();
-  await closed;
+  const sweep = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
+  await closed.finally(() => clearInterval(sweep));
 }
 
 /** Answers with JSON. */
