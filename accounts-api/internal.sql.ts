@@ -125,6 +125,25 @@ export async function insertSettledBatch(
   return rows.length === 1;
 }
 
+/**
+ * Locks months in the order of their keys until the transaction ends. To be done once, for all that it will touch: whoever holds
+ * one and then wants another may meet one who holds that.
+ */
+export async function lockMonths(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  months: readonly { account_id: string; month: string }[],
+): Promise<void> {
+  await db.sequelize.query(
+    `select from accounts.quota_months
+     where (account_id, month) in (select account_id, month
+                                   from json_to_recordset($1::json) as touched(account_id text, month date))
+     order by account_id, month
+     for no key update`,
+    { bind: [JSON.stringify(months)], type: QueryTypes.RAW, transaction },
+  );
+}
+
 export interface UsageEntry {
   account_id: string;
   key_id: string;

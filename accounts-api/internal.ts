@@ -14,6 +14,7 @@ import {
   chargeQuota,
   insertQuotaMonths,
   insertSettledBatch,
+  lockMonths,
   refundQuota,
   selectCredentials,
   takeQuota,
@@ -199,6 +200,7 @@ export function settleBatch(deps: Deps): Handler {
     await call.stage('sql', () =>
       deps.db.sequelize.transaction(async (transaction) => {
         if (!(await insertSettledBatch(deps.db, transaction, batch.batch_id, now))) return;
+        await lockMonths(deps.db, transaction, monthsOf(batch));
         if (batch.usage.length > 0) {
           const allowances = deps.plans.all.map(({ id, calls_month }) => ({ id, calls_month }));
           await countServed(deps.db, transaction, batch.usage, allowances, now);
@@ -212,4 +214,16 @@ export function settleBatch(deps: Deps): Handler {
     );
     sendJson(response, 200, { success: true });
   };
+}
+
+/** Those that settling the batch will change. */
+function monthsOf(batch: z.output<typeof settleBody>): { account_id: string; month: string }[] {
+  const billed = batch.usage
+    .filter((entry) => entry.billed > 0)
+    .map(({ account_id, day }) => ({ account_id, month: `${day.slice(0, 7)}-01` }));
+  const { spent, charges, refunds } = batch;
+  return [...billed, ...spent, ...charges, ...refunds].map(({ account_id, month }) => ({
+    account_id,
+    month,
+  }));
 }

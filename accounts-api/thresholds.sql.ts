@@ -4,8 +4,8 @@ import type { AccountsDatabase } from './database.ts';
 import type { Allowance, UsageEntry } from './internal.sql.ts';
 
 /**
- * Adds what is billed to its months, and notes each part of the limit that an account has come to by it, once. Locks the
- * months in the order of their keys: the first statement of a transaction that touches months.
+ * Adds what is billed to its months, which are to be locked (`lockMonths`), and notes each part of the limit that an account has
+ * come to by it, once.
  */
 export async function countServed(
   db: AccountsDatabase,

@@ -30,6 +30,8 @@ export interface Room extends Unit {
 
 const startTries = 20;
 const betweenTriesMs = 250;
+/** A gateway that cannot hand its journal over tries for 10 s. */
+const stopWithinMs = 30_000;
 
 /** @param over no start is tried any more. */
 async function stubbornly(what: string, over: AbortSignal, start: () => Promise<void>): Promise<void> {
@@ -94,8 +96,11 @@ export async function makeRoom(
       await end('SIGKILL');
     },
     async stop() {
+      const patience = setTimeout(() => void end('SIGKILL'), stopWithinMs);
       const code = await end('SIGTERM');
-      if (code !== 0) throw new Error(`${name} was told to stop and ended with ${code}`);
+      clearTimeout(patience);
+      if (code !== 0)
+        throw new Error(`${name} was told to stop and ended with ${code ?? 'nothing but a kill'}`);
     },
     stall: () => void child?.kill('SIGSTOP'),
     goOn: () => void child?.kill('SIGCONT'),

@@ -172,6 +172,30 @@ test('takes and settles of the same accounts at once neither deadlock nor lose a
   }
 });
 
+test('settles that bill some accounts, note others and refund yet others at once never deadlock', async (t) => {
+  const clients: Client[] = [];
+  for (let i = 0; i < 5; i += 1) clients.push(await room.newClient('pro'));
+  await take(...clients.map((client): [Client, number] => [client, 1_000]));
+  const statuses = await Promise.all(
+    Array.from({ length: 200 }, async (_, i) => {
+      const at = (j: number) => clients[(i + j) % clients.length] as Client;
+      const answer = await settle({
+        usage: [
+          usageOf(at(0), 1),
+          ...clients.map((client) => usageOf(client, 1, { status_class: 4, billed: 0 })),
+        ],
+        refunds: [{ account_id: at(2).accountId, month, calls: 1 }],
+      });
+      return answer.status;
+    }),
+  );
+  t.deepEqual([...new Set(statuses)], [200]);
+  for (const client of clients) {
+    t.is(await used(client), 960);
+    t.deepEqual(await ledger(client), { calls: 240, billed: 40 });
+  }
+});
+
 test('an unlimited plan is granted all it asks for, and still counted', async (t) => {
   const client = await room.newClient('enterprise');
   t.like((await take([client, 1_000_000]))[0], { granted: 1_000_000, limit: null, used: 1_000_000 });
