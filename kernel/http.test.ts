@@ -167,7 +167,10 @@ test('a server that closes ends, though somebody calls again and again on a conn
   let underWay: ServerResponse | undefined;
   let closed: Promise<void> | undefined;
   const server = createServer((_request, response) => {
-    if (underWay !== undefined) return void response.end('another');
+    if (underWay !== undefined) {
+      response.end('another');
+      return;
+    }
     underWay = response;
     closed = closeServer(server);
     response.write('begun before, '); // its head says that the connection is kept

@@ -96,7 +96,8 @@ export function createClients(gateways: readonly Room[]): Clients {
       }
       if (/TIMEOUT/.test(code))
         faults.push(`${method} ${path} at ${gateway.name}: no answer for ${patienceMs} ms`);
-      else if (!/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code)) {
+      // The last: the connection ended in the middle of an answer that was to be its last.
+      else if (!/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_INVALID_EOF_STATE)$/.test(code)) {
         faults.push(`${method} ${path} at ${gateway.name}: not a clean cut: ${String(error)}`);
       }
       return remember(null);
