@@ -4,6 +4,7 @@ import test from 'ava';
 import { createKey, revokeKey } from '../../accounts-api/operator.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
 import { projectPlans, startRooms, unhurried, type Rooms } from '../rooms.ts';
+import { scriptsRun, untilOneQuestion } from './questions.ts';
 
 let redis: PrivateRedis;
 let rooms: Rooms;
@@ -28,21 +29,7 @@ test.after.always(async () => {
 
 const get = (key: string, query = '') => rooms.call(`/v1/series/A${query}`, { key });
 
-/** Scripts that Redis has run. */
-async function scriptsRun(): Promise<number> {
-  const stats = String(await redis.command('info', 'commandstats'));
-  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]);
-}
-
-/** Calls until one is let in by one question: until then its key, or the leave to believe its copy, had to be found. */
-async function warmUp(key: string): Promise<number> {
-  for (let calls = 1; calls < 200; calls += 1) {
-    const before = await scriptsRun();
-    await get(key);
-    if ((await scriptsRun()) - before === 1) return calls;
-  }
-  throw new Error('No call was let in by one question.');
-}
+const warmUp = (key: string) => untilOneQuestion(redis, () => get(key));
 
 /** What the account's month was charged, once it stands still. */
 async function usedOf(key: string, wanted: number): Promise<number> {
@@ -58,9 +45,9 @@ async function usedOf(key: string, wanted: number): Promise<number> {
 test.serial('a call of a known key asks Redis once, not three times', async (t) => {
   const { key } = await rooms.accountWithKey();
   await warmUp(key);
-  const before = await scriptsRun();
+  const before = await scriptsRun(redis);
   for (let i = 0; i < 60; i += 1) t.is((await get(key)).status, 200);
-  const run = (await scriptsRun()) - before;
+  const run = (await scriptsRun(redis)) - before;
   t.true(run >= 60 && run < 120, `${run} scripts for 60 calls, heartbeats and refills among them`);
 });
 
@@ -98,11 +85,13 @@ test.serial(
     const { accountId, key } = await rooms.accountWithKey('free');
     await rooms.setPlan(accountId, 'slow');
     const calls = await warmUp(key);
+    const beganAtMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 100 }, () => get(key)));
+    const seconds = Math.ceil((performance.now() - beganAtMs) / 1000) + 1; // that the calls may have fallen into
     const served = answers.filter(({ status }) => status === 200).length;
     const refused = answers.filter(({ status }) => status === 429).length;
     t.is(served + refused, 100);
-    t.true(served >= 30 - calls && served <= 60, `${served} in at most two seconds`);
+    t.true(served >= 30 - calls && served <= 30 * seconds, `${served} in at most ${seconds} seconds`);
     t.is(await usedOf(key, served + calls), served + calls);
   },
 );

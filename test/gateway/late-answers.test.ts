@@ -5,11 +5,12 @@ import pg from 'pg';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
 import { start, type RunningGateway } from '../../gateway/main.ts';
 import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
-import { silentLog, testIdentitySecret } from '../harness.ts';
+import { silentLog } from '../harness.ts';
 import { startProxy, type Proxy } from '../proxy.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
 import { projectPlans, unhurried } from '../rooms.ts';
-import { startUpstream, type Upstream } from './stand-ins.ts';
+import { scriptsRun, untilOneQuestion } from './questions.ts';
+import { plainOptions, startUpstream, type Upstream } from './stand-ins.ts';
 
 let redis: PrivateRedis;
 let room: AccountsRoom;
@@ -34,17 +35,11 @@ test.after.always(async () => {
 
 function startGateway(redisUrl: string | undefined): Promise<RunningGateway> {
   return start({
+    ...plainOptions,
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [`http://127.0.0.1:${toAccounts.port}`],
-    identitySecret: testIdentitySecret,
     plans: unhurried(projectPlans()),
     redisUrl,
-    trustedProxyHops: 0,
-    publicCallsPerSecond: 10_000,
-    drainDelayMs: 0,
-    host: '127.0.0.1',
-    port: 0,
-    log: silentLog,
     clock: room.clock,
   });
 }
@@ -55,20 +50,8 @@ const call = (gateway: RunningGateway, { key }: Caller, init: RequestInit = {}) 
 
 const usedOf = ({ accountId }: Caller) => selectUsed(room.deps.db, accountId, '2026-11-01');
 
-/** Calls until one question to Redis lets a call in: the next goes the same way. @returns how many calls that took. */
-async function warmUp(gateway: RunningGateway, client: Caller): Promise<number> {
-  for (let calls = 1; calls < 200; calls += 1) {
-    const before = await scriptsRun();
-    await call(gateway, client);
-    if ((await scriptsRun()) - before === 1) return calls;
-  }
-  throw new Error('No call was let in by one question.');
-}
-
-async function scriptsRun(): Promise<number> {
-  const stats = String(await redis.command('info', 'commandstats'));
-  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]);
-}
+const warmUp = (gateway: RunningGateway, client: Caller) =>
+  untilOneQuestion(redis, () => call(gateway, client));
 
 test.serial('of Redis, where accounts-api has let the call in meanwhile', async (t) => {
   const client = await room.newClient('free');
@@ -86,10 +69,10 @@ test.serial('of Redis, where the client has left and the gateway is about to end
   const gateway = await startGateway(`redis://127.0.0.1:${toRedis.port}`);
   const before = await warmUp(gateway, client);
   toRedis.deafen();
-  const run = await scriptsRun();
+  const run = await scriptsRun(redis);
   const left = new AbortController();
   const leaving = call(gateway, client, { signal: left.signal });
-  while ((await scriptsRun()) === run);
+  while ((await scriptsRun(redis)) === run);
   left.abort();
   await t.throwsAsync(leaving, { name: 'AbortError' });
   const closed = gateway.close();

@@ -190,23 +190,28 @@ export async function startAccounts(clock: Clock): Promise<{
   };
 }
 
+/** Of a gateway that is tested for something else: on a free port, alone, without Redis. */
+export const plainOptions = {
+  identitySecret: testIdentitySecret,
+  redisUrl: undefined,
+  trustedProxyHops: 0,
+  publicCallsPerSecond: 10_000,
+  drainDelayMs: 0,
+  host: '127.0.0.1',
+  port: 0,
+  log: silentLog,
+} satisfies Partial<GatewayOptions>;
+
 /** The real gateway between two stand-ins. */
 export async function startTestGateway(overrides: Partial<GatewayOptions> = {}) {
   const clock = fakeClock('2026-11-20T12:00:00Z');
   const dataApi = await startUpstream('data-api');
   const accounts = await startAccounts(clock);
   const started = start({
+    ...plainOptions,
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [accounts.upstream.url],
-    identitySecret: testIdentitySecret,
     plans: loadPlans(path.join(projectRoot, 'config/plans.yml')),
-    redisUrl: undefined,
-    trustedProxyHops: 0,
-    publicCallsPerSecond: 10_000,
-    drainDelayMs: 0,
-    host: '127.0.0.1',
-    port: 0,
-    log: silentLog,
     clock,
     settleEveryMs: 5,
     ...overrides,

@@ -6,9 +6,8 @@ import fc from 'fast-check';
 import { start, type GatewayOptions } from '../../gateway/main.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { dataOf, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
-import { silentLog, testIdentitySecret } from '../harness.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
-import { startUpstream, type Upstream } from './stand-ins.ts';
+import { plainOptions, startUpstream, type Upstream } from './stand-ins.ts';
 
 const runs = Number(process.env['MODEL_RUNS'] ?? 6);
 const planned = loadPlans('config/plans.yml');
@@ -122,17 +121,11 @@ async function tryHistory(
     key: string;
   };
   const options: GatewayOptions = {
+    ...plainOptions,
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [room.url],
-    identitySecret: testIdentitySecret,
     plans,
     redisUrl,
-    trustedProxyHops: 0,
-    publicCallsPerSecond: 10_000,
-    drainDelayMs: 0,
-    host: '127.0.0.1',
-    port: 0,
-    log: silentLog,
     clock: room.clock,
   };
   const gateways = [await start(options), await start(options)];
