@@ -117,6 +117,19 @@ test('what is recorded while a batch is under way is sent after it, also where i
   t.is(sends, 2);
 });
 
+test('what is journalled while a closing journal hands over is handed over too', async (t) => {
+  const sent: SentBatch[] = [];
+  const { journal } = journalTo(async (batch) => {
+    if (sent.push(batch) < 3) journal.refund('a', '2026-11-01', sent.length);
+  });
+  journal.record(call);
+  await journal.close();
+  t.deepEqual(
+    sent.map(({ refunds }) => refunds.map(({ calls }) => calls)),
+    [[], [1], [2]],
+  );
+});
+
 test('the use of a key is told at most once a minute', async (t) => {
   const sent: SentBatch[] = [];
   const { journal, clock } = journalTo(async (batch) => void sent.push(batch));

@@ -105,9 +105,9 @@ export function createJournal(options: JournalOptions): Journal {
     const giveUpAtMs = performance.now() + options.closeWithinMs;
     await flushing;
     await flush();
-    while (sealed.length > 0 && performance.now() < giveUpAtMs) {
-      await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
-      await flush();
+    while (sealed.length + gathering.size > 0 && performance.now() < giveUpAtMs) {
+      if (sealed.length > 0) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
+      await flush(); // also what came in while the last was under way
     }
     clearTimeout(timer);
     timer = undefined;

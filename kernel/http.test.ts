@@ -187,6 +187,19 @@ test('a server that closes ends, though somebody calls again and again on a conn
   await closed;
 });
 
+test('when a server has closed, the response to a client that had left has said so', async (t) => {
+  const said: string[] = [];
+  const left = new AbortController();
+  const server = createServer((_request, response) => {
+    response.once('close', () => said.push('response'));
+    server.once('close', () => said.push('server'));
+    left.abort();
+  });
+  await t.throwsAsync(fetch(await listen(server, '127.0.0.1', 0), { signal: left.signal }));
+  await closeServer(server);
+  t.deepEqual(said.toSorted(), ['response', 'server']);
+});
+
 async function get(url: string, agent: Agent): Promise<string> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     request(url, { agent }, resolve).once('error', reject).end();

@@ -3,6 +3,7 @@
 // Call; what it throws becomes the envelope, logged once.
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
 import { Failure, fail, toEnvelope, toFailure } from './errors.ts';
 import { anonymous, identityHeader, type Identity } from './identity.ts';
@@ -81,7 +82,7 @@ export async function listen(server: Server, host: string, port: number): Promis
 const closeIdleEveryMs = 20;
 
 /**
- * Stops listening, and waits for requests under way. A connection is closed when it falls idle; what still comes on it is
+ * Stops listening, and waits for requests under way, until each response has said `close`. A connection is closed when it falls idle; what still comes on it is
  * answered, and told that it was the last: who calls again and again on one connection would else never let the server end.
  */
 export async function closeServer(server: Server): Promise<void> {
@@ -92,6 +93,9 @@ export async function closeServer(server: Server): Promise<void> {
   server.closeIdleConnections();
   const sweep = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
   await closed.finally(() => clearInterval(sweep));
+  // The last connection is let go of. That it is closed, its response hears when the turn ends, after what `setImmediate` runs.
+  await endOfTurn();
+  await endOfTurn();
 }
 
 /** Answers with JSON. */
