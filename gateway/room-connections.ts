@@ -117,7 +117,7 @@ class Connection implements Sent {
       ...pool.address,
       noDelay: true,
       keepAlive: true,
-      // Not a stream of chunks, each in memory of its own: a third of what an answer costs (2026-11-21).
+      // Not a stream of chunks, each in memory of its own.
       onread: { buffer: shared, callback: (length) => this.#receive(length) },
     });
     this.#socket.once('connect', () => void (this.#isConnected = true));
