@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import test from 'ava';
-import { startTestGateway } from './stand-ins.ts';
+import { startTestGateway, startUpstream, type Upstream } from './stand-ins.ts';
 
 /** One call over a connection that is kept. */
 function get(url: string, agent: Agent, key: string): Promise<{ status: number; closes: boolean }> {
@@ -67,4 +67,32 @@ test('a call under way when closing begins is answered whole, and is in the usag
   );
   await t.throwsAsync(fetch(`${gateway.url}/v1/catalog`));
   await gateway.closeStandIns();
+});
+
+test('a room that is stopped under load ends, and loses no call where another stands beside it', async (t) => {
+  const rooms = [await startUpstream('data-api'), await startUpstream('data-api')];
+  const gateway = await startTestGateway({ dataApiUrls: rooms.map(({ url }) => url) });
+  const { key } = gateway.accounts.addAccount({ plan: 'enterprise', limit: null });
+  const agent = new Agent({ keepAlive: true });
+  const statuses: number[] = [];
+  const load = { goesOn: true };
+  const clients = Array.from({ length: 8 }, async () => {
+    while (load.goesOn) statuses.push((await get(`${gateway.url}/v1/series/A`, agent, key)).status);
+  });
+  const served = (room: Upstream | undefined) => room?.received.length ?? 0;
+  const until = async (isSo: () => boolean) => {
+    while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await until(() => rooms.every((room) => served(room) > 20));
+  await rooms[0]?.close();
+  const before = served(rooms[1]);
+  await until(() => served(rooms[1]) > before + 20);
+  load.goesOn = false;
+  await Promise.all(clients);
+  const seen = new Set(statuses);
+  seen.delete(429); // the load is beyond the plan's rate: an answer, not a loss
+  t.deepEqual([...seen], [200]);
+  agent.destroy();
+  await gateway.close();
+  await rooms[1]?.close();
 });
