@@ -6,6 +6,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CsvError, Parser } from 'csv-parse';
 import { IngestFailure, misuse } from './failure.ts';
+import type { CsvBatch } from './csv-batch.ts';
 import { PlainRows } from './plain-rows.ts';
 
 export interface CsvOptions {
@@ -17,12 +18,6 @@ export interface CsvOptions {
   headerLine?: number;
   /** Called after every piece of the file; bytes are those of the file as it is stored (compressed, if it is). */
   onBytes?: (bytesRead: number, bytesTotal: number | undefined) => void;
-}
-
-export interface CsvBatch {
-  rows: string[][];
-  /** The line on which each row begins. */
-  lines: number[];
 }
 
 const pieceBytes = 256 * 1024;

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { datasetNamed, type Dataset } from './datasets.ts';
+import type { Dataset } from './dataset.ts';
+import { datasetNamed } from './datasets.ts';
 import { IngestFailure, misuse } from './failure.ts';
 import type { LoadOptions } from './load-options.ts';
 

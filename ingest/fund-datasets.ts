@@ -9,7 +9,7 @@ import {
   portfolioSections,
 } from '../kernel/funds/words.ts';
 import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-words.ts';
-import type { Dataset, Reference } from './datasets.ts';
+import type { Dataset, Reference } from './dataset.ts';
 import { refreshFundFigures } from './fund-figures.ts';
 
 const share = (name: string, meaning: string) => column(name, 'number', meaning, { range: [-1e6, 1e6] });

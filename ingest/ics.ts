@@ -1,7 +1,8 @@
 // Reads the file of a release calendar: CSV, or iCalendar (RFC 5545) as the rows of such a CSV, one an event.
 // Hides how the two are told apart, folded lines and escapes. Memory is one batch, whatever the file.
 import { Readable } from 'node:stream';
-import { readCsv, readPieces, type CsvBatch, type CsvOptions } from './csv.ts';
+import type { CsvBatch } from './csv-batch.ts';
+import { readCsv, readPieces, type CsvOptions } from './csv.ts';
 import { IngestFailure } from './failure.ts';
 
 /** The columns of the rows, as the calendar names them. */

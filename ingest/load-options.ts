@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../kernel/clock.ts';
 import type { ColumnOptions } from './columns.ts';
-import type { CsvBatch } from './csv.ts';
+import type { CsvBatch } from './csv-batch.ts';
 import type { Reject } from './failure.ts';
 import type { Rejects } from './rejects.ts';
 import type { LoadCounts } from './statements.sql.ts';

@@ -3,8 +3,8 @@
 import type { Transaction } from '../kernel/database.ts';
 import { expectedOf, readCell, type Column } from './cells.ts';
 import { sourceColumns } from './columns.ts';
+import type { CsvBatch } from './csv-batch.ts';
 import { datasetNamed } from './datasets.ts';
-import type { CsvBatch } from './csv.ts';
 import { misuse } from './failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
 import { loadPoints } from './load-points.ts';

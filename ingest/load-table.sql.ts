@@ -1,7 +1,7 @@
 // Statements of the datasets that are plain tables: staging rows, checking them, inserting or updating by key.
 import type { Transaction } from '../kernel/database.ts';
 import type { Column } from './cells.ts';
-import type { Dataset, Reference, Rule } from './datasets.ts';
+import type { Dataset, Reference, Rule } from './dataset.ts';
 
 const sqlTypes: Record<Column['type'], string> = {
   text: 'text',

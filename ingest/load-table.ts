@@ -3,7 +3,7 @@
 import type { Transaction } from '../kernel/database.ts';
 import { expectedOf, readCell, type Column } from './cells.ts';
 import { sourceColumns } from './columns.ts';
-import type { Dataset } from './datasets.ts';
+import type { Dataset } from './dataset.ts';
 import { misuse } from './failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
 import {

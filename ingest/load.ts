@@ -3,7 +3,8 @@
 import { statSync } from 'node:fs';
 import { dateIn } from '../kernel/clock.ts';
 import type { Database } from '../kernel/database.ts';
-import { readCsv, type CsvBatch, type CsvOptions } from './csv.ts';
+import type { CsvBatch } from './csv-batch.ts';
+import { readCsv, type CsvOptions } from './csv.ts';
 import { isDataPackage, packageOptions } from './datapackage.ts';
 import { isPrintable } from './cells.ts';
 import { datasetNamed } from './datasets.ts';

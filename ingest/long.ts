@@ -1,5 +1,5 @@
 // Long files of observations: one row a point, series, date, value, and a column for each dimension.
-import type { CsvBatch } from './csv.ts';
+import type { CsvBatch } from './csv-batch.ts';
 import { sourceColumns, type ColumnOptions, type SourceColumn } from './columns.ts';
 import { readCell } from './cells.ts';
 import { datasetNamed } from './datasets.ts';

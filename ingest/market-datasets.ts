@@ -11,7 +11,7 @@ import {
 } from '../kernel/markets.ts';
 import type { Column } from './cells.ts';
 import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-words.ts';
-import type { Dataset, Reference } from './datasets.ts';
+import type { Dataset, Reference } from './dataset.ts';
 
 const price = (name: string, meaning: string) => column(name, 'number', meaning, { range: [0, 1e6] });
 const count = (name: string, meaning: string) => column(name, 'integer', meaning, { range: [0, 2e9] });

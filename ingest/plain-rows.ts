@@ -1,6 +1,6 @@
 // Rows of CSV in which no cell is quoted, which is most of all numbers: cut at line breaks and delimiters, a quarter of
 // the work of a parser. Hides rows that are cut between two pieces.
-import type { CsvBatch } from './csv.ts';
+import type { CsvBatch } from './csv-batch.ts';
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;

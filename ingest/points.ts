@@ -1,6 +1,6 @@
 // What long and wide files have in common: where their points go, and how a row that is none is told from a bad one.
 import type { Transaction } from '../kernel/database.ts';
-import type { CsvBatch } from './csv.ts';
+import type { CsvBatch } from './csv-batch.ts';
 import type { PointDates } from './dates.ts';
 import { IngestFailure } from './failure.ts';
 import type { Rejects } from './rejects.ts';

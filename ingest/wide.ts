@@ -1,5 +1,5 @@
 // Wide files of observations: one row a date, one column a series. An empty cell states nothing.
-import type { CsvBatch } from './csv.ts';
+import type { CsvBatch } from './csv-batch.ts';
 import { sourceColumns, type ColumnOptions } from './columns.ts';
 import { isPrintable, seriesIdPattern } from './cells.ts';
 import { expectedDate } from './dates.ts';

@@ -1,7 +1,8 @@
 // Whatever stands in a file, a load ends by refusing rows, or with them stored: never with a failure of the database.
 import test from 'ava';
 import type { Column } from '../../ingest/cells.ts';
-import { datasets, type Dataset } from '../../ingest/datasets.ts';
+import type { Dataset } from '../../ingest/dataset.ts';
+import { datasets } from '../../ingest/datasets.ts';
 import { failureOf, loadCsv, openIngestDatabase, rejectsOf, rowCounts } from './loading.ts';
 
 const database = await openIngestDatabase(test);
