@@ -82,8 +82,9 @@ export async function listen(server: Server, host: string, port: number): Promis
 const closeIdleEveryMs = 20;
 
 /**
- * Stops listening, and waits for requests under way, until each response has said `close`. A connection is closed when it falls idle; what still comes on it is
- * answered, and told that it was the last: who calls again and again on one connection would else never let the server end.
+ * Stops listening, and waits for requests under way, until each response has said `close`. A connection is closed when it falls
+ * idle; what still comes on it is answered, and told that it was the last: who calls again and again on one connection would else
+ * never let the server end.
  */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve, reject) => {
