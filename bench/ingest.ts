@@ -21,7 +21,12 @@ export async function run(): Promise<void> {
     args: process.argv.slice(3),
     options: { rows: { type: 'string', default: '1000000' } },
   });
-  const series = Math.ceil(Number(values.rows) / pointsPerSeries);
+  await compareWithCopy(Number(values.rows));
+}
+
+/** @param rowsLeast the size of the file. */
+export async function compareWithCopy(rowsLeast: number): Promise<void> {
+  const series = Math.ceil(rowsLeast / pointsPerSeries);
   const rows = series * pointsPerSeries;
   const postgres = await startBenchPostgres();
   try {

@@ -1,4 +1,5 @@
-// What a series call costs: against bare node:http, at an old vintage, among a million series, and as a long stream.
+// What a series costs: to load, against \copy, as `ingest` measures it; to call, against bare node:http, at an old vintage, among a
+// million series, and as a long stream.
 // Pairs run in turn in one run; what is trusted most is CPU time. `--observations N` sizes the large database (10,000,000).
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { parseArgs } from 'node:util';
 import zlib from 'node:zlib';
 import type pg from 'pg';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
+import { compareWithCopy } from './ingest.ts';
 import { ask, type Load } from './instruments/client.ts';
 import { leaveMeasuredCore } from './instruments/cores.ts';
 import { figuresOf, inTurn, print, printRow, ratios, shown } from './instruments/figures.ts';
@@ -20,6 +22,7 @@ const rounds = 5;
 const points = 300;
 const vintages = 2_001;
 const streamedRows = 1_000_000;
+const ingestedRows = 1_000_000;
 
 const seal = createSealer(identitySecret, 'data-api');
 
@@ -29,6 +32,7 @@ export async function run(): Promise<void> {
     args: process.argv.slice(3),
     options: { observations: { type: 'string', default: '10000000' } },
   });
+  await compareWithCopy(ingestedRows); // on all cores
   leaveMeasuredCore();
   const postgres = await startBenchPostgres();
   try {
