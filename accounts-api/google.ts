@@ -14,7 +14,15 @@ import type { SignInDeps } from './deps.ts';
 import { sendOne } from './envelope.ts';
 import { noParameters } from './fields.ts';
 import { accountOf, link, type Refusal } from './google-account.ts';
-import { insertFlow, storeCode, takeCode, takeFlow } from './google.sql.ts';
+import {
+  deleteFlowsOf,
+  holdLinkTarget,
+  insertLinkFlow,
+  insertSignInFlow,
+  storeCode,
+  takeCode,
+  takeFlow,
+} from './google.sql.ts';
 import { deleteIdentitiesOf } from './identities.sql.ts';
 import { createOpenId, type FlowSecrets, type OpenId } from './openid.ts';
 import { openSession, requireFresh } from './sessions.ts';
@@ -66,7 +74,7 @@ function start(deps: SignInDeps, openId: OpenId): Handler {
   return async (request, response) => {
     refuseHead(request);
     const { return_to } = parseQuery(startQuery, request.url);
-    const url = await begin(deps, openId, response, { returnTo: return_to, linkAccountId: null });
+    const url = await begin(deps, openId, response, { returnTo: return_to, sessionId: null });
     redirect(response, url);
   };
 }
@@ -77,28 +85,27 @@ function beginLink(deps: SignInDeps, openId: OpenId): Handler {
     const caller = signedInOf(call);
     const { return_to } = parseQuery(startQuery, request.url);
     await requireFresh(deps, caller);
-    const flow = { returnTo: return_to, linkAccountId: caller.accountId };
+    const flow = { returnTo: return_to, sessionId: caller.sessionId };
     sendOne(response, 200, { url: await begin(deps, openId, response, flow) });
   };
 }
 
+/** Stores a flow and binds it to the browser. @param sessionId that of the account to link; null: to sign in. @returns Google's URL. */
 async function begin(
   deps: SignInDeps,
   openId: OpenId,
   response: Response,
-  { returnTo, linkAccountId }: { returnTo: string; linkAccountId: string | null },
+  { returnTo, sessionId }: { returnTo: string; sessionId: string | null },
 ): Promise<string> {
   const cookie = randomBytes(32).toString('base64url');
   const state = randomBytes(32).toString('base64url');
   const url = await openId.authorizationUrl(secretsOf(state, cookie));
   const expiresAt = new Date(deps.clock.now().getTime() + flowLastsMs);
-  await insertFlow(deps.db, {
-    stateHash: sha256(state),
-    cookieHash: sha256(cookie),
-    returnTo,
-    linkAccountId,
-    expiresAt,
-  });
+  const flow = { stateHash: sha256(state), cookieHash: sha256(cookie), returnTo, expiresAt };
+  if (sessionId === null) await insertSignInFlow(deps.db, flow);
+  else if (!(await insertLinkFlow(deps.db, flow, sessionId))) {
+    fail('unauthorized', 'The session has ended: sign in again.');
+  }
   setCookie(deps, response, cookie, flowLastsMs / 1000);
   return url;
 }
@@ -139,6 +146,7 @@ function callback(deps: SignInDeps, openId: OpenId): Handler {
     const result = await deps.db.sequelize
       .transaction(async (transaction): Promise<string> => {
         if (linkTo !== null) {
+          if (!(await holdLinkTarget(deps.db, transaction, stateHash))) return refused('expired');
           const linked = await link(deps, transaction, { accountId: linkTo, identity, ip: visit.ip });
           return 'refusal' in linked ? refused('identity_taken') : 'google_linked=1';
         }
@@ -190,6 +198,7 @@ function unlink(deps: SignInDeps): Handler {
     await deps.db.sequelize.transaction(async (transaction) => {
       const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
       if (count === 0) fail('not_found', 'The account is not linked to Google.');
+      await deleteFlowsOf(deps.db, transaction, accountId); // after the identity: a code minted meanwhile ends too
       await deps.db.auditEvents.create(
         { at, accountId, ...caller.actor, action: 'google.unlinked', subject: accountId, detail: {} },
         { transaction },
@@ -201,7 +210,7 @@ function unlink(deps: SignInDeps): Handler {
   };
 }
 
-function refused(refusal: Refusal): string {
+function refused(refusal: Refusal | 'expired'): string {
   return `google_error=${refusal}`;
 }
 

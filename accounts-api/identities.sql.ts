@@ -14,14 +14,14 @@ export async function selectLinked(
   return new Set(rows.map((row) => row.account_id));
 }
 
-/** The account of an identity, or null. */
+/** The account of an identity, or null. The identity stays what it is until the transaction ends. */
 export async function selectAccountIdOf(
   db: AccountsDatabase,
   transaction: Transaction,
   { issuer, subject }: { issuer: string; subject: string },
 ): Promise<string | null> {
   const rows = await db.sequelize.query<{ account_id: string }>(
-    'select account_id from accounts.identities where issuer = $1 and subject = $2',
+    'select account_id from accounts.identities where issuer = $1 and subject = $2 for key share',
     { bind: [issuer, subject], type: QueryTypes.SELECT, transaction },
   );
   return rows[0]?.account_id ?? null;

@@ -9,7 +9,7 @@ import { findAccount, operator } from './operator.ts';
 import { replacePassword } from './password-change.ts';
 import { requireGoodPassword } from './password-rules.ts';
 import { createPasswords } from './passwords.ts';
-import { deleteSessionsOf } from './sessions.sql.ts';
+import { endSessionsOf } from './sessions.sql.ts';
 
 /**
  * Gives an account a password. Its sessions and mailed links end; its holder is told by mail.
@@ -56,7 +56,7 @@ export async function setStatus(
     if (!(await holdAccount(deps, transaction, account))) failChanged();
     const credentialVersion = account.credentialVersion + 1;
     await account.update({ status, credentialVersion }, { transaction });
-    await deleteSessionsOf(deps.db, transaction, account.id, null);
+    await endSessionsOf(deps.db, transaction, account.id, null);
     const action = status === 'disabled' ? 'account.disabled' : 'account.enabled';
     const { id: accountId } = account;
     await deps.db.auditEvents.create(

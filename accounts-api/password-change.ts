@@ -17,7 +17,7 @@ import type { Account } from './models/account.ts';
 import type { Actor } from './models/audit-event.ts';
 import { requireGoodPassword } from './password-rules.ts';
 import { openSession, requireFresh } from './sessions.ts';
-import { deleteSessionsOf } from './sessions.sql.ts';
+import { endSessionsOf } from './sessions.sql.ts';
 import { visitor } from './sign-up.ts';
 import { revokeUnprovenAccess } from './unproven.sql.ts';
 import { visitOf } from './visit.ts';
@@ -137,7 +137,7 @@ export async function replacePassword(
   const at = deps.clock.now();
   const action = account.passwordHash === null ? 'password.set' : 'password.changed';
   await account.update({ passwordHash, credentialVersion: account.credentialVersion + 1 }, { transaction });
-  await deleteSessionsOf(deps.db, transaction, account.id, null);
+  await endSessionsOf(deps.db, transaction, account.id, null);
   await deps.db.auditEvents.create(
     {
       at,

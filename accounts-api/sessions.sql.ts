@@ -1,6 +1,7 @@
 // The statements about sessions. A session that has ended has no row.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from './database.ts';
+import { deleteFlowsOf } from './google.sql.ts';
 
 /** How long a session lasts without a call, and in all. */
 export const idleHours = 24;
@@ -119,13 +120,24 @@ export async function deleteSession(
   return rows.length === 1;
 }
 
-/** Ends all sessions of an account but one. @param exceptId null: all. @returns how many. */
-export async function deleteSessionsOf(
+/**
+ * Ends all sessions of an account but one, and what could still open another or link a stranger: its flows to Google and their
+ * codes. The account is held first, so that a sign-in under way is over by now or finds that it came too late.
+ * @param exceptId null: all.
+ * @returns how many sessions.
+ */
+export async function endSessionsOf(
   db: AccountsDatabase,
   transaction: Transaction,
   accountId: string,
   exceptId: string | null,
 ): Promise<number> {
+  await db.sequelize.query('select from accounts.accounts where id = $1 for no key update', {
+    bind: [accountId],
+    type: QueryTypes.SELECT,
+    transaction,
+  });
+  await deleteFlowsOf(db, transaction, accountId);
   const rows = await db.sequelize.query(
     'delete from accounts.sessions where account_id = $1 and id is distinct from $2 returning true',
     { bind: [accountId, exceptId], type: QueryTypes.SELECT, transaction },

@@ -11,7 +11,7 @@ import { sendList, sendOne } from './envelope.ts';
 import { noParameters } from './fields.ts';
 import {
   deleteSession,
-  deleteSessionsOf,
+  endSessionsOf,
   insertSession,
   selectAuthTime,
   selectSessionsOf,
@@ -110,7 +110,7 @@ export function deleteOtherSessions(deps: Deps): Handler {
     const { accountId, sessionId, actor } = signedInOf(call);
     parseQuery(noParameters, request.url);
     const ended = await deps.db.sequelize.transaction(async (transaction) => {
-      const count = await deleteSessionsOf(deps.db, transaction, accountId, sessionId);
+      const count = await endSessionsOf(deps.db, transaction, accountId, sessionId);
       await deps.db.auditEvents.create(
         {
           at: deps.clock.now(),

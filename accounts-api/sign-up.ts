@@ -16,7 +16,7 @@ import { selectMailToken, spendMailToken, type MailTokenRow } from './mail-token
 import type { Actor } from './models/audit-event.ts';
 import { requireGoodPassword } from './password-rules.ts';
 import { openSession, type SessionAnswer } from './sessions.ts';
-import { deleteSessionsOf } from './sessions.sql.ts';
+import { endSessionsOf } from './sessions.sql.ts';
 import { deleteSignup, insertSignup, selectSignup } from './signups.sql.ts';
 import { visitOf, type Visit } from './visit.ts';
 
@@ -148,7 +148,7 @@ async function confirmAddress(
       if (!(await spendMailToken(deps.db, transaction, hash, link.purpose, now))) failGone();
       const credentialVersion = account.credentialVersion + 1;
       await account.update({ email: link.email, emailVerifiedAt: now, credentialVersion }, { transaction });
-      await deleteSessionsOf(deps.db, transaction, account.id, null);
+      await endSessionsOf(deps.db, transaction, account.id, null);
       await deps.db.auditEvents.create(
         {
           at: now,

@@ -108,10 +108,14 @@ for (const [where, redisUrl] of stores) {
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
       const ip = somewhere();
-      const results = await Promise.allSettled(
-        Array.from({ length: 1000 }, () => throttle.signIn({ email: someone(), ip }, wrong)),
-      );
-      t.is(results.filter(({ status }) => status === 'fulfilled').length, 30);
+      let compared = 0;
+      // Twenty at a time: a thousand at once outwait the deadline of a Redis on a busy machine, and are counted elsewhere.
+      for (let round = 0; round < 50; round += 1) {
+        const tries = Array.from({ length: 20 }, () => throttle.signIn({ email: someone(), ip }, wrong));
+        const results = await Promise.allSettled(tries);
+        compared += results.filter(({ status }) => status === 'fulfilled').length;
+      }
+      t.is(compared, 30);
     },
   );
 

@@ -4,9 +4,10 @@ import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
 import { fakeClock } from '../harness.ts';
 import { startRooms } from '../rooms.ts';
-import { newPassword, startMailbox } from '../sign-in.ts';
+import { newEmail, newPassword, startMailbox } from '../sign-in.ts';
+import { browserOf, from, person, type Flow } from './google-browser.ts';
 import { otherKey, publicPem, startOddIssuer, startRealIssuer, type Claims } from './issuers.ts';
-import { codeOf, peopleOf, sessionIn, type Answer } from './people.ts';
+import { codeOf, peopleOf, sessionIn } from './people.ts';
 
 const clock = fakeClock(new Date().toISOString());
 const [mailbox, real, odd] = [await startMailbox(), await startRealIssuer(), await startOddIssuer()];
@@ -20,69 +21,10 @@ test.after.always(async () => {
 });
 const { ask, get, post } = peopleOf(rooms);
 
-let made = 0;
-const from = () => ({ 'x-forwarded-for': `203.0.113.${(made += 1)}` });
-
-interface Flow {
-  cookie: string;
-  authorization: URL;
-  state: string;
-  nonce: string;
-}
-
-async function begin(on = rooms, query = ''): Promise<Flow> {
-  const answer = await on.call(`/auth/google/start${query}`, { redirect: 'manual', headers: from() });
-  return flowOf(answer, answer.headers.get('location') ?? '');
-}
-
-function flowOf(answer: Answer, url: string): Flow {
-  const cookie = /^([^;]+);/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
-  const authorization = new URL(url);
-  const param = (name: string) => authorization.searchParams.get(name) ?? '';
-  return { cookie, authorization, state: param('state'), nonce: param('nonce') };
-}
-
-/** Comes back from Google with a code. @returns the fragment of the page where the browser ends up. */
-async function comeBack(
-  flow: Pick<Flow, 'cookie' | 'state'>,
-  query = `code=c&state=${flow.state}`,
-): Promise<{ location: string; result: URLSearchParams }> {
-  const answer = await rooms.call(`/auth/google/callback?${query}`, {
-    redirect: 'manual',
-    headers: { ...from(), cookie: flow.cookie },
-  });
-  const location = answer.headers.get('location') ?? '';
-  return { location, result: new URLSearchParams(location.split('#')[1] ?? '') };
-}
-
-/** Signs in with the given claims: the session, or the error. */
-async function signIn(
-  claims: Claims,
-): Promise<{ session: string; error: null } | { session: null; error: string }> {
-  const flow = await begin();
-  odd.idToken = (proper, sign) => sign({ ...proper, nonce: flow.nonce, ...claims });
-  const { result } = await comeBack(flow);
-  const code = result.get('google_code');
-  if (code === null) return { session: null, error: result.get('google_error') ?? '' };
-  const headers = { cookie: flow.cookie, ...from() };
-  return {
-    session: sessionIn(await ask('POST', '/auth/google/exchange', { body: { code }, headers })),
-    error: null,
-  };
-}
-
-const person = () => {
-  made += 1;
-  return {
-    sub: `sub-${made}`,
-    email: `person-${made}@gmail.com`,
-    email_verified: true,
-    name: `Person ${made}`,
-  };
-};
+const { begin, beginLink, comeBack, comeBackAs, exchange, signIn } = browserOf(rooms, odd);
 
 test.serial('a stranger with a Google account signs in, end to end against a real server', async (t) => {
-  const flow = await begin(realRooms, '?return_to=/dashboard/keys');
+  const flow = await browserOf(realRooms, odd).begin('?return_to=/dashboard/keys');
   t.is(flow.authorization.searchParams.get('code_challenge_method'), 'S256');
   t.is(flow.authorization.searchParams.get('scope'), 'openid email profile');
   // oidc-provider wants consent asked for; Google's own page asks which account.
@@ -145,7 +87,7 @@ test.serial(
     t.truthy((await signIn(gmail)).session);
     t.regex((await mailbox.next(gmail.email, 'Google was linked')).text, /added/);
 
-    const elsewhere = { ...person(), email: `elsewhere-${made}@example.org` };
+    const elsewhere = { ...person(), email: newEmail() };
     await proved(elsewhere.email);
     t.is((await signIn(elsewhere)).error, 'link_needed', 'Google does not run that mailbox');
     t.truthy((await signIn({ ...elsewhere, hd: 'example.org' })).session, 'a hosted domain does');
@@ -279,8 +221,6 @@ test.serial(
       t.regex(location, /^https:\/\/almanac\.example\/dashboard#google_code=[\w-]{43}$/);
       return { flow, code: result.get('google_code') ?? '' };
     };
-    const exchange = (code: string, cookie: string) =>
-      ask('POST', '/auth/google/exchange', { body: { code }, headers: { cookie, ...from() } });
     const { flow, code } = await codeFor();
     t.is(codeOf(await exchange(code, '')), 'gone');
     t.is(codeOf(await exchange(code, (await begin()).cookie)), 'gone');
@@ -349,17 +289,11 @@ test.serial(
   'Google is linked by hand with a fresh session, unlinked with a password, and never the last way in',
   async (t) => {
     const claims = person();
-    const [email, password] = [`by-hand-${made}@example.org`, newPassword()];
+    const [email, password] = [newEmail(), newPassword()];
     const session = sessionIn(
       await ask('POST', '/auth/signup', { body: { email, password }, headers: from() }),
     );
-    const linkWith = async (token: string) => {
-      const answer = await ask('POST', '/auth/google/link', { session: token, headers: from() });
-      t.is(answer.status, 200, answer.text);
-      const flow = flowOf(answer, (answer.json as { data: { url: string } }).data.url);
-      odd.idToken = (proper, sign) => sign({ ...proper, ...claims, nonce: flow.nonce });
-      return (await comeBack(flow)).result;
-    };
+    const linkWith = async (token: string) => comeBackAs(claims, await beginLink(token));
     t.is((await linkWith(session)).get('google_linked'), '1');
     t.truthy((await signIn(claims)).session, 'with the identity alone');
     const other = sessionIn(

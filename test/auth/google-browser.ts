@@ -1,0 +1,87 @@
+// A browser that goes to Google and comes back, for tests: begins flows, answers them with any claims, exchanges codes.
+import type { Rooms } from '../rooms.ts';
+import type { Claims, OddIssuer } from './issuers.ts';
+import { peopleOf, sessionIn, type Answer } from './people.ts';
+
+/** A flow under way, as the browser that began it knows it. */
+export interface Flow {
+  cookie: string;
+  authorization: URL;
+  state: string;
+  nonce: string;
+}
+
+let hosts = 0;
+/** Another client IP each time, so that no test meets the limits of one. */
+export const from = () => ({ 'x-forwarded-for': `203.0.113.${(hosts += 1) % 250}` });
+
+let made = 0;
+/** Claims of somebody new, whose address Google runs and vouches for. */
+export const person = () => {
+  made += 1;
+  return {
+    sub: `sub-${made}`,
+    email: `person-${made}@gmail.com`,
+    email_verified: true,
+    name: `Person ${made}`,
+  };
+};
+
+/** The flow that an answer began. @param url where it sends the browser. */
+export function flowOf(answer: Answer, url: string): Flow {
+  const cookie = /^([^;]+);/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
+  const authorization = new URL(url);
+  const param = (name: string) => authorization.searchParams.get(name) ?? '';
+  return { cookie, authorization, state: param('state'), nonce: param('nonce') };
+}
+
+/** What a browser does against rooms whose Google is an issuer of the tests. */
+export function browserOf(rooms: Pick<Rooms, 'call'>, issuer: OddIssuer) {
+  const { ask } = peopleOf(rooms);
+
+  /** Comes back from Google with a code. @returns the page where the browser ends up, and what stands behind its `#`. */
+  async function comeBack(
+    flow: Pick<Flow, 'cookie' | 'state'>,
+    query = `code=c&state=${flow.state}`,
+  ): Promise<{ location: string; result: URLSearchParams }> {
+    const answer = await rooms.call(`/auth/google/callback?${query}`, {
+      redirect: 'manual',
+      headers: { ...from(), cookie: flow.cookie },
+    });
+    const location = answer.headers.get('location') ?? '';
+    return { location, result: new URLSearchParams(location.split('#')[1] ?? '') };
+  }
+
+  async function begin(query = ''): Promise<Flow> {
+    const answer = await rooms.call(`/auth/google/start${query}`, { redirect: 'manual', headers: from() });
+    return flowOf(answer, answer.headers.get('location') ?? '');
+  }
+
+  async function beginLink(session: string): Promise<Flow> {
+    const answer = await ask('POST', '/auth/google/link', { session, headers: from() });
+    if (answer.status !== 200) throw new Error(`No link begins: ${answer.status} ${answer.text}`);
+    return flowOf(answer, (answer.json as { data: { url: string } }).data.url);
+  }
+
+  /** Makes Google answer a flow with these claims, and comes back. */
+  async function comeBackAs(claims: Claims, flow: Flow): Promise<URLSearchParams> {
+    issuer.idToken = (proper, sign) => sign({ ...proper, nonce: flow.nonce, ...claims });
+    return (await comeBack(flow)).result;
+  }
+
+  const exchange = (code: string, cookie: string): Promise<Answer> =>
+    ask('POST', '/auth/google/exchange', { body: { code }, headers: { cookie, ...from() } });
+
+  /** Signs in with the given claims: the session, or the error. */
+  async function signIn(
+    claims: Claims,
+  ): Promise<{ session: string; error: null } | { session: null; error: string }> {
+    const flow = await begin();
+    const result = await comeBackAs(claims, flow);
+    const code = result.get('google_code');
+    if (code === null) return { session: null, error: result.get('google_error') ?? '' };
+    return { session: sessionIn(await exchange(code, flow.cookie)), error: null };
+  }
+
+  return { begin, beginLink, comeBack, comeBackAs, exchange, signIn };
+}

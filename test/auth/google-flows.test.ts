@@ -1,0 +1,235 @@
+// Whatever ends access to an account ends its flows to Google too: whoever was thrown out comes back by none of them.
+import { setTimeout } from 'node:timers/promises';
+import test from 'ava';
+import { openJobs } from '../../accounts-api/jobs.ts';
+import { setPassword, setStatus } from '../../accounts-api/operator-access.ts';
+import { parseSessionToken } from '../../kernel/session-token.ts';
+import { silentLog } from '../harness.ts';
+import { startRooms } from '../rooms.ts';
+import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
+import { browserOf, from, person } from './google-browser.ts';
+import { startOddIssuer } from './issuers.ts';
+import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
+
+const [mailbox, issuer] = await Promise.all([startMailbox(), startOddIssuer()]);
+const rooms = await startRooms({
+  mail: { smtpUrl: mailbox.smtpUrl },
+  signIn: { google: issuer.settings },
+  trustedProxyHops: 1,
+});
+const jobs = openJobs(rooms.accounts.db.sequelize, rooms.databaseUrl, silentLog);
+test.after.always(async () => {
+  await jobs.close();
+  await rooms.close();
+  await Promise.all([mailbox.close(), issuer.close()]);
+});
+const operator = { ...rooms.accounts, jobs };
+const { ask } = peopleOf(rooms);
+const { begin, beginLink, comeBack, comeBackAs, exchange, signIn } = browserOf(rooms, issuer);
+
+/** Somebody with a password, signed in twice: the owner, and a thief who has a session of the account. */
+interface Household {
+  email: string;
+  password: string;
+  owner: string;
+  thief: string;
+}
+
+async function newHousehold(): Promise<Household> {
+  const [email, password] = [newEmail(), newPassword()];
+  const body = { email, password };
+  const thief = sessionIn(await ask('POST', '/auth/signup', { body, headers: from() }));
+  const owner = sessionIn(await ask('POST', '/auth/login', { body, headers: from() }));
+  return { email, password, owner, thief };
+}
+
+/** Asks as the owner does, and insists on the status. */
+async function must(
+  status: number,
+  method: string,
+  target: string,
+  { body, session }: { body?: unknown; session?: string } = {},
+): Promise<void> {
+  const answer = await ask(method, target, {
+    headers: from(),
+    ...(body === undefined ? {} : { body }),
+    ...(session === undefined ? {} : { session }),
+  });
+  if (answer.status !== status) throw new Error(`${method} ${target}: ${answer.status} ${answer.text}`);
+}
+
+async function resetByMail({ email }: Household): Promise<void> {
+  await must(202, 'POST', '/auth/forgot-password', { body: { email } });
+  const token = tokenIn(await mailbox.next(email, 'Set a new password'));
+  await must(200, 'POST', '/auth/set-password', { body: { token, password: newPassword() } });
+}
+
+/** What ends access to an account as a whole. */
+const ends: Record<string, (household: Household) => Promise<unknown>> = {
+  'a password change': ({ owner, password }) =>
+    must(200, 'POST', '/auth/change-password', {
+      session: owner,
+      body: { current: password, new: newPassword() },
+    }),
+  'a reset by mail': resetByMail,
+  'the end of all other sessions': ({ owner }) => must(200, 'DELETE', '/auth/sessions', { session: owner }),
+  'a change of the e-mail address': async ({ owner, password }) => {
+    const email = newEmail();
+    await must(200, 'PATCH', '/v1/account', { session: owner, body: { email, password } });
+    const token = tokenIn(await mailbox.next(email));
+    await must(200, 'POST', '/auth/verify-email', { body: { token, password } });
+  },
+  'a password set by the operator': ({ email }) =>
+    setPassword(operator, email, { password: newPassword(), lengthMin: 8 }),
+  'disabling the account': ({ email }) => setStatus(operator, email, 'disabled'),
+  'disabling the account, though it is enabled again': async ({ email }) => {
+    await setStatus(operator, email, 'disabled');
+    await setStatus(operator, email, 'active');
+  },
+  'closing the account': ({ owner }) => must(204, 'DELETE', '/v1/account', { session: owner }),
+};
+
+/** What ends the session that began a link, and with it the flow. */
+const endsOfTheSession: typeof ends = {
+  'signing out': ({ thief }) => must(204, 'POST', '/auth/logout', { session: thief }),
+  'ending that one session': ({ owner, thief }) =>
+    must(204, 'DELETE', `/auth/sessions/${parseSessionToken(thief)?.id}`, { session: owner }),
+};
+
+const newCredentials = `update accounts.accounts set credential_version = credential_version + 1 where email = $1`;
+const disabled = `update accounts.accounts set status = 'disabled' where email = $1`;
+const unlinked = `delete from accounts.identities using accounts.accounts where account_id = id and accounts.email = $1`;
+
+const flowsLeft = (email: string) =>
+  rooms.database.query(
+    `select from accounts.google_flows as flow
+     join accounts.accounts as account on account.id in (flow.link_account_id, flow.code_account_id)
+     where account.email = $1`,
+    [email],
+  );
+
+for (const [what, end] of Object.entries({ ...ends, ...endsOfTheSession })) {
+  test.serial(`a link to Google that has begun does not outlive ${what}`, async (t) => {
+    const household = await newHousehold();
+    const flow = await beginLink(household.thief);
+    await end(household);
+    t.is((await flowsLeft(household.email)).length, 0);
+    const claims = person();
+    t.is((await comeBackAs(claims, flow)).get('google_error'), 'expired');
+    const { session } = await signIn(claims);
+    const opened = await ask('GET', '/v1/account', { session: session ?? '' });
+    t.is(dataIn(opened)['email'], claims.email, 'the identity opens no account but its own');
+  });
+}
+
+for (const [what, end] of Object.entries(ends)) {
+  test.serial(`a code from Google that was not exchanged yet does not outlive ${what}`, async (t) => {
+    const household = await newHousehold();
+    const claims = person();
+    t.is((await comeBackAs(claims, await beginLink(household.owner))).get('google_linked'), '1');
+    const flow = await begin();
+    const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
+    await end(household);
+    t.is((await flowsLeft(household.email)).length, 0);
+    t.is(codeOf(await exchange(code, flow.cookie)), 'gone');
+  });
+}
+
+test.serial('neither a link that has begun nor a code outlives unlinking', async (t) => {
+  const household = await newHousehold();
+  const claims = person();
+  await comeBackAs(claims, await beginLink(household.owner));
+  const [flow, link] = [await begin(), await beginLink(household.thief)];
+  const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
+  await must(204, 'DELETE', '/auth/google/link', { session: household.owner });
+  t.is(codeOf(await exchange(code, flow.cookie)), 'gone');
+  t.is((await comeBackAs(person(), link)).get('google_error'), 'expired');
+});
+
+test.serial(
+  'a stranger who signed up with an address first has no flow left once its owner resets it',
+  async (t) => {
+    const stranger = await newHousehold();
+    const flows = [await beginLink(stranger.thief), await beginLink(stranger.owner)];
+    await resetByMail(stranger);
+    for (const flow of flows) t.is((await comeBackAs(person(), flow)).get('google_error'), 'expired');
+    t.is(codeOf(await ask('POST', '/auth/google/link', { session: stranger.thief })), 'unauthorized');
+  },
+);
+
+test.serial(
+  'an identity that Google vouches for just as it is unlinked opens the account no more',
+  async (t) => {
+    const household = await newHousehold();
+    const claims = person();
+    await comeBackAs(claims, await beginLink(household.owner));
+    const flow = await begin();
+    issuer.idToken = (proper, sign) => sign({ ...proper, nonce: flow.nonce, ...claims });
+    const answered = await whileHeld(household, unlinked, () => comeBack(flow));
+    const opened = await exchange(answered.result.get('google_code') ?? '', flow.cookie);
+    const account = await ask('GET', '/v1/account', { session: sessionIn(opened) });
+    t.is(dataIn(account)['email'], claims.email, 'a new account, not the one that it was taken from');
+  },
+);
+
+test.serial('the end of one session leaves the flows of another', async (t) => {
+  const household = await newHousehold();
+  const flow = await beginLink(household.owner);
+  await endsOfTheSession['signing out']?.(household);
+  t.is((await comeBackAs(person(), flow)).get('google_linked'), '1');
+});
+
+test.serial('new credentials and a disabled account end flows and codes, whoever wrote them', async (t) => {
+  for (const statement of [newCredentials, disabled]) {
+    const household = await newHousehold();
+    const claims = person();
+    await comeBackAs(claims, await beginLink(household.owner));
+    const [flow, link] = [await begin(), await beginLink(household.thief)];
+    const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
+    await rooms.database.query(statement, [household.email]);
+    t.is(codeOf(await exchange(code, flow.cookie)), 'gone', statement);
+    t.is((await comeBackAs(person(), link)).get('google_error'), 'expired', statement);
+  }
+});
+
+test.serial('a link that Google answers just as the password changes comes too late', async (t) => {
+  const household = await newHousehold();
+  const link = await beginLink(household.thief);
+  const claims = person();
+  issuer.idToken = (proper, sign) => sign({ ...proper, nonce: link.nonce, ...claims });
+  const linked = await whileHeld(household, newCredentials, () => comeBack(link));
+  t.is(linked.result.get('google_error'), 'expired');
+});
+
+test.serial('a code that is exchanged just as the password changes comes too late', async (t) => {
+  const household = await newHousehold();
+  const claims = person();
+  await comeBackAs(claims, await beginLink(household.owner));
+  const flow = await begin();
+  const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
+  const answer = await whileHeld(household, newCredentials, () => exchange(code, flow.cookie));
+  t.is(codeOf(answer), 'gone');
+});
+
+/** Runs a call while a change of the account is written and not yet committed, and commits once the call waits for it. */
+async function whileHeld<T>({ email }: Household, statement: string, call: () => Promise<T>): Promise<T> {
+  const answered = new AbortController();
+  const answer = await rooms.database.transaction(async (transaction) => {
+    await transaction.query(statement, [email]);
+    const asked = call().finally(() => answered.abort());
+    for (let tries = 0; !answered.signal.aborted && !(await isSomebodyWaiting()); tries += 1) {
+      if (tries === 1_000) throw new Error('The call neither ends nor waits for the account.');
+      await setTimeout(10);
+    }
+    return { asked };
+  });
+  return answer.asked;
+}
+
+/** Whether a statement in this database waits for a lock. */
+async function isSomebodyWaiting(): Promise<boolean> {
+  const waiting = await rooms.database.query(
+    "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  );
+  return waiting.length > 0;
+}
