@@ -122,7 +122,7 @@ export async function deleteSession(
 
 /**
  * Ends all sessions of an account but one, and what could still open another or link a stranger: its flows to Google and their
- * codes. The account is held first, so that a sign-in under way is over by now or finds that it came too late.
+ * codes. These go first: that waits for a code that is being exchanged, and finds the session that it opens.
  * @param exceptId null: all.
  * @returns how many sessions.
  */
@@ -132,11 +132,6 @@ export async function endSessionsOf(
   accountId: string,
   exceptId: string | null,
 ): Promise<number> {
-  await db.sequelize.query('select from accounts.accounts where id = $1 for no key update', {
-    bind: [accountId],
-    type: QueryTypes.SELECT,
-    transaction,
-  });
   await deleteFlowsOf(db, transaction, accountId);
   const rows = await db.sequelize.query(
     'delete from accounts.sessions where account_id = $1 and id is distinct from $2 returning true',

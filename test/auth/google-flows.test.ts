@@ -165,7 +165,7 @@ test.serial(
     await comeBackAs(claims, await beginLink(household.owner));
     const flow = await begin();
     issuer.idToken = (proper, sign) => sign({ ...proper, nonce: flow.nonce, ...claims });
-    const answered = await whileHeld(household, unlinked, () => comeBack(flow));
+    const answered = await whileHeld([household.email], unlinked, () => comeBack(flow));
     const opened = await exchange(answered.result.get('google_code') ?? '', flow.cookie);
     const account = await ask('GET', '/v1/account', { session: sessionIn(opened) });
     t.is(dataIn(account)['email'], claims.email, 'a new account, not the one that it was taken from');
@@ -197,7 +197,7 @@ test.serial('a link that Google answers just as the password changes comes too l
   const link = await beginLink(household.thief);
   const claims = person();
   issuer.idToken = (proper, sign) => sign({ ...proper, nonce: link.nonce, ...claims });
-  const linked = await whileHeld(household, newCredentials, () => comeBack(link));
+  const linked = await whileHeld([household.email], newCredentials, () => comeBack(link));
   t.is(linked.result.get('google_error'), 'expired');
 });
 
@@ -207,29 +207,55 @@ test.serial('a code that is exchanged just as the password changes comes too lat
   await comeBackAs(claims, await beginLink(household.owner));
   const flow = await begin();
   const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
-  const answer = await whileHeld(household, newCredentials, () => exchange(code, flow.cookie));
+  const answer = await whileHeld([household.email], newCredentials, () => exchange(code, flow.cookie));
   t.is(codeOf(answer), 'gone');
 });
 
-/** Runs a call while a change of the account is written and not yet committed, and commits once the call waits for it. */
-async function whileHeld<T>({ email }: Household, statement: string, call: () => Promise<T>): Promise<T> {
-  const answered = new AbortController();
-  const answer = await rooms.database.transaction(async (transaction) => {
-    await transaction.query(statement, [email]);
-    const asked = call().finally(() => answered.abort());
-    for (let tries = 0; !answered.signal.aborted && !(await isSomebodyWaiting()); tries += 1) {
-      if (tries === 1_000) throw new Error('The call neither ends nor waits for the account.');
-      await setTimeout(10);
-    }
+test.serial('a session that is being opened by a code ends with all others', async (t) => {
+  const household = await newHousehold();
+  const claims = person();
+  await comeBackAs(claims, await beginLink(household.owner));
+  const flow = await begin();
+  const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
+  // The exchange has spent the code and stored the session, and waits to write its audit row.
+  const held = 'lock table accounts.audit_events in share mode';
+  const both = async () => {
+    const exchanging = exchange(code, flow.cookie);
+    await untilWaiting(1);
+    return Promise.all([
+      exchanging,
+      ask('DELETE', '/auth/sessions', { session: household.owner, headers: from() }),
+    ]);
+  };
+  const [exchanged, ended] = await whileHeld([], held, both, 2);
+  t.is(ended.status, 200, ended.text);
+  t.is((await ask('GET', '/v1/account', { session: sessionIn(exchanged) })).status, 401);
+});
+
+/** Runs a call while a statement is done and not yet committed, and commits once the call waits for it or has ended. */
+async function whileHeld<T>(
+  values: unknown[],
+  statement: string,
+  call: () => Promise<T>,
+  waiting = 1,
+): Promise<T> {
+  const held = await rooms.database.transaction(async (transaction) => {
+    await transaction.query(statement, values);
+    const asked = call();
+    await Promise.race([asked, untilWaiting(waiting)]);
     return { asked };
   });
-  return answer.asked;
+  return held.asked;
 }
 
-/** Whether a statement in this database waits for a lock. */
-async function isSomebodyWaiting(): Promise<boolean> {
-  const waiting = await rooms.database.query(
-    "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-  );
-  return waiting.length > 0;
+/** Resolves when so many statements in this database wait for a lock. */
+async function untilWaiting(count: number): Promise<void> {
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    const waiting = await rooms.database.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    if (waiting.length >= count) return;
+    await setTimeout(10);
+  }
+  throw new Error(`Less than ${count} statements wait for a lock.`);
 }
