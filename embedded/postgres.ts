@@ -41,9 +41,13 @@ const stopTimeoutMs = 60_000;
 
 /**
  * Starts the server of `<dataDir>/postgres`, making it on the first call, or joins the one that runs there.
+ * @param more settings of a server that it starts, beside those of postgresql.conf.
  * @throws Error in words for a person where the machine cannot run it.
  */
-export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(
+  dataDir: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<EmbeddedPostgres> {
   const owner = serverOwner();
   const bin = reachableBinaries(await packageDirectory(), owner);
   mkdirSync(dataDir, { recursive: true });
@@ -58,7 +62,7 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
       const stop = () => stopServer(cluster);
       return { url, stop, release: async () => ((await isInUse(url)) ? undefined : stop()) };
     }
-    const error = await launch(bin, cluster, owner);
+    const error = await launch(bin, cluster, owner, more);
     if (error === null) continue;
     // A server that another process is just starting, or a killed one that is still going down, holds the lock file.
     if (!/lock file|shared memory|Address already in use/i.test(error) || Date.now() > deadline) {
@@ -225,13 +229,19 @@ async function join(cluster: string, password: string): Promise<string | null> {
 }
 
 /** Starts a server on a free port. @returns null once it takes connections, else what it said. */
-async function launch(bin: string, cluster: string, owner: Owner): Promise<string | null> {
+async function launch(
+  bin: string,
+  cluster: string,
+  owner: Owner,
+  more: Readonly<Record<string, string>>,
+): Promise<string | null> {
   const port = await freePort();
   const settings = [
     'listen_addresses=127.0.0.1',
     `port=${port}`,
     'unix_socket_directories=',
     'max_connections=200',
+    ...Object.entries(more).map(([name, value]) => `${name}=${value}`),
   ];
   const child = spawn(
     path.join(bin, 'postgres'),

@@ -26,8 +26,8 @@ if (present || (process.getuid?.() === 0 && existsSync('/etc/debian_version'))) 
 
 async function check(): Promise<number> {
   const installation = await createInstallation();
-  const serving = await installation.start();
   try {
+    const serving = await installation.start();
     const script = path.join(projectRoot, 'examples/clients/check.sh');
     const result = spawnSync(script, [installation.url, serving.apiKey ?? ''], {
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -46,7 +46,6 @@ async function check(): Promise<number> {
     process.stdout.write(`the ${examples.length} Python examples of README.md run\n`);
     return 0;
   } finally {
-    await serving.stop();
-    installation.remove();
+    await installation.remove();
   }
 }

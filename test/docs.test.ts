@@ -4,18 +4,12 @@ import path from 'node:path';
 import test from 'ava';
 import { projectRoot } from '../kernel/settings.ts';
 import { examplesOf, runExample } from './docs-examples.ts';
-import { createInstallation, type Installation, type Serving } from './instance.ts';
+import { createInstallation } from './instance.ts';
 
-let installation: Installation;
-let serving: Serving;
-test.before(async () => {
-  installation = await createInstallation();
-  serving = await installation.start();
-});
-test.after.always(async () => {
-  await serving.stop();
-  installation.remove();
-});
+const installation = await createInstallation();
+test.after.always(() => installation.remove());
+let apiKey: string | undefined;
+test.before(async () => void ({ apiKey } = await installation.start()));
 
 const pages = [
   'README.md',
@@ -32,7 +26,7 @@ for (const page of pages) {
       runExample(example, {
         directory,
         url: installation.url,
-        apiKey: serving.apiKey ?? '',
+        apiKey: apiKey ?? '',
         env: installation.env,
       });
     }

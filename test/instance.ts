@@ -1,12 +1,15 @@
 // An installation as an operator has it: `almanac start` as a process of its own, in a directory of its own, on a free
 // port; the command line beside it. Hides processes: what tests see is what an operator and a client see.
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../kernel/settings.ts';
+import { startChild, startServing, type Child } from './processes.ts';
+import { endProcesses } from './run-processes.ts';
 import { keepLogLines } from './traces.ts';
+import { within } from './until.ts';
 
 export interface Installation {
   /** The gateway's address, the same for every start. */
@@ -20,10 +23,12 @@ export interface Installation {
   run(...words: string[]): Promise<{ code: number | null; output: string }>;
   /** Runs `almanac …`. @throws Error with what it printed where it does not end with 0. */
   almanac(...words: string[]): Promise<string>;
-  /** Starts `almanac …` and hands over the process, for those who want to end it. */
-  spawn(...words: string[]): ChildProcess;
-  /** Removes the directory. */
-  remove(): void;
+  /** Starts `almanac …` and hands it over, for those who want to end it. */
+  spawn(...words: string[]): Child;
+  /** Ends whatever of it still runs, its PostgreSQL too, in whatever state. */
+  end(): Promise<void>;
+  /** Ends it, and removes the directory. */
+  remove(): Promise<void>;
 }
 
 export interface Serving {
@@ -37,14 +42,17 @@ export interface Serving {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-const startTimeoutMs = 120_000;
+const commandWithinMs = 120_000;
+// The greeting's end.
+const greeted = /\nAPI: [^]*\n\n$/;
 
+/** A teardown calls `remove()`, registered before anything is started. */
 export async function createInstallation(env: Record<string, string> = {}): Promise<Installation> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-installation-'));
   chmodSync(directory, 0o755); // where root runs this, PostgreSQL's own user must get in
   const dataDir = path.join(directory, 'data');
   const port = await freePort();
-  const environment = {
+  const environment: NodeJS.ProcessEnv = {
     ...process.env,
     DATABASE_URL: '',
     REDIS_URL: '',
@@ -52,17 +60,22 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
     PORT: String(port),
     ...env,
   };
+  const program = path.join(projectRoot, 'almanac.js');
+  const options = (words: readonly string[]) => ({
+    name: `almanac ${words.join(' ')}`,
+    cwd: directory,
+    env: environment,
+  });
   const spawnAlmanac = (...words: string[]) =>
-    spawn(process.execPath, [path.join(projectRoot, 'almanac.js'), ...words], {
-      cwd: directory,
-      env: environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    keepLog(startChild(process.execPath, [program, ...words], options(words)));
   const run = async (...words: string[]) => {
     const child = spawnAlmanac(...words);
-    const output = collect(child);
-    const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-    return { code, output: output.text };
+    const code = await within(`${options(words).name} ends`, child.ended, commandWithinMs);
+    return { code, output: child.output() };
+  };
+  const end = async () => {
+    const left = await endProcesses({ mark: `DATA_DIR=${dataDir}`, directory });
+    if (left.length > 0) throw new Error(`These do not end: ${JSON.stringify(left)}`);
   };
   return {
     url: `http://127.0.0.1:${port}`,
@@ -70,59 +83,53 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
     env: environment,
     run,
     spawn: spawnAlmanac,
-    start: () => serving(spawnAlmanac('start')),
+    async start() {
+      const words = [program, 'start'];
+      const child = keepLog(await startServing(greeted, process.execPath, words, options(['start'])));
+      const output = child.output();
+      return {
+        apiKey: /^API key: (pk_live_\w+)$/m.exec(output)?.[1],
+        output,
+        printed: child.output,
+        process: child.process,
+        stop: (signal = 'SIGINT') => child.end(signal),
+      };
+    },
     async almanac(...words) {
       const { code, output } = await run(...words);
       if (code !== 0) throw new Error(`almanac ${words.join(' ')} ended with ${code}:\n${output}`);
       return output;
     },
-    remove: () => rmSync(directory, { recursive: true, force: true }),
-  };
-}
-
-async function serving(child: ChildProcess): Promise<Serving> {
-  const output = collect(child);
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`almanac start does not serve:\n${output.text}`)),
-      startTimeoutMs,
-    );
-    child.once('close', (code) => reject(new Error(`almanac start ended with ${code}:\n${output.text}`)));
-    child.stdout?.on('data', () => {
-      if (!output.text.includes('\nAPI: ') || !output.text.endsWith('\n\n')) return; // the greeting's end
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-  return {
-    apiKey: /^API key: (pk_live_\w+)$/m.exec(output.text)?.[1],
-    output: output.text,
-    printed: () => output.text,
-    process: child,
-    stop(signal = 'SIGINT') {
-      child.kill(signal);
-      return ended;
+    end,
+    async remove() {
+      await end();
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
-function collect(child: ChildProcess): { text: string } {
-  const output = { text: '' };
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
-  }
-  child.once('close', () => keepLogLines(output.text));
-  return output;
+function keepLog<T extends Child>(child: T): T {
+  void child.ended.then(() => keepLogLines(child.output()));
+  return child;
 }
 
-/** A port that was free a moment ago. */
+// Below the range that outgoing connections take their ports from: still free when a server binds it, and after a restart.
+const [firstPort, lastPort] = [12_000, 30_000];
+
+/** A port of the loopback interface that nobody listens on. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort));
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+  throw new Error(`No port from ${firstPort} to ${lastPort} is free.`);
 }
 
 /** A file with the project's plans at a rate that no test reaches; for PLANS_FILE. */

@@ -1,10 +1,10 @@
 // Private Redis servers for tests that kill, stall or empty one.
-import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient } from 'redis';
 import { freePort } from './instance.ts';
+import { startServing } from './processes.ts';
 
 export interface PrivateRedis {
   url: string;
@@ -18,7 +18,7 @@ export interface PrivateRedis {
   kill(): Promise<void>;
   /** Starts it again on its port, empty. */
   restart(): Promise<void>;
-  /** Ends it and removes what it left. */
+  /** Ends it, stalled or not, and removes what it left. */
   stop(): Promise<void>;
 }
 
@@ -27,13 +27,16 @@ export async function startRedis(...options: string[]): Promise<PrivateRedis> {
   const port = await freePort();
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-redis-'));
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory, ...options];
-  let server = await launch(args);
+  const launch = () =>
+    startServing(/Ready to accept connections/, 'redis-server', args, { name: 'redis-server' });
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  let server = await launch().catch((error: unknown) => {
+    remove();
+    throw error;
+  });
   const url = `redis://127.0.0.1:${port}`;
   async function kill(): Promise<void> {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    server.kill('SIGKILL');
-    await ended;
+    await server.end('SIGKILL');
   }
   return {
     url,
@@ -47,28 +50,16 @@ export async function startRedis(...options: string[]): Promise<PrivateRedis> {
         client.destroy();
       }
     },
-    stall: () => void server.kill('SIGSTOP'),
-    goOn: () => void server.kill('SIGCONT'),
+    stall: () => void server.process.kill('SIGSTOP'),
+    goOn: () => void server.process.kill('SIGCONT'),
     kill,
     async restart() {
       await kill();
-      server = await launch(args);
+      server = await launch();
     },
     async stop() {
       await kill();
-      rmSync(directory, { recursive: true });
+      remove();
     },
   };
-}
-
-async function launch(args: readonly string[]): Promise<ChildProcess> {
-  const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
-    server.stdout.on('data', (chunk: Buffer) => {
-      if (/Ready to accept connections|Running mode=sentinel/.test(chunk.toString())) resolve();
-    });
-  });
-  return server;
 }

@@ -1,36 +1,62 @@
-// The test run: a private PostgreSQL with a migrated template, a private Redis, then AVA; all of it stopped at the end.
-// Arguments are passed on to AVA. In CI a skipped test fails the run.
+// The test run: a private PostgreSQL with a migrated template, a private Redis, then AVA; nothing of it outlives the run, however
+// that ends. Arguments are passed on to AVA. In CI a skipped test fails the run.
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { projectRoot } from '../kernel/settings.ts';
+import { startGuard, type Guard } from './guard.ts';
+import { processesOf } from './run-processes.ts';
 import { startServers } from './servers.ts';
 import { findLeaks, readRedis } from './traces.ts';
 
-// Everything that a test or one of its processes puts into the directory for temporary files goes with this one.
-const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
-chmodSync(directory, 0o755); // the server's user must reach it where root runs the tests
-const temporary = path.join(directory, 'tmp');
-mkdirSync(temporary);
-chmodSync(temporary, 0o1777);
-const servers = await startServers(directory);
-try {
+const stopped = stopSignal();
+const guard = await startGuard();
+Object.assign(process.env, guard.env);
+const outcome = await Promise.race([stopped, runTests(guard)]).finally(guard.end);
+if (typeof outcome === 'number') process.exit(outcome);
+// Whoever started the run sees it ended by the signal that ended it.
+process.removeAllListeners(outcome);
+process.kill(process.pid, outcome);
+
+/** Resolves when the run is told to end: by a signal, or by the end of the npm that started it, which when killed tells nobody. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const stop = (signal: NodeJS.Signals) => {
+      process.on('uncaughtException', () => undefined); // what is under way fails as its servers go
+      resolve(signal);
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+    const npm = Number(process.env['TEST_PARENT_PID']);
+    if (npm > 0) setInterval(() => process.ppid !== npm && stop('SIGTERM'), 250).unref();
+  });
+}
+
+/** @returns the exit code. */
+async function runTests({ directory }: Guard): Promise<number> {
   const traces = path.join(directory, 'traces');
   mkdirSync(traces);
-  const code = await runAva({ ...servers.env, TMPDIR: temporary, TEST_TRACES: traces });
-  // A run that failed, or was stopped together with its servers, has failed whatever it left behind.
-  process.exitCode = code === 0 && (await holdsSecrets(traces)) ? 1 : code;
-} finally {
+  const servers = await startServers(directory);
+  const code = await runAva({ ...servers.env, TEST_TRACES: traces });
+  const holds = code === 0 && (await holdsSecrets(traces, servers.env.TEST_REDIS_URL));
   await servers.stop();
-  rmSync(directory, { recursive: true, force: true });
+  const isLeft = await leavesProcesses();
+  return code === 0 && (holds || isLeft) ? 1 : code;
+}
+
+/** Names the processes that tests have started and not ended. A moment is theirs: some were only just told to. */
+async function leavesProcesses(): Promise<boolean> {
+  for (const giveUpAtMs = performance.now() + 5_000; ; await pause(50)) {
+    const left = processesOf(guard);
+    if (left.length > 0 && performance.now() < giveUpAtMs) continue;
+    for (const { pid, command } of left) process.stdout.write(`LEFT RUNNING: process ${pid}, ${command}\n`);
+    return left.length > 0;
+  }
 }
 
 /** Says where a secret stands in what the run left: rows, log lines, Redis. @returns whether one does. */
-async function holdsSecrets(traces: string): Promise<boolean> {
-  const { leaks, secrets, bytes } = findLeaks(traces, [
-    { name: 'redis', text: await readRedis(servers.env.TEST_REDIS_URL) },
-  ]);
+async function holdsSecrets(traces: string, redisUrl: string): Promise<boolean> {
+  const { leaks, secrets, bytes } = findLeaks(traces, [{ name: 'redis', text: await readRedis(redisUrl) }]);
   for (const { what, where } of leaks.slice(0, 20)) process.stdout.write(`LEAK: ${what} in ${where}\n`);
   const searched = `${(bytes / 1e6).toFixed(1)} MB of rows and log lines searched for ${secrets} noted secrets`;
   process.stdout.write(`${searched} and the forms of all others: ${leaks.length} found\n`);
@@ -44,9 +70,6 @@ async function runAva(env: Record<string, string>): Promise<number> {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // Stopped from outside, the run still ends in good order: servers and directories are not left behind.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => child.kill('SIGTERM'));
   let tail = '';
   child.stdout.on('data', (chunk: Buffer) => {
     process.stdout.write(chunk);

@@ -1,11 +1,11 @@
 // The servers of a test run: a private PostgreSQL with a migrated template, and a private Redis, on free ports of the
 // loopback interface. Hides where they come from and how they start and stop.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { migrate } from '../migrations/run.ts';
-import { freePort } from './instance.ts';
+import { startRedis } from './redis.ts';
 
 const templateDatabase = 'almanac_template';
 
@@ -15,18 +15,25 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-/** @param directory where their data goes; the user that PostgreSQL runs as must be able to enter it. */
+// What a test writes need not outlive the machine: nothing waits for the disk.
+const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+/** @param directory where PostgreSQL's data goes; the user that it runs as must be able to enter it. */
 export async function startServers(directory: string): Promise<Servers> {
-  const postgres = await startEmbeddedPostgres(directory);
-  const redis = await startRedis(directory);
-  await makeTemplate(postgres.url);
-  return {
-    env: { TEST_POSTGRES_URL: postgres.url, TEST_REDIS_URL: redis.url },
-    async stop() {
-      redis.server.kill('SIGTERM');
-      await postgres.stop();
-    },
+  if (!has('redis-server')) installRedis();
+  const redis = await startRedis();
+  const postgres = await startEmbeddedPostgres(directory, settings);
+  const stop = async () => {
+    await redis.stop();
+    await postgres.stop();
   };
+  try {
+    await makeTemplate(postgres.url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { env: { TEST_POSTGRES_URL: postgres.url, TEST_REDIS_URL: redis.url }, stop };
 }
 
 async function makeTemplate(serverUrl: string): Promise<void> {
@@ -37,33 +44,6 @@ async function makeTemplate(serverUrl: string): Promise<void> {
   const template = new URL(serverUrl);
   template.pathname = `/${templateDatabase}`;
   await migrate(template.href);
-}
-
-/** A Redis of our own on a free port: never one that runs already. */
-async function startRedis(dataDir: string): Promise<{ url: string; server: ChildProcess }> {
-  if (!has('redis-server')) installRedis();
-  const port = await freePort();
-  const options = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--dir',
-    dataDir,
-  ];
-  const server = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.once('exit', (code) => reject(new Error(`redis-server ended with code ${code}`)));
-    server.stdout.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes('Ready to accept connections')) resolve();
-    });
-  });
-  return { url: `redis://127.0.0.1:${port}`, server };
 }
 
 function installRedis(): void {

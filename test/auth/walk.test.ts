@@ -1,19 +1,14 @@
 // From sign-up to a refused key in the embedded mode, as a person has it: `almanac start` as a process, with its own PostgreSQL
 // and the mail in its outbox, everything over HTTP through the gateway.
-import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
 import test from 'ava';
 import { createInstallation, unhurriedPlansFile } from '../instance.ts';
-import { newEmail, newPassword, readMail, tokenIn, type ReceivedMail } from '../sign-in.ts';
+import { newEmail, newPassword, tokenIn } from '../sign-in.ts';
+import { mailTo } from '../start/sinks.ts';
 import { dataIn, peopleOf, sessionIn } from './people.ts';
 
 const installation = await createInstallation({ PLANS_FILE: unhurriedPlansFile() });
-const serving = await installation.start();
-test.after.always(async () => {
-  await serving.stop();
-  installation.remove();
-});
+test.after.always(() => installation.remove());
+test.before(async () => void (await installation.start()));
 
 const { ask, get, post } = peopleOf({
   async call(target: string, { headers, ...init }: RequestInit = {}) {
@@ -24,19 +19,6 @@ const { ask, get, post } = peopleOf({
   },
 });
 
-/** Waits until the outbox holds a mail to the address. */
-async function mailTo(email: string): Promise<ReceivedMail> {
-  const outbox = path.join(installation.dataDir, 'outbox');
-  for (;;) {
-    const names = existsSync(outbox) ? await readdir(outbox) : [];
-    for (const name of names.filter((file) => file.endsWith('.eml'))) {
-      const raw = await readFile(path.join(outbox, name), 'utf8');
-      if (raw.includes(`To: ${email}`)) return readMail(raw, email);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 test('sign-up, verified by the link in the outbox, sign-in, a key, a series, its usage, revocation, 401: embedded', async (t) => {
   t.timeout(120_000);
   const [email, password] = [newEmail(), newPassword()];
@@ -45,7 +27,7 @@ test('sign-up, verified by the link in the outbox, sign-in, a key, a series, its
   const first = sessionIn(signedUp);
   t.like((await get('/v1/account', first)).json, { data: { email, email_verified: false } });
 
-  const mail = await mailTo(email);
+  const mail = await mailTo(installation, email);
   t.regex(mail.raw, /text\/html/);
   const verified = await post('/auth/verify-email', { token: tokenIn(mail), password });
   t.is(verified.status, 200, verified.text);

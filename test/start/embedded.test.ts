@@ -4,14 +4,14 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import test from 'ava';
 import pg from 'pg';
-import { createInstallation, type Installation } from '../instance.ts';
+import { createInstallation } from '../instance.ts';
+import { until } from '../until.ts';
 import { logEverything, outboxOf, postgresLog, tablesOf } from './sinks.ts';
 import { keyInWrongPlaces, useEverySecret } from './secrets.ts';
 
-let installation: Installation;
-test.before(async () => {
-  installation = await createInstallation();
-});
+const installation = await createInstallation();
+// After each: what one test started, however far it came, is not in the way of the next.
+test.afterEach.always(() => installation.end());
 test.after.always(() => installation.remove());
 
 const csv = (rows: number, value = 1) =>
@@ -88,7 +88,7 @@ test.serial(
     const ingest = installation.spawn('ingest', 'observations', big, ...daily('BIG'));
     await loadUnderWay();
     third.process.kill('SIGKILL');
-    ingest.kill('SIGKILL');
+    await ingest.end('SIGKILL');
     const fourth = await installation.start();
     t.is(await count('BIG', key), -404, 'kill -9 during a load leaves the data as it was');
     t.is(await count('BESIDE', key), 40);
@@ -108,13 +108,16 @@ async function loadUnderWay(): Promise<void> {
   const client = new pg.Client({
     connectionString: `postgres://almanac:${password}@127.0.0.1:${port}/almanac`,
   });
-  client.on('error', () => undefined); // the server is about to be killed
   await client.connect();
-  for (;;) {
-    const { rowCount } = await client.query(
-      "select from pg_stat_activity where application_name = 'almanac ingest' and xact_start is not null",
-    );
-    if (rowCount !== 0) return;
+  try {
+    await until('the load has begun its transaction', async () => {
+      const { rowCount } = await client.query(
+        "select from pg_stat_activity where application_name = 'almanac ingest' and xact_start is not null",
+      );
+      return rowCount !== 0;
+    });
+  } finally {
+    await client.end();
   }
 }
 
@@ -158,11 +161,11 @@ test.serial(
 
 test.serial('a busy port is said, with what to do, and nothing is left running', async (t) => {
   const other = createServer();
+  t.teardown(() => other.close());
   await new Promise<void>((resolve) =>
     other.listen(Number(new URL(installation.url).port), '127.0.0.1', resolve),
   );
   const { code, output } = await installation.run('start');
-  await new Promise((resolve) => other.close(resolve));
   t.is(code, 1);
   t.regex(output, /Port \d+ on 127\.0\.0\.1 is in use/);
   t.regex(output, /PORT=/);

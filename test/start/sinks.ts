@@ -1,10 +1,10 @@
 // Everywhere that an installation leaves words behind: what it prints, PostgreSQL's own log, its tables, the outbox of mails.
 import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Installation } from '../instance.ts';
 import { readMail, type ReceivedMail } from '../sign-in.ts';
+import { untilThere } from '../until.ts';
 
 const logDirectory = 'log';
 
@@ -70,12 +70,10 @@ export function outboxOf({ dataDir }: Installation): string[] {
 
 /** Waits for a mail to the address that has the words in it. */
 export async function mailTo(installation: Installation, to: string, words = ''): Promise<ReceivedMail> {
-  for (;;) {
-    const found = outboxOf(installation)
+  const find = () =>
+    outboxOf(installation)
       .filter((raw) => raw.includes(`To: ${to}`))
       .map((raw) => readMail(raw, to))
       .find((mail) => mail.subject.includes(words));
-    if (found !== undefined) return found;
-    await pause(50);
-  }
+  return untilThere(`a mail "${words}" to ${to} is in the outbox`, find);
 }

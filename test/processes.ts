@@ -1,0 +1,89 @@
+// Processes that tests start: waited for until they serve, what they print kept, and ended with certainty.
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { within } from './until.ts';
+
+export interface Child {
+  process: ChildProcess;
+  /** Everything it has printed until now. */
+  output(): string;
+  /** Settles when it has ended and all that it printed was read: its exit code, or null where a signal ended it. */
+  ended: Promise<number | null>;
+  /** Sends the signal, also to one that is stopped, and waits. @throws Error where it goes on and has to be killed. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface ServingChild extends Child {
+  /** What it said when it began to serve. */
+  ready: RegExpExecArray;
+}
+
+export interface ChildOptions extends Omit<SpawnOptions, 'stdio'> {
+  /** For people. */
+  name: string;
+  /** Is given what it prints, as it comes. */
+  onOutput?: (text: string) => void;
+}
+
+const endWithinMs = 60_000;
+const serveWithinMs = 120_000;
+
+export function startChild(
+  program: string,
+  words: readonly string[],
+  { name, onOutput, ...options }: ChildOptions,
+): Child {
+  const child = spawn(program, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const hear = (chunk: Buffer | Error) => {
+    output += chunk.toString();
+    onOutput?.(chunk.toString());
+  };
+  child.stdout.on('data', hear);
+  child.stderr.on('data', hear);
+  child.once('error', hear); // a program that is not there; `close` follows
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return {
+    process: child,
+    output: () => output,
+    ended,
+    async end(signal = 'SIGTERM') {
+      child.kill(signal);
+      child.kill('SIGCONT');
+      try {
+        return await within(`${name} ends after ${signal}`, ended, endWithinMs);
+      } catch (error) {
+        child.kill('SIGKILL');
+        throw error;
+      }
+    },
+  };
+}
+
+/** Starts a program and waits until it says that it serves. @throws Error with what it printed where it does not; it has ended then. */
+export async function startServing(
+  ready: RegExp,
+  program: string,
+  words: readonly string[],
+  options: ChildOptions,
+): Promise<ServingChild> {
+  const said = Promise.withResolvers<RegExpExecArray>();
+  const child = startChild(program, words, {
+    ...options,
+    onOutput(text) {
+      options.onOutput?.(text);
+      const found = ready.exec(child.output());
+      if (found !== null) said.resolve(found);
+    },
+  });
+  const endedEarly = child.ended.then((code) => {
+    throw new Error(`${options.name} ended with ${code}`);
+  });
+  try {
+    const serving = Promise.race([said.promise, endedEarly]);
+    return { ...child, ready: await within(`${options.name} serves`, serving, serveWithinMs) };
+  } catch (error) {
+    await child.end('SIGKILL');
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`${why}; it printed:\n${child.output()}`, { cause: error });
+  }
+}

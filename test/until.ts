@@ -1,0 +1,45 @@
+// Waits for a condition, polling it, and fails with its name when it does not come about: no test waits without a bound.
+import { setTimeout as pause } from 'node:timers/promises';
+
+const pollEveryMs = 5;
+
+/**
+ * Resolves once the condition holds. @param what names it. @param withinMs ends a wait that would never end; it decides no result.
+ * @throws Error that names the condition where it does not hold by then.
+ */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  withinMs = 60_000,
+): Promise<void> {
+  const giveUpAtMs = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > giveUpAtMs) throw new Error(`Not within ${withinMs} ms: ${what}.`);
+    await pause(pollEveryMs);
+  }
+}
+
+/** What a promise comes to. @throws Error that names it where it is not settled within so many ms. */
+export async function within<T>(what: string, promise: Promise<T>, ms = 60_000): Promise<T> {
+  const ended = new AbortController();
+  const late = pause(ms, undefined, { signal: ended.signal }).then(() => {
+    throw new Error(`Not within ${ms} ms: ${what}.`);
+  });
+  late.catch(() => undefined); // aborted once the promise has settled
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Resolves with what is found, once there is something. @param what names it. @throws Error as `until` does. */
+export async function untilThere<T>(
+  what: string,
+  find: () => T | undefined | Promise<T | undefined>,
+  withinMs?: number,
+): Promise<T> {
+  let found: T | undefined;
+  await until(what, async () => (found = await find()) !== undefined, withinMs);
+  return found as T;
+}
