@@ -1,0 +1,178 @@
+// A copy of the tree with servers of its own, in which changes are tried: the developer's tree is never written to.
+// Hides the links to node_modules, the template of the databases, and what a run that was cut off leaves behind.
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
+import { startRedis } from '../redis.ts';
+import { findLeaks, readRedis } from '../traces.ts';
+import { projectFiles } from './draw.ts';
+
+export interface Copy {
+  root: string;
+  /** What AVA needs to find the servers. */
+  env: Record<string, string>;
+  /** Writes files; null takes one away. `restore` brings all of them back. */
+  write(texts: readonly { file: string; text: string | null }[]): void;
+  restore(): void;
+  /** Makes the template of the tests' databases by the copy's own migrations. @returns what went wrong, or null. */
+  migrate(): Promise<string | null>;
+  /** Ends the processes and takes away the databases, keys and files that runs have left. */
+  clean(): Promise<void>;
+  /** The first secret that stands in what runs have left since the last `clean`, or null. */
+  leak(): Promise<string | null>;
+  /** Whether what runs have left speaks of SQL that PostgreSQL does not understand. */
+  refusedSql(output: string): boolean;
+  stop(): Promise<void>;
+}
+
+const template = 'almanac_template';
+const misunderstood =
+  /syntax error at or near|operator does not exist|function [^\n]{1,80} does not exist|column [^\n]{1,80} does not exist|could not determine data type|bind message supplies|must be type boolean|must appear in the GROUP BY|missing FROM-clause|inconsistent types deduced|Error compiling script/;
+
+/** @param directory where everything goes; it is made, and gone after `stop`. */
+export async function makeCopy(source: string, directory: string): Promise<Copy> {
+  const root = path.join(directory, 'tree');
+  const temporary = path.join(directory, 'tmp');
+  const traces = path.join(directory, 'traces');
+  mkdirSync(root, { recursive: true });
+  chmodSync(directory, 0o755); // the server's user must reach it where root runs the tests
+  for (const file of projectFiles(source))
+    cpSync(path.join(source, file), path.join(root, file), { recursive: true });
+  linkModules(path.join(source, 'node_modules'), path.join(root, 'node_modules'));
+  const postgres = await startEmbeddedPostgres(directory);
+  const redis = await startRedis();
+  const stop = async () => {
+    endProcesses(temporary);
+    await redis.stop();
+    await postgres.stop();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  const changed = new Set<string>();
+  const put = (file: string, text: string | null) => {
+    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+    if (text === null) rmSync(path.join(root, file), { force: true });
+    else writeFileSync(path.join(root, file), text);
+  };
+  const emptyDirectories = () => {
+    for (const each of [temporary, traces]) {
+      rmSync(each, { recursive: true, force: true, maxRetries: 5 });
+      mkdirSync(each);
+    }
+    chmodSync(temporary, 0o1777);
+  };
+  emptyDirectories();
+  return {
+    root,
+    env: {
+      TMPDIR: temporary,
+      TEST_POSTGRES_URL: postgres.url,
+      TEST_REDIS_URL: redis.url,
+      TEST_TRACES: traces,
+    },
+    write(texts) {
+      for (const { file, text } of texts) {
+        changed.add(file);
+        put(file, text);
+      }
+    },
+    restore() {
+      for (const file of changed) put(file, readIfThere(path.join(source, file)));
+      changed.clear();
+    },
+    migrate: () => makeTemplate(postgres.url, root),
+    async clean() {
+      endProcesses(temporary);
+      await dropDatabases(postgres.url);
+      await redis.command('FLUSHALL');
+      emptyDirectories();
+    },
+    async leak() {
+      const { leaks } = findLeaks(traces, [{ name: 'redis', text: await readRedis(redis.url) }]);
+      return leaks[0] === undefined ? null : `${leaks[0].what} in ${leaks[0].where}`;
+    },
+    refusedSql: (output) =>
+      misunderstood.test(output) ||
+      readdirSync(traces)
+        .filter((name) => name.startsWith('log-'))
+        .some((name) => misunderstood.test(readFileSync(path.join(traces, name), 'utf8'))),
+    stop,
+  };
+}
+
+/** A directory of its own, so that AVA's cache is the copy's own too. */
+function linkModules(from: string, to: string): void {
+  mkdirSync(to);
+  for (const name of readdirSync(from))
+    if (name !== '.cache') symlinkSync(path.join(from, name), path.join(to, name));
+}
+
+async function makeTemplate(serverUrl: string, root: string): Promise<string | null> {
+  await onServer(serverUrl, async (client) => {
+    await client.query(`drop database if exists ${template} with (force)`);
+    await client.query(`create database ${template}`);
+  });
+  const url = new URL(serverUrl);
+  url.pathname = `/${template}`;
+  const script = `const { migrate } = await import(${JSON.stringify(path.join(root, 'migrations/run.ts'))});
+    await migrate(${JSON.stringify(url.href)});`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 60_000,
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return code === 0 ? null : said;
+}
+
+async function dropDatabases(serverUrl: string): Promise<void> {
+  await onServer(serverUrl, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      "select datname as name from pg_database where datname ~ '^test_'",
+    );
+    for (const { name } of rows) await client.query(`drop database ${name} with (force)`);
+  });
+}
+
+async function onServer(url: string, act: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await act(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Ends what was started with a directory for temporary files of ours, whatever group it has joined (Linux only). */
+function endProcesses(temporary: string): void {
+  if (process.platform !== 'linux') return;
+  const mark = `TMPDIR=${temporary}\0`;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark)) process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended meanwhile, or is somebody else's.
+    }
+  }
+}
+
+function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,74 @@
+// In which order test files are tried on a change: those first that are likely to notice it for the time they take.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ranAt, type CoverageMap } from './coverage.ts';
+import type { Mutant } from './mutant.ts';
+
+export interface Order {
+  /** Those that run the changed code, the nearest first. */
+  covering: string[];
+  /** All others: a change may be noticed by reading the file, or in a process that left no coverage. */
+  others: string[];
+}
+
+/** @param files the project's files, to find who reads a file of SQL. */
+export function orderTests(mutant: Mutant, map: CoverageMap, root: string, files: readonly string[]): Order {
+  const tests = Object.keys(map);
+  const near = new Map(
+    tests.map((test) => [test, Math.max(...mutant.places.map((place) => nearness(place, test)))]),
+  );
+  const readers = mutant.places.flatMap((place) =>
+    place.file.endsWith('.sql') ? readersOf(place, root, files) : [],
+  );
+  const runs = (test: string) => {
+    const facts = map[test];
+    return facts !== undefined && mutant.places.some(({ file, offset }) => ranAt(facts, file, offset));
+  };
+  // Every database is made by the migrations; the files that name the same table are what runs a part of one.
+  const runsReader = (test: string) => readers.filter((file) => map[test]?.ran[file] !== undefined).length;
+  const most = Math.max(1, ...tests.map(runsReader));
+  const cost = (test: string) => {
+    const chance = 0.05 + 0.9 * (near.get(test) ?? 0) + (0.5 * runsReader(test)) / most;
+    return (map[test]?.ms ?? 0) / chance;
+  };
+  const sorted = tests.toSorted((a, b) => cost(a) - cost(b));
+  const isCovering = (test: string) => runs(test) || runsReader(test) > 0;
+  return { covering: sorted.filter(isCovering), others: sorted.filter((test) => !isCovering(test)) };
+}
+
+/** From 0 to 1: 1 for the test beside a file, else the share of words that the paths have in common. */
+function nearness({ file }: { file: string }, test: string): number {
+  if (test === file.replace(/(\.sql)?\.ts$/, '.test.ts')) return 1;
+  const words = wordsOf(file);
+  const others = new Set(wordsOf(test));
+  return words.filter((word) => others.has(word)).length / (words.length + 1);
+}
+
+function wordsOf(file: string): string[] {
+  const words = file
+    .toLowerCase()
+    .replace(/(\.test|\.sql)?\.(ts|sql)$/, '')
+    .split(/[^a-z]+/);
+  return words.filter((word) => word !== '' && word !== 'test').map((word) => word.replace(/(ies|s)$/, ''));
+}
+
+/** The source files that name the table which a part of a migration is about. */
+function readersOf(
+  { file, offset }: { file: string; offset: number },
+  root: string,
+  files: readonly string[],
+): string[] {
+  const text = readFileSync(path.join(root, file), 'utf8');
+  const end = text.indexOf(';', offset);
+  const named = [...text.slice(0, end === -1 ? undefined : end).matchAll(/\b(?:data|accounts)\.([a-z_]+)/g)];
+  const last = text.lastIndexOf(';\n', offset);
+  const inStatement = named.filter(({ index }) => index > last);
+  const tables = (inStatement.length > 0 ? inStatement : named.slice(-1)).map(([, table = '']) => table);
+  const pattern = new RegExp(`\\b(?:${[...new Set(tables)].join('|')})\\b`);
+  return files.filter(
+    (name) =>
+      name.endsWith('.ts') &&
+      !name.startsWith('test/') &&
+      pattern.test(readFileSync(path.join(root, name), 'utf8')),
+  );
+}
