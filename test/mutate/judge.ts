@@ -1,5 +1,5 @@
 // Tries one change in a copy: the nearest tests first, in batches that grow, and the whole suite before it has survived.
-// Hides flaky tests: a file that fails is run once more, and only one that fails again has noticed the change.
+// Hides flaky tests: a file that fails or hangs is run once more, and only one that does so again has noticed the change.
 import { runAva, type AvaOptions, type AvaRun } from './ava.ts';
 import type { Copy } from './copy.ts';
 import type { CoverageMap } from './coverage.ts';
@@ -39,10 +39,16 @@ export async function judge(copy: Copy, mutant: Mutant, around: Surroundings): P
     }
     return await tryTests(copy, mutant, around);
   } finally {
-    await copy.clean();
-    copy.restore();
-    if (changesSchema) await copy.migrate();
+    // Where all ends, the copy goes too.
+    if (!around.signal.aborted) await restore(copy, changesSchema);
   }
+}
+
+async function restore(copy: Copy, changesSchema: boolean): Promise<void> {
+  await copy.clean();
+  copy.restore();
+  const fault = changesSchema ? await copy.migrate() : null;
+  if (fault !== null) throw new Error(`The migrations fail without any change:\n${fault}`);
 }
 
 async function tryTests(copy: Copy, mutant: Mutant, around: Surroundings): Promise<Verdict> {
@@ -80,18 +86,21 @@ async function tryBatch(
   around: Surroundings,
 ): Promise<Verdict | null> {
   let left = [...batch];
+  let timeouts = 0;
   while (left.length > 0) {
     const run = await runAva(copy, left, optionsFor(left, around));
     if (run.status === 'passed') return null;
-    const failed = run.status === 'timed out' ? left : run.failed;
-    const [first = ''] = failed;
     if (isInvalid(copy, mutant, run)) return { kind: 'invalid', why: 'PostgreSQL does not understand it' };
-    if (run.status === 'timed out')
+    if (run.status === 'timed out') {
+      timeouts += 1;
+      if (timeouts === 1) continue;
       return {
         kind: 'caught',
-        by: failed.length === 1 ? first : `${failed.length} files`,
+        by: left.length === 1 ? left.join() : `${left.length} files`,
         title: 'timed out',
       };
+    }
+    const [first = ''] = run.failed;
     const again = await runAva(copy, [first], optionsFor([first], around));
     if (again.status !== 'passed') return { kind: 'caught', by: first, title: again.title || again.status };
     left = left.filter((test) => test !== first);

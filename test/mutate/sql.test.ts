@@ -85,6 +85,12 @@ test('orders, nulls, locks, unions, numbers and intervals are changed', (t) => {
   ]);
 });
 
+test('a condition that is handed on is SQL, wherever it stands', (t) => {
+  const source = 'const where = begin.and(to, (p) => `a.date <= ${p}`);';
+  const made = candidatesOf('data-api/some.ts', source).map((candidate) => applied(source, candidate));
+  t.deepEqual(made, [source.replace('<=', '<')]);
+});
+
 test('comments in SQL are left as they are', (t) => {
   t.deepEqual(changed('select a from b -- where c and d < 5\n'), []);
 });

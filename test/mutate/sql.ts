@@ -131,7 +131,9 @@ function droppedWhere(tokens: readonly Token[], where: number): Change[] {
   const last = termEnd(tokens, where);
   const next = at(tokens, last + 1);
   if (last === where || next.text === 'and' || next.text === 'or') return [];
-  return [dropped(tokens, [where, last], [where + 1, last], 'where ')];
+  const change = dropped(tokens, [where, last], [where + 1, last], 'where ');
+  const isFilter = at(tokens, where).opener === 'filter'; // it has no brackets without a WHERE
+  return [isFilter && change.text === '' ? { ...change, text: 'where true' } : change];
 }
 
 /** @param all the tokens to go; @param term those of them that are the term. */

@@ -43,6 +43,11 @@ export function typescriptChanges(source: string, isSql: boolean): Change[] {
 
 const messageKeys = /^(message|error|description|summary|usage|help|detail|meaning|reason|title)$/;
 const logMethods = /^(trace|debug|info|warn|error|fatal|log)$/;
+/** A term of a WHERE that is handed on: `p.date <= …`. */
+const isCondition = /^\(?\w+\.\w+ (?:=|<>|<=?|>=?|is|in|@>|~) /;
+
+/** What a statement does not run without, and what only a log shows. */
+const unneeded = /^(bind|replacements|type|cause)$/;
 const links =
   /^(filter|trim|toLowerCase|toUpperCase|sort|toSorted|reverse|toReversed|min|max|int|refine|regex|positive|nonnegative|length)$/;
 
@@ -104,7 +109,7 @@ class Finder {
         }
         return;
       case 'ArrayExpression':
-        if (node.elements.length > 1)
+        if (node.elements.length > 1 && !isBound(above))
           for (const element of node.elements)
             if (element !== null) this.#dropped('element dropped', element);
         return;
@@ -208,12 +213,12 @@ class Finder {
   }
 
   #template({ start, end, quasis }: TemplateLiteral): void {
-    const text = quasis.map((quasi) => quasi.value.raw).join(' ');
+    const text = quasis.map((quasi) => quasi.value.raw).join(' … ');
     const holes = quasis.slice(1).map((quasi, i) => ({ start: quasis[i]?.end ?? 0, end: quasi.start }));
     const isLua = text.includes('redis.call');
-    if (isLua || (this.#isSql && isSqlText(text))) {
+    if (isLua || isCondition.test(text) || (this.#isSql && isSqlText(text))) {
       this.changes.push(...sqlChanges(this.#source, { start: start + 1, end: end - 1, holes, isLua }));
-    } else if (!isProse(text)) {
+    } else if (!this.#isSql && !isSentence(text)) {
       if (holes.length > 1 || /\S/.test(text))
         for (const hole of holes) this.#add('template part dropped', hole.start, hole.end, '');
     }
@@ -295,9 +300,25 @@ function isArgument(above: readonly AnyNode[]): boolean {
   return outer?.type === 'CallExpression' || outer?.type === 'NewExpression';
 }
 
+/** Whether a list is taken apart again, or holds the values of a statement: without one of them nothing works. */
+function isBound(above: readonly AnyNode[]): boolean {
+  const parent = above.at(-1);
+  if (parent?.type === 'VariableDeclarator') return parent.id.type === 'ArrayPattern';
+  if (parent?.type === 'Property') return unneeded.test(nameOf(parent.key));
+  if (parent?.type !== 'CallExpression' || parent.callee.type !== 'MemberExpression') return false;
+  return nameOf(parent.callee.property) === 'query';
+}
+
 /** Sentences are for people; what a program compares or sends has no two words side by side. */
 function isProse(text: string): boolean {
   return /[A-Za-z]{2,} [A-Za-z]{2,}/.test(text) || /[a-z][.:?!]\s*$/.test(text);
+}
+
+/** The same of a text with holes: two words, or one between two holes. */
+function isSentence(text: string): boolean {
+  const words = text.split(/\s+/);
+  const plain = words.filter((word) => /^[A-Za-z]{2,}[.,:;]?$/.test(word)).length;
+  return isProse(text) || plain > 1 || (plain === 1 && words.filter((word) => word === '…').length > 1);
 }
 
 function isSqlText(text: string): boolean {
