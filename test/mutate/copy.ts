@@ -114,11 +114,16 @@ export async function makeCopy(source: string, directory: string): Promise<Copy>
   };
 }
 
-/** A directory of its own, so that AVA's cache is the copy's own too. */
+/**
+ * A directory of its own, so that AVA's cache is the copy's own too. express-gateway finds our plugin by a path from its own
+ * place, which must be in the copy: through a link it would run the code of the developer's tree.
+ */
 function linkModules(from: string, to: string): void {
   mkdirSync(to);
-  for (const name of readdirSync(from))
-    if (name !== '.cache') symlinkSync(path.join(from, name), path.join(to, name));
+  for (const name of readdirSync(from).filter((each) => each !== '.cache')) {
+    if (name === 'express-gateway') cpSync(path.join(from, name), path.join(to, name), { recursive: true });
+    else symlinkSync(path.join(from, name), path.join(to, name));
+  }
 }
 
 async function makeTemplate(serverUrl: string, root: string): Promise<string | null> {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { projectRoot } from '../../kernel/settings.ts';
 import { coverageDirectory, runAva } from './ava.ts';
 import type { Copy } from './copy.ts';
 
@@ -99,7 +100,9 @@ function readCoverage(directory: string, root: string, files: readonly string[])
     const { result } = JSON.parse(text) as { result: ScriptCoverage[] };
     for (const { url, functions } of result) {
       if (!url.startsWith('file:')) continue;
-      const file = path.relative(root, fileURLToPath(url)).replaceAll(path.sep, '/');
+      const file = below(root, url);
+      const stray = below(projectRoot, url);
+      if (known.has(stray) && !stray.includes('/stand-ins/')) throw new Error(`A copy runs ${url}: not its own.`);
       if (!known.has(file)) continue;
       const size = Math.max(...functions.flatMap(({ ranges }) => ranges.map(({ endOffset }) => endOffset)));
       const all = ran.get(file) ?? new Uint8Array(size);
@@ -108,6 +111,10 @@ function readCoverage(directory: string, root: string, files: readonly string[])
     }
   }
   return Object.fromEntries([...ran].map(([file, marks]) => [file, partsOf(marks)]));
+}
+
+function below(root: string, url: string): string {
+  return path.relative(root, fileURLToPath(url)).replaceAll(path.sep, '/');
 }
 
 /** The innermost range decides. */

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../../kernel/settings.ts';
 import { makeCopy, type Copy } from './copy.ts';
-import { measure, readMap, writeMap, type CoverageMap } from './coverage.ts';
+import { measure, readMap, RedBase, writeMap, type CoverageMap } from './coverage.ts';
 import { createDraw, defaultFolders, projectFiles } from './draw.ts';
 import { judge, type Verdict } from './judge.ts';
 import { mutantOf, mutantOfPatch, type Mutant } from './mutant.ts';
@@ -119,7 +119,9 @@ async function coverageOf(
       writeMap(mapFile, map);
     } catch (error) {
       stop.signal.throwIfAborted();
-      red.push(error instanceof Error ? error.message : String(error));
+      if (!(error instanceof RedBase)) throw error;
+      red.push(error.message);
+      print(error.message.split('\n')[0] ?? '');
     }
   });
   for (const copy of copies) await copy.clean();
