@@ -1,7 +1,7 @@
 // `npm run mutate`: draws plausible single changes, tries each against the tests, and names those that no test notices.
 // Needs no network; the tree it runs in is only read.
 import { availableParallelism, tmpdir } from 'node:os';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../../kernel/settings.ts';
@@ -62,6 +62,7 @@ async function main(): Promise<void> {
   if (mutants.length === 0) throw new Error('There is nothing to change there.');
   if (values.list) return printList(mutants);
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-mutate-'));
+  chmodSync(directory, 0o755); // where root runs this, PostgreSQL's own user must get in
   const copies: Copy[] = [];
   try {
     for (let i = 0; i < workers; i += 1) copies.push(await openCopy(path.join(directory, String(i))));
