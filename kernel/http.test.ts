@@ -59,6 +59,16 @@ const routes: Route[] = [
       sendJson(response, 200, { value: await call.stage('sql', () => 5) });
     },
   },
+  {
+    method: 'GET',
+    path: '/half',
+    scope: 'client',
+    async handler(_request, response) {
+      response.type('text/csv');
+      await new Promise((resolve) => response.write('date,value\n2024-01-31,1\n', resolve));
+      throw new Error('the rest cannot be read');
+    },
+  },
 ];
 
 let room: RunningRoom;
@@ -115,6 +125,17 @@ test('every failure has the envelope, and no detail of ours', async (t) => {
   t.is(forbidden.status, 403);
   t.false(forbidden.body.includes('secret'));
   t.like(JSON.parse((await call('GET', '/nowhere')).body), { success: false, error: { code: 'not_found' } });
+});
+
+test('a failure in mid-body cuts the connection, so that a truncated body never looks complete', async (t) => {
+  const response = await fetch(`${room.url}/half`, { headers });
+  t.is(response.status, 200);
+  const received: string[] = [];
+  await t.throwsAsync(async () => {
+    for await (const chunk of response.body ?? []) received.push(Buffer.from(chunk).toString());
+  });
+  t.is(received.join(''), 'date,value\n2024-01-31,1\n', 'no envelope follows the part that was sent');
+  t.is((await call('GET', '/things/1')).status, 200, 'the service goes on serving');
 });
 
 test('an address answers a foreign method with 405 and says which it takes', async (t) => {

@@ -1,6 +1,9 @@
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import test from 'ava';
+import { startRoom } from '../../kernel/http.ts';
+import { createOpener } from '../../kernel/identity.ts';
+import { silentLog, testIdentitySecret } from '../harness.ts';
 import { plain, startRawRoom } from './raw-room.ts';
 import { openSocket } from './raw.ts';
 import { startTestGateway, startUpstream } from './stand-ins.ts';
@@ -160,6 +163,36 @@ test.serial('an answer that a room cuts off is cut off for the client too, not e
   };
   await t.throwsAsync(async () => (await fetch(`${gateway.url}/v1/series/A`, { headers })).text());
 });
+
+test.serial(
+  'when a service fails in mid-body, the client sees a cut connection, not a short answer',
+  async (t) => {
+    const service = await startRoom({
+      log: silentLog,
+      routes: [
+        {
+          method: 'GET',
+          path: '/v1/catalog',
+          scope: 'client',
+          async handler(_request, response) {
+            await new Promise((resolve) => response.type('text/csv').write('date,value\n', resolve));
+            throw new Error('the rest cannot be read');
+          },
+        },
+      ],
+      openIdentity: createOpener(testIdentitySecret, 'data-api'),
+      ready: () => Promise.resolve(),
+      host: '127.0.0.1',
+      port: 0,
+    });
+    t.teardown(() => service.close());
+    const alone = await startTestGateway({ dataApiUrls: [service.url] });
+    t.teardown(() => alone.close());
+    const response = await fetch(`${alone.url}/v1/catalog`);
+    t.is(response.status, 200);
+    await t.throwsAsync(() => response.text());
+  },
+);
 
 test.serial('what a room says to the connection stays between it and the gateway', async (t) => {
   dataApi.answer = (_request, response) => {
