@@ -1,6 +1,7 @@
 import { createHash, createHmac, generateKeyPairSync, hkdfSync } from 'node:crypto';
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
+import { fakeClock } from '../test/harness.ts';
 import { createOpener, createSealer, type Identity } from './identity.ts';
 
 const secret = 'a secret of the tests, long enough';
@@ -29,6 +30,33 @@ test('one credential is signed once in half a minute', (t) => {
   const seal = createSealer(secret, 'data-api');
   t.is(seal(identity), seal(identity));
   t.not(seal(identity), seal({ ...identity, plan: 'free' }));
+});
+
+test('a token is refused from the instant of its expiry, opened for the first time or before', (t) => {
+  const clock = fakeClock('2026-11-20T10:00:00.000Z');
+  const token = createSealer(secret, 'data-api', clock)(identity);
+  const cached = createOpener(secret, 'data-api', undefined, clock);
+  t.deepEqual(cached(token), identity);
+  clock.advance(59_999);
+  t.deepEqual(cached(token), identity, 'from the cache');
+  t.deepEqual(createOpener(secret, 'data-api', undefined, clock)(token), identity, 'verified anew');
+  clock.advance(1);
+  t.is(cached(token), null, 'from the cache');
+  t.is(cached(token), null, 'once more');
+  t.is(createOpener(secret, 'data-api', undefined, clock)(token), null, 'verified anew');
+});
+
+test('a token is handed out while it has at least half a minute left, and then replaced', (t) => {
+  const clock = fakeClock('2026-11-20T10:00:00.000Z');
+  const seal = createSealer(secret, 'data-api', clock);
+  const first = seal(identity);
+  clock.advance(29_999);
+  t.is(seal(identity), first);
+  clock.advance(1);
+  const second = seal(identity);
+  t.not(second, first);
+  clock.advance(59_999);
+  t.deepEqual(createOpener(secret, 'data-api', undefined, clock)(second), identity);
 });
 
 test('a forged, stale, foreign or malformed token is refused', (t) => {

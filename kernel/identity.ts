@@ -3,6 +3,7 @@
 // key by `kid`, so that a secret can be replaced while calls go on.
 import { createHash, hkdfSync } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
+import { systemClock, type Clock } from './clock.ts';
 import type { Feature } from './plans.ts';
 
 /** The header that carries the token; the gateway removes every inbound `x-almanac-*` header first. */
@@ -42,14 +43,18 @@ const cacheMax = 10_000;
  * Seals identities for a room. The token of an identity is reused for 30 s, so that a call does not pay for a signature: hand in
  * the same object again where the same is meant. It must not change.
  */
-export function createSealer(secret: string, room: Room): (identity: Identity) => string {
+export function createSealer(
+  secret: string,
+  room: Room,
+  clock: Clock = systemClock,
+): (identity: Identity) => string {
   const { key, kid } = roomKey(secret, room);
   const tokens = new WeakMap<Identity, { token: string; staleAt: number }>();
   return (identity) => {
-    const now = Date.now();
+    const now = clock.now().getTime();
     const known = tokens.get(identity);
     if (known !== undefined && known.staleAt > now) return known.token;
-    const token = jsonwebtoken.sign({ identity }, key, {
+    const token = jsonwebtoken.sign({ identity, iat: Math.floor(now / 1000) }, key, {
       algorithm: 'HS256',
       issuer,
       audience: room,
@@ -69,6 +74,7 @@ export function createOpener(
   secret: string,
   room: Room,
   previousSecret?: string,
+  clock: Clock = systemClock,
 ): (token: string | undefined) => Identity | null {
   const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
   const keys = new Map(secrets.map((each) => roomKey(each, room)).map(({ key, kid }) => [kid, key]));
@@ -76,12 +82,13 @@ export function createOpener(
   return (token) => {
     if (token === undefined) return null;
     const known = cache.get(token);
+    const now = clock.now().getTime();
     if (known !== undefined) {
-      if (known.expiresAt > Date.now()) return known.identity;
+      if (known.expiresAt > now) return known.identity;
       cache.delete(token);
       return null;
     }
-    const opened = verify(token, keys, room);
+    const opened = verify(token, keys, room, now);
     if (opened === null) return null;
     if (cache.size >= cacheMax) cache.clear();
     cache.set(token, opened);
@@ -93,6 +100,7 @@ function verify(
   token: string,
   keys: ReadonlyMap<string, Buffer>,
   room: Room,
+  now: number,
 ): { identity: Identity; expiresAt: number } | null {
   try {
     // `kid` only picks from the keys that are here: it is no path, no address and no part of a statement.
@@ -103,6 +111,7 @@ function verify(
       issuer,
       audience: room,
       complete: true,
+      clockTimestamp: Math.floor(now / 1000),
     });
     // jsonwebtoken checks neither `typ` nor `crit`, accepts a token without `exp`, and one for several audiences.
     if (typeof payload === 'string' || typeof payload.exp !== 'number' || payload.aud !== room) return null;
