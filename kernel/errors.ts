@@ -136,8 +136,10 @@ export function toFailure(thrown: unknown): Failure {
   );
 }
 
-// SQLSTATE 08 is a connection exception, 57P01 to 57P03 a server that stops or starts, 53300 too many connections.
-const connectionCodes = /^(?:08\w{3}|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/;
+// SQLSTATE 08 is a connection exception, 57P01 to 57P03 a server that stops or starts, 53300 too many connections. The names
+// are those of a network that does not reach the server, or does not know its host.
+const connectionCodes =
+  /^(?:08\w{3}|57P0[123]|53300|E(?:CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
 // What pg says without a code, and Sequelize's names for the same.
 const connectionWords =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Sequelize(?:Connection|HostNot))/;
