@@ -1,6 +1,18 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import test from 'ava';
 import { silentLog, testRedisUrl } from '../test/harness.ts';
-import { openRedis, parseRedisUrl, RedisUnavailable, script } from './redis.ts';
+import { startRedis } from '../test/redis.ts';
+import {
+  openRedis,
+  parseRedisUrl,
+  redisDeadlineMs,
+  RedisUnavailable,
+  script,
+  type RedisLink,
+} from './redis.ts';
+import { projectRoot } from './settings.ts';
 
 test('one server, a cluster and sentinels are told apart by their address', (t) => {
   t.deepEqual(parseRedisUrl('rediss://u:p@a:1/2'), { kind: 'single', url: 'rediss://u:p@a:1/2' });
@@ -66,3 +78,57 @@ test('a run that fails fails alone', async (t) => {
   t.deepEqual(await after, ['a', 1, '2', '']);
   redis.close();
 });
+
+for (const [how, words] of [
+  ['alone', ['fault']],
+  ['among others', ['1', 'fault', '2']],
+] as const) {
+  test(`after a script that failed ${how}, Redis is not asked until it answers again`, async (t) => {
+    const redis = openRedis(testRedisUrl(), silentLog);
+    t.teardown(() => redis.close());
+    await redis.opened();
+    const runs = words.map((word) => redis.run(echo, 'a', [word]));
+    const failed = runs[words.findIndex((word) => word === 'fault')] as Promise<unknown>;
+    const asked: string[] = [];
+    const refused = failed.catch(() =>
+      redis.ask(() => Promise.resolve(asked.push('at once'))).catch((error: unknown) => error),
+    );
+    t.true((await refused) instanceof RedisUnavailable);
+    t.deepEqual(asked, []);
+    await Promise.allSettled(runs);
+    await untilUsable(redis);
+    t.deepEqual(await redis.run(echo, 'a', ['3']), ['a', 1, '3', '']);
+  });
+}
+
+test('a call to a Redis that stalls is given up well before a second, and the next does not wait at all', async (t) => {
+  const server = await startRedis();
+  t.teardown(() => server.stop());
+  const redis = openRedis(server.url, silentLog);
+  t.teardown(() => redis.close());
+  await redis.opened();
+  server.stall();
+  // Timers fire in the order of their ends, however late: which of the two was first does not depend on the machine.
+  const second = new Promise((resolve) => setTimeout(resolve, 1_000, 'a second has passed'));
+  const givenUp = redis.run(echo, 'a', ['1']).catch((error: unknown) => error);
+  t.true((await Promise.race([givenUp, second])) instanceof RedisUnavailable);
+  const next = redis.run(echo, 'a', ['2']).catch((error: unknown) => error);
+  t.true((await Promise.race([next, endOfTurn('it waits')])) instanceof RedisUnavailable);
+  server.goOn();
+  await untilUsable(redis);
+  t.deepEqual(await redis.run(echo, 'a', ['3']), ['a', 1, '3', '']);
+});
+
+test('the deadline of Redis is the one that docs/operations.md names', (t) => {
+  const documented = /Each command has (\d+) ms \(`redisDeadlineMs`\)/.exec(
+    readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8'),
+  );
+  t.is(Number(documented?.[1]), redisDeadlineMs);
+});
+
+async function untilUsable(redis: RedisLink): Promise<void> {
+  for (let waits = 0; !redis.isUsable; waits += 1) {
+    if (waits === 1_000) throw new Error('Redis is not asked again.');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
