@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { stringify } from 'yaml';
+import { features, loadPlans, openPlans, planOf } from './plans.ts';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'almanac-plans-'));
+test.after.always(() => rmSync(directory, { recursive: true }));
+
+const free = {
+  id: 'free',
+  name: 'Free',
+  price_usd_month: 0,
+  calls_month: 1_000,
+  calls_second: 10,
+  features: [] as string[],
+};
+
+let files = 0;
+function fileOf(...plans: object[]): string {
+  const file = path.join(directory, `${(files += 1)}.yml`);
+  writeFileSync(file, stringify({ plans }));
+  return file;
+}
+
+test('two plans with one id are refused', (t) => {
+  t.throws(() => loadPlans(fileOf(free, { ...free, calls_month: 5_000 })), {
+    message: /two plans share an id/,
+  });
+  const twice = { ...free, id: 'pro' };
+  t.throws(() => loadPlans(fileOf(free, twice, twice)), { message: /two plans share an id/ });
+});
+
+test('plans without a free one are refused', (t) => {
+  t.throws(() => loadPlans(fileOf({ ...free, id: 'pro' })), { message: /a plan with id "free" is needed/ });
+  t.throws(() => loadPlans(fileOf()));
+});
+
+test('each field of a plan is checked, at its limits', (t) => {
+  const refused: Record<string, unknown>[] = [
+    ...['Pro', '1st', '-pro', 'a'.repeat(33), '', 'pro!'].map((id) => ({ id })),
+    { name: '' },
+    { price_usd_month: -0.01 },
+    ...[0, -1, 1.5, '1000'].map((calls) => ({ calls_month: calls })),
+    ...[0, 1.5, null].map((calls) => ({ calls_second: calls })),
+    { features: ['everything'] },
+    { calls_months: 1 },
+  ];
+  for (const change of refused) {
+    const plan = { ...free, id: 'pro', ...change };
+    t.throws(() => loadPlans(fileOf(free, plan)), undefined, JSON.stringify(change));
+  }
+  for (const name of Object.keys(free).filter((field) => field !== 'id')) {
+    const plan = Object.fromEntries(
+      Object.entries({ ...free, id: 'pro' }).filter(([field]) => field !== name),
+    );
+    t.throws(() => loadPlans(fileOf(free, plan)), undefined, `without ${name}`);
+  }
+  const accepted: Record<string, unknown>[] = [
+    ...['a', 'a-b_9', 'a'.repeat(32)].map((id) => ({ id })),
+    { name: 'x' },
+    ...[0, 0.01, null].map((price) => ({ price_usd_month: price })),
+    ...[1, null].map((calls) => ({ calls_month: calls })),
+    { calls_second: 1 },
+    { features: [...features] },
+  ];
+  for (const change of accepted) {
+    const plan = { ...free, id: 'pro', ...change };
+    t.deepEqual(loadPlans(fileOf(free, plan)).all[1] as object, plan, JSON.stringify(change));
+  }
+});
+
+test('the lowest plan with a feature is the first of the file that has it', (t) => {
+  const higher = ['starter', 'pro', 'enterprise'].map((id) => ({
+    ...free,
+    id,
+    features: id === 'starter' ? [] : ['vintages'],
+  }));
+  const plans = loadPlans(fileOf(free, ...higher));
+  t.is(plans.lowestWith('vintages')?.id, 'pro');
+  t.is(plans.lowestWith('webhooks'), undefined);
+  t.is(plans.get('enterprise')?.id, 'enterprise');
+  t.is(plans.get('gold'), undefined);
+});
+
+test('an account whose plan is gone has the free one', (t) => {
+  const plans = loadPlans(fileOf(free, { ...free, id: 'pro' }));
+  t.is(planOf(plans, 'pro').id, 'pro');
+  t.is(planOf(plans, 'gold').id, 'free');
+});
+
+test('a changed file is in force when it is put in force, and not at all where it is faulty', (t) => {
+  const file = fileOf(free, { ...free, id: 'pro', features: ['bulk'] });
+  const plans = openPlans(file);
+  writeFileSync(file, stringify({ plans: [{ ...free, calls_month: 2_000, features: ['vintages'] }] }));
+  const putInForce = plans.prepareReload();
+  t.is(plans.get('free')?.calls_month, 1_000);
+  t.is(plans.all.length, 2);
+  putInForce();
+  t.is(plans.get('free')?.calls_month, 2_000);
+  t.is(plans.all.length, 1);
+  t.is(plans.lowestWith('vintages')?.id, 'free');
+  t.is(plans.get('pro'), undefined);
+  writeFileSync(file, stringify({ plans: [] }));
+  t.throws(() => plans.prepareReload(), { message: new RegExp(file) });
+  t.is(plans.get('free')?.calls_month, 2_000);
+});
