@@ -5,6 +5,7 @@ import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
 import { parseBody, parseQuery } from '../kernel/params.ts';
 import { planOf, type Plans } from '../kernel/plans.ts';
+import { lockKeysOf, lockMonthsOf } from './account.sql.ts';
 import { callerOf, signedInOf, type SignedIn } from './caller.ts';
 import type { Deps } from './database.ts';
 import type { SignInDeps } from './deps.ts';
@@ -109,9 +110,11 @@ export function closeAccount(deps: SignInDeps): Handler {
     const at = deps.clock.now();
     await deps.db.sequelize.transaction(async (transaction) => {
       const { id: accountId, email } = account;
+      await lockMonthsOf(deps.db, transaction, accountId);
       if (!(await holdAccount(deps, transaction, account))) {
         fail('conflict', 'The account has just been changed elsewhere: look at it again, then close it.');
       }
+      await lockKeysOf(deps.db, transaction, accountId);
       // Keys, sessions, identities and links go with the row; the audit and the ledger of usage stay, without the address.
       await account.destroy({ transaction });
       await deps.db.auditEvents.create(

@@ -1,0 +1,181 @@
+// The state of an account is in force on the next call, where gateways read credentials from Redis: the real gateway, the
+// real accounts-api, and credentials that the gateway has in its cache when the account changes.
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import { connect, type AccountsDatabase } from '../../accounts-api/database.ts';
+import { lockMonths, touchKeys } from '../../accounts-api/internal.sql.ts';
+import type { Account } from '../../accounts-api/models/account.ts';
+import { noteSpent } from '../../accounts-api/purses.sql.ts';
+import { hashApiKey } from '../../kernel/api-key.ts';
+import { openRedis, type RedisLink } from '../../kernel/redis.ts';
+import { dataIn, peopleOf, type Answer } from '../auth/people.ts';
+import { untilOneQuestion } from '../gateway/questions.ts';
+import { silentLog } from '../harness.ts';
+import { startRedis, type PrivateRedis } from '../redis.ts';
+import { startRooms, type Rooms } from '../rooms.ts';
+
+let redis: PrivateRedis;
+let rooms: Rooms;
+let link: RedisLink;
+let accounts: AccountsDatabase; // as a second accounts-api has it, beside the one that serves
+test.before(async () => {
+  redis = await startRedis();
+  rooms = await startRooms({ redisUrl: redis.url });
+  await rooms.ingest('series_id,date,value\nA,2024-01-31,1\n');
+  link = openRedis(redis.url, silentLog, 30_000);
+  accounts = connect(rooms.databaseUrl, link);
+});
+test.after.always(async () => {
+  await accounts?.close();
+  link?.close();
+  await rooms?.close();
+  await redis?.stop();
+});
+
+const statusOf = async (key: string) => (await rooms.call('/v1/series/A', { key })).status;
+
+/** Calls with the key until the gateway takes its credential from Redis, and asks accounts-api no more. */
+async function cache(key: string): Promise<void> {
+  await untilOneQuestion(redis, () => rooms.call('/v1/series/A', { key }));
+}
+
+async function keyOf(key: string): Promise<{ id: string; accountId: string }> {
+  const found = await accounts.keys.findOne({ where: { hash: hashApiKey(key) } });
+  if (found === null) throw new Error('There is no such key.');
+  return found;
+}
+
+/** Resolves when a statement of this database waits for a lock. */
+async function untilSomebodyWaits(): Promise<void> {
+  for (let asked = 0; asked < 1_000; asked += 1) {
+    const [row] = await rooms.database.query<{ waits: boolean }>(
+      `select exists (select from pg_stat_activity
+                      where datname = current_database() and wait_event_type = 'Lock') as waits`,
+    );
+    if (row?.waits === true) return;
+    await pause(10);
+  }
+  throw new Error('Nobody waits.');
+}
+
+/** Changes an account, as every handler does: when it resolves, the change is answered. */
+async function change(accountId: string, values: Partial<Account>): Promise<void> {
+  await accounts.sequelize.transaction((transaction) =>
+    accounts.accounts.update(values, { where: { id: accountId }, transaction }),
+  );
+}
+
+test.serial('when an account is closed, its keys are refused on the next call', async (t) => {
+  const { newPerson, ask } = peopleOf(rooms);
+  const { session } = await newPerson();
+  const keys: string[] = [];
+  for (const name of ['first', 'second']) {
+    keys.push(dataIn(await ask('POST', '/v1/keys', { session, body: { name } }))['key'] as string);
+  }
+  for (const key of keys) {
+    await cache(key);
+    t.is(await statusOf(key), 200);
+  }
+  t.is((await ask('DELETE', '/v1/account', { session })).status, 204);
+  for (const key of keys) t.deepEqual([await statusOf(key), await statusOf(key)], [401, 401]);
+});
+
+test.serial('an account is closed while its calls are being settled, and neither fails', async (t) => {
+  const { newPerson, ask } = peopleOf(rooms);
+  const { session } = await newPerson();
+  const { key } = dataIn(await ask('POST', '/v1/keys', { session, body: { name: 'first' } }));
+  await cache(key as string);
+  const { id: keyId, accountId } = await keyOf(key as string);
+  const now = new Date();
+  const month = `${now.toISOString().slice(0, 7)}-01`;
+  let closing: Promise<Answer> | undefined;
+  // As accounts-api settles a batch and fills a purse: the months first, then what belongs to them.
+  await accounts.sequelize.transaction(async (transaction) => {
+    await lockMonths(accounts, transaction, [{ account_id: accountId, month }]);
+    closing = ask('DELETE', '/v1/account', { session });
+    await untilSomebodyWaits();
+    await accounts.sequelize.query(
+      `insert into accounts.quota_purses (account_id, month, purse_id) values ($1, $2, 'another')`,
+      { bind: [accountId, month], transaction },
+    );
+    await noteSpent(accounts, transaction, [{ account_id: accountId, month, purse_id: 'another', spent: 1 }]);
+    await touchKeys(accounts, transaction, [{ key_id: keyId, at: now.toISOString() }], now);
+  });
+  t.is((await closing)?.status, 204);
+  t.is(await statusOf(key as string), 401);
+});
+
+test.serial(
+  'an account is closed while the last use of its keys is being noted, and neither fails',
+  async (t) => {
+    const { newPerson, ask } = peopleOf(rooms);
+    const { session } = await newPerson();
+    const { id: accountId } = dataIn(await ask('GET', '/v1/account', { session }));
+    // In the order of their making and of their slots, and against the order of their ids.
+    const ids = ['z', 'a'].map((letter) => `key_${letter.repeat(20)}`);
+    await accounts.sequelize.query(
+      `insert into accounts.api_keys (id, account_id, name, hash, mask, slot, created_at)
+     select id, $1, 'test', encode(sha256(id::bytea), 'hex'), 'mask', slot, now() + slot * interval '1 s'
+     from unnest($2::text[]) with ordinality as made(id, slot)`,
+      { bind: [accountId, ids] },
+    );
+    const now = new Date();
+    let closing: Promise<Answer> | undefined;
+    await accounts.sequelize.transaction(async (transaction) => {
+      for (const key_id of ids.toSorted()) {
+        await touchKeys(accounts, transaction, [{ key_id, at: now.toISOString() }], now);
+        closing ??= ask('DELETE', '/v1/account', { session });
+        await untilSomebodyWaits();
+      }
+    });
+    t.is((await closing)?.status, 204);
+  },
+);
+
+test.serial(
+  'an unpaid account is refused on the next call, and a paid one is served on the next',
+  async (t) => {
+    const { accountId, key } = await rooms.accountWithKey();
+    const states = [
+      ['active', 200],
+      ['inactive', 402],
+      ['active', 200],
+      ['inactive', 402],
+      ['none', 200],
+    ] as const;
+    for (const [subscriptionState, status] of states) {
+      await cache(key);
+      await change(accountId, { subscriptionState });
+      t.deepEqual([await statusOf(key), await statusOf(key)], [status, status], subscriptionState);
+    }
+  },
+);
+
+test.serial(
+  'a disabled account is refused on the next call, and served again when it is enabled',
+  async (t) => {
+    const { accountId, key } = await rooms.accountWithKey();
+    for (const [status, answer] of [
+      ['disabled', 401],
+      ['active', 200],
+      ['disabled', 401],
+    ] as const) {
+      if (status === 'disabled') await cache(key);
+      await change(accountId, { status });
+      t.deepEqual([await statusOf(key), await statusOf(key)], [answer, answer], status);
+    }
+  },
+);
+
+test.serial('a key whose expiry is changed goes by it on the next call', async (t) => {
+  const { keyId, key } = await rooms.accountWithKey();
+  await cache(key);
+  const expire = (at: Date | null) =>
+    accounts.sequelize.transaction((transaction) =>
+      accounts.keys.update({ expiresAt: at }, { where: { id: keyId }, transaction }),
+    );
+  await expire(new Date(Date.now() - 1));
+  t.deepEqual([await statusOf(key), await statusOf(key)], [401, 401]);
+  await expire(null);
+  t.deepEqual([await statusOf(key), await statusOf(key)], [200, 200]);
+});
