@@ -144,8 +144,11 @@ const heartbeat = script(
   `redis.call('set', KEYS[1], '1', 'px', '10000') local t = redis.call('time') return t[1] * 1000 + math.floor(t[2] / 1000)`,
 );
 
-/** Opens the connection and keeps it; nothing waits for it. @throws Error where the address is none. */
-export function openRedis(url: string, log: Log): RedisLink {
+/**
+ * Opens the connection and keeps it; nothing waits for it. @param deadlineMs of each command.
+ * @throws Error where the address is none.
+ */
+export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): RedisLink {
   const target = parseRedisUrl(url);
   if (target === null) throw new Error('The address of Redis cannot be read.');
   const client = createFor(target);
@@ -166,14 +169,14 @@ export function openRedis(url: string, log: Log): RedisLink {
 
   const leftAlone = () => new RedisUnavailable('Redis is left alone after a fault', { cause: lastFault });
 
-  const deadline = createDeadline(redisDeadlineMs);
+  const deadline = createDeadline(deadlineMs);
 
   async function bounded<T>(work: () => Promise<T>, onLate?: (answer: T) => void): Promise<T> {
     try {
       return await deadline.wait(work(), onLate);
     } catch (error) {
       fault(error);
-      const why = error instanceof TooLate ? `Redis was silent for ${redisDeadlineMs} ms` : 'Redis failed';
+      const why = error instanceof TooLate ? `Redis was silent for ${deadlineMs} ms` : 'Redis failed';
       throw new RedisUnavailable(why, { cause: error });
     }
   }
