@@ -74,12 +74,13 @@ export function getCalendar({ database, cursors, clock, seriesTimeZone }: Depend
     const nextCursor =
       found.length > limit && last !== undefined ? cursors.seal([last.release_at, last.id], walk) : null;
     const answer = await call.stage('render', () => {
-      if (format === 'ics') return { type: icsType, text: releasesIcs(releases, now) };
+      if (format === 'ics')
+        return { type: icsType, text: releasesIcs(releases, now.toISOString().slice(0, 10)) };
       if (format === 'csv') return { type: csvType, text: listCsv(releases, columns) };
       return { type: jsonType, text: listJson(releases, nextCursor) };
     });
     const headers = cachingHeaders(request, {
-      identity: [format, releases, nextCursor],
+      identity: [answer.text, nextCursor],
       lastModified: null,
       cacheControl: 'public, max-age=60',
     });

@@ -4,8 +4,8 @@ import type { Release } from './calendar.sql.ts';
 
 export const icsType = 'text/calendar; charset=utf-8';
 
-/** @param now when the file is made. */
-export function releasesIcs(releases: readonly Release[], now: Date): string {
+/** @param madeOn the day on which the file is made: the same releases are the same bytes all day. */
+export function releasesIcs(releases: readonly Release[], madeOn: string): string {
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
@@ -13,18 +13,18 @@ export function releasesIcs(releases: readonly Release[], now: Date): string {
     'CALSCALE:GREGORIAN',
     'METHOD:PUBLISH',
     'X-WR-CALNAME:Release calendar',
-    ...releases.flatMap((release) => eventLines(release, now)),
+    ...releases.flatMap((release) => eventLines(release, madeOn)),
     'END:VCALENDAR',
   ];
   return lines.map((line) => `${fold(line)}\r\n`).join('');
 }
 
-function eventLines(release: Release, now: Date): string[] {
+function eventLines(release: Release, madeOn: string): string[] {
   const about = [release.reference_period, release.source].filter((text) => text !== null).join(', ');
   return [
     'BEGIN:VEVENT',
     `UID:${escape(release.id)}`,
-    `DTSTAMP:${compact(now.toISOString())}`,
+    `DTSTAMP:${compact(madeOn)}T000000Z`,
     release.time_confirmed
       ? `DTSTART:${compact(release.release_at)}`
       : `DTSTART;VALUE=DATE:${compact(release.release_date)}`,

@@ -133,7 +133,7 @@ test('format=ics is an iCalendar file: instants in UTC, unknown hours as days, n
   t.regex(events[0] ?? '', /^BEGIN:VCALENDAR\r\nVERSION:2\.0\r\nPRODID:/);
   t.regex(
     events[1] ?? '',
-    /UID:today\r\nDTSTAMP:20260615T120000Z\r\nDTSTART:20260615T123000Z\r\nSUMMARY:Consumer prices\r\n/,
+    /UID:today\r\nDTSTAMP:20260615T000000Z\r\nDTSTART:20260615T123000Z\r\nSUMMARY:Consumer prices\r\n/,
   );
   t.regex(
     events[1] ?? '',
