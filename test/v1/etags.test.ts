@@ -1,0 +1,321 @@
+// ETags and the caches of the data-api, over every parameter of every endpoint and over every kind of load. What is true is
+// told by a second data-api on the same database whose caches hold nothing.
+import test, { type ExecutionContext } from 'ava';
+import { createCursors } from '../../data-api/cursor.ts';
+import type { Dependencies } from '../../data-api/dependencies.ts';
+import { routes } from '../../data-api/routes.ts';
+import { findSeries } from '../../data-api/series.sql.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { startRoom } from '../../kernel/http.ts';
+import { createOpener } from '../../kernel/identity.ts';
+import type { Answer, DataRoom } from '../data-room.ts';
+import { freeAccount } from '../data-room.ts';
+import { declaredParameters, endpoints, requestsFor, withParameter } from '../endpoint-requests.ts';
+import { changes, initialLoads, loadInto } from '../every-dataset.ts';
+import { silentLog, testIdentitySecret } from '../harness.ts';
+import { startListRoom, type ListRoom } from '../list-room.ts';
+
+let room: ListRoom;
+let closeUncached: () => Promise<void>;
+/** Asks the data-api without caches. */
+let truth: (path: string, headers?: Record<string, string>) => Promise<Answer>;
+
+test.before(async () => {
+  room = await startListRoom();
+  room.clock.set('2024-07-01T12:00:00Z');
+  const uncached = await startUncachedRoom(room);
+  closeUncached = uncached.close;
+  const asked: DataRoom = { ...room, url: uncached.url };
+  truth = (path, headers = {}) => callAt(asked, path, headers);
+  for (const load of initialLoads) await loadInto(room, load);
+});
+
+test.after.always(async () => {
+  await closeUncached?.();
+  await room?.close();
+});
+
+/** The same service, whose caches forget everything at once. */
+async function startUncachedRoom({ databaseUrl, clock }: ListRoom) {
+  const database = openDatabase(databaseUrl, silentLog, { applicationName: 'data-api without caches' });
+  const dependencies: Dependencies = {
+    database,
+    cursors: createCursors(testIdentitySecret),
+    seriesFacts: {
+      find: (id, vintage) => findSeries(database, id, vintage),
+      isCurrent: () => Promise.resolve(false),
+    },
+    keptAnswers: { get: () => undefined, keep: () => undefined },
+    knownAddresses: { get: () => undefined, holds: () => Promise.resolve(false), keep: () => undefined },
+    clock,
+    seriesTimeZone: 'UTC',
+    log: silentLog,
+  };
+  const running = await startRoom({
+    log: silentLog,
+    routes: routes(dependencies),
+    openIdentity: createOpener(testIdentitySecret, 'data-api', undefined),
+    ready: () => Promise.resolve(),
+    host: '127.0.0.1',
+    port: 0,
+  });
+  return {
+    url: running.url,
+    async close() {
+      await running.close();
+      await database.close();
+    },
+  };
+}
+
+async function callAt(
+  { url, headers: identity }: DataRoom,
+  path: string,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  const response = await fetch(url + path, {
+    headers: { 'accept-encoding': 'identity', ...identity(), ...headers },
+  });
+  return { status: response.status, headers: response.headers, text: await response.text(), json: undefined };
+}
+
+const ask = (path: string, headers: Record<string, string> = {}) => callAt(room, path, headers);
+
+/** What an ETag stands for. Two spellings of one request have one next page: the cursor says where it is. */
+function representationOf({ headers, text }: Answer) {
+  const link = headers.get('link');
+  return {
+    body: text,
+    type: headers.get('content-type'),
+    disposition: headers.get('content-disposition'),
+    cursor: link === null ? null : /cursor=([\w-]+)/.exec(link)?.[1],
+    pinnedAt: headers.get('content-location')?.split('?')[0] ?? null,
+  };
+}
+
+/** ETag → what it stood for first, and where. */
+class Ledger {
+  readonly #known = new Map<string, { path: string; shown: string }>();
+
+  /** Holds an answer to what its ETag stood for before, wherever that was. */
+  note(t: ExecutionContext, path: string, answer: Answer): void {
+    const etag = answer.headers.get('etag');
+    if (answer.status !== 200 || etag === null) return;
+    const shown = JSON.stringify(representationOf(answer));
+    const known = this.#known.get(etag);
+    if (known === undefined) this.#known.set(etag, { path, shown });
+    else if (known.shown !== shown) t.is(shown, known.shown, `${path} has the ETag of ${known.path}`);
+  }
+}
+
+/** Runs the work of all items, some at a time. */
+async function overAll<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: 6 }, worker));
+}
+
+test.serial('the table of requests has every route and every parameter that the service takes', async (t) => {
+  const served = routes({} as Dependencies).map(({ path }) => path);
+  t.deepEqual([...new Set(endpoints.map(({ route }) => route))].sort(), served.sort());
+  for (const { path, values } of endpoints) {
+    const declared = await declaredParameters(room, path);
+    const learned = ['sort', 'limit', 'cursor', 'fields', 'format', 'updated_after'];
+    t.deepEqual(
+      declared.filter((name) => !learned.includes(name)).sort(),
+      Object.keys(values).sort(),
+      `${path} takes these parameters`,
+    );
+  }
+});
+
+/** Every request of the table, each order and past state by pages too, and each endpoint as CSV, whole and by pages. */
+async function everyRequest(): Promise<string[]> {
+  const requests: string[] = [];
+  for (const endpoint of endpoints) {
+    const own = await requestsFor(room, endpoint);
+    const declared = await declaredParameters(room, endpoint.path);
+    const paged = declared.includes('limit')
+      ? own.filter((path) => /[?&](sort|vintage|release)=/.test(path))
+      : [];
+    requests.push(...own, ...paged.slice(0, 12).map((path) => withParameter(path, 'limit', '2')));
+    if (!declared.includes('format') || endpoint.path.includes('?ids=')) continue;
+    const csv = own.filter((path) => path === endpoint.path || /[?&](fields|section|basis)=/.test(path));
+    requests.push(...csv.map((path) => withParameter(path, 'format', 'csv')));
+    if (!declared.includes('limit')) continue;
+    requests.push(...csv.map((path) => withParameter(withParameter(path, 'format', 'csv'), 'limit', '1')));
+  }
+  return [...new Set(requests)];
+}
+
+test.serial(
+  'no two answers that differ share an ETag, and no cache gives one request the answer to another',
+  async (t) => {
+    const ledger = new Ledger();
+    const requests = await everyRequest();
+    const answers = new Map<string, Answer>();
+    await overAll(requests, async (path) => {
+      const expected = await truth(path);
+      t.true([200, 400].includes(expected.status), `${path}: ${expected.status} ${expected.text}`);
+      ledger.note(t, path, expected);
+      answers.set(path, expected);
+      const cursor = /"next_cursor":"([\w-]+)"/.exec(expected.text)?.[1];
+      if (cursor === undefined || path.includes('?ids=')) return; // a cursor of one of many series is for that series alone
+      const next = withParameter(path, 'cursor', cursor);
+      const nextAnswer = await truth(next);
+      t.is(nextAnswer.status, 200, next);
+      ledger.note(t, next, nextAnswer);
+      answers.set(next, nextAnswer);
+    });
+    t.log(`${answers.size} requests`);
+    await overAll([...answers], async ([path, expected]) => {
+      const answer = await ask(path);
+      t.is(answer.status, expected.status, path);
+      t.deepEqual(representationOf(answer), representationOf(expected), path);
+      t.is(answer.headers.get('etag'), expected.headers.get('etag'), path);
+    });
+    // Asked again, an answer may come out of a cache.
+    await holdsAgainstOtherTags(t, answers);
+  },
+);
+
+/** The ETags of other answers of the same path are no reason for 304; the own one is. */
+async function holdsAgainstOtherTags(
+  t: ExecutionContext,
+  answers: ReadonlyMap<string, Answer>,
+): Promise<void> {
+  const tagged = [...answers].filter(([, answer]) => answer.headers.has('etag'));
+  const byPath = Map.groupBy(tagged, ([path]) => path.split('?')[0] ?? '');
+  await overAll([...byPath.values()].flat(), async ([path, expected]) => {
+    const own = expected.headers.get('etag') ?? '';
+    const siblings = byPath.get(path.split('?')[0] ?? '') ?? [];
+    const others = new Set(siblings.map(([, { headers }]) => headers.get('etag') ?? ''));
+    others.delete(own);
+    const answer = await ask(path, { 'if-none-match': [...others].slice(0, 300).join(', ') || '"none"' });
+    t.deepEqual([answer.status, answer.text], [200, expected.text], path);
+    const same = await ask(path, { 'if-none-match': own });
+    t.deepEqual([same.status, same.text], [304, ''], path);
+  });
+}
+
+test.serial('each encoding has its own ETag, and a cache keeps them apart', async (t) => {
+  for (const path of ['/v1/series/CPI', '/v1/series?ids=CPI,TRADES', '/v1/catalog?sort=-id', '/v1/funds']) {
+    const expected = (await truth(path)).text;
+    const tags = new Set<string>();
+    for (const encoding of ['identity', 'gzip', 'br', 'identity', 'gzip', 'br']) {
+      const { text, headers } = await ask(path, { 'accept-encoding': encoding });
+      t.is(text, expected);
+      const sent = headers.get('content-encoding') ?? 'identity';
+      t.true([encoding, 'identity'].includes(sent), `${path} as ${encoding}: ${sent}`);
+      tags.add(headers.get('etag') ?? '');
+    }
+    t.is(tags.size, 3, path);
+  }
+});
+
+/** What is asked again after every load: each endpoint as it is, and what reads the data in another way. */
+const watched = [
+  ...endpoints.map(({ path }) => path).filter((path) => path !== '/v1/status'),
+  '/v1/series/CPI?fields=date,value,status,published_on',
+  '/v1/series/CPI?vintage=2024-05-20',
+  '/v1/series/CPI?release=first',
+  '/v1/series/CPI?format=csv',
+  '/v1/series/CPI?include_missing=true&fields=date,value,status',
+  '/v1/commodities/by-city?item=rice&format=csv',
+  '/v1/catalog?facets=true',
+  '/v1/catalog?q=prices',
+  '/v1/catalog?format=csv',
+  '/v1/calendar?format=ics',
+  '/v1/trade?aggregate_by=partner&from=2023',
+  '/v1/trade?flow=balance&from=2023',
+  '/v1/trade?count_only=true',
+];
+
+/**
+ * Asks everything that is watched with the ETag that it had: 304 only where the answer is still the same.
+ * @returns what the answers are now, and which of them are others.
+ */
+async function askAgain(
+  t: ExecutionContext,
+  name: string,
+  before: ReadonlyMap<string, Answer>,
+  ledger: Ledger,
+) {
+  const now = new Map<string, Answer>();
+  const changed: string[] = [];
+  await overAll(watched, async (path) => {
+    const expected = await truth(path);
+    t.is(expected.status, 200, `${path}: ${expected.text}`);
+    ledger.note(t, `${path} after ${name}`, expected);
+    now.set(path, expected);
+    const old = before.get(path);
+    const isSame = old !== undefined && old.text === expected.text;
+    if (!isSame) changed.push(path);
+    const etag = old?.headers.get('etag') ?? '"none"';
+    const asked = await ask(path, { 'if-none-match': etag });
+    if (asked.status === 304) t.true(isSame, `${path} is 304 after ${name}`);
+    else t.deepEqual(representationOf(asked), representationOf(expected), `${path} after ${name}`);
+    if (!isSame) t.not(asked.headers.get('etag'), etag, `${path} keeps its ETag after ${name}`);
+    const plain = await ask(path);
+    t.is(plain.text, expected.text, `${path} after ${name}, without If-None-Match`);
+  });
+  return { now, changed };
+}
+
+test.serial(
+  'after every kind of load each answer is the new one, under a new ETag where it changed',
+  async (t) => {
+    const ledger = new Ledger();
+    let { now } = await askAgain(t, 'the start', new Map(), ledger);
+    for (const change of changes) {
+      await loadInto(room, change);
+      const after = await askAgain(t, change.name, now, ledger);
+      t.true(after.changed.length > 0, `${change.name} changes some answer`);
+      now = after.now;
+    }
+  },
+);
+
+test.serial('as time passes each answer is the present one, under a new ETag where it changed', async (t) => {
+  const ledger = new Ledger();
+  let { now } = await askAgain(t, 'the start', new Map(), ledger);
+  // A second, an hour, past the next release of CPI, past midnight, a month.
+  for (const instant of [
+    '2024-07-01T12:00:01Z',
+    '2024-07-01T13:00:00Z',
+    '2024-07-04T04:00:00Z',
+    '2024-07-05T00:00:01Z',
+    '2024-08-04T12:00:00Z',
+  ]) {
+    room.clock.set(instant);
+    ({ now } = await askAgain(t, instant, now, ledger));
+  }
+});
+
+test.serial(
+  'a past state that one caller was answered with is refused to a caller whose plan has none',
+  async (t) => {
+    for (const path of [
+      '/v1/series/CPI?vintage=2024-05-20',
+      '/v1/series/CPI?release=first',
+      '/v1/series/CPI/latest?vintage=2024-05-20',
+      '/v1/series/CPI/vintages',
+      '/v1/series?ids=CPI&vintage=2024-05-20',
+      '/v1/series?ids=CPI&release=first',
+      '/v1/commodities?item=rice&vintage=2024-06-10',
+      '/v1/commodities?item=rice&release=first',
+      '/v1/commodities/by-city?item=rice&vintage=2024-06-10',
+    ]) {
+      const { status, headers } = await room.call(path);
+      t.is(status, 200, path);
+      for (const more of [{}, { 'if-none-match': headers.get('etag') ?? '' }, { 'if-none-match': '*' }]) {
+        const refused = await room.call(path, { identity: freeAccount, headers: more });
+        t.is(refused.status, 403, path);
+        t.is((refused.json as { error: { code: string } }).error.code, 'plan_required', path);
+      }
+      t.is((await room.call(path)).status, 200, path);
+    }
+  },
+);
