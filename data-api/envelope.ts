@@ -126,8 +126,9 @@ function csvCellWriter(
   return (points, i) => cells.get(points.dimsNos[i] ?? 0) ?? '';
 }
 
+/** Readers take a lone LF or CR for the end of a line too: what follows one in a cell would begin a line of its own. */
 function csvLine(cells: readonly string[]): string {
-  return stringify([[...cells]], { record_delimiter: 'windows' });
+  return stringify([[...cells]], { record_delimiter: 'windows', quote_record_delimiter: true });
 }
 
 function csvCells(cells: readonly string[]): string {

@@ -1,0 +1,100 @@
+import test from 'ava';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { digits } from './digits.ts';
+import { listCsv, seriesCsv } from './envelope.ts';
+
+/** As a reader that takes any line end. */
+const cells = (csv: string): string[][] => parse(csv, { record_delimiter: ['\r\n', '\n', '\r'] });
+
+/** What a spreadsheet takes for the beginning of a formula. */
+const formulaSigns = ['=', '+', '-', '@', '\t', '\r'];
+const defused = (text: string) => (formulaSigns.includes(text.charAt(0)) ? `'${text}` : text);
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'grapheme' }),
+  fc
+    .tuple(fc.constantFrom(...formulaSigns, ' ', "'", '"', ',', '\n'), fc.string())
+    .map(([sign, rest]) => sign + rest),
+);
+
+test('a line end within a text begins no line, whatever a reader takes for one', (t) => {
+  for (const end of ['\n', '\r', '\r\n']) {
+    const text = `a${end}=1+1`;
+    t.deepEqual(cells(listCsv([{ [text]: text, b: text }], [text, 'b'])), [
+      [text, 'b'],
+      [text, text],
+    ]);
+  }
+});
+
+test('each sign that begins a formula is defused in every text of a list, and no other text is changed', (t) => {
+  for (const sign of formulaSigns) {
+    t.deepEqual(cells(listCsv([{ a: `${sign}1+1`, b: `x${sign}` }], ['a', 'b'])), [
+      ['a', 'b'],
+      [`'${sign}1+1`, `x${sign}`],
+    ]);
+  }
+  fc.assert(
+    fc.property(anyText, anyText, (a, b) => {
+      t.deepEqual(cells(listCsv([{ a, b }], ['a', 'b']))[1], [defused(a), defused(b)]);
+    }),
+  );
+});
+
+test('a number goes through as it was published, whatever its sign', (t) => {
+  const published = fc
+    .tuple(
+      fc.constantFrom('', '-'),
+      fc.bigInt({ min: 0n, max: 10n ** 30n }),
+      fc.constantFrom('', '.0', '.50', '.000001'),
+    )
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(
+      published,
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean(),
+      (text, number, flag) => {
+        const row = { text: digits(text), number, flag, none: null };
+        t.is(
+          listCsv([row], ['text', 'number', 'flag', 'none', 'missing']).split('\r\n')[1],
+          `${text},${number},${flag},,`,
+        );
+        const points = {
+          dates: ['2024-01-31'],
+          values: [text],
+          dimsNos: [0],
+          publishedOn: [''],
+          statuses: [null],
+        };
+        const csv = seriesCsv({ dimensions: [], combinations: [] }, ['date', 'value', 'dims']);
+        t.is(csv.lines(points), `2024-01-31,${text}\r\n`);
+      },
+    ),
+  );
+});
+
+test('in a series each dimension, its values and each status is defused', (t) => {
+  const text = anyText.filter((value) => value !== '');
+  fc.assert(
+    fc.property(text, text, text, (name, value, status) => {
+      const series = {
+        dimensions: [name],
+        combinations: [{ dimsNo: 0, dims: Object.fromEntries([[name, value]]) }],
+      };
+      const csv = seriesCsv(series, ['date', 'value', 'dims', 'status']);
+      const points = {
+        dates: ['2024-01-31'],
+        values: ['-1'],
+        dimsNos: [0],
+        publishedOn: [''],
+        statuses: [status],
+      };
+      t.deepEqual(cells(csv.header + csv.lines(points)), [
+        ['date', 'value', defused(name), 'status'],
+        ['2024-01-31', '-1', defused(value), defused(status)],
+      ]);
+    }),
+  );
+});
