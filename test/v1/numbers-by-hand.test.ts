@@ -1,0 +1,161 @@
+// Figures that the data-api works out, each beside the same figure worked out here from the rows that were loaded.
+import test from 'ava';
+import { startListRoom, type ListRoom } from '../list-room.ts';
+
+let room: ListRoom;
+
+test.before(async () => {
+  room = await startListRoom();
+});
+
+test.after.always(() => room?.close());
+
+const dayNumber = (date: string): number => Date.parse(date) / 86_400_000;
+
+/** The yearly rate at which the flows come to nothing, in percent; act/365, by bisection. */
+function rateOf(flows: readonly { date: string; amount: number }[]): number {
+  const last = Math.max(...flows.map(({ date }) => dayNumber(date)));
+  const worth = (rate: number) =>
+    flows.reduce((sum, { date, amount }) => sum + amount * (1 + rate) ** ((last - dayNumber(date)) / 365), 0);
+  let [low, high] = [-0.99, 100];
+  for (let i = 0; i < 200; i += 1) {
+    const middle = (low + high) / 2;
+    // The flows out come first: the higher the rate, the more they would have come to.
+    if (worth(middle) > 0) low = middle;
+    else high = middle;
+  }
+  return low * 100;
+}
+
+test.serial(
+  'a SIP pays in on the day of the month, from so many years before the last NAV to a month before it',
+  async (t) => {
+    const dates = Array.from({ length: 37 }, (_, i) => {
+      const month = new Date(Date.UTC(2021, i, 15));
+      return month.toISOString().slice(0, 10);
+    });
+    const navOf = (i: number) => 100 + 10 * i;
+    await room.load('funds', ['fund_id,name,currency,source', 'monthly,Monthly,PKR,Register']);
+    await room.load('nav', ['fund,date,nav', ...dates.map((date, i) => `monthly,${date},${navOf(i)}`)]);
+    const { data } = (await room.call('/v1/funds/monthly/returns')).json as {
+      data: { sip: { period: string; [field: string]: unknown }[] };
+    };
+    for (const [period, instalments] of [
+      ['1y', 12],
+      ['3y', 36],
+    ] as const) {
+      const first = 36 - instalments;
+      const bought = Array.from({ length: instalments }, (_, k) => first + k);
+      // A hundred at each NAV buys 100 / NAV units; all of them are worth the last NAV.
+      const finalValue = bought.reduce((sum, i) => sum + (100 / navOf(i)) * navOf(36), 0);
+      const flows = bought.map((i) => ({ date: dates[i] ?? '', amount: -100 }));
+      const rate = rateOf([...flows, { date: '2024-01-15', amount: finalValue }]);
+      const sip = data.sip.find((each) => each.period === period);
+      t.like(sip, { from: dates[first], to: '2024-01-15', instalments, basis: 'xirr' });
+      t.true(Math.abs(Number(sip?.['final_value']) - finalValue) < 1e-6, period);
+      t.true(
+        Math.abs(Number(sip?.['value_pct']) - rate) < 1e-6,
+        `${period}: ${String(sip?.['value_pct'])}, ${rate}`,
+      );
+    }
+  },
+);
+
+test.serial('a sum of trade has a quantity only where all its rows have one, in one unit', async (t) => {
+  await room.load(
+    'trade',
+    [
+      'reporter,flow,period,partner_code,commodity_code,value,quantity,quantity_unit,net_weight_kg',
+      'PAK,export,2024-04,CHN,100630,300,20,KGM,20',
+      'PAK,export,2024-04,CHN,010121,150,12,NMB,6000',
+      'PAK,export,2024-04,USA,100630,30,2.5,KGM,2.5',
+      'PAK,export,2024-04,USA,100640,7,0.25,KGM,0.25',
+      'PAK,export,2024-04,IND,100630,10,1,KGM,1',
+      'PAK,export,2024-04,IND,100640,11,,,',
+      'PAK,export,2024-04,LKA,100630,10,1,KGM,1',
+      'PAK,export,2024-04,LKA,100640,11,2,,2',
+    ],
+    { set: { classification: 'hs', basis: 'customs', currency: 'USD', source: 'Customs' } },
+  );
+  const sums = async (query: string) =>
+    (await room.list(`/v1/trade?period=2024-04&${query}`)).data
+      .map((row) => [
+        row['partner_code'],
+        row['commodity_code'],
+        row['value'],
+        row['quantity'],
+        row['quantity_unit'],
+        row['net_weight_kg'],
+      ]) // prettier-ignore
+      .sort();
+  t.deepEqual(await sums('aggregate_by=partner'), [
+    ['CHN', 'TOTAL', 450, null, null, 6020], // 20 kilograms and 12 pieces are no quantity; their weights are
+    ['IND', 'TOTAL', 21, null, null, null], // one row has none
+    ['LKA', 'TOTAL', 21, null, null, 3], // one row has no unit
+    ['USA', 'TOTAL', 37, 2.75, 'KGM', 2.75], // 2.5 + 0.25
+  ]);
+  t.deepEqual(
+    (await sums('aggregate_by=commodity')).map(([, ...figures]) => figures),
+    [
+      ['010121', 150, 12, 'NMB', 6000],
+      ['100630', 350, 24.5, 'KGM', 24.5], // 20 + 2.5 + 1 + 1
+      ['100640', 29, null, null, null],
+    ],
+  );
+});
+
+test.serial('a code of its own, then an ISIN, wins over a code that another security had', async (t) => {
+  const columns = 'code,isin,name,type,currency,source';
+  await room.load('securities', [
+    columns,
+    'B-1,,Owner,tfc,PKR,Exchange',
+    'B-2,US0378331005,By ISIN,tfc,PKR,Exchange',
+    'A-1,,Was B-1,tfc,PKR,Exchange',
+    'A-2,,Was called like an ISIN,tfc,PKR,Exchange',
+  ]);
+  await room.load('security-prices', [
+    'code,date,price',
+    'B-1,2024-01-02,10',
+    'B-2,2024-01-02,20',
+    'A-1,2024-01-02,30',
+    'A-2,2024-01-02,40',
+  ]);
+  await room.load('securities', [
+    `${columns},former_codes`,
+    'A-1,,Was B-1,tfc,PKR,Exchange,B-1;OLD-1',
+    'A-2,,Was called like an ISIN,tfc,PKR,Exchange,US0378331005',
+  ]);
+  for (const [name, price] of [
+    ['B-1', 10],
+    ['b%2F1', 10],
+    ['US0378331005', 20],
+    ['OLD-1', 30],
+    ['A-2', 40],
+  ] as const) {
+    t.deepEqual(await room.column(`/v1/securities/${name}/prices`, 'price'), [price], name);
+  }
+});
+
+test.serial('an average is as new as the newest of its prices', async (t) => {
+  await room.load('commodity-items', [
+    'item_id,name,unit,currency,frequency,source',
+    'rice,Rice,1 Kg,PKR,monthly,Price Office',
+  ]);
+  await room.load('commodity-cities', ['city_id,name', 'lahore,Lahore', 'karachi,Karachi', 'multan,Multan']);
+  const prices = (vintage: string, rows: string[]) =>
+    room.load('commodity-prices', ['item,city,date,price', ...rows], { vintage });
+  await prices('2024-02-05', [
+    'rice,lahore,2024-01,100',
+    'rice,karachi,2024-01,110',
+    'rice,lahore,2024-02,102',
+  ]);
+  await prices('2024-03-05', ['rice,multan,2024-01,120.5', 'rice,karachi,2024-02,112']);
+  await prices('2024-04-05', ['rice,lahore,2024-01,101']);
+  const { data } = await room.list('/v1/commodities?item=rice&fields=date,value,published_on');
+  t.deepEqual(data, [
+    // (101 + 110 + 120.5) / 3; published on 5 April, 5 February and 5 March
+    { date: '2024-01-31', value: 110.5, published_on: '2024-04-05' },
+    // (102 + 112) / 2; published on 5 February and 5 March
+    { date: '2024-02-29', value: 107, published_on: '2024-03-05' },
+  ]);
+});
