@@ -11,7 +11,8 @@ import { createOpener } from '../../kernel/identity.ts';
 import type { Answer, DataRoom } from '../data-room.ts';
 import { freeAccount } from '../data-room.ts';
 import { declaredParameters, endpoints, requestsFor, withParameter } from '../endpoint-requests.ts';
-import { changes, initialLoads, loadInto } from '../every-dataset.ts';
+import { changes } from '../every-change.ts';
+import { initialLoads, loadInto } from '../every-dataset.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
 import { startListRoom, type ListRoom } from '../list-room.ts';
 

@@ -94,3 +94,26 @@ test('a source is late by the hours since a release that is not loaded, and curr
   t.like(await read(), { state: 'current', lag_hours: 0 });
   await room.close();
 });
+
+test('a release that is not loaded is due for a day, and late from the end of that day on', async (t) => {
+  const room = await startDataRoom('2026-06-14T09:30:00Z');
+  t.teardown(() => room.close());
+  await makeSeries(room.pool, { id: 'A', source: 'Bureau' });
+  await publish(room.pool, 'A', '2026-06-01', [{ date: '2026-05-31', value: '1' }]);
+  await room.pool.query(`update data.loads set loaded_at = '2026-06-01 09:00Z'`);
+  await room.pool.query(`insert into data.releases (release_id, title, source, release_at, time_zone)
+    values ('r', 'T', 'Bureau', '2026-06-14 09:30Z', 'UTC')`);
+  for (const [instant, state, lag_hours] of [
+    ['2026-06-14T09:29:59Z', 'current', null],
+    ['2026-06-14T09:30:00Z', 'due', 0],
+    ['2026-06-14T10:29:59Z', 'due', 0],
+    ['2026-06-14T10:30:00Z', 'due', 1],
+    ['2026-06-15T09:29:59Z', 'due', 23],
+    ['2026-06-15T09:30:00Z', 'late', 24],
+    ['2026-06-16T09:30:00Z', 'late', 48],
+  ] as const) {
+    room.clock.set(instant);
+    const { data } = (await room.call('/v1/status', { identity: publicCaller })).json as Status;
+    t.like(data.sources[0], { state, lag_hours }, instant);
+  }
+});

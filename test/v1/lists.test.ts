@@ -1,0 +1,255 @@
+// What every list endpoint promises of its filters, orders, pages and bounds, held to the same worked out from all rows.
+import test, { type ExecutionContext } from 'ava';
+import { screenerList } from '../../data-api/funds.sql.ts';
+import type { List } from '../../data-api/list.sql.ts';
+import {
+  allowedWords,
+  declaredParameters,
+  endpoints,
+  requestsFor,
+  withParameter,
+} from '../endpoint-requests.ts';
+import { initialLoads, loadInto } from '../every-dataset.ts';
+import { isBelow, lists, textOf, type Row } from '../list-filters.ts';
+import { startListRoom, type ListRoom } from '../list-room.ts';
+
+let room: ListRoom;
+
+test.before(async () => {
+  room = await startListRoom();
+  room.clock.set('2024-07-01T12:00:00Z');
+  for (const load of initialLoads) await loadInto(room, load);
+});
+
+test.after.always(() => room?.close());
+
+/** Parameters that narrow nothing, or are tried elsewhere. */
+const noFilters = [
+  'sort',
+  'limit',
+  'cursor',
+  'fields',
+  'format',
+  'updated_after',
+  'facets',
+  'adjusted',
+  'count_only',
+  'aggregate_by',
+];
+
+const rowsOf = async (path: string): Promise<Row[]> =>
+  (await room.list(withParameter(path, 'limit', '1000'))).data;
+
+/** The path with a parameter, and all rows that it gives. */
+async function narrowed(path: string, parameter: string, value: string): Promise<Row[]> {
+  return rowsOf(withParameter(path, parameter, value));
+}
+
+test('each filter gives the rows of the whole list that pass it, no other and in the same order', async (t) => {
+  for (const { path, list, filters } of lists) {
+    const declared = (await declaredParameters(room, path)).filter((name) => !noFilters.includes(name));
+    const others = ['q', 'frequency', 'status'].filter((name) => filters[name] === undefined);
+    t.deepEqual(declared.filter((name) => !others.includes(name)).sort(), Object.keys(filters).sort(), path);
+    const all = await rowsOf(path);
+    t.true(all.length > 1, path);
+    const known = endpoints.find((endpoint) => endpoint.path === path)?.values ?? {};
+    for (const [parameter, passes] of Object.entries(filters)) {
+      for (const value of valuesOf(parameter, known[parameter] ?? [], all)) {
+        // A balance is no row of the list, and the screener leaves out a fund that has ended unless it is asked for.
+        if (value === 'balance' || (list === screenerList && value === 'merged')) continue;
+        const expected = all.filter((row) => passes(row, value));
+        t.deepEqual(await narrowed(path, parameter, value), expected, `${path} ${parameter}=${value}`);
+      }
+    }
+  }
+});
+
+/** Of a bound: each figure that there is, so that the bound itself is tried. */
+function valuesOf(parameter: string, known: readonly string[], rows: readonly Row[]): string[] {
+  const [, name = ''] = /^(.+)_(?:min|max)$/.exec(parameter) ?? [];
+  const figures = rows.map((row) => row[name]).filter((value) => typeof value === 'number');
+  const exact = figures.map(String).filter((text) => /^-?\d{1,18}(\.\d{1,9})?$/.test(text));
+  return [...known, ...exact];
+}
+
+test('updated_after gives what was updated on a later day, in every list', async (t) => {
+  for (const { path } of lists) {
+    const all = await rowsOf(path);
+    const days = [...new Set(all.map((row) => row['last_updated']).filter((day) => typeof day === 'string'))];
+    for (const day of ['2000-01-01', '2999-01-01', ...days]) {
+      const expected = all.filter(({ last_updated: at }) => typeof at === 'string' && at > day);
+      t.deepEqual(await narrowed(path, 'updated_after', day), expected, `${path} ${day}`);
+    }
+  }
+});
+
+/** Rows in an order: by the field, then by the key, all in one direction; what has no value of the field stands last. */
+function sorted(rows: readonly Row[], { key, fields }: List, sort: string): Row[] {
+  const first = sort.replace(/^-/, '');
+  const sign = sort.startsWith('-') ? -1 : 1;
+  const compare = (a: unknown, b: unknown, name: string): number => {
+    if (a === b) return 0;
+    if (a === null || a === undefined) return sign;
+    if (b === null || b === undefined) return -sign;
+    if (fields[name]?.kind === 'number') return Number(a) - Number(b);
+    return textOf(a) < textOf(b) ? -1 : 1;
+  };
+  return rows.toSorted((a, b) => {
+    for (const name of [first, ...key]) {
+      const order = compare(a[name], b[name], name);
+      if (order !== 0) return order * sign;
+    }
+    return 0;
+  });
+}
+
+test('each order, in either direction, is the whole list in that order, by pages of any size as at once', async (t) => {
+  for (const { path, list } of lists) {
+    const all = await rowsOf(path);
+    const sorts = await allowedWords(room, path, 'sort');
+    t.is(sorts[0], list.sort, 'the first is the order unless asked for another');
+    t.deepEqual(all, sorted(all, list, list.sort), path);
+    for (const sort of sorts) {
+      const expected = sorted(all, list, sort);
+      t.deepEqual(await narrowed(path, 'sort', sort), expected, `${path} sort=${sort}`);
+      for (const size of all.length > 20 ? [100] : sort === list.sort ? [1, 3] : [3]) {
+        await comesByPages(t, withParameter(path, 'sort', sort), expected, size);
+      }
+    }
+  }
+});
+
+/** The pages are full, but for the last one; put together they are all rows; the last one has no cursor. */
+async function comesByPages(t: ExecutionContext, path: string, expected: readonly unknown[], size: number) {
+  const shown: unknown[] = [];
+  const pages = Math.max(1, Math.ceil(expected.length / size));
+  let cursor: string | null = '';
+  for (let page = 0; page < pages; page += 1) {
+    const asked: string = withParameter(path, 'limit', String(size));
+    const answer = await room.list(cursor === '' ? asked : withParameter(asked, 'cursor', cursor ?? ''));
+    shown.push(...answer.data);
+    cursor = answer.pagination.next_cursor;
+    t.is(cursor === null, page === pages - 1, `${path} limit=${size}, page ${page + 1} of ${pages}`);
+    if (cursor === null) break;
+  }
+  t.deepEqual(shown, expected, `${path} by ${size}`);
+}
+
+test('a page that ends where the data ends has no cursor, in every endpoint that has pages', async (t) => {
+  for (const endpoint of endpoints) {
+    const declared = await declaredParameters(room, endpoint.path);
+    if (!declared.includes('cursor')) continue;
+    const paged = (await requestsFor(room, endpoint)).filter(
+      (path) =>
+      /[?&](transform|dims|sort|aggregate_by|city|q)=/.test(path) || path === endpoint.path, // prettier-ignore
+    );
+    for (const path of paged.slice(0, 5)) {
+      const whole = await room.list(withParameter(path, 'limit', '1000'));
+      if (!whole.success) continue;
+      const rows = whole.data;
+      if (rows.length > 50) continue; // NAVs; their pages are like those of any list
+      for (const size of new Set([1, 2, 3, rows.length, rows.length + 1])) {
+        if (size > 0) await comesByPages(t, path, rows, size);
+      }
+    }
+  }
+});
+
+test('a CSV by pages leads on by Link, and names none after the last page', async (t) => {
+  for (const path of [
+    '/v1/series/CPI',
+    '/v1/catalog',
+    '/v1/series/CPI/vintages',
+    '/v1/calendar',
+    '/v1/trade',
+  ]) {
+    const csv = withParameter(path, 'format', 'csv');
+    const whole = (await room.call(withParameter(csv, 'limit', '1000'))).text.split('\r\n').slice(1, -1);
+    for (const size of new Set([1, 2, whole.length])) {
+      const lines: string[] = [];
+      let next: string | undefined = withParameter(csv, 'limit', String(size));
+      let pages = 0;
+      while (next !== undefined && pages <= whole.length) {
+        const { text, headers } = await room.call(next);
+        lines.push(...text.split('\r\n').slice(1, -1));
+        next = /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+        pages += 1;
+      }
+      t.deepEqual(lines, whole, `${csv} by ${size}`);
+      t.is(pages, Math.ceil(whole.length / size), `${csv} by ${size}`);
+    }
+  }
+});
+
+test('a category of search passes itself and what is below it, and none that only begins alike', async (t) => {
+  const { data: series } = await room.list('/v1/catalog?limit=1000');
+  const categories = [
+    'prices',
+    'prices-old',
+    'prices%',
+    'prices/consumer',
+    'markets',
+    'markets/index',
+    'pric',
+  ];
+  for (const q of new Set(series.flatMap((row) => [textOf(row['id']), textOf(row['name'])]))) {
+    const hits = async (more: string) =>
+      (await room.list(`/v1/search?q=${encodeURIComponent(q)}${more}`)).data as Row[];
+    const all = await hits('');
+    t.true(all.length > 0, q);
+    for (const category of categories) {
+      t.deepEqual(
+        (await hits(`&category=${encodeURIComponent(category)}`)).map(({ id }) => id),
+        all.filter((row) => isBelow('category')(row, category)).map(({ id }) => id),
+        `${q} in ${category}`,
+      );
+    }
+  }
+});
+
+test('the signs of LIKE mean themselves in every filter that looks for a part of a text', async (t) => {
+  const signs = ['a', 'B', '%', '_', '\\'];
+  const texts = signs.flatMap((one) => [one, ...signs.map((other) => one + other)]);
+  const own = await startListRoom();
+  t.teardown(() => own.close());
+  const rows = (line: (text: string, i: number) => string) => texts.map(line);
+  await own.load('amcs', ['amc_id,name,source', ...rows((text, i) => `${i},x${text}x,Register`)]);
+  await own.load('funds', [
+    'fund_id,name,currency,source',
+    ...rows((text, i) => `${i},x${text}x,PKR,Register`),
+  ]);
+  await own.load('securities', [
+    'code,name,issuer,type,currency,source',
+    ...rows((text, i) => `${i},N,x${text}x,tfc,PKR,Register`),
+  ]);
+  await own.load('series', [
+    'series_id,name,unit,frequency,source,category',
+    ...rows((text, i) => `S${i},N,U,daily,Register,${text}/x`),
+  ]);
+  const found = async (path: string, parameter: string, text: string) =>
+    (await own.list(withParameter(withParameter(path, parameter, text), 'limit', '1000'))).data.length;
+  for (const text of texts) {
+    const holding = texts.filter((each) => each.toLowerCase().includes(text.toLowerCase())).length;
+    t.is(await found('/v1/amcs', 'q', text), holding, `amcs ${text}`);
+    t.is(await found('/v1/funds', 'q', text), holding, `funds ${text}`);
+    t.is(await found('/v1/securities', 'issuer', text), holding, `securities ${text}`);
+    t.is(await found('/v1/catalog', 'category', text), 1, `catalog ${text}`);
+  }
+});
+
+test('the largest and the smallest limit are taken, one beyond is refused, in every endpoint that has one', async (t) => {
+  for (const { path } of endpoints) {
+    if (!(await declaredParameters(room, path)).includes('limit')) continue;
+    const isSeries = /^\/v1\/(series\/[A-Z]+|commodities\?.*|series\?.*)$/.test(path);
+    const most = path.includes('?ids=') ? 50_000 : isSeries ? 100_000 : 1_000; // of two series, a hundred thousand in all
+    for (const [limit, status] of [
+      [0, 400],
+      [1, 200],
+      [most, 200],
+      [most + 1, 400],
+    ] as const) {
+      const answer = await room.call(withParameter(path, 'limit', String(limit)));
+      t.is(answer.status, status, `${path} limit=${limit}`);
+    }
+  }
+});
