@@ -1,4 +1,4 @@
-// The statements of the release calendar: releases in a window, and the next one of each series or source.
+// The statement of the release calendar: releases in a window.
 // Hides the time zones: a release belongs to the day it has where it is published.
 import type { Queryable } from '../kernel/database.ts';
 
@@ -70,21 +70,4 @@ export async function listReleases(database: Queryable, query: ReleaseQuery): Pr
       query.limit,
     ],
   );
-}
-
-/** series_id → the instant of its next release, for those that have one. */
-export async function findNextReleases(
-  database: Queryable,
-  seriesIds: readonly string[],
-  now: Date,
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await database.query<{ id: string; releaseAt: string }>(
-    `select id, (
-       select ${utc('min(release_at)')} from data.releases
-       where series_ids @> array[id] and release_at > $2 and status is distinct from 'cancelled') as "releaseAt"
-     from unnest($1::text[]) id`,
-    [seriesIds, now],
-    'next_releases',
-  );
-  return new Map(rows.flatMap(({ id, releaseAt }) => (releaseAt === null ? [] : [[id, releaseAt]])));
 }
