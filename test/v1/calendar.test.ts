@@ -89,6 +89,28 @@ test('a release without a status of its own is released once its time has come',
   t.deepEqual(await idsFor({ from: '2026', to: '2026', status: 'scheduled' }), ['today', 'day', 'far']);
 });
 
+test('a release is scheduled until its second, and released from then on', async (t) => {
+  const own = await startDataRoom('2026-06-15T12:00:00Z');
+  t.teardown(() => own.close());
+  await own.pool.query(`insert into data.releases (release_id, title, source, release_at, time_zone)
+    values ('r', 'T', 'Office', '2026-06-16 08:00Z', 'UTC')`);
+  for (const [instant, status] of [
+    ['2026-06-16T07:59:59Z', 'scheduled'],
+    ['2026-06-16T08:00:00Z', 'released'],
+  ] as const) {
+    own.clock.set(instant);
+    const { data } = (await own.call('/v1/calendar')).json as List;
+    t.deepEqual(
+      data.map((release) => release['status']),
+      [status],
+    );
+    for (const asked of ['scheduled', 'released']) {
+      const narrowed = (await own.call(`/v1/calendar?status=${asked}`)).json as List;
+      t.is(narrowed.count, asked === status ? 1 : 0, `${instant} ${asked}`);
+    }
+  }
+});
+
 test('releases can be narrowed by window, source, series, status and importance, and turned round', async (t) => {
   const year = { from: '2026', to: '2026' };
   t.deepEqual(await idsFor({ ...year, source: 'Customs' }), ['late']);

@@ -136,6 +136,24 @@ test.serial('a code of its own, then an ISIN, wins over a code that another secu
   }
 });
 
+test.serial('a code that two funds have names neither of them; an id wins over a code', async (t) => {
+  await room.load('funds', [
+    'fund_id,name,symbol,currency,source',
+    'one,One,SHARED,PKR,Register',
+    'two,Two,SHARED,PKR,Register',
+    'three,Three,ONE,PKR,Register',
+    'four,Four,FOURTH,PKR,Register',
+  ]);
+  const found = async (name: string) => {
+    const { status, json } = await room.call(`/v1/funds/${name}`);
+    return status === 200 ? (json as { data: { id: string } }).data.id : status;
+  };
+  t.is(await found('SHARED'), 404);
+  t.is(await found('one'), 'one');
+  t.is(await found('ONE'), 'three');
+  t.is(await found('fourth'), 'four');
+});
+
 test.serial('an average is as new as the newest of its prices', async (t) => {
   await room.load('commodity-items', [
     'item_id,name,unit,currency,frequency,source',
@@ -158,4 +176,145 @@ test.serial('an average is as new as the newest of its prices', async (t) => {
     // (102 + 112) / 2; published on 5 February and 5 March
     { date: '2024-02-29', value: 107, published_on: '2024-03-05' },
   ]);
+});
+
+test.serial(
+  'a change of trade on the year before is that on the same month, whatever lies between',
+  async (t) => {
+    const row = (period: string, value: number, partner = 'AUS') =>
+      `NZL,export,${period},${partner},0101,${value}`;
+    await room.load(
+      'trade',
+      [
+        'reporter,flow,period,partner_code,commodity_code,value',
+        row('2022-04', 50),
+        row('2023-03', 70),
+        row('2023-04', 80),
+        row('2023-04', 8, 'CHN'),
+        row('2023-05', 90),
+        row('2024-03', 95),
+        row('2024-04', 100),
+        row('2023', 1_000),
+        row('2024', 1_100),
+      ],
+      { set: { classification: 'hs', basis: 'customs', currency: 'NZD', source: 'Customs' } },
+    );
+    const { data } = await room.list('/v1/trade?reporter=NZL&partner=AUS&sort=date');
+    const changes = Object.fromEntries(data.map((row) => [row['period'], row['yoy_pct']]));
+    t.deepEqual(changes, {
+      '2022-04': null,
+      '2023-03': null,
+      '2023-04': 60, // 80 / 50
+      '2023-05': null,
+      '2023': null,
+      '2024-03': 35.714286, // 95 / 70
+      '2024-04': 25, // 100 / 80
+      '2024': 10, // 1100 / 1000
+    });
+  },
+);
+
+test.serial('a cut-off changes from the last one before it, of three or more', async (t) => {
+  const row = (id: string, date: string, cutoff: string, more = 'mtb,3M') =>
+    `${id},${more},${date},held,PKR,${cutoff},Bank`;
+  await room.load('auctions', [
+    'auction_id,instrument,tenor,auction_date,status,currency,cutoff_yield_pct,source',
+    row('1', '2024-01-03', '20'),
+    row('2', '2024-01-17', '21.5'),
+    row('3', '2024-01-31', ''),
+    row('4', '2024-02-14', '21.25'),
+    row('5', '2024-02-28', '19'),
+    row('6', '2024-02-28', '15', 'mtb,12M'),
+  ]);
+  const { data } = await room.list('/v1/fixed-income/auctions?sort=auction_date');
+  t.deepEqual(
+    data.map((each) => [each['auction_id'], each['previous_cutoff_yield_pct'], each['change_bps']]),
+    [
+      ['1', null, null],
+      ['2', 20, 150], // 100 × (21.5 − 20)
+      ['3', 21.5, null],
+      ['4', 21.5, -25], // 100 × (21.25 − 21.5)
+      ['5', 21.25, -225], // 100 × (19 − 21.25)
+      ['6', null, null],
+    ],
+  );
+});
+
+test.serial(
+  'what is published of a price or a trade comes before what follows from other figures',
+  async (t) => {
+    await room.load('securities', ['code,name,type,currency,source', 'C-1,Certificate,tfc,PKR,Exchange']);
+    await room.load('security-prices', [
+      'code,date,price,dirty_price,accrued,source',
+      'C-1,2024-01-02,100,102.5,2.25,Broker', // 2.25 as published, not 102.5 − 100
+      'C-1,2024-01-03,100,102.5,,', // 102.5 − 100
+      'C-1,2024-01-04,100,,,',
+    ]);
+    const { data } = await room.list('/v1/securities/C-1/prices');
+    t.deepEqual(
+      data.map((row) => [row['accrued'], row['source']]),
+      [
+        [2.25, 'Broker'],
+        [2.5, 'Exchange'],
+        [null, 'Exchange'],
+      ],
+    );
+    await room.load('security-trades', [
+      'trade_id,trade_date,code,price,currency,source',
+      'T1,2024-01-02,C-1,100,USD,Broker',
+      'T2,2024-01-02,C-1,100,,',
+    ]);
+    const trades = await room.list('/v1/securities/trades?code=C-1&sort=trade_date');
+    t.deepEqual(
+      trades.data.map((row) => [row['trade_id'], row['currency'], row['source']]),
+      [
+        ['T1', 'USD', 'Broker'],
+        ['T2', 'PKR', 'Exchange'],
+      ],
+    );
+  },
+);
+
+test.serial('a share of trade is of a total above zero', async (t) => {
+  await room.load(
+    'trade',
+    [
+      'reporter,flow,period,partner_code,commodity_code,value',
+      ...[
+        ['2024-01', 400],
+        ['2024-02', 0],
+        ['2024-03', -400],
+      ].flatMap(([period, total]) => [
+        `LKA,export,${period},WLD,TOTAL,${total}`,
+        `LKA,export,${period},CHN,TOTAL,100`,
+      ]),
+    ],
+    { set: { classification: 'hs', basis: 'customs', currency: 'LKR', source: 'Customs' } },
+  );
+  t.deepEqual(await room.column('/v1/trade?reporter=LKA&partner=CHN&sort=date', 'share_pct'), [
+    25,
+    null,
+    null,
+  ]);
+});
+
+test.serial('a change over a week is from a price seven to fourteen days older', async (t) => {
+  await room.load('commodity-items', [
+    'item_id,name,unit,currency,frequency,source',
+    'milk,Milk,1 L,PKR,weekly,Price Office',
+  ]);
+  await room.load('commodity-cities', ['city_id,name', 'a,A', 'b,B', 'c,C', 'd,D']);
+  await room.load('commodity-prices', [
+    'item,city,date,price',
+    ...['a', 'b', 'c', 'd'].map((city) => `milk,${city},2024-05-30,110`),
+    'milk,a,2024-05-23,100', // 7 days older
+    'milk,b,2024-05-16,88', // 14 days older
+    'milk,c,2024-05-15,100', // 15 days older
+    'milk,d,2024-05-24,100', // 6 days older
+  ]);
+  const { data } = await room.list('/v1/commodities/by-city?item=milk&sort=city');
+  t.deepEqual(
+    data.map((row) => row['change_1w_pct']),
+    [10, 25, null, null], // 110 / 100, 110 / 88
+  );
 });

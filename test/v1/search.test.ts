@@ -260,3 +260,33 @@ test('of a word that very many entries have, a thousand are listed, none of them
   t.deepEqual(await idsFor('29999 ubiquitous'), ['f29999']);
   t.deepEqual(idsOf(await search({ q: 'ubiquitous', type: 'series' })), []);
 });
+
+test('the score falls with the kind of match, and every hit of a kind has the same', async (t) => {
+  const kinds = ['id', 'name', 'id_beginning', 'name_beginning', 'name_words', 'words', 'name_words_begun', 'words_begun']; // prettier-ignore
+  const scores = new Map<string, number>();
+  for (const q of [
+    'cpi',
+    'producer price index',
+    'cpi.c',
+    'consumer pri',
+    'energy prices',
+    'makers',
+    'items consu',
+    'make',
+  ]) {
+    const { data } = await search({ q });
+    for (const { match, score } of data) t.is(scores.get(match) ?? score, score, match);
+    for (const { match, score } of data) scores.set(match, score);
+    t.deepEqual(
+      data.map(({ score }) => score),
+      data.map(({ score }) => score).toSorted((a, b) => b - a),
+      q,
+    );
+  }
+  const seen = kinds.flatMap((kind) => scores.get(kind) ?? []);
+  t.is(seen.length, kinds.length, `every kind is seen: ${[...scores.keys()].join(', ')}`);
+  t.deepEqual(
+    [...new Set(seen)].toSorted((a, b) => b - a),
+    seen,
+  );
+});

@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import test from 'ava';
 import fc from 'fast-check';
+import { makeSeries, publish } from '../series-fixture.ts';
 import { startSeriesRoom, trades, type Envelope, type Point } from './series-room.ts';
 
 const { room, series, refusal } = await startSeriesRoom(test);
@@ -188,4 +189,17 @@ test('CSV is whole unless a limit is given; then the Link header leads on', asyn
     next = /^<([^>]+)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1];
   }
   t.deepEqual(walked, whole);
+});
+
+test('a combination that has no value of a dimension passes no filter on it', async (t) => {
+  await makeSeries(room.pool, { id: 'GREW', dimensions: ['side', 'city'] });
+  await publish(room.pool, 'GREW', '2024-01-09', [
+    { date: '2024-01-02', value: '1', dims: { side: 'buy' } },
+    { date: '2024-01-02', value: '2', dims: { side: 'buy', city: 'Lahore' } },
+  ]);
+  const values = async (query: string) =>
+    (await series(`/v1/series/GREW?${query}`)).data.map(({ value }) => value);
+  t.deepEqual(await values('dims=city:Lahore'), [2]);
+  t.deepEqual(await values('dims=city:Karachi'), []);
+  t.deepEqual((await values('dims=side:buy')).sort(), [1, 2]);
 });

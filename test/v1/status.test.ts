@@ -117,3 +117,31 @@ test('a release that is not loaded is due for a day, and late from the end of th
     t.like(data.sources[0], { state, lag_hours }, instant);
   }
 });
+
+test('a release that is cancelled or delayed is waited for by nobody', async (t) => {
+  const room = await startDataRoom('2026-06-15T12:00:00Z');
+  t.teardown(() => room.close());
+  await makeSeries(room.pool, { id: 'A', source: 'Bureau' });
+  await publish(room.pool, 'A', '2026-06-01', [{ date: '2026-05-31', value: '1' }]);
+  await room.pool.query(`update data.loads set loaded_at = '2026-06-01 09:00Z'`);
+  for (const [status, state] of [
+    ['cancelled', 'current'],
+    ['delayed', 'current'],
+    ['released', 'late'],
+    ['scheduled', 'late'],
+    [null, 'late'],
+  ] as const) {
+    for (const named of ['{}', '{A}']) {
+      await room.pool.query('delete from data.releases');
+      await room.pool.query(
+        `insert into data.releases (release_id, title, source, release_at, time_zone, status, series_ids)
+         values ('before', 'T', 'Bureau', '2026-06-01 08:00Z', 'UTC', null, $2),
+           ('r', 'T', 'Bureau', '2026-06-10 08:00Z', 'UTC', $1, $2)`,
+        [status, named],
+      );
+      room.clock.advance(1_000);
+      const { data } = (await room.call('/v1/status', { identity: publicCaller })).json as Status;
+      t.like(data.sources[0], { state }, `${status} ${named}`);
+    }
+  }
+});
