@@ -33,6 +33,16 @@ const quarterHour = 15 * 60;
 const hour = 60 * 60;
 const freeTries = 5;
 
+/** How often an address or an account may do something, each within so many seconds. */
+export const limits = {
+  /** Wrong passwords of one address. */
+  failures: { points: 30, seconds: quarterHour },
+  mailsOfAddress: { points: 10, seconds: hour },
+  mailsToRecipient: { points: 3, seconds: hour },
+  /** Tries of one address at mailed links and ways back from Google. */
+  tokens: { points: 20, seconds: 10 * 60 },
+} as const;
+
 /** How long the next try waits after the n-th, in seconds: 1 after the sixth, doubling, a quarter of an hour at most. */
 export function waitSeconds(tries: number): number {
   return tries <= freeTries ? 0 : Math.min(quarterHour, 2 ** (tries - freeTries - 1));
@@ -46,14 +56,14 @@ export function createThrottle({
   redis: RedisLink | undefined;
   secret: string;
 }): Throttle {
-  const limiter = (name: string, points: number, duration: number) =>
-    createLimiter(redis, name, points, duration);
-  const failuresOfAddress = limiter('failures', 30, quarterHour);
-  const tries = limiter('tries', 1_000_000, quarterHour);
-  const gate = limiter('gate', 1, 1);
-  const mailsOfIp = limiter('mail-ip', 10, hour);
-  const mailsToAddress = limiter('mail-to', 3, hour);
-  const tokensOfIp = limiter('token', 20, 10 * 60);
+  const limiter = (name: string, { points, seconds }: { points: number; seconds: number }) =>
+    createLimiter(redis, name, points, seconds);
+  const failuresOfAddress = limiter('failures', limits.failures);
+  const tries = limiter('tries', { points: 1_000_000, seconds: quarterHour });
+  const gate = limiter('gate', { points: 1, seconds: 1 });
+  const mailsOfIp = limiter('mail-ip', limits.mailsOfAddress);
+  const mailsToAddress = limiter('mail-to', limits.mailsToRecipient);
+  const tokensOfIp = limiter('token', limits.tokens);
   const devices = createDeviceTokens(secret);
   const account = (email: string) => `account:${hashed(email)}`;
 

@@ -30,6 +30,12 @@ export interface Client {
   keyId: string;
 }
 
+/** Who calls: an account by one of its sessions. */
+export interface SignedIn {
+  accountId: string;
+  sessionId: string;
+}
+
 const seal = createSealer(testIdentitySecret, 'accounts-api');
 
 /** Boots the room. `deps` is a second connection, as the command line has one beside a running instance. */
@@ -64,6 +70,7 @@ export async function startAccountsRoom(
         ...ask.headers,
       },
       ...(ask.body === undefined ? {} : { body: text }),
+      redirect: 'manual',
     });
     const answer = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
@@ -84,6 +91,9 @@ export async function startAccountsRoom(
     anonymously: (path: string, ask?: Ask) => call({}, path, ask),
     /** As an account, by its key. */
     as: (client: Client, path: string, ask?: Ask) => call(client, path, ask),
+    /** As whoever is signed in, by a session. */
+    signedIn: (caller: SignedIn, path: string, ask?: Ask) =>
+      call({ accountId: caller.accountId, sessionId: caller.sessionId }, path, ask),
     /** The gateway's own call. */
     internally: (path: string, body: unknown) => call({ scope: 'internal' }, path, { body }),
     /** A new account with one key. */

@@ -15,24 +15,28 @@ import {
 export type Actor =
   { actorKind: 'key' | 'session'; actorId: string } | { actorKind: 'operator' | 'visitor'; actorId: null };
 
-export type Action =
-  | 'account.created'
-  | 'account.updated'
-  | 'account.plan_changed'
-  | 'account.disabled'
-  | 'account.enabled'
-  | 'account.closed'
-  | 'email.verified'
-  | 'email.change_asked'
-  | 'email.changed'
-  | 'password.changed'
-  | 'password.set'
-  | 'session.created'
-  | 'session.ended'
-  | 'google.linked'
-  | 'google.unlinked'
-  | 'key.created'
-  | 'key.revoked';
+/** Everything that leaves an audit row. */
+export const actions = [
+  'account.created',
+  'account.updated',
+  'account.plan_changed',
+  'account.disabled',
+  'account.enabled',
+  'account.closed',
+  'email.verified',
+  'email.change_asked',
+  'email.changed',
+  'password.changed',
+  'password.set',
+  'session.created',
+  'session.ended',
+  'google.linked',
+  'google.unlinked',
+  'key.created',
+  'key.revoked',
+] as const;
+
+export type Action = (typeof actions)[number];
 
 export class AuditEvent extends Model<InferAttributes<AuditEvent>, InferCreationAttributes<AuditEvent>> {
   declare eventNo: CreationOptional<number>;

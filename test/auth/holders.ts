@@ -1,0 +1,148 @@
+// Account holders at accounts-api itself, without the gateway and the worker: signed in by a session that is stored as sign-in
+// stores it, holding mailed links that are minted as the worker mints them. One password hash serves all holders of a file.
+import { randomBytes } from 'node:crypto';
+import { QueryTypes } from 'sequelize';
+import { createPasswords } from '../../accounts-api/passwords.ts';
+import { mintMailToken } from '../../accounts-api/mail-tokens.ts';
+import type { Purpose } from '../../accounts-api/mail-tokens.sql.ts';
+import type { Account } from '../../accounts-api/models/account.ts';
+import { createAccount } from '../../accounts-api/operator.ts';
+import { openSession } from '../../accounts-api/sessions.ts';
+import { insertSignup } from '../../accounts-api/signups.sql.ts';
+import { newId } from '../../accounts-api/ids.ts';
+import { parseSessionToken } from '../../kernel/session-token.ts';
+import type { AccountsRoom, Answer, SignedIn } from '../accounts-room.ts';
+import { newEmail, newPassword } from '../sign-in.ts';
+import { noteSecret } from '../traces.ts';
+import type { Claims, OddIssuer } from './issuers.ts';
+
+export interface Holder extends SignedIn {
+  email: string;
+}
+
+/** An address that counts for itself in the throttles: each is a /64 of its own. */
+export function newAddress(): string {
+  const group = () => randomBytes(2).toString('hex');
+  return `2001:db8:${group()}:${group()}::1`;
+}
+
+export async function holdersOf(room: AccountsRoom) {
+  const { deps } = room;
+  const password = newPassword();
+  const passwordHash = await createPasswords().hash(password);
+  const visit = { ip: '192.0.2.1', userAgent: 'Tests' };
+
+  /** Signs an account in. @returns the session's id, and what the gateway asks accounts-api by. */
+  async function newSession(accountId: string): Promise<{ sessionId: string; name: string; token: string }> {
+    const { session_token: token } = await deps.db.sequelize.transaction((transaction) =>
+      openSession(deps, transaction, accountId, { visit, how: 'password' }),
+    );
+    noteSecret(token.split('.')[1] ?? '');
+    const { id, secretHash } = parseSessionToken(token) ?? { id: '', secretHash: '' };
+    return { sessionId: id, name: `${id}.${secretHash}`, token };
+  }
+
+  async function accountOf({ accountId }: { accountId: string }): Promise<Account> {
+    const account = await deps.db.accounts.findByPk(accountId);
+    if (account === null) throw new Error(`There is no account ${accountId}.`);
+    return account;
+  }
+
+  return {
+    password,
+    passwordHash,
+    newSession,
+    accountOf,
+    /** A new account, signed in. `verified: false`: nobody has proved its mailbox yet. */
+    async newHolder({ hasPassword = true, verified = true } = {}): Promise<Holder> {
+      const email = newEmail();
+      const { id: accountId } = await createAccount(deps, { email, plan: 'free' });
+      const changes = {
+        ...(hasPassword ? { passwordHash } : {}),
+        ...(verified ? {} : { emailVerifiedAt: null }),
+      };
+      await deps.db.accounts.update(changes, { where: { id: accountId } });
+      return { accountId, email, sessionId: (await newSession(accountId)).sessionId };
+    },
+    /** The token of a link to the account's mailbox, or to another one. */
+    async mailLink(
+      holder: { accountId: string },
+      purpose: Exclude<Purpose, 'sign_up'>,
+      to?: string,
+    ): Promise<string> {
+      const { id, email, credentialVersion } = await accountOf(holder);
+      const about = { purpose, signup_id: null, account_id: id, email: to ?? email, credentialVersion };
+      return noteSecret(await mintMailToken(deps, about));
+    },
+    /** A sign-up that waits for its link, and the token of that link. */
+    async newSignUp(email = newEmail()): Promise<{ email: string; signupId: string; token: string }> {
+      const signupId = newId('sup');
+      const createdAt = deps.clock.now();
+      const expiresAt = new Date(createdAt.getTime() + 24 * 60 * 60_000);
+      await deps.db.sequelize.transaction((transaction) =>
+        insertSignup(deps.db, transaction, {
+          id: signupId,
+          email,
+          name: null,
+          passwordHash,
+          createdAt,
+          expiresAt,
+        }),
+      );
+      const about = { purpose: 'sign_up', signup_id: signupId, account_id: null, email } as const;
+      return {
+        email,
+        signupId,
+        token: noteSecret(await mintMailToken(deps, { ...about, credentialVersion: null })),
+      };
+    },
+    /** Which of the sessions the gateway would let in now. */
+    async areIn(...names: string[]): Promise<boolean[]> {
+      const { body } = await room.internally('/internal/credentials', { keys: [], sessions: names });
+      return (body as { sessions: unknown[] }).sessions.map((each) => each !== null);
+    },
+  };
+}
+
+/**
+ * Goes to Google and back, with the claims of somebody there.
+ * @param begun the answer that began it: of /auth/google/start, or of /auth/google/link. @returns what stands behind `#`.
+ */
+export async function comeBackFromGoogle(
+  room: AccountsRoom,
+  issuer: OddIssuer,
+  begun: Answer,
+  claims: Claims,
+): Promise<{ result: URLSearchParams; cookie: string }> {
+  const url =
+    begun.headers.get('location') ?? (begun.body as { data?: { url?: string } } | undefined)?.data?.url;
+  const params = new URL(url ?? 'no-url:').searchParams;
+  const cookie = /^([^;]+);/.exec(begun.headers.get('set-cookie') ?? '')?.[1] ?? '';
+  issuer.idToken = (proper, sign) => sign({ ...proper, nonce: params.get('nonce'), ...claims });
+  const back = await room.anonymously(`/auth/google/callback?code=c&state=${params.get('state')}`, {
+    headers: { cookie, 'x-forwarded-for': newAddress() },
+  });
+  return { result: new URLSearchParams(back.headers.get('location')?.split('#')[1] ?? ''), cookie };
+}
+
+/** Signs in with Google: the session, or why not. */
+export async function signInByGoogle(
+  room: AccountsRoom,
+  issuer: OddIssuer,
+  claims: Claims,
+): Promise<{ session: SignedIn } | { error: string | null }> {
+  const begun = await room.anonymously('/auth/google/start');
+  const { result, cookie } = await comeBackFromGoogle(room, issuer, begun, claims);
+  const code = result.get('google_code');
+  if (code === null) return { error: result.get('google_error') };
+  const headers = { cookie, 'x-forwarded-for': newAddress(), 'user-agent': 'Tests' };
+  const { body } = await room.anonymously('/auth/google/exchange', { body: { code }, headers });
+  const { session_token: token } = (body as { data: { session_token: string } }).data;
+  noteSecret(token.split('.')[1] ?? '');
+  const sessionId = token.split('.')[0] ?? '';
+  const [row] = await room.deps.db.sequelize.query<{ account_id: string }>(
+    'select account_id from accounts.sessions where id = $1',
+    { bind: [sessionId], type: QueryTypes.SELECT },
+  );
+  return { session: { sessionId, accountId: row?.account_id ?? '' } };
+}

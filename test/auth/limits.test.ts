@@ -1,0 +1,340 @@
+// Every throttle and every rule that asks for a recent sign-in, over HTTP: at each place where it holds, and with its number.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { limits } from '../../accounts-api/throttle.ts';
+import { projectRoot } from '../../kernel/settings.ts';
+import { assertError, startAccountsRoom, type Answer } from '../accounts-room.ts';
+import { newEmail, newPassword } from '../sign-in.ts';
+import { holdersOf, newAddress, type Holder } from './holders.ts';
+import { startOddIssuer } from './issuers.ts';
+
+const issuer = await startOddIssuer();
+const room = await startAccountsRoom(undefined, undefined, { signIn: { google: issuer.settings } });
+const { newHolder, newSession, newSignUp, mailLink, accountOf } = await holdersOf(room);
+test.after.always(async () => {
+  await room.close();
+  await issuer.close();
+});
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Asserts that the call is refused until so many seconds after `since`, when the first of the counted calls was made. */
+function assertRefusedFor(t: ExecutionContext, answer: Answer, seconds: number, since: number): void {
+  assertError(t, answer, 429, 'rate_limited');
+  const elapsed = (performance.now() - since) / 1000;
+  const wait = Number(answer.headers.get('retry-after'));
+  t.true(wait <= seconds && wait >= Math.floor(seconds - elapsed), `${wait} of ${seconds} s`);
+}
+
+/** Makes so many calls one after the other that are not throttled, then one that is. */
+async function assertLimit(
+  t: ExecutionContext,
+  { points, seconds }: { points: number; seconds: number },
+  call: () => Promise<Answer>,
+): Promise<void> {
+  const since = performance.now();
+  for (let i = 1; i <= points; i += 1) t.not((await call()).status, 429, `call ${i} of ${points}`);
+  assertRefusedFor(t, await call(), seconds, since);
+}
+
+/** The numbers that are promised. A limit without a line here does not compile. */
+const promised: Record<keyof typeof limits, { points: number; seconds: number }> = {
+  failures: { points: 30, seconds: 15 * 60 },
+  mailsOfAddress: { points: 10, seconds: 60 * 60 },
+  mailsToRecipient: { points: 3, seconds: 60 * 60 },
+  tokens: { points: 20, seconds: 10 * 60 },
+};
+
+interface Who {
+  ip: string;
+  email: string;
+}
+type Call = (who: Who) => Promise<Answer>;
+
+/** Where a password is compared: `prepare` gives a call that names a wrong one for one account. */
+const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: string) => Promise<Answer>> }[] =
+  [
+    {
+      at: 'sign-in.ts signIn',
+      what: 'signing in',
+      async prepare() {
+        const { email } = await newHolder();
+        const body = { email, password: newPassword() };
+        return (ip) => room.anonymously('/auth/login', { body, headers: { 'x-forwarded-for': ip } });
+      },
+    },
+    {
+      at: 'password-change.ts signIn',
+      what: 'changing the password, by its present one',
+      async prepare() {
+        const holder = await newHolder();
+        const body = { current: newPassword(), new: newPassword() };
+        return (ip) =>
+          room.signedIn(holder, '/auth/change-password', { body, headers: { 'x-forwarded-for': ip } });
+      },
+    },
+    {
+      at: 'account.ts signIn',
+      what: 'asking for a new e-mail address, by the password',
+      async prepare() {
+        const holder = await newHolder();
+        const body = { email: newEmail(), password: newPassword() };
+        const ask = { method: 'PATCH', body };
+        return (ip) => room.signedIn(holder, '/v1/account', { ...ask, headers: { 'x-forwarded-for': ip } });
+      },
+    },
+    {
+      at: 'sign-up.ts signIn',
+      what: 'opening the link of a sign-up, by its password',
+      async prepare() {
+        const { token } = await newSignUp();
+        const body = { token, password: newPassword() };
+        return (ip) => room.anonymously('/auth/verify-email', { body, headers: { 'x-forwarded-for': ip } });
+      },
+    },
+    {
+      at: 'sign-up.ts signIn',
+      what: 'confirming an address by a mailed link, by the password of the account',
+      async prepare() {
+        const body = { token: await mailLink(await newHolder(), 'verify_email'), password: newPassword() };
+        return (ip) => room.anonymously('/auth/verify-email', { body, headers: { 'x-forwarded-for': ip } });
+      },
+    },
+  ];
+
+for (const { what, prepare } of passwordSites) {
+  test.serial(`six wrong passwords are compared, and the next ones wait: ${what}`, async (t) => {
+    const call = await prepare();
+    // All at once, so that no wait is over before the last of them: tries are counted before their password is compared.
+    const answers = await Promise.all(Array.from({ length: 9 }, () => call(newAddress())));
+    for (const answer of answers.filter(({ status }) => status !== 429)) {
+      assertError(t, answer, 401, 'invalid_credentials');
+    }
+    const refused = answers.filter(({ status }) => status === 429);
+    t.is(refused.length, 3);
+    for (const answer of refused) t.is(answer.headers.get('retry-after'), '1');
+  });
+}
+
+test.serial('thirty wrong passwords from one address, whatever the account, and no more', async (t) => {
+  const ip = newAddress();
+  const password = newPassword();
+  const fail = () =>
+    room.anonymously('/auth/login', {
+      body: { email: newEmail(), password },
+      headers: { 'x-forwarded-for': ip },
+    });
+  const since = performance.now();
+  const { points, seconds } = promised.failures;
+  const answers = await Promise.all(Array.from({ length: points }, fail));
+  t.true(answers.every(({ status }) => status === 401));
+  assertRefusedFor(t, await fail(), seconds, since);
+});
+
+/** Where a mail is made to an address that the caller names, or may have named. */
+const mailSites: { at: string; what: string; call: Call }[] = [
+  {
+    at: 'sign-up.ts mail',
+    what: 'signing up',
+    call: ({ ip, email }) =>
+      room.anonymously('/auth/signup', {
+        body: { email, password: newPassword() },
+        headers: { 'x-forwarded-for': ip },
+      }),
+  },
+  {
+    at: 'password-change.ts mail',
+    what: 'a forgotten password',
+    call: ({ ip, email }) =>
+      room.anonymously('/auth/forgot-password', { body: { email }, headers: { 'x-forwarded-for': ip } }),
+  },
+  {
+    at: 'account.ts mail',
+    what: 'a new e-mail address',
+    async call({ ip, email }) {
+      const holder = await newHolder({ hasPassword: false });
+      return room.signedIn(holder, '/v1/account', {
+        method: 'PATCH',
+        body: { email },
+        headers: { 'x-forwarded-for': ip },
+      });
+    },
+  },
+  {
+    at: 'sign-up.ts mail',
+    what: 'the confirmation of an address once more',
+    async call({ ip, email }) {
+      const known = await room.deps.db.accounts.findOne({ where: { email } });
+      const holder = known === null ? await newHolder({ verified: false }) : null;
+      const accountId = known?.id ?? holder?.accountId ?? '';
+      await room.deps.db.accounts.update({ email }, { where: { id: accountId } });
+      const { sessionId } = await newSession(accountId);
+      return room.signedIn({ accountId, sessionId }, '/auth/verify-email/resend', {
+        method: 'POST',
+        headers: { 'x-forwarded-for': ip },
+      });
+    },
+  },
+];
+
+for (const { what, call } of mailSites) {
+  test.serial(`an address is mailed three times an hour: ${what}`, async (t) => {
+    const email = newEmail();
+    await assertLimit(t, promised.mailsToRecipient, () => call({ ip: newAddress(), email }));
+  });
+  test.serial(`a client makes ten mails an hour: ${what}`, async (t) => {
+    const ip = newAddress();
+    await assertLimit(t, promised.mailsOfAddress, () => call({ ip, email: newEmail() }));
+  });
+}
+
+const noToken = 'A'.repeat(43);
+/** Where somebody may try a secret that came by mail or from Google. */
+const tokenSites: { at: string; what: string; call: (ip: string) => Promise<Answer> }[] = [
+  {
+    at: 'password-change.ts token',
+    what: 'links to a new password',
+    call: (ip) =>
+      room.anonymously('/auth/set-password', {
+        body: { token: noToken, password: newPassword() },
+        headers: { 'x-forwarded-for': ip },
+      }),
+  },
+  {
+    at: 'sign-up.ts token',
+    what: 'links that confirm an address',
+    call: (ip) =>
+      room.anonymously('/auth/verify-email', {
+        body: { token: noToken, password: newPassword() },
+        headers: { 'x-forwarded-for': ip },
+      }),
+  },
+  {
+    at: 'google.ts token',
+    what: 'ways back from Google',
+    call: (ip) =>
+      room.anonymously(`/auth/google/callback?code=c&state=${noToken}`, {
+        headers: { 'x-forwarded-for': ip },
+      }),
+  },
+  {
+    at: 'google.ts token',
+    what: 'one-time codes for a session',
+    call: (ip) =>
+      room.anonymously('/auth/google/exchange', {
+        body: { code: noToken },
+        headers: { 'x-forwarded-for': ip },
+      }),
+  },
+];
+
+for (const { what, call } of tokenSites) {
+  test.serial(`a client tries twenty secrets in ten minutes: ${what}`, async (t) => {
+    const ip = newAddress();
+    await assertLimit(t, promised.tokens, () => call(ip));
+  });
+}
+
+/** What takes a sign-in within the hour. `hasPassword`: whether the account that may do it has one. */
+const freshSites: {
+  at: string;
+  what: string;
+  hasPassword: boolean;
+  call: (holder: Holder) => Promise<Answer>;
+}[] = [
+  {
+    at: 'account.ts requireFresh',
+    what: 'closing the account',
+    hasPassword: true,
+    call: (holder) => room.signedIn(holder, '/v1/account', { method: 'DELETE' }),
+  },
+  {
+    at: 'account.ts requireFresh',
+    what: 'another e-mail address for an account without a password',
+    hasPassword: false,
+    call: (holder) =>
+      room.signedIn(holder, '/v1/account', {
+        method: 'PATCH',
+        body: { email: newEmail() },
+        headers: { 'x-forwarded-for': newAddress() },
+      }),
+  },
+  {
+    at: 'password-change.ts requireFresh',
+    what: 'a first password',
+    hasPassword: false,
+    call: (holder) => room.signedIn(holder, '/auth/set-password', { body: { password: newPassword() } }),
+  },
+  {
+    at: 'google.ts requireFresh',
+    what: 'linking Google',
+    hasPassword: true,
+    call: (holder) => room.signedIn(holder, '/auth/google/link', { method: 'POST' }),
+  },
+  {
+    at: 'google.ts requireFresh',
+    what: 'unlinking Google',
+    hasPassword: true,
+    async call(holder) {
+      const identity = { issuer: issuer.settings.issuer, subject: holder.accountId };
+      await room.deps.db.sequelize.query(
+        `insert into accounts.identities (issuer, subject, account_id, email, created_at)
+         values ($1, $2, $2, 'someone@gmail.com', now()) on conflict do nothing`,
+        { bind: [identity.issuer, identity.subject] },
+      );
+      return room.signedIn(holder, '/auth/google/link', { method: 'DELETE' });
+    },
+  },
+];
+
+for (const { what, hasPassword, call } of freshSites) {
+  test.serial(
+    `the sign-in must not be older than an hour, however the session was used: ${what}`,
+    async (t) => {
+      const late = await newHolder({ hasPassword });
+      const { sessionId, name } = await newSession(late.accountId);
+      room.clock.advance(1);
+      const inTime = await newHolder({ hasPassword });
+      room.clock.advance(hourMs / 2);
+      await room.internally('/internal/credentials', { keys: [], sessions: [name] });
+      room.clock.advance(hourMs / 2);
+      await newSession(late.accountId);
+      const before = (await accountOf(late)).toJSON();
+      assertError(t, await call({ ...late, sessionId }), 401, 'reauthentication_required');
+      t.deepEqual((await accountOf(late)).toJSON(), before);
+      const answer = await call(inTime);
+      t.true(answer.status < 300, JSON.stringify(answer.body));
+    },
+  );
+}
+
+test.serial('a session that has just ended is not fresh, though its call was let in', async (t) => {
+  const holder = await newHolder();
+  const ended = await newSession(holder.accountId);
+  await room.signedIn(holder, `/auth/sessions/${ended.sessionId}`, { method: 'DELETE' });
+  const caller = { ...holder, sessionId: ended.sessionId };
+  const answer = await room.signedIn(caller, '/v1/account', { method: 'DELETE' });
+  assertError(t, answer, 401, 'reauthentication_required');
+});
+
+test.serial(
+  'every limit and every place that throttles or asks for a recent sign-in has its case here',
+  (t) => {
+    t.deepEqual(Object.keys(promised).sort(), Object.keys(limits).sort());
+    const folder = path.join(projectRoot, 'accounts-api');
+    const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+    const called = files.flatMap((name) => {
+      const text = readFileSync(path.join(folder, name), 'utf8');
+      const calls = text.matchAll(/throttle\.(signIn|mail|token)\(|(requireFresh)\(deps,/g);
+      return [...calls].map(([, throttle, fresh]) => `${name} ${throttle ?? fresh}`);
+    });
+    // `requirePassword` of sign-up.ts compares the password of a sign-up and that of an account: two cases, one call.
+    const cases = [
+      ...new Set(passwordSites.map(({ at }) => at)),
+      ...[...mailSites, ...tokenSites, ...freshSites].map(({ at }) => at),
+    ];
+    t.deepEqual(called.sort(), cases.sort());
+  },
+);
