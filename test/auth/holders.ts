@@ -113,6 +113,7 @@ export async function comeBackFromGoogle(
   issuer: OddIssuer,
   begun: Answer,
   claims: Claims,
+  ip = newAddress(),
 ): Promise<{ result: URLSearchParams; cookie: string }> {
   const url =
     begun.headers.get('location') ?? (begun.body as { data?: { url?: string } } | undefined)?.data?.url;
@@ -120,7 +121,7 @@ export async function comeBackFromGoogle(
   const cookie = /^([^;]+);/.exec(begun.headers.get('set-cookie') ?? '')?.[1] ?? '';
   issuer.idToken = (proper, sign) => sign({ ...proper, nonce: params.get('nonce'), ...claims });
   const back = await room.anonymously(`/auth/google/callback?code=c&state=${params.get('state')}`, {
-    headers: { cookie, 'x-forwarded-for': newAddress() },
+    headers: { cookie, 'x-forwarded-for': ip },
   });
   return { result: new URLSearchParams(back.headers.get('location')?.split('#')[1] ?? ''), cookie };
 }
@@ -130,12 +131,13 @@ export async function signInByGoogle(
   room: AccountsRoom,
   issuer: OddIssuer,
   claims: Claims,
+  ip = newAddress(),
 ): Promise<{ session: SignedIn } | { error: string | null }> {
   const begun = await room.anonymously('/auth/google/start');
-  const { result, cookie } = await comeBackFromGoogle(room, issuer, begun, claims);
+  const { result, cookie } = await comeBackFromGoogle(room, issuer, begun, claims, ip);
   const code = result.get('google_code');
   if (code === null) return { error: result.get('google_error') };
-  const headers = { cookie, 'x-forwarded-for': newAddress(), 'user-agent': 'Tests' };
+  const headers = { cookie, 'x-forwarded-for': ip, 'user-agent': 'Tests' };
   const { body } = await room.anonymously('/auth/google/exchange', { body: { code }, headers });
   const { session_token: token } = (body as { data: { session_token: string } }).data;
   noteSecret(token.split('.')[1] ?? '');
