@@ -1,0 +1,296 @@
+// Whatever ends a way into an account ends it, all of it, and nothing of anybody else's: sessions, keys, Google, the account.
+import { createHash } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { QueryTypes } from 'sequelize';
+import { openJobs } from '../../accounts-api/jobs.ts';
+import { setPassword, setStatus } from '../../accounts-api/operator-access.ts';
+import { assertError, dataOf, startAccountsRoom, type Answer, type Ask } from '../accounts-room.ts';
+import { silentLog } from '../harness.ts';
+import { newEmail, newPassword } from '../sign-in.ts';
+import { comeBackFromGoogle, holdersOf, newAddress, signInByGoogle, type Holder } from './holders.ts';
+import { startOddIssuer } from './issuers.ts';
+
+const issuer = await startOddIssuer();
+const room = await startAccountsRoom(undefined, undefined, { signIn: { google: issuer.settings } });
+const { password, newHolder, newSession, mailLink, areIn } = await holdersOf(room);
+const { db } = room.deps;
+const jobs = openJobs(db.sequelize, room.databaseUrl, silentLog);
+const operatorDeps = { ...room.deps, jobs };
+test.after.always(async () => {
+  await jobs.close();
+  await room.close();
+  await issuer.close();
+});
+
+const from = () => ({ 'x-forwarded-for': newAddress() });
+const ask = (holder: Holder, method: string, target: string, body?: object): Promise<Answer> =>
+  room.signedIn(holder, target, { method, headers: from(), ...(body === undefined ? {} : { body }) });
+const anybody = (target: string, body: object): Promise<Answer> =>
+  room.anonymously(target, { body, headers: from() });
+
+type Key = { id: string; key: string };
+async function newKey(t: ExecutionContext, holder: Holder): Promise<Key> {
+  return dataOf(t, await ask(holder, 'POST', '/v1/keys', { name: 'k' }), 201) as Key;
+}
+async function works({ key }: Key): Promise<boolean> {
+  const hash = createHash('sha256').update(key).digest('hex');
+  const { body } = await room.internally('/internal/credentials', { keys: [hash] });
+  return (body as { credentials: unknown[] }).credentials[0] !== null;
+}
+
+let people = 0;
+const googlePerson = () => ({
+  sub: `ends-${(people += 1)}`,
+  email: `ends-${people}@gmail.com`,
+  email_verified: true,
+});
+async function linkGoogle(t: ExecutionContext, holder: Holder) {
+  const claims = googlePerson();
+  const begun = await ask(holder, 'POST', '/auth/google/link');
+  const { result } = await comeBackFromGoogle(room, issuer, begun, claims);
+  t.is(result.get('google_linked'), '1');
+  return claims;
+}
+/** The account that somebody at Google signs in to. */
+async function accountOfGoogle(claims: ReturnType<typeof googlePerson>): Promise<string | undefined> {
+  const signedIn = await signInByGoogle(room, issuer, claims);
+  return 'session' in signedIn ? signedIn.session.accountId : undefined;
+}
+
+test.serial(
+  'whoever prepared an account for somebody else has no way in after the owner’s reset: no key, no session, no Google',
+  async (t) => {
+    const [prepared, other] = [await newHolder({ verified: false }), await newHolder()];
+    const prepare = async (holder: Holder) => ({
+      revoked: await newKey(t, holder),
+      key: await newKey(t, holder),
+      google: await linkGoogle(t, holder),
+      session: (await newSession(holder.accountId)).name,
+    });
+    const [theirs, others] = [await prepare(prepared), await prepare(other)];
+    await ask(prepared, 'DELETE', `/v1/keys/${theirs.revoked.id}`);
+    const revokedAt = (await db.keys.findByPk(theirs.revoked.id))?.revokedAt;
+    room.clock.advance(1000);
+
+    const token = await mailLink(prepared, 'reset_password');
+    dataOf(t, await anybody('/auth/set-password', { token, password: newPassword() }));
+    t.not(await accountOfGoogle(theirs.google), prepared.accountId);
+    t.false(await works(theirs.key));
+    t.deepEqual(await areIn(theirs.session), [false]);
+    t.like(dataOf(t, await ask(prepared, 'GET', '/v1/account')), {
+      email_verified: true,
+      google_linked: false,
+      active_keys: 0,
+    });
+    t.deepEqual((await db.keys.findByPk(theirs.revoked.id))?.revokedAt, revokedAt, 'revoked when it was');
+
+    t.is(await accountOfGoogle(others.google), other.accountId);
+    t.true(await works(others.key));
+    t.deepEqual(await areIn(others.session), [true]);
+  },
+);
+
+test.serial('a reset of an address that is proved leaves keys and Google to their holder', async (t) => {
+  const holder = await newHolder();
+  const [key, google] = [await newKey(t, holder), await linkGoogle(t, holder)];
+  const token = await mailLink(holder, 'reset_password');
+  dataOf(t, await anybody('/auth/set-password', { token, password: newPassword() }));
+  t.true(await works(key));
+  t.is(await accountOfGoogle(google), holder.accountId);
+});
+
+test.serial('Google that is unlinked opens the account no more, and that of others does', async (t) => {
+  const [holder, other] = [await newHolder(), await newHolder()];
+  const [google, others] = [await linkGoogle(t, holder), await linkGoogle(t, other)];
+  t.like(dataOf(t, await ask(other, 'GET', '/v1/account')), { google_linked: true });
+  t.is((await ask(holder, 'DELETE', '/auth/google/link')).status, 204);
+  t.like(dataOf(t, await ask(holder, 'GET', '/v1/account')), { google_linked: false });
+  t.not(await accountOfGoogle(google), holder.accountId);
+  t.is(await accountOfGoogle(others), other.accountId);
+});
+
+test.serial('the same subject at another issuer is somebody else', async (t) => {
+  const holder = await newHolder();
+  const claims = await linkGoogle(t, holder);
+  await db.sequelize.query('update accounts.identities set issuer = $1 where account_id = $2', {
+    bind: ['https://issuer.example', holder.accountId],
+  });
+  t.not(await accountOfGoogle(claims), holder.accountId);
+});
+
+/** What ends sessions. `left`: whether the session that asks and the one beside it still are in; `opens`: a new one is given. */
+const ends: Record<
+  string,
+  {
+    act: (holder: Holder, beside: string) => Promise<Answer | object>;
+    left: [boolean, boolean];
+    opens?: true;
+    hasPassword?: false;
+    verified?: false;
+  }
+> = {
+  'signing out': { act: (holder) => ask(holder, 'POST', '/auth/logout'), left: [false, true] },
+  'ending the other session': {
+    act: (holder, beside) => ask(holder, 'DELETE', `/auth/sessions/${beside}`),
+    left: [true, false],
+  },
+  'ending all other sessions': {
+    act: (holder) => ask(holder, 'DELETE', '/auth/sessions'),
+    left: [true, false],
+  },
+  'signing in with a session': {
+    act: ({ email, ...holder }) => ask({ email, ...holder }, 'POST', '/auth/login', { email, password }),
+    left: [false, true],
+    opens: true,
+  },
+  'a changed password': {
+    act: (holder) => ask(holder, 'POST', '/auth/change-password', { current: password, new: newPassword() }),
+    left: [false, false],
+    opens: true,
+  },
+  'a first password': {
+    act: (holder) => ask(holder, 'POST', '/auth/set-password', { password: newPassword() }),
+    left: [false, false],
+    opens: true,
+    hasPassword: false,
+  },
+  'a password set by a mailed link': {
+    act: async (holder) =>
+      anybody('/auth/set-password', {
+        token: await mailLink(holder, 'reset_password'),
+        password: newPassword(),
+      }),
+    left: [false, false],
+  },
+  'a password set by the operator': {
+    act: ({ accountId }) => setPassword(operatorDeps, accountId, { password: newPassword(), lengthMin: 8 }),
+    left: [false, false],
+  },
+  'a confirmed address': {
+    act: async (holder) =>
+      ask(holder, 'POST', '/auth/verify-email', { token: await mailLink(holder, 'verify_email') }),
+    left: [false, false],
+    opens: true,
+    verified: false,
+  },
+  'a new address': {
+    act: async (holder) =>
+      ask(holder, 'POST', '/auth/verify-email', {
+        token: await mailLink(holder, 'change_email', newEmail()),
+      }),
+    left: [false, false],
+    opens: true,
+  },
+  'the end of the account': { act: (holder) => ask(holder, 'DELETE', '/v1/account'), left: [false, false] },
+  'disabling and enabling the account': {
+    async act({ accountId }) {
+      await setStatus(room.deps, accountId, 'disabled');
+      return setStatus(room.deps, accountId, 'active');
+    },
+    left: [false, false],
+  },
+};
+
+for (const [what, { act, left, opens, hasPassword = true, verified = true }] of Object.entries(ends)) {
+  test.serial(`${what} ends the sessions that it is to end, at once, and no others`, async (t) => {
+    const [{ email, accountId }, other] = [await newHolder({ hasPassword, verified }), await newHolder()];
+    const [own, beside] = [await newSession(accountId), await newSession(accountId)];
+    const others = await newSession(other.accountId);
+    const answer = await act({ email, accountId, sessionId: own.sessionId }, beside.sessionId);
+    if ('headers' in answer) t.true(answer.status < 300, JSON.stringify(answer));
+    t.deepEqual(await areIn(own.name, beside.name, others.name), [...left, true]);
+    const [row] = await db.sequelize.query<{ n: number }>(
+      `select count(*)::int as n from accounts.audit_events
+       where account_id = $1 and action = 'session.created' and detail->>'ip' <> '192.0.2.1'`,
+      { bind: [accountId], type: QueryTypes.SELECT },
+    );
+    t.is(row?.n, opens === undefined ? 0 : 1);
+  });
+}
+
+test.serial('a session of another account that comes along at sign-in goes on', async (t) => {
+  const [holder, other] = [await newHolder(), await newHolder()];
+  const others = await newSession(other.accountId);
+  const along = { ...other, sessionId: others.sessionId };
+  dataOf(t, await ask(along, 'POST', '/auth/login', { email: holder.email, password }));
+  t.deepEqual(await areIn(others.name), [true]);
+});
+
+for (const state of ['active', 'inactive'] as const) {
+  test.serial(`an account whose subscription is ${state} is not closed`, async (t) => {
+    const holder = await newHolder();
+    const key = await newKey(t, holder);
+    await db.accounts.update({ subscriptionState: state }, { where: { id: holder.accountId } });
+    const error = assertError(t, await ask(holder, 'DELETE', '/v1/account'), 409, 'conflict');
+    t.regex(error.message, /subscription/);
+    t.like(dataOf(t, await ask(holder, 'GET', '/v1/account')), { subscription_state: state });
+    t.true(await works(key));
+  });
+}
+
+/** One column of an account that changes after somebody's proof was accepted and before it takes effect. */
+const changes = {
+  'another password or address': 'credential_version = credential_version + 1',
+  'another status': `status = 'disabled'`,
+  'a subscription': `subscription_state = 'active'`,
+};
+/** What is done with a proof. Each waits for the row of the account before anything of it is in force. */
+const effects: Record<
+  string,
+  { ask: (holder: Holder) => Promise<[string, Ask]>; left: (holder: Holder) => Promise<boolean> }
+> = {
+  'a sign-in': {
+    ask: ({ email }) => Promise.resolve(['/auth/login', { body: { email, password } }]),
+    left: async ({ accountId }) => (await sessionsOf(accountId)) === 1,
+  },
+  'the end of the account': {
+    ask: () => Promise.resolve(['/v1/account', { method: 'DELETE' }]),
+    left: async ({ accountId }) => (await db.accounts.findByPk(accountId)) !== null,
+  },
+};
+
+async function sessionsOf(accountId: string): Promise<number> {
+  const [row] = await db.sequelize.query<{ n: number }>(
+    'select count(*)::int as n from accounts.sessions where account_id = $1',
+    { bind: [accountId], type: QueryTypes.SELECT },
+  );
+  return row?.n ?? 0;
+}
+
+/** Waits until a statement waits for a lock that a transaction holds; for ten seconds at most. */
+async function awaitBlocked(): Promise<boolean> {
+  for (const deadline = performance.now() + 10_000; performance.now() < deadline;) {
+    const rows = await db.sequelize.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      { type: QueryTypes.SELECT },
+    );
+    if (rows.length > 0) return true;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return false;
+}
+
+for (const [what, effect] of Object.entries(effects)) {
+  for (const [change, assignment] of Object.entries(changes)) {
+    test.serial(`${what} comes to nothing where ${change} has come between`, async (t) => {
+      await newHolder(); // one that looks as this one did before
+      const holder = await newHolder();
+      const [target, { headers, ...rest }] = await effect.ask(holder);
+      let answering: Promise<Answer> | undefined;
+      await db.sequelize.transaction(async (transaction) => {
+        await db.sequelize.query(`update accounts.accounts set ${assignment} where id = $1`, {
+          bind: [holder.accountId],
+          transaction,
+        });
+        answering =
+          target === '/auth/login'
+            ? room.anonymously(target, { ...rest, headers: { ...from(), ...headers } })
+            : room.signedIn(holder, target, rest);
+        t.true(await awaitBlocked());
+      });
+      const status = (await answering)?.status ?? 0;
+      t.true(status === 401 || status === 409, String(status));
+      t.true(await effect.left(holder));
+    });
+  }
+}

@@ -1,0 +1,130 @@
+// How long a session lasts, to the millisecond: used, unused, and beside nineteen others of its account.
+import test from 'ava';
+import { startAccountsRoom } from '../accounts-room.ts';
+import { holdersOf } from './holders.ts';
+
+const room = await startAccountsRoom();
+const { newHolder, newSession, areIn } = await holdersOf(room);
+test.after.always(() => room.close());
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+interface Shown {
+  id: string;
+  current: boolean;
+  created_at: string;
+  last_seen_at: string;
+  expires_at: string;
+}
+async function list(accountId: string, sessionId = 'sess_reader'): Promise<Shown[]> {
+  return ((await room.signedIn({ accountId, sessionId }, '/auth/sessions')).body as { data: Shown[] }).data;
+}
+const after = (milliseconds: number) => new Date(room.clock.now().getTime() + milliseconds).toISOString();
+
+test.serial(
+  'the use of a session is noted after five minutes, and moves its end by itself alone',
+  async (t) => {
+    const { accountId } = await newHolder();
+    const [used, unused] = [await newSession(accountId), await newSession(accountId)];
+    const shown = async ({ sessionId }: { sessionId: string }) =>
+      (await list(accountId)).find(({ id }) => id === sessionId);
+    const [opened, end] = [after(0), after(dayMs)];
+    room.clock.advance(5 * minuteMs - 1);
+    t.deepEqual(await areIn(used.name), [true]);
+    t.like(await shown(used), { last_seen_at: opened, expires_at: end });
+    room.clock.advance(1);
+    t.deepEqual(await areIn(used.name), [true]);
+    t.like(await shown(used), { last_seen_at: after(0), expires_at: after(dayMs) });
+    t.like(await shown(unused), { last_seen_at: opened, expires_at: end });
+    room.clock.advance(dayMs - 5 * minuteMs);
+    t.deepEqual(await areIn(used.name, unused.name), [true, false], 'who was in for five minutes stays');
+  },
+);
+
+test.serial('the secret of a session that is wrong does not keep it alive', async (t) => {
+  const { accountId } = await newHolder();
+  const { name, sessionId } = await newSession(accountId);
+  room.clock.advance(dayMs - 1);
+  t.deepEqual(await areIn(`${sessionId}.${'0'.repeat(64)}`), [false]);
+  room.clock.advance(1);
+  t.deepEqual(await areIn(name), [false]);
+});
+
+test.serial(
+  'the list holds the sessions that last, the last used first, until the instant at which they end',
+  async (t) => {
+    const [{ accountId, sessionId: oldest }, other] = [await newHolder(), await newHolder()];
+    room.clock.advance(10 * minuteMs);
+    const { sessionId, name } = await newSession(accountId);
+    room.clock.advance(minuteMs);
+    t.deepEqual(
+      (await list(accountId, oldest)).map(({ id, current }) => [id, current]),
+      [
+        [sessionId, false],
+        [oldest, true],
+      ],
+    );
+    t.deepEqual(
+      (await list(other.accountId)).map(({ id }) => id),
+      [other.sessionId],
+    );
+    const listed = async () => (await list(accountId)).map(({ id }) => id);
+    room.clock.advance(dayMs - 11 * minuteMs - 1);
+    t.deepEqual(await listed(), [sessionId, oldest]);
+    room.clock.advance(1);
+    t.deepEqual(await listed(), [sessionId], 'a day without a call');
+
+    // Used every 20 hours it reaches its fourteenth day.
+    const absolute = after(14 * dayMs - (dayMs - 10 * minuteMs));
+    const left = () => Date.parse(absolute) - room.clock.now().getTime();
+    for (; left() > dayMs; room.clock.advance(20 * hourMs)) t.deepEqual(await areIn(name), [true]);
+    t.deepEqual(await areIn(name), [true]);
+    room.clock.advance(left() - 1);
+    t.deepEqual(await areIn(name), [true]);
+    t.like((await list(accountId))[0], { expires_at: absolute });
+    room.clock.advance(1);
+    t.deepEqual(await listed(), [], 'fourteen days');
+    t.deepEqual(await areIn(name), [false]);
+  },
+);
+
+test.serial(
+  'the twenty-first session ends the one least recently used of its account, and no other',
+  async (t) => {
+    const [{ accountId, sessionId: first }, other] = [await newHolder(), await newHolder()];
+    const others = await newSession(other.accountId);
+    const opened = [];
+    for (let n = 2; n <= 20; n += 1) {
+      room.clock.advance(minuteMs);
+      opened.push(await newSession(accountId));
+    }
+    const ids = async () => (await list(accountId)).map(({ id }) => id);
+    t.is((await ids()).length, 20);
+    t.deepEqual(await areIn(opened[0]?.name ?? ''), [true]); // the second is used now, the third is not
+    const newest = await newSession(accountId);
+    const left = await ids();
+    t.is(left.length, 20);
+    t.false(left.includes(first));
+    const last = await newSession(accountId);
+    const end = await ids();
+    t.is(end.length, 20);
+    for (const { sessionId } of [newest, last, ...opened.slice(0, 1), ...opened.slice(2)])
+      t.true(end.includes(sessionId));
+    t.false(end.includes(opened[1]?.sessionId ?? ''));
+    t.deepEqual(await areIn(others.name), [true]);
+  },
+);
+
+test.serial(
+  'a session that has just been opened is never the one that ends, by whatever clock',
+  async (t) => {
+    const { accountId } = await newHolder();
+    for (let n = 2; n <= 20; n += 1) await newSession(accountId);
+    room.clock.advance(-minuteMs); // an instance whose clock is behind
+    const newest = await newSession(accountId);
+    t.deepEqual(await areIn(newest.name), [true]);
+    t.is((await list(accountId)).length, 20);
+  },
+);
