@@ -110,7 +110,7 @@ async function finishSignUp(
   signupId: string,
   { hash, visit, password }: { hash: string; visit: Visit; password: string | undefined },
 ): Promise<SessionAnswer & { device_token: string }> {
-  const signup = await selectSignup(deps.db, signupId);
+  const signup = await selectSignup(deps.db, signupId, deps.clock.now());
   if (signup === null) failGone();
   await requirePassword(deps, { email: signup.email, passwordHash: signup.passwordHash, password, visit });
   const { email, name, passwordHash } = signup;

@@ -26,11 +26,11 @@ export async function insertSignup(
 }
 
 /** The sign-up of that id, or null where it is done or has expired. */
-export async function selectSignup(db: AccountsDatabase, id: string): Promise<Signup | null> {
+export async function selectSignup(db: AccountsDatabase, id: string, now: Date): Promise<Signup | null> {
   const rows = await db.sequelize.query<Signup>(
     `select id, email, name, password_hash as "passwordHash", created_at as "createdAt", expires_at as "expiresAt"
-     from accounts.signups where id = $1`,
-    { bind: [id], type: QueryTypes.SELECT },
+     from accounts.signups where id = $1 and expires_at > $2`,
+    { bind: [id, now], type: QueryTypes.SELECT },
   );
   return rows[0] ?? null;
 }

@@ -110,7 +110,7 @@ async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
 }
 
 async function mailOfSignUp(deps: WorkerDeps, signupId: string): Promise<Mail | null> {
-  const signup = await selectSignup(deps.db, signupId);
+  const signup = await selectSignup(deps.db, signupId, deps.clock.now());
   if (signup === null) return null;
   const owner = await findAccountByEmail(deps.db, signup.email);
   if (owner !== null) return accountExistsMail(owner.email, deps.publicUrl);

@@ -48,6 +48,22 @@ export async function holdersOf(room: AccountsRoom) {
     return account;
   }
 
+  /** The token of the link of a sign-up. */
+  async function signUpLink({ email, signupId }: { email: string; signupId: string }): Promise<string> {
+    const about = { purpose: 'sign_up', signup_id: signupId, account_id: null, email } as const;
+    return noteSecret(await mintMailToken(deps, { ...about, credentialVersion: null }));
+  }
+
+  /** A sign-up that waits for its link, and the token of that link. */
+  async function newSignUp(email = newEmail()): Promise<{ email: string; signupId: string; token: string }> {
+    const signupId = newId('sup');
+    const createdAt = deps.clock.now();
+    const expiresAt = new Date(createdAt.getTime() + 24 * 60 * 60_000);
+    const signup = { id: signupId, email, name: null, passwordHash, createdAt, expiresAt };
+    await deps.db.sequelize.transaction((transaction) => insertSignup(deps.db, transaction, signup));
+    return { email, signupId, token: await signUpLink({ email, signupId }) };
+  }
+
   return {
     password,
     passwordHash,
@@ -74,28 +90,8 @@ export async function holdersOf(room: AccountsRoom) {
       const about = { purpose, signup_id: null, account_id: id, email: to ?? email, credentialVersion };
       return noteSecret(await mintMailToken(deps, about));
     },
-    /** A sign-up that waits for its link, and the token of that link. */
-    async newSignUp(email = newEmail()): Promise<{ email: string; signupId: string; token: string }> {
-      const signupId = newId('sup');
-      const createdAt = deps.clock.now();
-      const expiresAt = new Date(createdAt.getTime() + 24 * 60 * 60_000);
-      await deps.db.sequelize.transaction((transaction) =>
-        insertSignup(deps.db, transaction, {
-          id: signupId,
-          email,
-          name: null,
-          passwordHash,
-          createdAt,
-          expiresAt,
-        }),
-      );
-      const about = { purpose: 'sign_up', signup_id: signupId, account_id: null, email } as const;
-      return {
-        email,
-        signupId,
-        token: noteSecret(await mintMailToken(deps, { ...about, credentialVersion: null })),
-      };
-    },
+    newSignUp,
+    signUpLink,
     /** Which of the sessions the gateway would let in now. */
     async areIn(...names: string[]): Promise<boolean[]> {
       const { body } = await room.internally('/internal/credentials', { keys: [], sessions: names });

@@ -1,0 +1,145 @@
+// What a mailed link is worth: for its purpose alone, until its instant, once, and only while what it is bound to is as it was.
+import test from 'ava';
+import type { Purpose } from '../../accounts-api/mail-tokens.sql.ts';
+import { setStatus } from '../../accounts-api/operator-access.ts';
+import { assertError, startAccountsRoom } from '../accounts-room.ts';
+import { newEmail, newPassword } from '../sign-in.ts';
+import { holdersOf, newAddress } from './holders.ts';
+
+const room = await startAccountsRoom();
+const { password, newHolder, newSignUp, signUpLink, mailLink, accountOf } = await holdersOf(room);
+const { db } = room.deps;
+test.after.always(() => room.close());
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+const spend = (target: '/auth/verify-email' | '/auth/set-password', token: string, proof = password) =>
+  room.anonymously(target, {
+    body: { token, password: proof },
+    headers: { 'x-forwarded-for': newAddress() },
+  });
+/** The four purposes: a new link, where it is spent, and how long it lasts. */
+const links: Record<
+  Purpose,
+  { make(): Promise<string>; target: '/auth/verify-email' | '/auth/set-password'; lastsMs: number }
+> = {
+  sign_up: {
+    make: async () => (await newSignUp()).token,
+    target: '/auth/verify-email',
+    lastsMs: 24 * hourMs,
+  },
+  verify_email: {
+    make: async () => mailLink(await newHolder({ verified: false }), 'verify_email'),
+    target: '/auth/verify-email',
+    lastsMs: 24 * hourMs,
+  },
+  change_email: {
+    make: async () => mailLink(await newHolder(), 'change_email', newEmail()),
+    target: '/auth/verify-email',
+    lastsMs: 24 * hourMs,
+  },
+  reset_password: {
+    make: async () => mailLink(await newHolder(), 'reset_password'),
+    target: '/auth/set-password',
+    lastsMs: hourMs,
+  },
+};
+const other = {
+  '/auth/verify-email': '/auth/set-password',
+  '/auth/set-password': '/auth/verify-email',
+} as const;
+const proofFor = (target: string) => (target === '/auth/set-password' ? newPassword() : password);
+
+for (const [purpose, { make, target, lastsMs }] of Object.entries(links)) {
+  test.serial(
+    `a link to ${purpose} is good for that alone, and not at the instant at which it ends`,
+    async (t) => {
+      const [token, late] = [await make(), await make()];
+      const elsewhere = other[target];
+      assertError(t, await spend(elsewhere, token, proofFor(elsewhere)), 410, 'gone');
+      room.clock.advance(lastsMs - 1);
+      const answer = await spend(target, token, proofFor(target));
+      t.is(answer.status, 200, JSON.stringify(answer.body));
+      room.clock.advance(1);
+      assertError(t, await spend(target, late, proofFor(target)), 410, 'gone');
+    },
+  );
+
+  test.serial(`a link to ${purpose} is worth nothing once it was used`, async (t) => {
+    const token = await make();
+    const first = await spend(target, token, proofFor(target));
+    t.is(first.status, 200, JSON.stringify(first.body));
+    // Its use alone ends it, whatever else has changed with it.
+    await db.sequelize.query(
+      `update accounts.accounts set credential_version = token.credential_version
+       from accounts.mail_tokens as token where token.account_id = accounts.id and token.used_at is not null`,
+    );
+    assertError(t, await spend(target, token, proofFor(target)), 410, 'gone');
+  });
+}
+
+for (const purpose of ['verify_email', 'change_email', 'reset_password'] as const) {
+  const { target } = links[purpose];
+  const makeFor = async () => {
+    const holder = await newHolder({ verified: purpose !== 'verify_email' });
+    const to = purpose === 'change_email' ? newEmail() : undefined;
+    return { holder, link: () => mailLink(holder, purpose, to) };
+  };
+
+  test.serial(
+    `a link to ${purpose} is worth nothing after the password or the address has changed`,
+    async (t) => {
+      const { holder, link } = await makeFor();
+      const token = await link();
+      await db.accounts.increment('credentialVersion', { where: { id: holder.accountId } });
+      assertError(t, await spend(target, token, proofFor(target)), 410, 'gone');
+    },
+  );
+
+  test.serial(
+    `a link to ${purpose} that goes out to a disabled account is worth nothing until it is enabled`,
+    async (t) => {
+      const { holder, link } = await makeFor();
+      await setStatus(room.deps, holder.accountId, 'disabled');
+      const token = await link();
+      assertError(t, await spend(target, token, proofFor(target)), 410, 'gone');
+      await db.accounts.update({ status: 'active' }, { where: { id: holder.accountId } });
+      t.is((await spend(target, token, proofFor(target))).status, 200);
+    },
+  );
+}
+
+test.serial(
+  'each sign-up becomes the account of its own address, and leaves the others as they were',
+  async (t) => {
+    const [first, second] = [await newSignUp(), await newSignUp()];
+    const again = await newSignUp(second.email);
+    const isMade = async (email: string) => (await db.accounts.findOne({ where: { email } })) !== null;
+    t.is((await spend('/auth/verify-email', second.token)).status, 200);
+    t.deepEqual([await isMade(first.email), await isMade(second.email)], [false, true]);
+    assertError(t, await spend('/auth/verify-email', again.token), 409, 'email_taken');
+    t.is((await spend('/auth/verify-email', first.token)).status, 200);
+    t.true(await isMade(first.email));
+  },
+);
+
+test.serial('a sign-up ends after its day, also where its mail went out late', async (t) => {
+  const signup = await newSignUp();
+  room.clock.advance(23 * hourMs);
+  const late = await signUpLink(signup);
+  room.clock.advance(hourMs);
+  assertError(t, await spend('/auth/verify-email', late), 410, 'gone');
+  t.is(await db.accounts.findOne({ where: { email: signup.email } }), null);
+});
+
+test.serial('a link changes nothing of another account', async (t) => {
+  const [holder, bystander] = [await newHolder({ verified: false }), await newHolder({ verified: false })];
+  const before = (await accountOf(bystander)).toJSON();
+  for (const purpose of ['verify_email', 'change_email', 'reset_password'] as const) {
+    const token = await mailLink(holder, purpose, purpose === 'change_email' ? newEmail() : undefined);
+    const answer = await spend(links[purpose].target, token);
+    t.is(answer.status, 200, JSON.stringify(answer.body));
+  }
+  t.deepEqual((await accountOf(bystander)).toJSON(), before);
+});
