@@ -1,8 +1,10 @@
 import test from 'ava';
+import { QueryTypes } from 'sequelize';
 import { startWorker } from './worker.ts';
 import { tellOfExpiringKeys } from './expiring-keys.ts';
 import { openJobs } from './jobs.ts';
 import { fakeClock, silentLog } from '../test/harness.ts';
+import { dataOf, startAccountsRoom } from '../test/accounts-room.ts';
 import { startRooms } from '../test/rooms.ts';
 import { startMailbox, testMail } from '../test/sign-in.ts';
 import { dataIn, peopleOf } from '../test/auth/people.ts';
@@ -74,4 +76,36 @@ test('a key that expires in a week is told of by mail, once, unless it has ended
   while ((await left())[0]?.n !== 0) await new Promise((resolve) => setTimeout(resolve, 100));
   for (const each of workers) await each.close();
   t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
+});
+
+test('the week before the end of a key counts to the millisecond, and a key that has ended is not told of', async (t) => {
+  const own = await startAccountsRoom();
+  t.teardown(() => own.close());
+  const ownJobs = openJobs(own.deps.db.sequelize, own.databaseUrl, silentLog);
+  t.teardown(() => ownJobs.close());
+  const begun = own.clock.now().getTime();
+  const make = async (milliseconds: number) => {
+    const client = await own.newClient();
+    const body = { name: 'k', expires_at: new Date(begun + milliseconds).toISOString() };
+    return dataOf(t, await own.as(client, '/v1/keys', { body }), 201) as { id: string };
+  };
+  const told = async (milliseconds: number) => {
+    own.clock.set(new Date(begun + milliseconds).toISOString());
+    return tellOfExpiringKeys({ ...own.deps, jobs: ownJobs });
+  };
+  await make(7 * day);
+  await make(7 * day + 1);
+  const late = await make(20 * day);
+  t.is(await told(0), 0);
+  t.is(await told(1), 1, 'the one that lasts longer than a week');
+  t.is(await told(7 * day - 1), 0, 'once');
+  t.is(await told(20 * day), 0, 'nobody looked in time: it has ended');
+  t.is(await told(20 * day - 1), 1);
+  t.like(
+    await own.deps.db.sequelize.query('select expiry_told_at as at from accounts.api_keys where id = $1', {
+      bind: [late.id],
+      type: QueryTypes.SELECT,
+    }),
+    [{ at: new Date(begun + 20 * day - 1) }],
+  );
 });

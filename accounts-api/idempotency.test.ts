@@ -74,3 +74,55 @@ test.serial('a key is free again after a day, for any request', async (t) => {
   room.clock.advance(1);
   t.deepEqual(await next(), { status: 201, data: { name: 'second' }, replayed: false });
 });
+
+test.serial(
+  'what others do under the same key, or this account elsewhere, neither answers nor frees it',
+  async (t) => {
+    const [client, stranger] = [await room.newClient(), await room.newClient()];
+    const beside = [
+      { ...asked(client), accountId: stranger.accountId },
+      { ...asked(client), route: 'POST /v1/other' },
+      { ...asked(client), key: 'another' },
+    ];
+    await die(client); // holds its key without an answer, from the same instant as all that follow
+    const held = () => idempotently(room.deps, asked(client), rename(client, 'held'));
+    for (const other of beside) {
+      await t.throwsAsync(
+        idempotently(room.deps, other, () => Promise.reject(new Error('no'))),
+        { message: 'no' },
+      );
+      await t.throwsAsync(held(), { code: 'idempotency_in_progress' });
+      await idempotently(room.deps, other, rename(stranger, 'other'));
+      await t.throwsAsync(held(), { code: 'idempotency_in_progress' });
+    }
+    room.clock.advance(60_001);
+    t.deepEqual(await held(), { status: 201, data: { name: 'held' }, replayed: false });
+    for (const other of beside) {
+      const replay = await idempotently(room.deps, other, rename(stranger, 'again'));
+      t.deepEqual(replay, { status: 201, data: { name: 'other' }, replayed: true }, 'an answer has no lease');
+    }
+  },
+);
+
+test.serial('a failure after the work was committed keeps its answer for the retry', async (t) => {
+  const client = await room.newClient();
+  const failing = idempotently(room.deps, asked(client), async (remember) => {
+    await rename(client, 'done')(remember);
+    throw new Error('lost');
+  });
+  await t.throwsAsync(failing, { message: 'lost' });
+  const retry = await idempotently(room.deps, asked(client), rename(client, 'twice'));
+  t.deepEqual(retry, { status: 201, data: { name: 'done' }, replayed: true });
+});
+
+test.serial('a failure whose retry has taken its place leaves the key with the retry', async (t) => {
+  const client = await room.newClient();
+  const slow = idempotently(room.deps, asked(client), async () => {
+    room.clock.advance(60_001);
+    await die(client); // the retry, which runs still
+    throw new Error('slow');
+  });
+  await t.throwsAsync(slow, { message: 'slow' });
+  const third = idempotently(room.deps, asked(client), rename(client, 'third'));
+  await t.throwsAsync(third, { code: 'idempotency_in_progress' });
+});

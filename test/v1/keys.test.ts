@@ -204,6 +204,75 @@ test.serial(
   },
 );
 
+test.serial('ten keys an hour are those of one account, and of the hour to the millisecond', async (t) => {
+  const [client, other] = [await room.newClient(), await room.newClient()];
+  const make = async (by: Client) => {
+    const answer = await room.as(by, '/v1/keys', { body: { name: 'k' } });
+    if (answer.status === 201) {
+      const { id } = (answer.body as { data: NewKey }).data;
+      await room.as(by, `/v1/keys/${id}`, { method: 'DELETE' });
+    }
+    return answer;
+  };
+  const earlier = room.clock.now().toISOString();
+  t.teardown(() => room.clock.set(earlier));
+  for (let i = 2; i <= 10; i += 1) {
+    room.clock.advance(1000);
+    t.is((await make(client)).status, 201);
+  }
+  room.clock.set(earlier);
+  room.clock.advance(60 * 60_000 - 1);
+  const refused = await make(client);
+  assertError(t, refused, 429, 'rate_limited');
+  t.is(refused.headers.get('retry-after'), '1');
+  t.is((await make(other)).status, 201);
+  room.clock.advance(1);
+  t.is((await make(client)).status, 201, 'an hour after the first of the ten');
+  assertError(t, await make(client), 429, 'rate_limited');
+});
+
+test.serial(
+  'the keys of an account that work are counted, and stand first in the list whatever has ended',
+  async (t) => {
+    const [client, other] = [await room.newClient(), await room.newClient()];
+    const earlier = room.clock.now().toISOString();
+    t.teardown(() => room.clock.set(earlier));
+    const make = async (by: Client, name: string, seconds: number) => {
+      room.clock.advance(1000);
+      const expires_at = new Date(Date.parse(earlier) + seconds * 1000).toISOString();
+      return dataOf(t, await room.as(by, '/v1/keys', { body: { name, expires_at } }), 201) as NewKey;
+    };
+    const revoked = await make(client, 'revoked', 3600);
+    await make(client, 'expired', 60);
+    await make(other, 'expired elsewhere', 60);
+    await room.as(client, `/v1/keys/${revoked.id}`, { method: 'DELETE' });
+    await make(client, 'lasting', 3600);
+    room.clock.set(earlier);
+    room.clock.advance(60_000 - 1);
+    t.like(dataOf(t, await room.as(client, '/v1/account')), { active_keys: 3 });
+    room.clock.advance(1);
+    t.like(dataOf(t, await room.as(client, '/v1/account')), { active_keys: 2 });
+    t.like(dataOf(t, await room.as(other, '/v1/account')), { active_keys: 1 });
+    t.deepEqual(
+      (await list(client)).map(({ name, status }) => [name, status]),
+      [
+        ['lasting', 'active'],
+        ['first', 'active'],
+        ['expired', 'expired'],
+        ['revoked', 'revoked'],
+      ],
+    );
+    // Whoever makes the next key takes the place of an expired one of the same account, and of no other.
+    await make(client, 'next', 3600);
+    const slots = async (accountId: string) =>
+      (await room.deps.db.keys.findAll({ where: { accountId }, order: ['createdAt'] })).map(
+        ({ slot }) => slot,
+      );
+    t.deepEqual((await slots(client.accountId)).toSorted(), [1, 2, 3, null, null]);
+    t.deepEqual(await slots(other.accountId), [1, 2]);
+  },
+);
+
 for (const [what, body, param] of [
   ['a slot', { name: 'x', slot: 2 }, 'slot'],
   ['an account', { name: 'x', account_id: 'acct_other' }, 'account_id'],

@@ -1,0 +1,58 @@
+// What nobody can ask for any more is thrown away at that instant and not before, and nothing else is.
+import test from 'ava';
+import { QueryTypes } from 'sequelize';
+import { dataOf, startAccountsRoom } from '../test/accounts-room.ts';
+import { startOddIssuer } from '../test/auth/issuers.ts';
+import { holdersOf } from '../test/auth/holders.ts';
+import { prune } from './housekeeping.sql.ts';
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+test('rows go at the instant at which they end, table by table', async (t) => {
+  const issuer = await startOddIssuer();
+  t.teardown(() => issuer.close());
+  const room = await startAccountsRoom(undefined, undefined, { signIn: { google: issuer.settings } });
+  t.teardown(() => room.close());
+  const { newHolder, newSession, newSignUp, mailLink } = await holdersOf(room);
+  const { db } = room.deps;
+
+  const holder = await newHolder(); // with a session that nobody uses
+  const { sessionId } = await newSession(holder.accountId); // and one that is always in use
+  await db.sequelize.query(
+    `update accounts.sessions set idle_expires_at = idle_expires_at + interval '30 days' where id = $1`,
+    { bind: [sessionId] },
+  );
+  await newSignUp();
+  await mailLink(holder, 'reset_password');
+  await mailLink(holder, 'verify_email');
+  t.is((await room.anonymously('/auth/google/start')).status, 302);
+  const headers = { 'idempotency-key': 'once' };
+  dataOf(t, await room.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }), 201);
+
+  const begun = room.clock.now().getTime();
+  const left = async (milliseconds: number) => {
+    await prune(db, new Date(begun + milliseconds));
+    const [row] = await db.sequelize.query(
+      `select (select count(*)::int from accounts.google_flows) as flows,
+              (select count(*)::int from accounts.mail_tokens) as links,
+              (select count(*)::int from accounts.signups) as signups,
+              (select count(*)::int from accounts.sessions) as sessions,
+              (select count(*)::int from accounts.idempotency_keys) as answers`,
+      { type: QueryTypes.SELECT },
+    );
+    return row as Record<string, number>;
+  };
+  const all = { flows: 1, links: 3, signups: 1, sessions: 2, answers: 1 };
+  t.deepEqual(await left(10 * minuteMs - 1), all);
+  t.deepEqual(await left(10 * minuteMs), { ...all, flows: 0 });
+  t.deepEqual(await left(60 * minuteMs - 1), { ...all, flows: 0 });
+  t.deepEqual(await left(60 * minuteMs), { ...all, flows: 0, links: 2 });
+  t.deepEqual(await left(dayMs - 1), { ...all, flows: 0, links: 2 });
+  t.deepEqual(await left(dayMs), { flows: 0, links: 0, signups: 0, sessions: 1, answers: 1 });
+  t.deepEqual(await left(dayMs + 1), { flows: 0, links: 0, signups: 0, sessions: 1, answers: 0 });
+  t.deepEqual(await left(14 * dayMs - 1), { flows: 0, links: 0, signups: 0, sessions: 1, answers: 0 });
+  t.deepEqual(await left(14 * dayMs), { flows: 0, links: 0, signups: 0, sessions: 0, answers: 0 });
+  t.is(await db.accounts.count(), 1);
+  t.is(await db.keys.count(), 1);
+});
