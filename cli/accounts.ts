@@ -1,12 +1,27 @@
 // almanac accounts: create, list, set-plan, set-password, send-reset, disable, enable.
 import { createAccount, listAccounts, setPlan } from '../accounts-api/operator.ts';
 import { sendReset, setPassword, setStatus } from '../accounts-api/operator-access.ts';
-import { UsageError, printJson, printTable, readSecret, readWords, type Command } from './command.ts';
+import {
+  UsageError,
+  printJson,
+  printTable,
+  readSecret,
+  readWords,
+  type Command,
+  type Terminal,
+} from './command.ts';
 import { withAccounts } from './with-accounts.ts';
 
 type Records = Awaited<ReturnType<typeof listAccounts>>;
 
+const flags = {
+  json: { type: 'boolean', default: false },
+  name: { type: 'string' },
+  plan: { type: 'string' },
+} as const;
+
 export const accounts: Command = {
+  flags,
   summary: 'create an account, list them, set plan or password, mail a reset, disable, enable',
   usage: `Usage: almanac accounts create <e-mail> [--name NAME] [--plan PLAN] [--json]
        almanac accounts list [--json]
@@ -16,55 +31,63 @@ export const accounts: Command = {
        almanac accounts disable|enable <id or e-mail> [--json]
 
 A disabled account's keys are refused on the next call and its sessions end. A new password ends the sessions, too.`,
-  async run(args) {
-    const { values, positionals } = readWords(args, {
-      json: { type: 'boolean', default: false },
-      name: { type: 'string' },
-      plan: { type: 'string' },
-    });
+  async run(args, terminal) {
+    const { values, positionals } = readWords(args, flags);
     const [action = '', ...rest] = positionals;
-    if (action === 'list' && rest.length === 0) return print(await withAccounts(listAccounts), values.json);
+    if (action === 'list' && rest.length === 0)
+      return print(terminal, await withAccounts(terminal.env, listAccounts), values.json);
     const [account = ''] = rest;
     if (action === 'create' && rest.length === 1) {
       const { name, plan = 'free' } = values;
       const wish = { email: account, plan, ...(name === undefined ? {} : { name }) };
-      return print(await withAccounts(async (deps) => [await createAccount(deps, wish)]), values.json);
+      const made = await withAccounts(terminal.env, (deps) => createAccount(deps, wish));
+      return print(terminal, [made], values.json);
     }
     const change = changes[action];
     if (change === undefined || rest.length !== change.words) {
       throw new UsageError(`accounts takes create, list or ${Object.keys(changes).join(', ')}.`);
     }
-    return print([await change.run(account, rest[1] ?? '')], values.json);
+    return print(terminal, [await change.run(terminal, account, rest[1] ?? '')], values.json);
   },
 };
 
 /** The actions on one account, by their word. */
 const changes: Record<
   string,
-  { words: number; run(account: string, word: string): Promise<Records[number]> }
+  { words: number; run(terminal: Terminal, account: string, word: string): Promise<Records[number]> }
 > = {
   'set-plan': {
     words: 2,
-    run: (account, plan) => withAccounts((deps) => setPlan(deps, account, plan)),
+    run: ({ env }, account, plan) => withAccounts(env, (deps) => setPlan(deps, account, plan)),
   },
   'set-password': {
     words: 1,
-    async run(account) {
+    async run(terminal, account) {
       // Not a word of the command: those stand in the list of processes and in the shell's history.
-      const password = await readSecret('New password: ');
-      return withAccounts((deps) =>
+      const password = await readSecret(terminal, 'New password: ');
+      return withAccounts(terminal.env, (deps) =>
         setPassword(deps, account, { password, lengthMin: deps.passwordLengthMin }),
       );
     },
   },
-  'send-reset': { words: 1, run: (account) => withAccounts((deps) => sendReset(deps, account)) },
-  disable: { words: 1, run: (account) => withAccounts((deps) => setStatus(deps, account, 'disabled')) },
-  enable: { words: 1, run: (account) => withAccounts((deps) => setStatus(deps, account, 'active')) },
+  'send-reset': {
+    words: 1,
+    run: ({ env }, account) => withAccounts(env, (deps) => sendReset(deps, account)),
+  },
+  disable: {
+    words: 1,
+    run: ({ env }, account) => withAccounts(env, (deps) => setStatus(deps, account, 'disabled')),
+  },
+  enable: {
+    words: 1,
+    run: ({ env }, account) => withAccounts(env, (deps) => setStatus(deps, account, 'active')),
+  },
 };
 
-function print(records: Records, json: boolean): void {
-  if (json) return printJson({ accounts: records });
+function print(terminal: Terminal, records: Records, json: boolean): void {
+  if (json) return printJson(terminal, { accounts: records });
   printTable(
+    terminal,
     ['id', 'e-mail', 'plan', 'status', 'created'],
     records.map((account) => [account.id, account.email, account.plan, account.status, account.created_at]),
   );

@@ -9,7 +9,7 @@ import { loadPlans } from '../kernel/plans.ts';
 import type { Settings } from '../kernel/settings.ts';
 import { printJson, readWords, type Command } from './command.ts';
 import { serverVersion } from './check.sql.ts';
-import { openInstallation, type Installation } from './installation.ts';
+import { openInstallation, type Environment, type Installation } from './installation.ts';
 
 interface Finding {
   what: string;
@@ -17,23 +17,26 @@ interface Finding {
   detail: string;
 }
 
+const flags = { json: { type: 'boolean' } } as const;
+
 export const check: Command = {
+  flags,
   summary: 'say what works and what does not: settings, plans, database, Redis, mail, Google',
   usage: 'Usage: almanac check [--json]\n\nExit code 1 where something that is configured does not work.',
-  async run(args) {
-    const { values } = readWords(args, { json: { type: 'boolean' } });
-    const findings = await findAll();
-    if (values.json === true) printJson({ findings });
+  async run(args, terminal) {
+    const { values } = readWords(args, flags);
+    const findings = await findAll(terminal.env);
+    if (values.json === true) printJson(terminal, { findings });
     else
       for (const { what, state, detail } of findings)
-        process.stdout.write(`${what.padEnd(10)}${state}: ${detail}\n`);
+        terminal.stdout.write(`${what.padEnd(10)}${state}: ${detail}\n`);
     const failed = findings.filter((finding) => finding.state === 'failed').map((finding) => finding.what);
     if (failed.length > 0) throw new Error(`not working: ${failed.join(', ')}`);
   },
 };
 
-async function findAll(): Promise<Finding[]> {
-  const installation = await openInstallation();
+async function findAll(env: Environment): Promise<Finding[]> {
+  const installation = await openInstallation(env);
   try {
     const { settings } = installation;
     return [

@@ -1,55 +1,75 @@
 // What every command of the command line is, and how it reads its words and prints its answer.
 import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { Writable, type Readable } from 'node:stream';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+import type { Environment } from './installation.ts';
+
+/** What a command reads and writes: those of the process, or of a test. */
+export interface Terminal {
+  env: Environment;
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Output;
+  stderr: Output;
+}
+
+export interface Output {
+  isTTY?: boolean;
+  write(text: string): unknown;
+}
 
 export interface Command {
   summary: string;
   usage: string;
+  /** The flags that it takes. */
+  flags: ParseArgsOptionsConfig;
   /** @throws UsageError where the words are wrong; anything else is a failure. */
-  run(args: string[]): Promise<void>;
+  run(args: string[], terminal: Terminal): Promise<void>;
 }
 
 export class UsageError extends Error {}
 
 /** Reads flags and positional words. @throws UsageError on an unknown flag or a missing value. */
-export function readWords<const Options extends ParseArgsOptionsConfig>(args: string[], options: Options) {
+export function readWords<const Flags extends ParseArgsOptionsConfig>(args: string[], flags: Flags) {
   try {
-    return parseArgs({ args, options, allowPositionals: true, strict: true });
+    return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
 }
 
 /** One line from the terminal, which does not show it, or the first line of standard input. @throws UsageError where there is none. */
-export async function readSecret(question: string): Promise<string> {
-  const isTerminal = process.stdin.isTTY;
-  if (isTerminal) process.stderr.write(question);
+export async function readSecret({ stdin, stderr }: Terminal, question: string): Promise<string> {
+  const isTerminal = stdin.isTTY === true;
+  if (isTerminal) stderr.write(question);
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: unseen, terminal: isTerminal });
+  const lines = createInterface({ input: stdin, output: unseen, terminal: isTerminal });
   try {
     for await (const line of lines) return line;
   } finally {
     lines.close();
-    if (isTerminal) process.stderr.write('\n');
+    if (isTerminal) stderr.write('\n');
   }
   throw new UsageError('Nothing came on standard input.');
 }
 
 /** One line of JSON, for machines. */
-export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+export function printJson({ stdout }: Terminal, value: unknown): void {
+  stdout.write(`${JSON.stringify(value)}\n`);
 }
 
 /** Columns padded to their widest cell, under a heading; a word where there are no rows. */
-export function printTable(heading: readonly string[], rows: readonly (readonly string[])[]): void {
+export function printTable(
+  { stdout }: Terminal,
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
   if (rows.length === 0) {
-    process.stdout.write('none\n');
+    stdout.write('none\n');
     return;
   }
   const widths = heading.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
   for (const row of [heading, ...rows]) {
     const line = row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
-    process.stdout.write(`${line.trimEnd()}\n`);
+    stdout.write(`${line.trimEnd()}\n`);
   }
 }

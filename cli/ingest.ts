@@ -7,11 +7,11 @@ import { load } from '../ingest/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { openDatabase } from '../kernel/database.ts';
 import { createLog } from '../kernel/log.ts';
-import { UsageError, printJson, readWords, type Command } from './command.ts';
-import { withInstallation } from './installation.ts';
+import { UsageError, printJson, readWords, type Command, type Terminal } from './command.ts';
+import { withInstallation, type Environment } from './installation.ts';
 import { createProgress } from './progress.ts';
 
-const options = {
+const flags = {
   map: { type: 'string', multiple: true },
   set: { type: 'string', multiple: true },
   ignore: { type: 'string', multiple: true },
@@ -37,6 +37,7 @@ const options = {
 } as const;
 
 export const ingest: Command = {
+  flags,
   summary: 'load a CSV file into a dataset',
   usage: `Usage: almanac ingest <dataset> <file.csv|file.csv.gz|-> [flags]
        almanac ingest --describe <dataset>
@@ -64,14 +65,14 @@ Datasets: ${datasetNames.join(', ')}
   --skip-invalid           load the good rows although there are bad ones
   --report FILE            where all bad rows are written; default almanac-rejects.csv
   --json                   one line for machines`,
-  async run(args) {
-    const { values, positionals } = readWords(args, options);
-    if (values.describe !== undefined) return printDescription(values.describe);
+  async run(args, terminal) {
+    const { values, positionals } = readWords(args, flags);
+    if (values.describe !== undefined) return printDescription(terminal, values.describe);
     const [dataset, input, ...rest] = positionals;
     if (dataset === undefined || input === undefined || rest.length > 0) {
       throw new UsageError('ingest takes a dataset and a file.');
     }
-    const progress = createProgress(input === '-' ? undefined : fileSize(input));
+    const progress = createProgress(input === '-' ? undefined : fileSize(input), terminal.stderr);
     const wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'> = {
       dataset,
       input,
@@ -98,9 +99,9 @@ Datasets: ${datasetNames.join(', ')}
       ...given('vintage', values.vintage),
     };
     try {
-      const summary = await loadInto(wish);
+      const summary = await loadInto(terminal.env, wish);
       progress.clear();
-      print(summary, values.json, values['dry-run']);
+      print(terminal, summary, values.json, values['dry-run']);
     } catch (error) {
       progress.clear();
       throw asUsage(error);
@@ -108,9 +109,9 @@ Datasets: ${datasetNames.join(', ')}
   },
 };
 
-function printDescription(dataset: string): void {
+function printDescription(terminal: Terminal, dataset: string): void {
   try {
-    printJson(describe(dataset));
+    printJson(terminal, describe(dataset));
   } catch (error) {
     throw asUsage(error);
   }
@@ -121,8 +122,11 @@ function asUsage(error: unknown): unknown {
   return error instanceof IngestFailure && error.code === 'usage' ? new UsageError(error.message) : error;
 }
 
-function loadInto(wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'>): Promise<LoadSummary> {
-  return withInstallation(async ({ databaseUrl, settings }) => {
+function loadInto(
+  env: Environment,
+  wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'>,
+): Promise<LoadSummary> {
+  return withInstallation(env, async ({ databaseUrl, settings }) => {
     const database = openDatabase(databaseUrl, createLog('ingest', settings.logLevel), {
       applicationName: 'almanac ingest',
       statementTimeoutMs: 0,
@@ -162,7 +166,7 @@ function fileSize(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.size;
 }
 
-function print(summary: LoadSummary, json: boolean, dryRun: boolean): void {
+function print(terminal: Terminal, summary: LoadSummary, json: boolean, dryRun: boolean): void {
   if (json) {
     const {
       rowsRead,
@@ -174,7 +178,7 @@ function print(summary: LoadSummary, json: boolean, dryRun: boolean): void {
       seconds,
       rowsPerSecond,
     } = summary;
-    return printJson({
+    return printJson(terminal, {
       dry_run: dryRun,
       rows_read: rowsRead,
       points_new: pointsNew,
@@ -187,7 +191,7 @@ function print(summary: LoadSummary, json: boolean, dryRun: boolean): void {
     });
   }
   const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = summary;
-  process.stdout.write(
+  terminal.stdout.write(
     `${dryRun ? 'nothing kept (--dry-run): ' : ''}${summary.rowsRead} rows read: ${pointsNew} new, ${pointsRevised} revised, ` +
       `${pointsUnchanged} unchanged, ${pointsDeleted} deleted, ${summary.rowsRejected} rejected; ` +
       `${summary.seconds.toFixed(1)} s, ${Math.round(summary.rowsPerSecond)} rows/s\n`,

@@ -7,6 +7,8 @@ import { startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { readSettings, type Settings } from '../kernel/settings.ts';
 import { migrate } from '../migrations/run.ts';
 
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 export interface Installation {
   settings: Settings;
   databaseUrl: string;
@@ -21,9 +23,9 @@ export interface Installation {
   release(): Promise<void>;
 }
 
-/** Opens the installation of the environment's settings. @throws Error that says what is wrong with them. */
-export async function openInstallation(): Promise<Installation> {
-  const settings = readSettings(process.env);
+/** Opens the installation that the environment names. @throws Error that says what is wrong with them. */
+export async function openInstallation(env: Environment): Promise<Installation> {
+  const settings = readSettings(env);
   if (settings.databaseUrl !== undefined) {
     const nothing = () => Promise.resolve();
     return {
@@ -54,8 +56,11 @@ export async function openInstallation(): Promise<Installation> {
 }
 
 /** Runs a command's work on the installation, and leaves it as it was found: running or not. */
-export async function withInstallation<T>(work: (installation: Installation) => Promise<T>): Promise<T> {
-  const installation = await openInstallation();
+export async function withInstallation<T>(
+  env: Environment,
+  work: (installation: Installation) => Promise<T>,
+): Promise<T> {
+  const installation = await openInstallation(env);
   try {
     return await work(installation);
   } finally {

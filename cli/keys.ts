@@ -3,7 +3,13 @@ import { createKey, listKeys, revokeKey, rotateKey } from '../accounts-api/opera
 import { UsageError, printJson, printTable, readWords, type Command } from './command.ts';
 import { withAccounts } from './with-accounts.ts';
 
+const flags = {
+  json: { type: 'boolean', default: false },
+  name: { type: 'string', default: 'made on the command line' },
+} as const;
+
 export const keys: Command = {
+  flags,
   summary: "create an account's key, list them, revoke or replace one",
   usage: `Usage: almanac keys create <account id or e-mail> [--name NAME] [--json]
        almanac keys list <account id or e-mail> [--json]
@@ -11,24 +17,22 @@ export const keys: Command = {
        almanac keys rotate <key id, masked key or the key itself> [--json]   ends it and prints the one in its place
 
 A revoked key is refused on the next call.`,
-  async run(args) {
-    const { values, positionals } = readWords(args, {
-      json: { type: 'boolean', default: false },
-      name: { type: 'string', default: 'made on the command line' },
-    });
+  async run(args, terminal) {
+    const { values, positionals } = readWords(args, flags);
     const [action, subject, ...rest] = positionals;
     if (subject === undefined || rest.length > 0)
       throw new UsageError('keys takes create, list, revoke or rotate, and one name.');
     if (action === 'create' || action === 'rotate') {
-      const made = await withAccounts((deps) =>
+      const made = await withAccounts(terminal.env, (deps) =>
         action === 'create' ? createKey(deps, subject, values.name) : rotateKey(deps, subject),
       );
-      if (values.json) return printJson(made);
-      process.stdout.write(`API key: ${made.key}\n(${made.id}; shown this once)\n`);
+      if (values.json) return printJson(terminal, made);
+      terminal.stdout.write(`API key: ${made.key}\n(${made.id}; shown this once)\n`);
     } else if (action === 'list') {
-      const records = await withAccounts((deps) => listKeys(deps, subject));
-      if (values.json) return printJson({ keys: records });
+      const records = await withAccounts(terminal.env, (deps) => listKeys(deps, subject));
+      if (values.json) return printJson(terminal, { keys: records });
       printTable(
+        terminal,
         ['id', 'key', 'name', 'status', 'created', 'last used'],
         records.map((key) => [
           key.id,
@@ -40,9 +44,9 @@ A revoked key is refused on the next call.`,
         ]),
       );
     } else if (action === 'revoke') {
-      const ended = await withAccounts((deps) => revokeKey(deps, subject));
-      if (values.json) return printJson(ended);
-      process.stdout.write(`revoked ${ended.id} (${ended.masked})\n`);
+      const ended = await withAccounts(terminal.env, (deps) => revokeKey(deps, subject));
+      if (values.json) return printJson(terminal, ended);
+      terminal.stdout.write(`revoked ${ended.id} (${ended.masked})\n`);
     } else {
       throw new UsageError(`keys takes create, list, revoke or rotate, not "${action}".`);
     }

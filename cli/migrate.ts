@@ -2,13 +2,18 @@
 import { printJson, readWords, type Command } from './command.ts';
 import { withInstallation } from './installation.ts';
 
+const flags = { json: { type: 'boolean' } } as const;
+
 export const migrate: Command = {
+  flags,
   summary: 'bring the database to the newest schema',
   usage: 'Usage: almanac migrate [--json]',
-  async run(args) {
-    const { values } = readWords(args, { json: { type: 'boolean' } });
-    const migrated = await withInstallation((installation) => Promise.resolve(installation.migrated));
-    if (values.json === true) return printJson({ migrated });
-    process.stdout.write(migrated.length === 0 ? 'up to date\n' : `ran ${migrated.join(', ')}\n`);
+  async run(args, terminal) {
+    const { values } = readWords(args, flags);
+    const migrated = await withInstallation(terminal.env, (installation) =>
+      Promise.resolve(installation.migrated),
+    );
+    if (values.json === true) return printJson(terminal, { migrated });
+    terminal.stdout.write(migrated.length === 0 ? 'up to date\n' : `ran ${migrated.join(', ')}\n`);
   },
 };

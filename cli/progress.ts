@@ -1,4 +1,5 @@
 // A progress line on a terminal; nothing where the output goes to a file or a pipe.
+import type { Output } from './command.ts';
 
 export interface Progress {
   show(rowsRead: number, bytesRead: number): void;
@@ -11,10 +12,7 @@ const barWidth = 30;
  * @param bytesTotal the size of the file; undefined for standard input, which shows rows only.
  * @param out where it goes: standard error, so that what a command prints can be piped on.
  */
-export function createProgress(
-  bytesTotal: number | undefined,
-  out: { isTTY?: boolean; write(text: string): unknown } = process.stderr,
-): Progress {
+export function createProgress(bytesTotal: number | undefined, out: Output): Progress {
   let shown = false;
   return {
     show(rowsRead, bytesRead) {

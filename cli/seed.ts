@@ -15,10 +15,11 @@ const demoEmail = 'demo@almanac.example';
 export const seed: Command = {
   summary: 'load the demo data and make the demo account, unless they are there',
   usage: 'Usage: almanac seed',
-  async run(args) {
+  flags: {},
+  async run(args, { env, stdout }) {
     readWords(args, {});
-    const key = await withInstallation(seedDemo);
-    process.stdout.write(key === undefined ? 'the demo is there already\n' : `API key: ${key}\n`);
+    const key = await withInstallation(env, seedDemo);
+    stdout.write(key === undefined ? 'the demo is there already\n' : `API key: ${key}\n`);
   },
 };
 

@@ -11,8 +11,8 @@ import type { RunningRoom } from '../kernel/http.ts';
 import { createLog } from '../kernel/log.ts';
 import { openPlans, type Plans } from '../kernel/plans.ts';
 import { readSettings } from '../kernel/settings.ts';
-import { UsageError, readWords, type Command } from './command.ts';
-import { openInstallation, type Installation } from './installation.ts';
+import { UsageError, readWords, type Command, type Output, type Terminal } from './command.ts';
+import { openInstallation, type Environment, type Installation } from './installation.ts';
 import { seedDemo } from './seed.ts';
 import { reloadOnHangUp, stopSignal } from './signals.ts';
 
@@ -29,20 +29,21 @@ export const start: Command = {
 Without a name: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
 With a name: that room alone, for machines of their own. It needs IDENTITY_SECRET, the same for all rooms; data-api,
 accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends the mail.`,
-  async run(args) {
+  flags: {},
+  async run(args, terminal) {
     const { positionals } = readWords(args, {});
     const [name, ...rest] = positionals;
     if (rest.length > 0) throw new UsageError(`start takes one room, not "${positionals.join(' ')}".`);
-    if (name === undefined) return serveEverything();
+    if (name === undefined) return serveEverything(terminal);
     if (!isRoomName(name))
       throw new UsageError(`there is no room "${name}"; there are ${roomNames.join(', ')}.`);
-    return serveRoom(name);
+    return serveRoom(name, terminal);
   },
 };
 
-async function serveEverything(): Promise<void> {
+async function serveEverything({ env, stdout }: Terminal): Promise<void> {
   const stopped = stopSignal(); // from now on: Ctrl-C while starting stops in good order too
-  const installation = await openInstallation();
+  const installation = await openInstallation(env);
   const lock = await takeServeLock(installation);
   const rooms: Pick<RunningRoom, 'close'>[] = [];
   try {
@@ -66,9 +67,9 @@ async function serveEverything(): Promise<void> {
     reloadOnHangUp([plans.prepareReload, gateway.prepareReload], shared.log);
     rooms.unshift(gateway); // first to close: it drains while the rooms behind it still answer
     const demoKey = installation.embedded ? await seedDemo(installation) : undefined;
-    greet(gateway.url, demoKey);
+    greet(stdout, gateway.url, demoKey);
     await stopped;
-    process.stdout.write('\nStopping …\n');
+    stdout.write('\nStopping …\n');
   } finally {
     for (const room of rooms) await room.close();
     await lock.end();
@@ -76,16 +77,16 @@ async function serveEverything(): Promise<void> {
   }
 }
 
-async function serveRoom(name: RoomName): Promise<void> {
+async function serveRoom(name: RoomName, { env, stdout }: Terminal): Promise<void> {
   const stopped = stopSignal();
-  const room = name === 'gateway' ? await serveGateway() : await serveDatabaseRoom(name);
-  process.stdout.write(`${name} is running${room.url === undefined ? '' : `: ${room.url}`}\n`);
+  const room = name === 'gateway' ? await serveGateway(env) : await serveDatabaseRoom(name, env);
+  stdout.write(`${name} is running${room.url === undefined ? '' : `: ${room.url}`}\n`);
   await stopped;
   await room.close();
 }
 
-async function serveGateway(): Promise<RunningGateway> {
-  const settings = readSettings(process.env);
+async function serveGateway(env: Environment): Promise<RunningGateway> {
+  const settings = readSettings(env);
   const { dataApiUrls, accountsApiUrls, identitySecret } = settings;
   if (dataApiUrls === undefined || accountsApiUrls === undefined || identitySecret === undefined) {
     throw new Error('A gateway of its own needs DATA_API_URL, ACCOUNTS_API_URL and IDENTITY_SECRET.');
@@ -99,8 +100,9 @@ async function serveGateway(): Promise<RunningGateway> {
 
 async function serveDatabaseRoom(
   name: 'data-api' | 'accounts-api' | 'worker',
+  env: Environment,
 ): Promise<RunningRoom | (RunningWorker & { url?: undefined })> {
-  const installation = await openInstallation();
+  const installation = await openInstallation(env);
   const { settings } = installation;
   if (installation.embedded || settings.identitySecret === undefined) {
     await installation.release();
@@ -181,7 +183,7 @@ async function takeServeLock(installation: Installation): Promise<pg.Client> {
   );
 }
 
-function greet(url: string, demoKey: string | undefined): void {
+function greet(stdout: Output, url: string, demoKey: string | undefined): void {
   const lines = ['', 'Almanac is running.', `API: ${url}`];
   if (demoKey !== undefined) {
     lines.push(
@@ -192,7 +194,7 @@ function greet(url: string, demoKey: string | undefined): void {
       `curl -H 'X-API-Key: ${demoKey}' '${url}/v1/series/DEMO.CPI?limit=3&sort=desc'`,
     );
   }
-  process.stdout.write(`${lines.join('\n')}\n\n`);
+  stdout.write(`${lines.join('\n')}\n\n`);
 }
 
 function isRoomName(name: string): name is RoomName {

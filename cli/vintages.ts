@@ -6,22 +6,26 @@ import { UsageError, printJson, printTable, readWords, type Command } from './co
 import { withInstallation } from './installation.ts';
 import { findVintages } from './vintages.sql.ts';
 
+const flags = { json: { type: 'boolean' } } as const;
+
 export const vintages: Command = {
+  flags,
   summary: 'list the vintages of a series, with what changed',
   usage: 'Usage: almanac vintages <series id> [--json]',
-  async run(args) {
-    const { values, positionals } = readWords(args, { json: { type: 'boolean' } });
+  async run(args, terminal) {
+    const { values, positionals } = readWords(args, flags);
     const [seriesId, ...rest] = positionals;
     if (seriesId === undefined || rest.length > 0) throw new UsageError('vintages takes one series id.');
-    await withInstallation(async ({ databaseUrl }) => {
+    await withInstallation(terminal.env, async ({ databaseUrl }) => {
       const database = openDatabase(databaseUrl, createLog('vintages', 'silent'), {
         applicationName: 'almanac vintages',
       });
       try {
         const found = await findVintages(database, seriesId);
         if (found === null) fail('not_found', `There is no series "${seriesId}".`);
-        if (values.json === true) return printJson({ series: seriesId, vintages: found });
+        if (values.json === true) return printJson(terminal, { series: seriesId, vintages: found });
         printTable(
+          terminal,
           ['vintage', 'new', 'revised', 'deleted'],
           found.map((v) => [v.vintage, v.points_new, v.points_revised, v.points_deleted].map(String)),
         );

@@ -5,7 +5,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { createLog } from '../kernel/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
-import { withInstallation, type Installation } from './installation.ts';
+import { withInstallation, type Environment, type Installation } from './installation.ts';
 
 /** As the rooms have them; a mail is a job for the worker that runs, or for the next that is started. */
 export interface CommandDeps extends Deps {
@@ -35,6 +35,6 @@ export async function withAccountsOf<T>(
 }
 
 /** Opens the installation for the work, and leaves it as it was found. */
-export function withAccounts<T>(work: (deps: CommandDeps) => Promise<T>): Promise<T> {
-  return withInstallation((installation) => withAccountsOf(installation, work));
+export function withAccounts<T>(env: Environment, work: (deps: CommandDeps) => Promise<T>): Promise<T> {
+  return withInstallation(env, (installation) => withAccountsOf(installation, work));
 }

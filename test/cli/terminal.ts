@@ -1,0 +1,38 @@
+// The command line within the process of a test, through the entry that almanac.ts uses: words in, exit code and output out.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { main } from '../../cli/main.ts';
+import { testIdentitySecret } from '../harness.ts';
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `almanac …`. @param more of the environment, and what stands on standard input. */
+export type RunCommand = (
+  words: readonly string[],
+  more?: { env?: Readonly<Record<string, string>>; stdin?: string },
+) => Promise<Ran>;
+
+/** An environment of settings alone: the database, and a directory of its own for everything else. */
+export function settingsOf(databaseUrl: string): Record<string, string> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+  return { DATABASE_URL: databaseUrl, DATA_DIR: directory, IDENTITY_SECRET: testIdentitySecret };
+}
+
+export function commandLine(settings: Readonly<Record<string, string>>): RunCommand {
+  return async (words, { env = {}, stdin = '' } = {}) => {
+    const ran: Ran = { code: -1, stdout: '', stderr: '' };
+    ran.code = await main(words, {
+      env: { ...settings, ...env },
+      stdin: Readable.from([Buffer.from(stdin)]),
+      stdout: { write: (text) => (ran.stdout += text) },
+      stderr: { write: (text) => (ran.stderr += text) },
+    });
+    return ran;
+  };
+}
