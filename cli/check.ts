@@ -6,10 +6,10 @@ import { createLog } from '../kernel/log.ts';
 import { openDatabase } from '../kernel/database.ts';
 import { openRedis, script } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
-import type { Settings } from '../kernel/settings.ts';
+import { readSettings, type Settings } from '../kernel/settings.ts';
 import { printJson, readWords, type Command } from './command.ts';
 import { serverVersion } from './check.sql.ts';
-import { openInstallation, type Environment, type Installation } from './installation.ts';
+import { withInstallation, type Environment, type Installation } from './installation.ts';
 
 interface Finding {
   what: string;
@@ -36,34 +36,29 @@ export const check: Command = {
 };
 
 async function findAll(env: Environment): Promise<Finding[]> {
-  const installation = await openInstallation(env);
-  try {
-    const { settings } = installation;
-    return [
-      {
-        what: 'settings',
-        state: 'ok',
-        detail: `data in ${settings.dataDir}, vintages in ${settings.seriesTimeZone}`,
-      },
-      await finding('plans', () => Promise.resolve(planNames(settings.plansFile))),
-      await finding('database', () => describeDatabase(installation)),
-      settings.redisUrl === undefined
-        ? { what: 'redis', state: 'not configured', detail: 'each gateway counts its limits for itself' }
-        : await finding('redis', () => pingRedis(settings.redisUrl ?? '')),
-      settings.smtpUrl === undefined
-        ? {
-            what: 'mail',
-            state: 'not configured',
-            detail: `kept in ${path.join(settings.dataDir, 'outbox')}`,
-          }
-        : await finding('mail', () => greetSmtp(settings.smtpUrl ?? '')),
-      settings.google === undefined
-        ? { what: 'google', state: 'not configured', detail: 'people sign in with passwords only' }
-        : await finding('google', () => askGoogle(settings)),
-    ];
-  } finally {
-    await installation.release();
-  }
+  const settings = readSettings(env);
+  return [
+    {
+      what: 'settings',
+      state: 'ok',
+      detail: `data in ${settings.dataDir}, vintages in ${settings.seriesTimeZone}`,
+    },
+    await finding('plans', () => Promise.resolve(planNames(settings.plansFile))),
+    await finding('database', () => withInstallation(env, describeDatabase)),
+    settings.redisUrl === undefined
+      ? { what: 'redis', state: 'not configured', detail: 'each gateway counts its limits for itself' }
+      : await finding('redis', () => pingRedis(settings.redisUrl ?? '')),
+    settings.smtpUrl === undefined
+      ? {
+          what: 'mail',
+          state: 'not configured',
+          detail: `kept in ${path.join(settings.dataDir, 'outbox')}`,
+        }
+      : await finding('mail', () => greetSmtp(settings.smtpUrl ?? '')),
+    settings.google === undefined
+      ? { what: 'google', state: 'not configured', detail: 'people sign in with passwords only' }
+      : await finding('google', () => askGoogle(settings)),
+  ];
 }
 
 async function finding(what: string, look: () => Promise<string>): Promise<Finding> {

@@ -1,0 +1,375 @@
+// Every command but ingest through the command line: what it changes, its flags, its exit codes, its JSON; and one process.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import test, { type ExecutionContext } from 'ava';
+import { commands } from '../../cli/main.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { projectRoot } from '../../kernel/settings.ts';
+import { createTestDatabase, silentLog, testRedisUrl } from '../harness.ts';
+import { published } from '../ingest/loading.ts';
+import { freePort } from '../instance.ts';
+import { startMailbox } from '../sign-in.ts';
+import { commandLine, settingsOf, type Ran, type RunCommand } from './terminal.ts';
+
+const testDatabase = await createTestDatabase();
+const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
+test.after.always(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+const settings = settingsOf(testDatabase.url);
+const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+const csv = path.join(folder, 'data.csv');
+writeFileSync(csv, 'series_id,date,value\nCLI,2024-01-01,1\n');
+const ingestCsv = [
+  'ingest',
+  'observations',
+  csv,
+  '--create',
+  '--set',
+  'frequency=daily,unit=One,source=Tests',
+];
+
+/** The flags and actions of each command with which it was run and ended with 0. */
+const exercised = new Map<string, Set<string>>();
+const runCommand = commandLine(settings);
+const almanac: RunCommand = async (words, more) => {
+  const ran = await runCommand(words, more);
+  const [name = '', action = ''] = words;
+  if (ran.code === 0) for (const word of [action, ...words.filter(isFlag)]) note(name, word);
+  return ran;
+};
+
+function isFlag(word: string): boolean {
+  return word.startsWith('--');
+}
+
+function note(name: string, word: string): void {
+  exercised.set(name, (exercised.get(name) ?? new Set()).add(word));
+}
+
+/** The one JSON document that a command prints. */
+function documentOf(t: ExecutionContext, { code, stdout, stderr }: Ran): Record<string, unknown> {
+  t.is(code, 0, stderr);
+  t.is(stderr, '');
+  t.regex(stdout, /^\{.*\}\n$/);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+async function rowOf(statement: string, id: unknown): Promise<Record<string, unknown> | undefined> {
+  const [row] = await database.query<Record<string, unknown>>(statement, [id]);
+  return row;
+}
+
+test.serial(
+  'accounts and keys do what each action says, and tell it as text and with --json as JSON',
+  async (t) => {
+    const accountOf = (id: unknown) =>
+      rowOf(
+        'select name, plan, status, password_hash is not null as has_password from accounts.accounts where id = $1',
+        id,
+      );
+    const keyOf = (id: unknown) =>
+      rowOf('select name, revoked_at is not null as revoked from accounts.api_keys where id = $1', id);
+    const account = async (words: readonly string[], stdin = '') => {
+      const { accounts } = documentOf(t, await almanac(['accounts', ...words, '--json'], { stdin }));
+      t.is((accounts as object[]).length, 1);
+      return (accounts as Record<string, unknown>[])[0] ?? {};
+    };
+    const key = async (...words: string[]) => documentOf(t, await almanac(['keys', ...words, '--json']));
+
+    const { id } = await account(['create', 'ada@example.org', '--name', 'Ada', '--plan', 'pro']);
+    t.deepEqual(await accountOf(id), { name: 'Ada', plan: 'pro', status: 'active', has_password: false });
+    const other = await almanac(['accounts', 'create', 'bob@example.org']);
+    t.regex(other.stdout, /^id .*\nacct_\w+ +bob@example\.org +free +active/);
+    const all = documentOf(t, await almanac(['accounts', 'list', '--json']));
+    t.deepEqual(
+      (all['accounts'] as { email: string }[]).map(({ email }) => email),
+      ['ada@example.org', 'bob@example.org'],
+    );
+    t.is((await account(['set-plan', 'ada@example.org', 'starter']))['plan'], 'starter');
+    t.is((await account(['disable', 'ada@example.org']))['status'], 'disabled');
+    t.like(await accountOf(id), { plan: 'starter', status: 'disabled' });
+    t.is((await account(['enable', 'ada@example.org']))['status'], 'active');
+    await account(['set-password', 'ada@example.org'], 'correct horse battery staple\nanother line\n');
+    t.like(await accountOf(id), { status: 'active', has_password: true });
+    await account(['send-reset', 'ada@example.org']);
+    t.deepEqual(
+      await database.query<object>(
+        `select data->>'mail' as mail from jobs.job where data->>'email' = $1 order by created_on`,
+        ['ada@example.org'],
+      ),
+      [{ mail: 'notice' }, { mail: 'reset_password' }],
+    );
+
+    const made = await key('create', 'ada@example.org', '--name', 'laptop');
+    t.regex(String(made['key']), /^pk_live_\w+$/);
+    t.deepEqual(await keyOf(made['id']), { name: 'laptop', revoked: false });
+    const named = await almanac(['keys', 'create', String(id)]);
+    t.regex(named.stdout, /^API key: pk_live_\w+\n\(key_\w+; shown this once\)\n$/);
+    const rotated = await key('rotate', String(made['masked']));
+    t.regex(String(rotated['key']), /^pk_live_\w+$/);
+    t.deepEqual(
+      [await keyOf(made['id']), await keyOf(rotated['id'])],
+      [
+        { name: 'laptop', revoked: true },
+        { name: 'laptop', revoked: false },
+      ],
+    );
+    t.like(await key('revoke', String(rotated['key'])), { id: rotated['id'], status: 'revoked' });
+    t.like(await keyOf(rotated['id']), { revoked: true });
+    const { keys } = await key('list', 'ada@example.org');
+    t.deepEqual(
+      (keys as { name: string; status: string }[]).map(({ name, status }) => [name, status]),
+      [
+        ['made on the command line', 'active'],
+        ['laptop', 'revoked'],
+        ['laptop', 'revoked'],
+      ],
+    );
+    const kept = (keys as { id: string }[])[0]?.id ?? '';
+    t.regex((await almanac(['keys', 'list', String(id)])).stdout, /^id +key +name .*\nkey_/);
+    t.regex(
+      (await almanac(['keys', 'revoke', kept])).stdout,
+      new RegExp(`^revoked ${kept} \\(pk_live_.*\\)\n$`),
+    );
+  },
+);
+
+test.serial(
+  'migrate, seed, usage and vintages answer as text, and with --json as one document',
+  async (t) => {
+    t.is((await almanac(['migrate'])).stdout, 'up to date\n');
+    t.deepEqual(documentOf(t, await almanac(['migrate', '--json'])), { migrated: [] });
+    // An installation that has an account is the operator's: the demo is not added to it.
+    t.deepEqual(await almanac(['seed']), { code: 0, stdout: 'the demo is there already\n', stderr: '' });
+
+    t.regex(
+      (await almanac(['usage', 'bob@example.org'])).stdout,
+      /^0 of \d+ calls used; starts anew .*\nnone\n$/,
+    );
+    t.like(documentOf(t, await almanac(['usage', 'bob@example.org', '--json'])), {
+      used: 0,
+      by_endpoint: [],
+    });
+
+    documentOf(t, await almanac([...ingestCsv, '--vintage', '2024-02-01', '--json']));
+    t.is(
+      (await almanac(['vintages', 'CLI'])).stdout,
+      'vintage     new  revised  deleted\n2024-02-01  1    0        0\n',
+    );
+    t.deepEqual(documentOf(t, await almanac(['vintages', 'CLI', '--json'])), {
+      series: 'CLI',
+      vintages: [{ vintage: '2024-02-01', points_new: 1, points_revised: 0, points_deleted: 0 }],
+    });
+  },
+);
+
+test.serial(
+  'check ends with 0 where everything that is configured works, and hides the passwords',
+  async (t) => {
+    const mailbox = await startMailbox();
+    t.teardown(() => mailbox.close());
+    const env = { REDIS_URL: testRedisUrl(), SMTP_URL: mailbox.smtpUrl };
+    const { code, stdout } = await almanac(['check'], { env });
+    t.is(code, 0, stdout);
+    for (const line of [
+      /^settings +ok/m,
+      /^plans +ok: free/m,
+      /^database +ok: PostgreSQL 18/m,
+      /^redis +ok/m,
+    ])
+      t.regex(stdout, line);
+    t.regex(stdout, /^mail +ok/m);
+    t.regex(stdout, /^google +not configured/m);
+    const { password } = new URL(testDatabase.url);
+    t.true(password !== '' && !stdout.includes(password));
+    const { findings } = documentOf(t, await almanac(['check', '--json']));
+    t.deepEqual(
+      (findings as { what: string; state: string }[]).map(({ what, state }) => [what, state]),
+      [
+        ['settings', 'ok'],
+        ['plans', 'ok'],
+        ['database', 'ok'],
+        ['redis', 'not configured'],
+        ['mail', 'not configured'],
+        ['google', 'not configured'],
+      ],
+    );
+  },
+);
+
+for (const [what, broken] of Object.entries<(port: number) => Record<string, string>>({
+  database: (port) => ({ DATABASE_URL: `postgres://u:secret@localhost:${port}/x` }),
+  redis: (port) => ({ REDIS_URL: `redis://127.0.0.1:${port}` }),
+  mail: (port) => ({ SMTP_URL: `smtp://127.0.0.1:${port}` }),
+  google: (port) => ({
+    GOOGLE_ISSUER: `http://127.0.0.1:${port}`,
+    GOOGLE_CLIENT_ID: 'id',
+    GOOGLE_CLIENT_SECRET: 'a secret of Google',
+  }),
+  plans: () => ({ PLANS_FILE: csv }),
+})) {
+  test.serial(
+    `check ends with 1 where ${what} does not work, says why, and looks at everything else`,
+    async (t) => {
+      const env = broken(await freePort());
+      const { code, stdout, stderr } = await almanac(['check', '--json'], { env });
+      t.is(code, 1);
+      t.is(stderr, `almanac: not working: ${what}\n`);
+      const { findings } = JSON.parse(stdout) as {
+        findings: { what: string; state: string; detail: string }[];
+      };
+      t.deepEqual(
+        findings.filter(({ state }) => state === 'failed').map((finding) => finding.what),
+        [what],
+      );
+      t.is(findings.length, 6);
+      t.true((findings.find((finding) => finding.what === what)?.detail ?? '') !== '');
+      t.notRegex(stdout, /secret/);
+    },
+  );
+}
+
+test.serial('check tells a failure as text too, beside what works', async (t) => {
+  const { code, stdout } = await almanac(['check'], { env: { PLANS_FILE: csv } });
+  t.is(code, 1);
+  t.regex(stdout, /^plans +failed: .+\ndatabase +ok: /m);
+});
+
+test.serial('a command ends with 1 where it fails, and says why on standard error alone', async (t) => {
+  const failures: [words: string[], message: RegExp, env?: Record<string, string>][] = [
+    [['start', 'gateway'], /needs DATA_API_URL, ACCOUNTS_API_URL/],
+    [
+      ['start', 'worker'],
+      /A worker of its own needs DATABASE_URL and IDENTITY_SECRET/,
+      { IDENTITY_SECRET: '' },
+    ],
+    [['start', 'gateway'], /PORT must be a port number/, { PORT: 'eighty' }],
+    [['migrate'], /ECONNREFUSED/, { DATABASE_URL: `postgres://u@127.0.0.1:${await freePort()}/x` }],
+    [['seed'], /ECONNREFUSED/, { DATABASE_URL: `postgres://u@127.0.0.1:${await freePort()}/x` }],
+    [['ingest', 'observations', '/nowhere/at-all.csv'], /at-all\.csv cannot be read/],
+    [['accounts', 'create', 'bob@example.org'], /There is an account with the e-mail address/],
+    [['accounts', 'create', 'eve@example.org', '--plan', 'gold'], /plan/],
+    [['accounts', 'set-plan', 'nobody@example.org', 'free'], /There is no account/],
+    [['keys', 'revoke', 'key_nobody'], /There is no key/],
+    [['usage', 'nobody@example.org'], /There is no account/],
+    [['vintages', 'NOWHERE'], /There is no series "NOWHERE"/],
+  ];
+  for (const [words, message, env = {}] of failures) {
+    const { code, stdout, stderr } = await almanac(words, { env });
+    t.is(code, 1, `${words.join(' ')}: ${stderr}`);
+    t.regex(stderr, message);
+    t.is(stdout, '');
+  }
+});
+
+test.serial(
+  'a command ends with 2 and its usage where its words are wrong, and changes nothing',
+  async (t) => {
+    const wrong = [
+      ['start', 'kitchen'],
+      ['start', 'gateway', 'worker'],
+      ['accounts', 'create'],
+      ['accounts', 'set-plan', 'bob@example.org'],
+      ['accounts', 'delete', 'bob@example.org'],
+      ['accounts', 'list', 'all'],
+      ['keys', 'create'],
+      ['keys', 'list', 'bob@example.org', 'ada@example.org'],
+      ['keys', 'extend', 'bob@example.org'],
+      ['usage'],
+      ['usage', 'bob@example.org', 'ada@example.org'],
+      ['vintages'],
+      ['vintages', 'CLI', 'GDP'],
+      ...Object.keys(commands).map((name) => [name, '--bogus']),
+    ];
+    for (const words of wrong) {
+      const { code, stdout, stderr } = await almanac(words);
+      t.is(code, 2, `${words.join(' ')}: ${stderr}`);
+      t.regex(stderr, /^almanac: .+\n[^]*\nUsage: almanac /);
+      t.is(stdout, '');
+    }
+    const unread = await almanac(['accounts', 'set-password', 'bob@example.org']);
+    t.is(unread.code, 2, 'nothing on standard input is no password');
+    const unknown = await almanac(['nonsense']);
+    t.is(unknown.code, 2);
+    t.regex(unknown.stderr, /there is no command "nonsense"[^]*Usage: almanac <command>/);
+  },
+);
+
+test.serial(
+  'help is printed on standard output: of all commands, and of each with every flag that it takes',
+  async (t) => {
+    for (const [words, code] of [
+      [[], 2],
+      [['help'], 0],
+      [['--help'], 0],
+    ] as const) {
+      const help = await almanac(words);
+      t.is(help.code, code);
+      for (const name of Object.keys(commands)) t.regex(help.stdout, new RegExp(`^  ${name} `, 'm'));
+    }
+    for (const [name, read] of Object.entries(commands)) {
+      const { stdout, stderr, code } = await runCommand([name, '--help']);
+      t.deepEqual([code, stderr], [0, '']);
+      const told = new Set(stdout.match(/--[a-z-]+/g)?.map((flag) => flag.slice(2)));
+      t.deepEqual([...told].sort(), Object.keys((await read()).flags).sort(), name);
+    }
+  },
+);
+
+test.serial(
+  'each flag and each action of each command has been run in the tests above; those of ingest in a file of their own',
+  async (t) => {
+    for (const [name, read] of Object.entries(commands)) {
+      if (name === 'ingest') continue;
+      const { flags, usage } = await read();
+      const seen = [...(exercised.get(name) ?? [])];
+      t.deepEqual(
+        seen.filter(isFlag).sort(),
+        Object.keys(flags)
+          .map((flag) => `--${flag}`)
+          .sort(),
+        name,
+      );
+      // `almanac accounts disable|enable <id …>`
+      for (const [, actions = ''] of usage.matchAll(new RegExp(`almanac ${name} ([a-z][a-z|-]*) `, 'g')))
+        for (const action of actions.split('|')) t.true(seen.includes(action), `${name} ${action}`);
+    }
+  },
+);
+
+test.serial(
+  'as a process it takes words, environment and standard input, and ends with the code of its command',
+  async (t) => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+    const run = async (words: readonly string[], stdin: string) => {
+      const child = spawn(process.execPath, [path.join(projectRoot, 'almanac.js'), ...words], {
+        cwd: directory,
+        env: { ...process.env, ...settings },
+      });
+      t.teardown(() => child.kill('SIGKILL'));
+      const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+      child.stdin.end(stdin);
+      const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      return { code: await closed, stdout, stderr };
+    };
+    const words = ['ingest', 'observations', '-', ...ingestCsv.slice(3)];
+    const [done, failed, wrong] = await Promise.all([
+      run([...words, '--json'], 'series_id,date,value\nPIPED,2024-01-01,1\n'),
+      run(words, 'series_id,date,value\nPIPED,2024-01-01,x\n'),
+      run(['ingest', 'observations'], ''),
+    ]);
+    t.deepEqual([done.code, done.stderr], [0, '']);
+    t.like(JSON.parse(done.stdout), { points_new: 1 });
+    t.deepEqual(await published(database, 'PIPED'), { '2024-01-01': '1' });
+    t.deepEqual([failed.code, failed.stdout], [1, '']);
+    t.regex(failed.stderr, /line 2, value: "x"/);
+    t.regex(readFileSync(path.join(directory, 'almanac-rejects.csv'), 'utf8'), /^line,.*\n2,value,x,/);
+    t.deepEqual([wrong.code, wrong.stdout], [2, '']);
+  },
+);
