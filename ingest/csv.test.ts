@@ -125,6 +125,41 @@ test('lines above the header are left out, and lines are still counted from the 
   });
 });
 
+const rowBytesMax = 4 * 1024 * 1024;
+
+test('a row without quotes may have 4 MB and no byte more', async (t) => {
+  // The end of the row comes in a piece of its own: the row is judged while it is open.
+  const lengthOf = async (bytes: number) => {
+    const input = Readable.from([Buffer.from(`a\n${'x'.repeat(bytes)}`), Buffer.from('\n')]);
+    let length = 0;
+    for await (const { rows } of readCsv(input, {})) length = rows.at(-1)?.[0]?.length ?? length;
+    return length;
+  };
+  t.is(await lengthOf(rowBytesMax), rowBytesMax);
+  await t.throwsAsync(lengthOf(rowBytesMax + 1), {
+    instanceOf: IngestFailure,
+    message: /at line 2: a row is longer than 4 MB/,
+  });
+});
+
+test('a row that never ends is refused once it has 4 MB: no more of it is read', async (t) => {
+  for (const start of ['a,b\n1,', 'a,b\n1,"', '']) {
+    let taken = 0;
+    const endless = function* () {
+      yield Buffer.from(start);
+      for (;;) {
+        taken += 1 << 20;
+        yield Buffer.alloc(1 << 20, 'x');
+      }
+    };
+    const reading = async () => {
+      for await (const _ of readCsv(Readable.from(endless(), { highWaterMark: 1 }), {}));
+    };
+    await t.throwsAsync(reading, { instanceOf: IngestFailure, message: /longer than 4 MB/ });
+    t.true(taken <= rowBytesMax + (2 << 20), `${taken} bytes were taken`);
+  }
+});
+
 test('a damaged file is refused with the line and the reason', async (t) => {
   await t.throwsAsync(read('a,b\n1,2\n3,"4\n5,6\n'), {
     instanceOf: IngestFailure,

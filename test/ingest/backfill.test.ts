@@ -159,3 +159,27 @@ test.serial(
     });
   },
 );
+
+test.serial('a revision of the status alone is a revision, live and in a backfill', async (t) => {
+  const load = (day: number, status: string) =>
+    loadCsv(database, ['series_id,date,value,status', `STATUS,2024-01-01,1,${status}`], {
+      create: true,
+      set: daily,
+      vintage: march(day),
+    });
+  const revised = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0 };
+  await load(10, 'p');
+  t.like(await load(30, 'f'), revised, 'live');
+  t.like(await load(20, 'r'), revised, 'in a backfill');
+  t.like(await load(30, ''), revised, 'to none');
+  t.like(await load(20, 'r'), { pointsRevised: 0, pointsUnchanged: 1 });
+  const rows = await database.query<object>(
+    `select published_on, superseded_on, value, status from data.observations join data.series using (series_no)
+     where series_id = 'STATUS' and published_on < superseded_on order by published_on`,
+  );
+  t.deepEqual(rows, [
+    { published_on: march(10), superseded_on: march(20), value: '1', status: 'p' },
+    { published_on: march(20), superseded_on: march(30), value: '1', status: 'r' },
+    { published_on: march(30), superseded_on: 'infinity', value: '1', status: null },
+  ]);
+});

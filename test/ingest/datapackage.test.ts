@@ -83,6 +83,47 @@ test.serial('the only resource needs no name, and the columns are found by their
   t.deepEqual(await published(database, 'RATE'), { '2023-12-31': '1' });
 });
 
+test.serial('what a flag says wins over what the package says of the same', async (t) => {
+  const wrong = {
+    ...prices,
+    encoding: 'utf-16le',
+    dialect: { delimiter: '|' },
+    schema: {
+      fields: [
+        { name: 'Tag', type: 'date', format: '%Y/%d/%m' },
+        { name: 'Land', type: 'string' },
+        { name: 'Preis', type: 'number', decimalChar: '.', groupChar: "'" },
+      ],
+      missingValues: ['nothing'],
+    },
+  };
+  const flags = {
+    encoding: 'latin1',
+    delimiter: ';',
+    dateFormat: 'DD.MM.YYYY',
+    decimal: ',',
+    thousands: '.',
+  };
+  const options = {
+    create: true,
+    missing: ['k. A.'],
+    map: { place: 'Land' },
+    set: { series_id: 'FLAGS', frequency: 'monthly', unit: 'Euro', source: 'Another office', licence: 'MIT' },
+  };
+  const load = (given: object) =>
+    loadCsv(database, '', { input: writePackage([wrong]), ...options, ...given });
+  await load(flags);
+  t.deepEqual(await published(database, 'FLAGS'), { '2024-01-31 Köln': '1234.5', '2024-02-29 Köln': null });
+  const [series] = await database.query<object>(
+    'select name, source, licence from data.series where series_id = $1',
+    ['FLAGS'],
+  );
+  t.deepEqual(series, { name: 'Prices by place', source: 'Another office', licence: 'MIT' });
+  // Each of them alone left out, the package is believed, and the file cannot be read so.
+  for (const name of Object.keys(flags))
+    await t.throwsAsync(load({ ...flags, [name]: undefined }), undefined, name);
+});
+
 test.serial('a package of several resources asks which, and follows no path out of its folder', async (t) => {
   await t.throwsAsync(loadCsv(database, '', { input: writePackage([prices, years]) }), {
     message: /--resource \(prices, years\)/,
