@@ -1,0 +1,155 @@
+// What a series database must hold after any loads, kept as plain rows in memory: every field of every point, vintage and series.
+// The one rule: what a load says of a point holds until the next statement of it.
+
+/** `value|status`; without a value, the point is published as missing. */
+export type State = `${string}|${string}`;
+/** Point (`date side`) → what is said of it. */
+export type States = ReadonlyMap<string, State>;
+
+export interface Load {
+  /** The day of publication. */
+  vintage: string;
+  /** It states each of its series whole: what it leaves out is deleted. */
+  full: boolean;
+  /** Series → the points that it states; a series that it does not speak of is not in it. */
+  series: ReadonlyMap<string, States>;
+}
+
+/** A row of data.observations. Loads are numbered from 0 in the order of loading. */
+export interface Row {
+  point: string;
+  published: string;
+  superseded: string;
+  load: number;
+  endedBy: number | null;
+  state: State;
+}
+
+export interface Counts {
+  pointsNew: number;
+  pointsRevised: number;
+  pointsUnchanged: number;
+  pointsDeleted: number;
+}
+
+/** A row of data.vintages. */
+export interface Vintage extends Omit<Counts, 'pointsUnchanged'> {
+  published: string;
+  load: number;
+  complete: boolean;
+}
+
+const never = 'infinity';
+
+export class SeriesModel {
+  readonly rows: Row[] = [];
+  readonly vintages: Vintage[] = [];
+  /** What was said: by load, the vintage, whether it was full, and the points. */
+  readonly #said: { vintage: string; full: boolean; states: States }[] = [];
+
+  /** The points that stand at the end of a day, by the rows. */
+  at(day: string): Map<string, Row> {
+    // 'infinity' sorts behind every date.
+    const standing = this.rows.filter((row) => row.published <= day && row.superseded > day);
+    return new Map(standing.map((row) => [row.point, row]));
+  }
+
+  /** The same by what was said alone: loads folded by vintage, then in the order of loading. */
+  saidAt(day: string): Map<string, State> {
+    const table = new Map<string, State>();
+    const known = this.#said.filter(({ vintage }) => vintage <= day);
+    for (const { full, states } of known.toSorted((a, b) => a.vintage.localeCompare(b.vintage))) {
+      if (full) table.clear();
+      for (const [point, state] of states) table.set(point, state);
+    }
+    return table;
+  }
+
+  /** @param number of the load. */
+  load(number: number, vintage: string, full: boolean, states: States): Counts {
+    const counts = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
+    const standing = this.at(vintage);
+    for (const [point, state] of states) {
+      const row = standing.get(point);
+      if (row?.state === state) counts.pointsUnchanged++;
+      else {
+        this.#change(number, vintage, point, state, row);
+        if (row === undefined) counts.pointsNew++;
+        else counts.pointsRevised++;
+      }
+    }
+    for (const [point, row] of standing)
+      if (full && !states.has(point)) {
+        this.#change(number, vintage, point, null, row);
+        counts.pointsDeleted++;
+      }
+    const { pointsUnchanged: _, ...changes } = counts;
+    const isChanged = Object.values(changes).some((count) => count > 0);
+    const isKnown = this.vintages.some((known) => known.published === vintage && known.complete);
+    if (isChanged || (full && !isKnown))
+      this.vintages.push({ published: vintage, load: number, complete: full, ...changes });
+    this.#said.push({ vintage, full, states });
+    return counts;
+  }
+
+  /** The row of data.series. */
+  summary(): object {
+    const changing = this.vintages.filter(
+      (each) => each.pointsNew + each.pointsRevised + each.pointsDeleted > 0,
+    );
+    const dates = this.rows
+      .filter((row) => row.superseded === never && !row.state.startsWith('|'))
+      .map((row) => row.point.slice(0, 10))
+      .toSorted();
+    return {
+      first_date: dates[0] ?? null,
+      last_date: dates.at(-1) ?? null,
+      observation_count: dates.length,
+      last_updated: changing
+        .map(({ published }) => published)
+        .toSorted()
+        .at(-1),
+      data_version: changing.at(-1)?.load,
+    };
+  }
+
+  #change(
+    load: number,
+    vintage: string,
+    point: string,
+    state: State | null,
+    standing: Row | undefined,
+  ): void {
+    const ends = this.#nextStatement(vintage, point);
+    const isEnded = ends !== never;
+    if (state !== null)
+      this.rows.push({
+        point,
+        published: vintage,
+        superseded: ends,
+        load,
+        endedBy: isEnded ? load : null,
+        state,
+      });
+    if (standing === undefined) return;
+    const { superseded } = standing;
+    if (superseded > ends)
+      this.rows.push({
+        ...standing,
+        published: ends,
+        superseded,
+        load,
+        endedBy: superseded === never ? null : load,
+      });
+    standing.superseded = vintage;
+    standing.endedBy ??= load;
+  }
+
+  /** The first vintage after the day that was loaded already and says something of the point: what it is, or that it is not. */
+  #nextStatement(vintage: string, point: string): string {
+    const later = this.#said.filter(
+      (said) => said.vintage > vintage && (said.full || said.states.has(point)),
+    );
+    return later.map((said) => said.vintage).toSorted()[0] ?? never;
+  }
+}
