@@ -75,7 +75,7 @@ Datasets: ${datasetNames.join(', ')}
     const progress = createProgress(input === '-' ? undefined : fileSize(input), terminal.stderr);
     const wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'> = {
       dataset,
-      input,
+      input: input === '-' ? terminal.stdin : input,
       map: assignments(values.map ?? [], '--map'),
       set: assignments(values.set ?? [], '--set'),
       ignore: (values.ignore ?? []).flatMap((names) => names.split(',')),

@@ -26,7 +26,7 @@ const quote = 0x22;
 
 /**
  * The rows of the input in batches; the first row of the first batch is the header.
- * @param input a path, `-` for standard input, or a stream of bytes.
+ * @param input a path, or a stream of bytes.
  * @throws IngestFailure where the input is missing, damaged, or not text of its encoding.
  */
 export async function* readCsv(input: Readable | string, options: CsvOptions): AsyncGenerator<CsvBatch> {
@@ -160,7 +160,6 @@ async function* open(input: Readable | string, options: CsvOptions): AsyncGenera
   let total: number | undefined;
   let stream: Readable;
   if (typeof input !== 'string') stream = input;
-  else if (input === '-') stream = process.stdin;
   else {
     try {
       total = statSync(input).size;

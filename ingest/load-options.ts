@@ -10,7 +10,7 @@ import type { ValueOptions } from './values.ts';
 
 export interface LoadOptions extends ColumnOptions, ValueOptions {
   dataset: string;
-  /** A path, `-` for standard input, or a stream. Gzip is recognised by its content; `.json` is a data package. */
+  /** A path or a stream. Gzip is recognised by its content; `.json` is a data package. */
   input: Readable | string;
   /** What to call the input in the record of loads; the path unless given. */
   sourceName?: string;

@@ -37,7 +37,7 @@ export async function load(database: Database, given: LoadOptions): Promise<Load
   const started = performance.now();
   const options = isDataPackage(given.input) ? packageOptions(given, given.input) : given;
   // Only a file can be read a second time, so only its points may try the straight way.
-  const isFile = typeof options.input === 'string' && options.input !== '-';
+  const isFile = typeof options.input === 'string';
   try {
     return await attempt(database, options, isFile, started);
   } catch (error) {

@@ -36,7 +36,7 @@ async function check(): Promise<number> {
     const { url, env, dataDir } = installation;
     const examples = examplesOf('README.md').filter((example) => example.kind === 'python');
     for (const example of examples) {
-      runExample(example, {
+      await runExample(example, {
         directory: path.dirname(dataDir),
         url,
         apiKey: serving.apiKey ?? '',
