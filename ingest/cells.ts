@@ -81,7 +81,7 @@ const cellTypes: Record<ColumnType, CellType> = {
   },
   number: {
     read: (text, column) =>
-      /^[+-]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})$/.test(text) && isWithin(column, text) ? text : undefined,
+      /^[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})$/.test(text) && isWithin(column, text) ? text : undefined,
     expected: (column) => `a number${withinText(column)}`,
   },
   integer: {

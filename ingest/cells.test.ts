@@ -1,0 +1,154 @@
+import test from 'ava';
+import { expectedOf, isPrintable, readCell, type Column, type ColumnType } from './cells.ts';
+
+interface Cells {
+  column?: Partial<Column>;
+  /** Text → what is stored, where it is not the text itself. */
+  taken: readonly (string | readonly [text: string, stored: string | null])[];
+  refused: readonly string[];
+}
+
+/** Both sides of every bound. */
+const cells: Record<ColumnType, Cells> = {
+  text: {
+    column: { lengthMax: 5 },
+    taken: ['12345', 'a\tb\nc', 'é'],
+    refused: ['123456', 'a\u0000b', 'a\u001fb', 'a\u007fb', 'a\u000bb'],
+  },
+  series_id: {
+    taken: ['a', '9', `A${'b'.repeat(127)}`, 'A.b_c-d'],
+    refused: ['.a', '-a', '_a', `A${'b'.repeat(128)}`, 'a b', 'a/b', 'ä'],
+  },
+  frequency: { taken: ['daily', ['Monthly', 'monthly'], 'irregular'], refused: ['hourly', 'day'] },
+  date: { taken: ['2024-02-29', '1999-12-31'], refused: ['2023-02-29', '2024-2-1', '2024-02', '29.02.2024'] },
+  number: {
+    column: { range: [-1, 2.5] },
+    taken: ['-1', '2.5', '+2', '.5', '2.', `0.${'1'.repeat(30)}`, `${'0'.repeat(29)}1`],
+    refused: ['-1.01', '2.51', `0.${'1'.repeat(31)}`, `${'0'.repeat(30)}1`, '1e1', '1,5', '.', '-', 'NaN'],
+  },
+  integer: {
+    column: { range: [0, 7] },
+    taken: ['0', '7', '+7', `${'0'.repeat(14)}7`],
+    refused: ['-1', '8', '1.0', '1e0', `${'0'.repeat(15)}7`],
+  },
+  boolean: {
+    taken: [
+      ['Yes', 'true'],
+      ['1', 'true'],
+      ['TRUE', 'true'],
+      ['no', 'false'],
+      ['0', 'false'],
+      ['false', 'false'],
+    ],
+    refused: ['y', '2', 'on'],
+  },
+  word: { column: { words: ['retail', 'farm'] }, taken: ['farm', ['Retail', 'retail']], refused: ['street'] },
+  slug: {
+    column: { reserved: ['national'] },
+    taken: [
+      ['Rice (basmati, broken)', 'rice-basmati-broken'],
+      ['Köln', 'koln'],
+      'a'.repeat(80),
+      ['a'.padEnd(200, '!'), 'a'],
+    ],
+    refused: ['National', '!!!', 'a'.repeat(81), 'a'.padEnd(201, '!'), 'a\u0000b'],
+  },
+  instant: {
+    taken: [
+      '2024-01-05',
+      '2024-01-05 08:30',
+      '2024-01-05T23:59:59',
+      '2024-01-05 00:00Z',
+      '2024-01-05T08:30+14:00',
+      '2024-01-05T08:30-0959',
+    ],
+    refused: ['2024-02-30 08:30', '2024-01-05 24:00', '2024-01-05 08:60', '2024-01-05T08:30+15:00', '08:30'],
+  },
+  time_zone: {
+    taken: ['UTC', 'Asia/Karachi', 'America/New_York'],
+    refused: ['IST', 'EST', '+05:00', 'Asia/Nowhere', 'GMT'],
+  },
+  url: {
+    taken: ['http://x', 'https://example.org/a?b=c', `https://${'a'.repeat(1990)}`],
+    refused: ['ftp://x', 'https://', 'https://a b', `https://${'a'.repeat(1991)}`, 'x https://a'],
+  },
+  currency: { taken: ['PKR', ['usd', 'USD']], refused: ['PK', 'PKRS', 'P1R'] },
+  coicop: {
+    taken: ['01', '01.1', '01.1.11.1.1'],
+    refused: ['1', '001', '01.', '01.111', '01.1.1.1.1.1'],
+  },
+  security_code: {
+    taken: [['pib/3y', 'PIB-3Y'], 'A'.repeat(64), 'A.b_c+d&e'.toUpperCase()],
+    refused: ['A'.repeat(65), '.A', 'ä'],
+  },
+  isin: {
+    taken: ['US0378331005', ['gb0002634946', 'GB0002634946']],
+    refused: ['US0378331006', 'US037833100', 'US03783310055', '0S0378331005'],
+  },
+  tenor: { taken: ['3M', '13W', ['10-Year', '10Y']], refused: ['M', '3', 'soon'] },
+  country: { taken: ['PAK', ['chn', 'CHN']], refused: ['PK', 'PAKI', 'P1K'] },
+  partner: {
+    taken: [['World', 'WLD'], 'CHN', 'A'.repeat(16), 'EU_27-X'],
+    refused: ['A'.repeat(17), 'A B'],
+  },
+  commodity_code: {
+    taken: ['0101', ['total', 'TOTAL'], '1'.repeat(20), '01.A-b_2'.toUpperCase()],
+    refused: ['1'.repeat(21), '01 01', 'a/b'],
+  },
+  month_or_year: {
+    taken: ['2025', '2025-01', ['202512', '2025-12']],
+    refused: ['2025-13', '2025-00', '0999', '3000', '25', '2025-1'],
+  },
+  time: { taken: ['00:00', '23:59', '09:30:59'], refused: ['24:00', '9:30', '09:60', '09:30:60', '09:30Z'] },
+  month_day: { taken: ['02-29', '12-31'], refused: ['02-30', '13-01', '1-1'] },
+  list: {
+    taken: [
+      ['a; b ;;c', '{"a","b","c"}'],
+      ['say "x"\\', '{"say \\"x\\"\\\\"}'],
+      [';', '{}'],
+    ],
+    refused: ['a\u0000;b'],
+  },
+};
+
+for (const [type, { column: own = {}, taken, refused }] of Object.entries(cells)) {
+  test(`a cell of type ${type} takes what it says and refuses the rest, up to its bounds`, (t) => {
+    const column: Column = { name: 'x', type: type as ColumnType, required: false, meaning: '', ...own };
+    for (const each of taken) {
+      const [text, stored] = typeof each === 'string' ? [each, each] : each;
+      t.is(readCell(column, text), stored, text);
+    }
+    for (const text of refused) t.is(readCell(column, text), undefined, text);
+    t.is(readCell(column, ''), null);
+    t.not(expectedOf(column), '');
+  });
+}
+
+test('what is expected names the bounds: the length of a text, the range of a number, the words, the reserved ids', (t) => {
+  const column = { name: 'x', required: false, meaning: '' };
+  for (const [own, expected] of [
+    [{ type: 'text', lengthMax: 5 }, 'text of at most 5 characters'],
+    [{ type: 'text' }, 'text'],
+    [{ type: 'integer', range: [0, 7] }, 'a whole number from 0 to 7'],
+    [{ type: 'number' }, 'a number'],
+    [{ type: 'word', words: ['a', 'b'] }, 'one of a, b'],
+  ] as const)
+    t.is(expectedOf({ ...column, ...own }), expected);
+  t.regex(expectedOf({ ...column, type: 'slug', reserved: ['national'] }), /at most 80\).*; not national,/);
+});
+
+test('where zero says that there is none, zero and less are empty, and more is itself', (t) => {
+  const column: Column = { name: 'x', type: 'number', required: false, meaning: '', zeroIsMissing: true };
+  t.deepEqual(
+    ['0', '-1', '0.00', '0.01', 'x'].map((text) => readCell(column, text)),
+    [null, null, null, '0.01', undefined],
+  );
+});
+
+test('line breaks and tabs are text; every other control character is not', (t) => {
+  for (let code = 0; code < 0x80; code++) {
+    const isControl = code < 0x20 || code === 0x7f;
+    const isText = !isControl || [0x09, 0x0a, 0x0d].includes(code);
+    t.is(isPrintable(`a${String.fromCharCode(code)}`), isText, `0x${code.toString(16)}`);
+  }
+});
