@@ -51,6 +51,12 @@ test('NaN, infinities, errors of spreadsheets, hexadecimal and two points are re
     t.is(read(text), undefined, text);
 });
 
+test('a number may have a hundred characters and no more', (t) => {
+  const read = valueReader();
+  t.is(read('1'.repeat(100)), '1'.repeat(100));
+  t.is(read('1'.repeat(101)), undefined);
+});
+
 test('the empty cell and the texts of --missing are missing, nothing else is', (t) => {
   const read = valueReader({ missing: ['.', 'NA'] });
   t.deepEqual(['', '.', 'NA', 'na', '0'].map(read), [null, null, null, undefined, '0']);

@@ -83,6 +83,42 @@ test.serial('the only resource needs no name, and the columns are found by their
   t.deepEqual(await published(database, 'RATE'), { '2023-12-31': '1' });
 });
 
+test.serial(
+  'a column of whole numbers is a value too; of two numbers neither is, and no sign groups nothing',
+  async (t) => {
+    const field = (type: string) => ({
+      ...years,
+      schema: { fields: [years.schema.fields[0], { name: 'Rate', type, groupChar: '', decimalChar: '.' }] },
+    });
+    const set = { series_id: 'WHOLE', frequency: 'annual', unit: 'Percent' };
+    for (const type of ['integer', 'number']) {
+      const input = writePackage([field(type)]);
+      await loadCsv(database, '', { input, create: true, set: { ...set, series_id: `TYPE.${type}` } });
+      t.deepEqual(await published(database, `TYPE.${type}`), { '2023-12-31': '1' });
+    }
+    const two = {
+      ...years,
+      schema: { fields: [...years.schema.fields, { name: 'Count', type: 'integer' }] },
+    };
+    await t.throwsAsync(loadCsv(database, '', { input: writePackage([two]), create: true, set }), {
+      message: /no column value/,
+    });
+  },
+);
+
+test.serial('in a wide file the title of the package is not that of its series', async (t) => {
+  await loadCsv(database, '', {
+    input: writePackage([{ ...years, title: 'Rates of the world' }]),
+    create: true,
+    wide: true,
+    set: { frequency: 'annual', unit: 'Percent' },
+  });
+  const [series] = await database.query<object>('select name, source from data.series where series_id = $1', [
+    'Rate',
+  ]);
+  t.deepEqual(series, { name: 'Rate', source: 'The Office' });
+});
+
 test.serial('what a flag says wins over what the package says of the same', async (t) => {
   const wrong = {
     ...prices,

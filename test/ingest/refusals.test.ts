@@ -287,6 +287,28 @@ const refusals: Record<string, Refusal> = {
       { csv: `${long}\nKNOWN,2024-01-02,1`, options, code: 'usage', message: new RegExp(message) },
     ]),
   ),
+  ...Object.fromEntries(
+    Object.entries<Partial<LoadOptions>>({
+      '--wide': { wide: true },
+      '--full': { full: true },
+      '--create': { create: true },
+      '--vintage': { vintage: today },
+    }).map(([flag, options]): [string, Refusal] => [
+      `${flag} for a dataset without points`,
+      {
+        csv: 'series_id,name\nKNOWN,Known',
+        options: { dataset: 'series', ...options },
+        code: 'usage',
+        message: new RegExp(`^${flag}: not for series, only for observations`),
+      },
+    ]),
+  ),
+  '--wide for prices of commodities': {
+    csv: 'item,city,date,price\ntea,lahore,2024-01,1',
+    options: { dataset: 'commodity-prices', wide: true },
+    code: 'usage',
+    message: /--wide: not for commodity-prices/,
+  },
   'another fiscal year, or frequency, of a series with points': {
     csv: ['series_id,frequency,fiscal_year_end', 'FISCAL,annual,12-31', 'KNOWN,weekly,'],
     options: { dataset: 'series' },

@@ -123,6 +123,17 @@ test.serial('--skip-invalid stores the good rows and reports all bad ones in a f
   t.is(report[1], '3,value,"x,0","a number such as 1234.5, or an empty cell for missing"');
 });
 
+test.serial('of many bad rows all are counted, a thousand kept and twenty told', async (t) => {
+  const bad = Array.from({ length: 1_005 }, (_, at) => `MUCH,2024-01-01,x${at}`);
+  const failure = await failureOf(loadCsv(database, ['series_id,date,value', ...bad], made));
+  t.is(failure.rowsRejected, 1_005);
+  t.is(failure.rejects.length, 1_000);
+  t.is(failure.message.split('\n').length, 1 + 20 + 1);
+  t.regex(failure.message, /^1005 rows are not valid[^]*"x19"[^]*\n  and 985 more$/);
+  const one = await failureOf(loadCsv(database, 'series_id,date,value\nMUCH,2024-01-01,x', made));
+  t.regex(one.message, /^1 row is not valid; nothing was stored\.\n  line 2, value: "x", expected a number/);
+});
+
 test.serial('--full with --skip-invalid is refused: a skipped row would be deleted', async (t) => {
   const failure = await failureOf(loadCsv(database, 'date,value', { full: true, skipInvalid: true }));
   t.is(failure.code, 'usage');

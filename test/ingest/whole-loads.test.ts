@@ -204,6 +204,74 @@ test.serial(
   },
 );
 
+test.serial('every load is on record with its source, its vintage and what it came to', async (t) => {
+  const rows = ['REC,2024-01-01,1', 'REC,2024-01-02,2', 'REC,2024-01-03,3'];
+  const file = fileOf(['series_id,date,value', ...rows]);
+  await loadCsv(database, '', { ...made, input: file, vintage: '2024-02-01' });
+  const changed = ['series_id,date,value', 'REC,2024-01-02,2', 'REC,2024-01-03,4', 'REC,2024-01-04,5'];
+  await loadCsv(database, changed, { full: true, vintage: '2024-02-05' });
+  await loadCsv(database, ['series_id,date,value', 'REC,2024-01-09,x', 'REC,2024-01-08,8'], {
+    skipInvalid: true,
+    sourceName: 'by hand',
+  });
+  await loadCsv(database, 'series_id,name\nREC,Record\nNEW.REC,Without facts', {
+    dataset: 'series',
+    skipInvalid: true,
+  });
+  const [first, ...others] = await database.query<object>(
+    `select dataset, source_name, vintage, complete, concat_ws(' ', rows_read, points_new, points_revised, points_unchanged,
+       points_deleted, rows_rejected) as counts
+     from data.loads order by load_no desc limit 4`,
+  );
+  t.deepEqual(first, {
+    dataset: 'series',
+    source_name: '-',
+    vintage: today,
+    complete: false,
+    counts: '2 0 1 0 0 1',
+  });
+  t.deepEqual(others.toReversed(), [
+    {
+      dataset: 'observations',
+      source_name: file,
+      vintage: '2024-02-01',
+      complete: false,
+      counts: '3 3 0 0 0 0',
+    },
+    {
+      dataset: 'observations',
+      source_name: '-',
+      vintage: '2024-02-05',
+      complete: true,
+      counts: '3 1 1 1 1 0',
+    },
+    {
+      dataset: 'observations',
+      source_name: 'by hand',
+      vintage: today,
+      complete: false,
+      counts: '2 1 0 0 0 1',
+    },
+  ]);
+});
+
+test.serial(
+  'loads that are started at once take turns: each sees what the one before it stored',
+  async (t) => {
+    const values = ['1', '2', '3', '4'];
+    const summaries = await Promise.all(
+      values.map((value) => loadCsv(database, `series_id,date,value\nTURN,2024-01-01,${value}`, made)),
+    );
+    t.deepEqual(summaries.map(({ pointsNew, pointsRevised }) => [pointsNew, pointsRevised]).sort(), [
+      [0, 1],
+      [0, 1],
+      [0, 1],
+      [1, 0],
+    ]);
+    t.is(Object.keys(await published(database, 'TURN')).length, 1);
+  },
+);
+
 test.serial('progress counts the rows and bytes of a file up to its end', async (t) => {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'x.csv');
   const text = `series_id,date,value\n${Array.from({ length: 9 }, (_, at) => `PROG,2024-01-0${at + 1},1\n`).join('')}`;
