@@ -73,6 +73,27 @@ test.serial('a later vintage that had said the old value again brings it back', 
   );
 });
 
+test.serial(
+  'a correction on a day in the past holds although that day had said the old value again',
+  async (t) => {
+    const at = await loaded(
+      { on: 10, states: { 1: 1, 2: 1 } },
+      { on: 30, states: { 1: 5 } },
+      { on: 20, states: { 1: 1 } },
+      { on: 20, states: { 1: 2 } },
+    );
+    t.deepEqual(
+      [await at(19), await at(20), await at(29), await at(30)],
+      [
+        { 1: 1, 2: 1 },
+        { 1: 2, 2: 1 },
+        { 1: 2, 2: 1 },
+        { 1: 5, 2: 1 },
+      ],
+    );
+  },
+);
+
 test.serial('a later vintage that had left the point out does not end what an older one says', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1, 2: 1, 3: 1 } },
