@@ -1,0 +1,240 @@
+// POST /internal/quota/refill, and the allotments that it fills: each question is charged once, and what a closed allotment still
+// holds comes back only when every gateway has had the time to tell what it spent from it.
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { QueryTypes } from 'sequelize';
+import { setPlan } from '../../accounts-api/operator.ts';
+import { reclaimLostPurses } from '../../accounts-api/purses.ts';
+import { selectUsed } from '../../accounts-api/usage.sql.ts';
+import { assertError, startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+
+let room: AccountsRoom;
+test.before(async () => {
+  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+});
+test.after.always(() => room.close());
+
+const month = '2026-11-01';
+const limit = 1000;
+
+interface Question {
+  purse: string;
+  /** All that was ever granted to the allotment, as far as who asks knows. */
+  seen: number;
+  calls: number;
+}
+
+interface Filled {
+  granted: number;
+  elsewhere: number;
+  limit: number | null;
+  closed: boolean;
+  resets_at: string;
+}
+
+async function refill(
+  { accountId }: Client,
+  { purse, seen, calls }: Question,
+  of: string = month,
+): Promise<Filled> {
+  const refills = [{ account_id: accountId, month: of, purse_id: purse, seen, calls }];
+  const { status, body } = await room.internally('/internal/quota/refill', { refills });
+  if (status !== 200) throw new Error(`The refill was answered ${status}: ${JSON.stringify(body)}`);
+  return (body as { purses: [Filled] }).purses[0];
+}
+
+async function settle(batch: {
+  spent?: { client: Client; purse: string; spent: number }[];
+  refunds?: { client: Client; calls: number }[];
+}): Promise<void> {
+  const answer = await room.internally('/internal/quota/settle', {
+    batch_id: randomUUID(),
+    usage: [],
+    refunds: (batch.refunds ?? []).map(({ client, calls }) => ({
+      account_id: client.accountId,
+      month,
+      calls,
+    })),
+    spent: (batch.spent ?? []).map(({ client, purse, spent }) => ({
+      account_id: client.accountId,
+      month,
+      purse_id: purse,
+      spent,
+    })),
+    last_used: [],
+  });
+  if (answer.status !== 200) throw new Error(`The batch was answered ${answer.status}.`);
+}
+
+/** What the month was charged, allotments included. */
+async function charged({ accountId }: Client): Promise<number> {
+  const [row] = await room.deps.db.sequelize.query<{ used: number }>(
+    'select used::float8 as used from accounts.quota_months where account_id = $1 and month = $2',
+    { bind: [accountId, month], type: QueryTypes.SELECT },
+  );
+  return row?.used ?? 0;
+}
+
+test('a question that is asked again, at once or later, is charged once and answered the same', async (t) => {
+  const asked = fc.record({ calls: fc.integer({ min: 1, max: 300 }), times: fc.integer({ min: 1, max: 4 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 6 }), async (questions) => {
+      const client = await room.newClient('free');
+      const purse = randomUUID();
+      let seen = 0;
+      for (const { calls, times } of questions) {
+        const ask = () => refill(client, { purse, seen, calls });
+        const first = await ask();
+        for (const again of [await ask(), ...(await Promise.all(Array.from({ length: times }, ask)))]) {
+          t.deepEqual(again, first);
+        }
+        t.is(await charged(client), first.granted);
+        t.true(first.granted <= limit);
+        t.true(first.granted === limit || first.granted >= seen + calls, 'what is lacking is granted');
+        seen = first.granted;
+      }
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test('gateways that ask for the same new allotment at once are each granted what they lack, and the month is charged what it holds', async (t) => {
+  const client = await room.newClient('free');
+  const purse = randomUUID();
+  const asked = [40, 300, 120, 7, 300];
+  const answers = await Promise.all(asked.map((calls) => refill(client, { purse, seen: 0, calls })));
+  for (const [i, calls] of asked.entries()) t.true((answers[i]?.granted ?? 0) >= calls);
+  const holds = Math.max(...answers.map(({ granted }) => granted));
+  t.is(await charged(client), holds);
+  t.true(holds <= limit);
+});
+
+test('an allotment that is new closes the one before: it is filled no more, and says so', async (t) => {
+  const client = await room.newClient('free');
+  const [lost, next] = [randomUUID(), randomUUID()];
+  t.like(await refill(client, { purse: lost, seen: 0, calls: 400 }), { granted: 400, closed: false });
+  t.like(await refill(client, { purse: next, seen: 0, calls: 100 }), {
+    granted: 100,
+    elsewhere: 400,
+    closed: false,
+  });
+  t.like(await refill(client, { purse: lost, seen: 400, calls: 50 }), { granted: 400, closed: true });
+  t.is(await charged(client), 500);
+  t.like(await refill(client, { purse: next, seen: 100, calls: 50 }), { granted: 150, closed: false });
+});
+
+/** An allotment of so many calls whose Redis was lost: another has taken its place. */
+async function loseAllotment(client: Client, calls: number): Promise<{ lost: string; next: string }> {
+  const [lost, next] = [randomUUID(), randomUUID()];
+  await refill(client, { purse: lost, seen: 0, calls });
+  await refill(client, { purse: next, seen: 0, calls: 1 });
+  return { lost, next };
+}
+
+async function isReclaimed(t: ExecutionContext, client: Client, expected: boolean, was: number) {
+  await reclaimLostPurses(room.deps);
+  if (expected) t.true((await charged(client)) < was);
+  else t.is(await charged(client), was);
+}
+
+test.serial(
+  'what a closed allotment holds stays charged for a minute, while gateways may still tell what they spent from it',
+  async (t) => {
+    const client = await room.newClient('free');
+    const { lost, next } = await loseAllotment(client, 600);
+    const before = await charged(client);
+    await isReclaimed(t, client, false, before);
+    // A gateway that has not told yet has served from it; nobody may be granted these calls again meanwhile.
+    const { granted } = await refill(client, { purse: next, seen: 0, calls: limit });
+    t.is(granted, limit - 600);
+    room.clock.advance(60_000);
+    await isReclaimed(t, client, false, limit);
+    await settle({ spent: [{ client, purse: lost, spent: 450 }] });
+    room.clock.advance(1);
+    await isReclaimed(t, client, true, limit);
+    t.is(await charged(client), limit - 600 + 450);
+    t.is(await selectUsed(room.deps.db, client.accountId, month), 450);
+    t.is(await reclaimLostPurses(room.deps), 0, 'it comes back once');
+    t.is(await charged(client), limit - 600 + 450);
+  },
+);
+
+test.serial('calls that are told of after an allotment came back are charged then, once', async (t) => {
+  const client = await room.newClient('free');
+  const { lost } = await loseAllotment(client, 600);
+  await settle({ spent: [{ client, purse: lost, spent: 100 }] });
+  room.clock.advance(60_001);
+  await reclaimLostPurses(room.deps);
+  const base = (await charged(client)) - 100;
+  for (const [told, used] of [
+    [250, 250],
+    [250, 250],
+    [180, 250], // an older report that comes later
+    [600, 600],
+  ] as const) {
+    await settle({ spent: [{ client, purse: lost, spent: told }] });
+    t.is(await charged(client), base + used);
+    t.is(await selectUsed(room.deps.db, client.accountId, month), used);
+  }
+});
+
+test('an allotment holds a fiftieth of what is left beyond what is lacking, a thousand at most, and never more than is left', async (t) => {
+  const client = await room.newClient('pro'); // 250,000 a month
+  const purse = randomUUID();
+  t.like(await refill(client, { purse, seen: 0, calls: 1 }), { granted: 1000, limit: 250_000 });
+  t.like(await refill(client, { purse, seen: 1000, calls: 2000 }), { granted: 3000 });
+  t.like(await refill(client, { purse, seen: 3000, calls: 246_000 }), { granted: 249_000 });
+  t.like(await refill(client, { purse, seen: 249_000, calls: 1 }), { granted: 249_020 });
+  t.like(await refill(client, { purse, seen: 249_020, calls: 5000 }), { granted: 250_000 });
+  t.like(await refill(client, { purse, seen: 250_000, calls: 1 }), { granted: 250_000 });
+  const unlimited = await room.newClient('enterprise');
+  t.like(await refill(unlimited, { purse, seen: 0, calls: 1 }), { granted: 1000, limit: null });
+  t.like(await refill(unlimited, { purse, seen: 1000, calls: 5000 }), { granted: 6000, limit: null });
+});
+
+test('an account that is disabled is granted nothing, and a changed plan is in force on the next refill', async (t) => {
+  const client = await room.newClient('free');
+  const purse = randomUUID();
+  t.like(await refill(client, { purse, seen: 0, calls: 5000 }), { granted: limit, limit });
+  await setPlan(room.deps, client.accountId, 'starter');
+  t.like(await refill(client, { purse, seen: limit, calls: 500 }), { granted: 1500, limit: 25_000 });
+  await room.deps.db.accounts.update({ status: 'disabled' }, { where: { id: client.accountId } });
+  t.like(await refill(client, { purse, seen: 1500, calls: 1 }), { granted: 0, limit: 0, closed: false });
+  t.is(await charged(client), 1500);
+});
+
+test.serial(
+  'a month is filled while it is the present one, a minute early or late for clocks that differ, and no other',
+  async (t) => {
+    const client = await room.newClient('free');
+    const december = '2026-12-01';
+    const ask = (of: string) => refill(client, { purse: randomUUID(), seen: 0, calls: 1 }, of);
+    t.teardown(() => room.clock.set('2026-11-20T10:00:00.000Z'));
+    room.clock.set('2026-11-30T23:58:59.999Z');
+    t.is((await ask(december)).granted, 0);
+    t.true((await ask(month)).granted > 0);
+    room.clock.advance(1);
+    t.true((await ask(december)).granted > 0);
+    room.clock.set('2026-12-01T00:00:59.999Z');
+    t.like(await ask(month), { resets_at: '2026-12-01T00:00:00.000Z' });
+    t.true((await ask(month)).granted > 0);
+    room.clock.advance(1);
+    t.is((await ask(month)).granted, 0);
+    t.like(await ask(december), { resets_at: '2027-01-01T00:00:00.000Z' });
+  },
+);
+
+test('a refill that names an account twice, or asks for nothing, is refused whole', async (t) => {
+  const client = await room.newClient('free');
+  const one = { account_id: client.accountId, month, purse_id: randomUUID(), seen: 0, calls: 1 };
+  for (const refills of [
+    [one, one],
+    [{ ...one, calls: 0 }],
+    [{ ...one, seen: -1 }],
+    [{ ...one, month: 'x' }],
+  ]) {
+    assertError(t, await room.internally('/internal/quota/refill', { refills }), 400, 'invalid_body');
+  }
+  t.is(await charged(client), 0);
+});
