@@ -16,15 +16,23 @@ export interface Door {
   opensFor(keyHash: string): Promise<boolean>;
   /** Whether Redis alone says so; undefined where its copy, if it has one, is not believed. */
   copySays(keyHash: string): Promise<boolean | undefined>;
+  /** How often it has asked for leave to believe copies, and how often it was given leave. */
+  readonly leases: { readonly asked: number; readonly given: number };
   close(): void;
 }
 
-export async function startDoor(room: AccountsRoom, redisUrl: string): Promise<Door> {
+export async function startDoor(room: Pick<AccountsRoom, 'url' | 'clock'>, redisUrl: string): Promise<Door> {
   const redis = openRedis(redisUrl, silentLog);
   await redis.opened();
   const upstreams = createUpstreams('accounts-api', [room.url]);
   const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
-  const lease = () => accounts.leaseCopies();
+  const leases = { asked: 0, given: 0 };
+  async function lease(): Promise<number> {
+    leases.asked += 1;
+    const generation = await accounts.leaseCopies();
+    leases.given += 1;
+    return generation;
+  }
   const copies = createCopies({ redis, lease, clock: room.clock, log: silentLog });
   const { clock } = room;
   const journal = { spent() {}, refund() {}, charge() {} }; // what is counted, other tests look at
@@ -32,6 +40,7 @@ export async function startDoor(room: AccountsRoom, redisUrl: string): Promise<D
   const month = createMonth({ accounts, purses, journal, outage: 'closed', clock });
   const admissions = createAdmissions({ redis, copies, purses, month, plans: projectPlans() });
   return {
+    leases,
     async opensFor(keyHash) {
       const { credential: copied } = await admissions.ask(keyHash, 1);
       if (copied !== undefined) return copied !== null;

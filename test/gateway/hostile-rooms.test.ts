@@ -134,6 +134,26 @@ for (const kind of ['read', 'write'] as const) {
   }
 }
 
+for (const [what, beyond] of Object.entries({
+  'an empty line': () => '\r\n',
+  'a letter': () => 'x',
+  'a whole answer': () => stolen,
+  'the beginning of an answer': () => stolen.slice(0, 20),
+  'a second answer to the same request': plain,
+})) {
+  test.serial(`a connection on which ${what} came beyond an answer carries no further call`, async (t) => {
+    const used: Socket[] = [];
+    dataRoom.answer = (socket, request) => {
+      used.push(socket);
+      socket.write(plain(request) + beyond(request)); // one write: it is read together
+    };
+    for (let i = 0; i < 4; i += 1) {
+      t.deepEqual(await call('read', `beyond-${i}`), { status: 200, body: `/v1/catalog/beyond-${i}` });
+    }
+    t.is(new Set(used).size, 4);
+  });
+}
+
 test.serial('an answer about somebody else’s key, to another question, lets nobody in', async (t) => {
   const body = JSON.stringify({
     credentials: [{ account_id: 'acct_other', key_id: 'key_other', plan: 'pro', active: true }],

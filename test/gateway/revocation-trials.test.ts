@@ -9,6 +9,7 @@ import { startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
 import { silentLog } from '../harness.ts';
 import { startProxy, type Proxy } from '../proxy.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
+import { until } from '../until.ts';
 import { startDoor, type Door } from './doors.ts';
 
 const trials = Number(process.env['REVOCATION_TRIALS'] ?? 500);
@@ -97,7 +98,7 @@ async function tryOut(
       await pause(1); // the machine has other work to do, that of revoking included
     }
   });
-  while (tally.before < victims.length * 8) await pause(1); // by now the copies are there
+  await until('the copies are there', () => tally.before >= victims.length * 8);
   await trouble.begin();
   await Promise.all(
     victims.map(async (victim) => {
@@ -139,7 +140,10 @@ const troubles: Record<string, Trouble> = {
   'while accounts-api speaks to another master than the gateways': {
     async begin() {
       way.leadTo(otherMaster.port);
-      while ((await otherMaster.command('exists', 'almanac:heartbeat')) !== 1) await pause(10);
+      await until(
+        'accounts-api has found the other master',
+        async () => (await otherMaster.command('exists', 'almanac:heartbeat')) === 1,
+      );
     },
     end: at(() => way.leadTo(redis.port)),
   },
@@ -160,6 +164,57 @@ for (const [i, name] of names.entries()) {
         t.is(found, 0);
         t.true(after >= victims.length * doors.length * 3);
       }
+    },
+  );
+}
+
+interface CutOff {
+  /** Goes between the gateway and accounts-api, while accounts-api cannot reach Redis. */
+  begin(toAccounts: Proxy, door: Door): Promise<void>;
+  /** When the revocation is answered, before the gateway is asked. */
+  answered(toAccounts: Proxy, door: Door): Promise<void>;
+}
+
+const cutsOff: Record<string, CutOff> = {
+  'is cut off from accounts-api': { begin: (to) => Promise.resolve(to.cut()), answered: nothing },
+  'hears its leave to believe copies after the answer': {
+    async begin(to, { leases }) {
+      const { asked } = leases;
+      to.deafen();
+      await until('the gateway asks for leave', () => leases.asked > asked);
+      await room.internally('/internal/copies/lease', {}); // by now accounts-api has given it
+    },
+    async answered(to, { leases }) {
+      const { given } = leases;
+      to.mend();
+      await until('the gateway has heard it', () => leases.given > given);
+    },
+  },
+};
+
+for (const [what, { begin, answered }] of Object.entries(cutsOff)) {
+  test.serial(
+    `a gateway that ${what}, while accounts-api cannot write Redis, refuses a revoked key from the answer on`,
+    async (t) => {
+      const toAccounts = await startProxy(Number(new URL(room.url).port));
+      t.teardown(() => toAccounts.close());
+      const url = `http://127.0.0.1:${toAccounts.port}`;
+      const door = await startDoor({ url, clock: room.clock }, redis.url);
+      t.teardown(() => door.close());
+      const victims = await makeVictims(5);
+      for (const { hash } of victims) {
+        await until('Redis has a copy that is believed', async () => {
+          await door.opensFor(hash);
+          return (await door.copySays(hash)) === true;
+        });
+      }
+      t.teardown(() => way.mend());
+      way.cut();
+      await begin(toAccounts, door);
+      await Promise.all(victims.map(revoke));
+      await answered(toAccounts, door);
+      for (const { hash } of victims) t.not(await door.copySays(hash), true);
+      for (const { hash } of victims) t.false(await door.opensFor(hash));
     },
   );
 }
