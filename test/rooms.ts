@@ -1,10 +1,9 @@
 // All three rooms as `almanac start` wires them, on free ports and a database of their own, for tests of the whole.
 import type { SignInSettings } from '../accounts-api/deps.ts';
 import type { MailSettings } from '../accounts-api/mail.ts';
-import { createAccount, createKey, setPlan } from '../accounts-api/operator.ts';
+import { setPlan } from '../accounts-api/operator.ts';
 import { startWorker } from '../accounts-api/worker.ts';
-import { connect, type Deps } from '../accounts-api/database.ts';
-import { start as startAccountsApi } from '../accounts-api/main.ts';
+import type { Deps } from '../accounts-api/database.ts';
 import { start as startDataApi } from '../data-api/main.ts';
 import { start as startGateway } from '../gateway/main.ts';
 import { load } from '../ingest/load.ts';
@@ -15,7 +14,8 @@ import { openDatabase, type Database } from '../kernel/database.ts';
 import type { Log } from '../kernel/log.ts';
 import { loadPlans, type Plans } from '../kernel/plans.ts';
 import { projectRoot } from '../kernel/settings.ts';
-import { createTestDatabase, silentLog, testIdentitySecret } from './harness.ts';
+import { startAccountsApi } from './accounts-room.ts';
+import { silentLog, testIdentitySecret } from './harness.ts';
 import { testMail, testSignIn } from './sign-in.ts';
 
 export interface Rooms {
@@ -65,9 +65,10 @@ export function unhurried(plans: Plans): Plans {
 
 export async function startRooms(options: RoomsOptions = {}): Promise<Rooms> {
   const { clock = systemClock, log = silentLog, plans = unhurried(projectPlans()) } = options;
-  const testDatabase = await createTestDatabase();
+  const accountsApi = await startAccountsApi({ ...options, clock, log, plans });
+  const { databaseUrl, deps: accounts } = accountsApi;
   const shared = {
-    databaseUrl: testDatabase.url,
+    databaseUrl,
     identitySecret: testIdentitySecret,
     host: '127.0.0.1',
     port: 0,
@@ -75,9 +76,7 @@ export async function startRooms(options: RoomsOptions = {}): Promise<Rooms> {
     clock,
   };
   const dataApi = await startDataApi({ ...shared, seriesTimeZone: 'UTC' });
-  const signIn = { ...testSignIn, ...options.signIn };
-  const accountsApi = await startAccountsApi({ ...shared, plans, signIn, redisUrl: options.redisUrl });
-  const { publicUrl } = signIn;
+  const { publicUrl } = { ...testSignIn, ...options.signIn };
   const worker =
     options.mail &&
     (await startWorker({ ...shared, plans, publicUrl, mail: { ...testMail, ...options.mail } }));
@@ -91,21 +90,15 @@ export async function startRooms(options: RoomsOptions = {}): Promise<Rooms> {
     publicCallsPerSecond: options.publicCallsPerSecond ?? 10_000,
     drainDelayMs: 0,
   });
-  const accounts: Deps = { db: connect(testDatabase.url), plans, clock };
-  const database = openDatabase(testDatabase.url, log, { applicationName: 'tests' });
-  let made = 0;
+  const database = openDatabase(databaseUrl, log, { applicationName: 'tests' });
   return {
     url: gateway.url,
     dataApiUrl: dataApi.url,
     accountsApiUrl: accountsApi.url,
     accounts,
-    databaseUrl: testDatabase.url,
+    databaseUrl,
     database,
-    async accountWithKey(plan = 'pro') {
-      const account = await createAccount(accounts, { email: `account-${(made += 1)}@example.org`, plan });
-      const { id, key } = await createKey(accounts, account.id, 'test');
-      return { accountId: account.id, keyId: id, key };
-    },
+    accountWithKey: (plan = 'pro') => accountsApi.newClient(plan),
     async setPlan(accountId, plan) {
       await setPlan(accounts, accountId, plan);
     },
@@ -135,11 +128,9 @@ export async function startRooms(options: RoomsOptions = {}): Promise<Rooms> {
     async close() {
       await gateway.close();
       await worker?.close();
-      await accountsApi.close();
       await dataApi.close();
-      await accounts.db.close();
       await database.close();
-      await testDatabase.drop();
+      await accountsApi.close(); // its database with it
     },
   };
 }

@@ -1,13 +1,17 @@
 import test from 'ava';
 import { createLog } from '../../kernel/log.ts';
+import { startAccountsRoom } from '../accounts-room.ts';
 import { exchange } from './raw.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { noon, startTestGateway } from './recording-upstream.ts';
 
 test('each call leaves one line: who, what, how it ended and where its time went; and no key, no query', async (t) => {
   const lines: string[] = [];
   const log = createLog('gateway', 'info', { write: (line) => void lines.push(line) });
-  const gateway = await startTestGateway({ log });
-  const { account, key } = gateway.accounts.addAccount();
+  const accounts = await startAccountsRoom(noon);
+  t.teardown(() => accounts.close());
+  const gateway = await startTestGateway({ accounts, log });
+  t.teardown(() => gateway.close());
+  const { accountId, key } = await accounts.newClient('enterprise');
   const calls = [
     `/v1/series/A?from=2024&api_key=${key}`,
     `/v1/series/${key}`,
@@ -25,7 +29,7 @@ test('each call leaves one line: who, what, how it ended and where its time went
     level: 30,
     room: 'gateway',
     ip: '127.0.0.1',
-    account_id: account.id,
+    account_id: accountId,
     method: 'GET',
     route: '/v1/series/:id',
     path: '/v1/series/A',

@@ -1,12 +1,23 @@
 // Which pages of a browser may call what: every one the data, the dashboard's alone the account, none with the browser's credentials.
 import test from 'ava';
-import { startTestGateway } from './stand-ins.ts';
+import { startAccountsRoom } from '../accounts-room.ts';
+import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
 const dashboard = 'https://dashboard.example';
-const gateway = await startTestGateway({ dashboardOrigins: [dashboard, 'https://second.example'] });
+const accounts = await startAccountsRoom(noon);
+const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
+const gateway = await startTestGateway({
+  accounts,
+  accountsApiUrls: [accountsApi.url],
+  dashboardOrigins: [dashboard, 'https://second.example'],
+});
 const closed = await startTestGateway();
-const { key } = gateway.accounts.addAccount();
-test.after.always(() => Promise.all([gateway.close(), closed.close()]));
+const { key } = await accounts.newClient('enterprise');
+test.after.always(async () => {
+  await Promise.all([gateway.close(), closed.close()]);
+  await accountsApi.close();
+  await accounts.close();
+});
 
 const preflight = (path: string, origin: string, method = 'GET', url = gateway.url) =>
   fetch(url + path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': method } });
@@ -84,7 +95,7 @@ test.serial('where no origin is set, no foreign page may call an account address
 });
 
 test.serial('a preflight is answered by the gateway: it reaches no room and costs nothing', async (t) => {
-  const rooms = () => gateway.dataApi.received.length + gateway.accounts.upstream.received.length;
+  const rooms = () => gateway.dataApi.received.length + accountsApi.received.length;
   const before = rooms();
   await preflight('/v1/series/A', dashboard);
   await preflight('/v1/keys', dashboard, 'POST');

@@ -3,19 +3,27 @@ import test from 'ava';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
+import { revokeKey } from '../../accounts-api/operator.ts';
 import { createLog } from '../../kernel/log.ts';
 import { projectRoot } from '../../kernel/settings.ts';
+import { startAccountsRoom } from '../accounts-room.ts';
 import { exchange, lines } from './raw.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
 let logged = '';
 const log = createLog('gateway', 'trace', { write: (line) => void (logged += line) });
-const gateway = await startTestGateway({ log });
-const { account, key } = gateway.accounts.addAccount();
-const other = gateway.accounts.addAccount();
-test.after.always(() => gateway.close());
+const accounts = await startAccountsRoom(noon);
+const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
+const gateway = await startTestGateway({ accounts, accountsApiUrls: [accountsApi.url], log });
+const { accountId, key } = await accounts.newClient('enterprise');
+const other = await accounts.newClient('enterprise');
+test.after.always(async () => {
+  await gateway.close();
+  await accountsApi.close();
+  await accounts.close();
+});
 
-const reached = () => gateway.dataApi.received.length + gateway.accounts.upstream.received.length;
+const reached = () => gateway.dataApi.received.length + accountsApi.received.length;
 
 async function errorOf(response: Response) {
   const body = (await response.json()) as { error: { code: string; message: string } };
@@ -64,9 +72,9 @@ test.serial('data and account addresses take the key from the header or the para
 
 test.serial('the key of one account never speaks for another', async (t) => {
   await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
-  t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, account.id);
+  t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, accountId);
   await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': other.key } });
-  t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, other.account.id);
+  t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, other.accountId);
 });
 
 test.serial('two different keys in one request are refused', async (t) => {
@@ -98,10 +106,10 @@ test.serial('a session opens no data address', async (t) => {
 });
 
 test.serial('a key that was revoked is refused on the next request', async (t) => {
-  const revoked = gateway.accounts.addAccount();
+  const revoked = await accounts.newClient('enterprise');
   const call = () => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': revoked.key } });
   t.is((await call()).status, 200);
-  revoked.account.keyHashes = [];
+  await revokeKey(accounts.deps, revoked.keyId);
   t.is((await call()).status, 401);
 });
 
@@ -122,21 +130,21 @@ test.serial('a key never reaches a URL or a header of a room, nor the log', asyn
     await fetch(gateway.url + at, { method, ...(header !== '' && { headers: { 'x-api-key': header } }) });
   }
   t.true(reached() > first);
-  for (const { url, headers } of [...gateway.dataApi.received, ...gateway.accounts.upstream.received]) {
+  for (const { url, headers } of [...gateway.dataApi.received, ...accountsApi.received]) {
     t.false(JSON.stringify([url, headers]).includes(key), url);
   }
-  t.is(gateway.accounts.upstream.received.at(-1)?.url, '/v1/webhooks?id=1');
+  t.is(accountsApi.received.at(-1)?.url, '/v1/webhooks?id=1');
   t.regex(logged, /"path":"\/v1\/series\/A"/);
   t.false(logged.includes(key));
   t.false(logged.includes(key.slice(8)));
 });
 
 test.serial('when accounts cannot be asked, a call is 503, never 401', async (t) => {
-  const alone = await startTestGateway({ accountsApiUrls: ['http://127.0.0.1:1'] });
+  const alone = await startTestGateway(); // nobody is in accounts-api's place
+  t.teardown(() => alone.close());
   const response = await fetch(`${alone.url}/v1/series/A`, { headers: { 'x-api-key': key } });
   t.like(await errorOf(response), { status: 503, code: 'unavailable' });
   t.is(response.headers.get('retry-after'), '1');
   t.is((await fetch(`${alone.url}/readyz`)).status, 503);
   t.is((await fetch(`${alone.url}/healthz`)).status, 200);
-  await alone.close();
 });

@@ -1,6 +1,17 @@
 import { Agent, request } from 'node:http';
 import test from 'ava';
-import { startTestGateway, startUpstream, type Upstream } from './stand-ins.ts';
+import { startAccountsRoom, sumOf } from '../accounts-room.ts';
+import { until } from '../until.ts';
+import {
+  closedOnce,
+  noon,
+  startRecordingUpstream,
+  startTestGateway,
+  type Upstream,
+} from './recording-upstream.ts';
+
+const accounts = await startAccountsRoom(noon);
+test.after.always(() => accounts.close());
 
 /** One call over a connection that is kept. */
 function get(url: string, agent: Agent, key: string): Promise<{ status: number; closes: boolean }> {
@@ -18,20 +29,22 @@ function get(url: string, agent: Agent, key: string): Promise<{ status: number; 
 }
 
 test('closing under load loses no call: readiness goes first, then connections, then the calls under way end', async (t) => {
-  const gateway = await startTestGateway({ drainDelayMs: 300 });
-  const { account, key } = gateway.accounts.addAccount({ plan: 'enterprise', limit: null });
+  const gateway = await startTestGateway({ accounts, drainDelayMs: 300 });
+  t.teardown(() => gateway.close());
+  const client = await accounts.newClient('enterprise');
   const agent = new Agent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
   const answers: { status: number; closes: boolean }[] = [];
   const balancer = { ready: true };
   // Each client goes on until the balancer in front of it would have stopped sending.
   const clients = Array.from({ length: 8 }, async () => {
-    while (balancer.ready) answers.push(await get(`${gateway.url}/v1/series/A`, agent, key));
+    while (balancer.ready) answers.push(await get(`${gateway.url}/v1/series/A`, agent, client.key));
   });
   const probe = (async () => {
     while (balancer.ready)
       balancer.ready = (await get(`${gateway.url}/readyz`, new Agent(), '')).status === 200;
   })();
-  while (answers.length < 20) await new Promise((resolve) => setImmediate(resolve));
+  await until('twenty calls are answered', () => answers.length >= 20);
   const closed = gateway.gateway.close();
   await Promise.all([probe, ...clients]);
   await closed;
@@ -40,59 +53,50 @@ test('closing under load loses no call: readiness goes first, then connections, 
   t.deepEqual([...statuses], [200]);
   t.true(answers.some(({ closes }) => closes));
   const served = answers.filter(({ status }) => status === 200).length;
-  const rows = gateway.accounts.settled.usage.filter(({ account_id }) => account_id === account.id);
-  t.is(
-    rows.reduce((sum, { billed }) => sum + billed, 0),
-    served,
-  );
-  agent.destroy();
-  await gateway.closeStandIns();
+  t.is(sumOf(await accounts.ledger(client)).billed, served);
+  t.is(await accounts.used(client), served);
 });
 
 test('a call under way when closing begins is answered whole, and is in the usage', async (t) => {
-  const gateway = await startTestGateway();
-  const { key } = gateway.accounts.addAccount();
+  const gateway = await startTestGateway({ accounts });
+  t.teardown(() => gateway.close());
+  const client = await accounts.newClient('enterprise');
   let closing: Promise<void> | undefined;
   gateway.dataApi.answer = (_request, response) => {
     closing = gateway.gateway.close();
     response.write('first ');
     setImmediate(() => response.end('last'));
   };
-  const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+  const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': client.key } });
   t.is(await response.text(), 'first last');
   await closing;
-  t.is(
-    gateway.accounts.settled.usage.reduce((sum, { billed }) => sum + billed, 0),
-    1,
-  );
+  t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 1, billed: 1 });
   await t.throwsAsync(fetch(`${gateway.url}/v1/catalog`));
-  await gateway.closeStandIns();
 });
 
 test('a room that is stopped under load ends, and loses no call where another stands beside it', async (t) => {
-  const rooms = [await startUpstream('data-api'), await startUpstream('data-api')];
-  const gateway = await startTestGateway({ dataApiUrls: rooms.map(({ url }) => url) });
-  const { key } = gateway.accounts.addAccount({ plan: 'enterprise', limit: null });
+  const rooms = [await startRecordingUpstream('data-api'), await startRecordingUpstream('data-api')].map(
+    closedOnce,
+  );
+  t.teardown(() => Promise.all(rooms.map((room) => room.close())));
+  const gateway = await startTestGateway({ accounts, dataApiUrls: rooms.map(({ url }) => url) });
+  t.teardown(() => gateway.close());
+  const { key } = await accounts.newClient('enterprise');
   const agent = new Agent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
   const statuses: number[] = [];
   const load = { goesOn: true };
   const clients = Array.from({ length: 8 }, async () => {
     while (load.goesOn) statuses.push((await get(`${gateway.url}/v1/series/A`, agent, key)).status);
   });
   const served = (room: Upstream | undefined) => room?.received.length ?? 0;
-  const until = async (isSo: () => boolean) => {
-    while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
-  };
-  await until(() => rooms.every((room) => served(room) > 20));
+  await until('both serve', () => rooms.every((room) => served(room) > 20));
   await rooms[0]?.close();
   const before = served(rooms[1]);
-  await until(() => served(rooms[1]) > before + 20);
+  await until('the other goes on', () => served(rooms[1]) > before + 20);
   load.goesOn = false;
   await Promise.all(clients);
   const seen = new Set(statuses);
   seen.delete(429); // the load is beyond the plan's rate: an answer, not a loss
   t.deepEqual([...seen], [200]);
-  agent.destroy();
-  await gateway.close();
-  await rooms[1]?.close();
 });

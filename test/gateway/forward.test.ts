@@ -4,20 +4,33 @@ import test from 'ava';
 import { startRoom } from '../../kernel/http.ts';
 import { createOpener } from '../../kernel/identity.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
+import { startAccountsRoom } from '../accounts-room.ts';
 import { plain, startRawRoom } from './raw-room.ts';
+import { until, within } from '../until.ts';
 import { openSocket } from './raw.ts';
-import { startTestGateway, startUpstream } from './stand-ins.ts';
+import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
-const gateway = await startTestGateway({ upstreamTimeoutMs: 300 });
+const accounts = await startAccountsRoom(noon);
+const gateway = await startTestGateway({ accounts, upstreamTimeoutMs: 300 });
 const { dataApi } = gateway;
-const { key } = gateway.accounts.addAccount();
+const { key } = await accounts.newClient('enterprise');
 const headers = { 'x-api-key': key };
 const plainAnswer = dataApi.answer;
 test.beforeEach(() => void (dataApi.answer = plainAnswer));
-test.after.always(() => gateway.close());
+test.after.always(async () => {
+  await gateway.close();
+  await accounts.close();
+});
 
 const codeOf = async (response: Response) =>
   ((await response.json()) as { error: { code: string } }).error.code;
+
+/** Resolves when the gateway has cut the last call that reached data-api. */
+async function lastIsCut(): Promise<void> {
+  const last = dataApi.received.at(-1);
+  if (last === undefined) throw new Error('No call has reached data-api.');
+  await within('the call to data-api is cut', last.cut);
+}
 
 /** A port where nothing listens. */
 async function closedPort(): Promise<string> {
@@ -51,13 +64,13 @@ async function resettingServer(times: number) {
 
 test.serial('a room that is away is 502 as an envelope that names no address', async (t) => {
   const alone = await startTestGateway({ dataApiUrls: [await closedPort()] });
+  t.teardown(() => alone.close());
   const response = await fetch(`${alone.url}/v1/catalog`);
   t.is(response.status, 502);
   const text = await response.text();
   t.regex(text, /"code":"upstream_error"/);
   t.notRegex(text, /127\.0\.0\.1|ECONN/);
   t.is((await fetch(`${alone.url}/readyz`)).status, 503);
-  await alone.close();
 });
 
 test.serial('a room that is silent for too long is 504, and its request is given up', async (t) => {
@@ -65,30 +78,32 @@ test.serial('a room that is silent for too long is 504, and its request is given
   const response = await fetch(`${gateway.url}/v1/series/A`, { headers });
   t.is(response.status, 504);
   t.is(await codeOf(response), 'upstream_timeout');
-  await dataApi.received.at(-1)?.cut;
+  await lastIsCut();
   t.is(dataApi.received.filter(({ url }) => url === '/v1/series/A').length, 1); // a timeout is not repeated
 });
 
 test.serial('a read whose connection is reset is sent once more', async (t) => {
   const server = await resettingServer(1);
+  t.teardown(() => server.close());
   const alone = await startTestGateway({ dataApiUrls: [server.url] });
+  t.teardown(() => alone.close());
   const response = await fetch(`${alone.url}/v1/catalog`);
   t.is(response.status, 200);
   t.is(await response.text(), 'ok');
   t.is(server.connections(), 2);
-  await alone.close();
-  await server.close();
 });
 
 test.serial(
   'a read that finds its kept connection dead is sent again by a new one, not by another dead one',
   async (t) => {
     const room = await startRawRoom();
+    t.teardown(() => room.close());
     const alone = await startTestGateway({ dataApiUrls: [room.url] });
+    t.teardown(() => alone.close());
     const held: (() => void)[] = [];
     room.answer = (socket, request) => void held.push(() => socket.write(plain(request)));
     const first = Array.from({ length: 5 }, () => fetch(`${alone.url}/v1/catalog`));
-    while (held.length < 5) await new Promise((resolve) => setImmediate(resolve));
+    await until('five calls are held', () => held.length === 5);
     for (const answer of held) answer();
     for (const response of await Promise.all(first)) await response.text();
     // As after the room was replaced: what was open before is dead, though the gateway was not told.
@@ -103,46 +118,43 @@ test.serial(
       t.is(await response.text(), '/v1/catalog');
     }
     t.is(room.connections(), 6);
-    await alone.close();
-    await room.close();
   },
 );
 
 test.serial('a read is sent at most twice', async (t) => {
   const server = await resettingServer(5);
+  t.teardown(() => server.close());
   const alone = await startTestGateway({ dataApiUrls: [server.url] });
+  t.teardown(() => alone.close());
   t.is((await fetch(`${alone.url}/v1/catalog`)).status, 502);
   t.is(server.connections(), 2);
-  await alone.close();
-  await server.close();
 });
 
 test.serial('a write whose connection is reset is never repeated', async (t) => {
   const server = await resettingServer(5);
+  t.teardown(() => server.close());
   const alone = await startTestGateway({ accountsApiUrls: [server.url] });
+  t.teardown(() => alone.close());
   t.is((await fetch(`${alone.url}/auth/signup`, { method: 'POST', body: '{}' })).status, 502);
   t.is(server.connections(), 1);
-  await alone.close();
-  await server.close();
 });
 
 test.serial('calls take turns over the instances of a room, and pass by one that is away', async (t) => {
-  const [one, two] = [await startUpstream('data-api'), await startUpstream('data-api')];
-  const several = await startTestGateway({ dataApiUrls: [one.url, await closedPort(), two.url] });
+  const [one, two] = [await startRecordingUpstream('data-api'), await startRecordingUpstream('data-api')];
+  t.teardown(() => Promise.all([one.close(), two.close()]));
+  const several = await startTestGateway({ accounts, dataApiUrls: [one.url, await closedPort(), two.url] });
+  t.teardown(() => several.close());
   for (let i = 0; i < 20; i += 1) t.is((await fetch(`${several.url}/v1/catalog`)).status, 200);
   t.is(one.received.length + two.received.length, 20);
   t.true(one.received.length >= 5 && two.received.length >= 5);
   t.is((await fetch(`${several.url}/readyz`)).status, 200);
-  await several.close();
-  await one.close();
-  await two.close();
 });
 
 test.serial('when the client leaves, the request to the room is given up', async (t) => {
   const left = new AbortController();
   dataApi.answer = () => left.abort();
   await t.throwsAsync(fetch(`${gateway.url}/v1/series/A`, { headers, signal: left.signal }));
-  await dataApi.received.at(-1)?.cut;
+  await lastIsCut();
   t.pass();
 });
 
@@ -152,7 +164,7 @@ test.serial('when the client leaves in the middle of an answer, the room is told
   socket.once('data', () => socket.destroy());
   socket.write(`GET /v1/series/A HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
   await new Promise((resolve) => socket.once('close', resolve));
-  await dataApi.received.at(-1)?.cut;
+  await lastIsCut();
   t.pass();
 });
 

@@ -1,11 +1,18 @@
 import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
+import { mintApiKey } from '../../kernel/api-key.ts';
+import { within } from '../until.ts';
 import { exchange, lines, openSocket, parseAnswers, type RawAnswer } from './raw.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
-const gateway = await startTestGateway();
-const { key } = gateway.accounts.addAccount();
-test.after.always(() => gateway.close());
+// No call here gets so far that accounts-api would be asked about its key.
+const accountsApi = await startRecordingUpstream('accounts-api');
+const gateway = await startTestGateway({ accountsApiUrls: [accountsApi.url] });
+const key = mintApiKey();
+test.after.always(async () => {
+  await gateway.close();
+  await accountsApi.close();
+});
 
 const smuggled = lines('GET /internal/stolen HTTP/1.1', 'Host: a');
 const chunked = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`;
@@ -82,7 +89,7 @@ const attacks: Record<string, string> = {
 
 for (const [name, bytes] of Object.entries(attacks)) {
   test.serial(`${name} is refused, and no part of it reaches a room`, async (t) => {
-    const before = gateway.dataApi.received.length + gateway.accounts.upstream.received.length;
+    const before = gateway.dataApi.received.length + accountsApi.received.length;
     const answers = await exchange(gateway.url, bytes);
     t.deepEqual(
       answers.map(({ status }) => status),
@@ -93,7 +100,7 @@ for (const [name, bytes] of Object.entries(attacks)) {
     }
     t.regex(answers[0]?.headers ?? '', /connection: close/i);
     if (!bytes.startsWith('HEAD')) bearsItsId(t, answers[0]);
-    t.is(gateway.dataApi.received.length + gateway.accounts.upstream.received.length, before);
+    t.is(gateway.dataApi.received.length + accountsApi.received.length, before);
   });
 }
 
@@ -114,9 +121,9 @@ for (const [name, headers] of Object.entries({
       socket.on('data', (chunk: Buffer) => chunks.push(chunk));
       const upgrade = lines('GET /v1/catalog HTTP/1.1', 'Host: a', ...headers);
       socket.write(upgrade + lines('GET /internal/stolen HTTP/1.1', 'Host: a')); // no client sends both at once
-      await once(socket, 'data');
+      await within('the first answer', once(socket, 'data'));
       socket.write(lines('GET /v1/plans HTTP/1.1', 'Host: a', 'Connection: close'));
-      await once(socket, 'close');
+      await within('the end of the connection', once(socket, 'close'));
       t.deepEqual(
         parseAnswers(Buffer.concat(chunks).toString()).map(({ status }) => status),
         [200, 200],
@@ -171,14 +178,14 @@ test.serial('an honest chunked body reaches the room whole, with its length', as
   );
   const [answer] = await exchange(gateway.url, head + body);
   t.is(answer?.status, 200);
-  const received = gateway.accounts.upstream.received.at(-1);
+  const received = accountsApi.received.at(-1);
   t.is(received?.body, '{"a":1}');
   t.is(received?.headers['content-length'], '7');
   t.is(received?.headers['transfer-encoding'], undefined);
 });
 
 test.serial('a body beyond 64 KB is refused, told or streamed, and does not reach a room', async (t) => {
-  const before = gateway.accounts.upstream.received.length;
+  const before = accountsApi.received.length;
   const told = await fetch(`${gateway.url}/auth/login`, { method: 'POST', body: 'x'.repeat(64 * 1024 + 1) });
   t.is(told.status, 413);
   const streamed = await fetch(`${gateway.url}/auth/login`, {
@@ -188,7 +195,7 @@ test.serial('a body beyond 64 KB is refused, told or streamed, and does not reac
   });
   t.is(streamed.status, 413);
   t.is(((await streamed.json()) as { error: { code: string } }).error.code, 'payload_too_large');
-  t.is(gateway.accounts.upstream.received.length, before);
+  t.is(accountsApi.received.length, before);
 });
 
 test.serial('headers beyond the limit are answered 431 as an envelope', async (t) => {

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import test from 'ava';
 import { mintApiKey } from '../../kernel/api-key.ts';
 import { head, plain, startRawRoom, type RawRequest } from './raw-room.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { startTestGateway } from './recording-upstream.ts';
 
 const [dataRoom, accountsRoom] = [await startRawRoom(), await startRawRoom()];
 const gateway = await startTestGateway({

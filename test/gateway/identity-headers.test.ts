@@ -1,12 +1,17 @@
 import test from 'ava';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
+import { startAccountsRoom } from '../accounts-room.ts';
 import { testIdentitySecret } from '../harness.ts';
 import { exchange, lines } from './raw.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { noon, startTestGateway } from './recording-upstream.ts';
 
-const gateway = await startTestGateway();
-const { account, key } = gateway.accounts.addAccount();
-test.after.always(() => gateway.close());
+const accounts = await startAccountsRoom(noon);
+const gateway = await startTestGateway({ accounts });
+const { accountId, key } = await accounts.newClient('enterprise');
+test.after.always(async () => {
+  await gateway.close();
+  await accounts.close();
+});
 
 // The strongest forgery: a token that the rooms would accept.
 const forged = createSealer(
@@ -45,7 +50,7 @@ for (const name of spellings) {
       const [answer] = await callWith([...padding(count), `${name}: ${forged}`]);
       t.is(answer?.status, 200);
       const received = gateway.dataApi.received.at(-1);
-      t.is(received?.identity?.accountId, account.id);
+      t.is(received?.identity?.accountId, accountId);
       t.deepEqual(
         received?.headerNames.filter((header) => /almanac/i.test(header)),
         [identityHeader],
@@ -71,7 +76,7 @@ test.serial(
     ]);
     t.is(answer?.status, 200);
     const received = gateway.dataApi.received.at(-1);
-    t.is(received?.identity?.accountId, account.id);
+    t.is(received?.identity?.accountId, accountId);
     t.deepEqual(
       received?.headerNames.filter((header) => /almanac/i.test(header)),
       [identityHeader],
@@ -95,7 +100,7 @@ test.serial('naming the identity header in Connection does not remove it', async
     ),
   );
   t.is(answer?.status, 200);
-  t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, account.id);
+  t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, accountId);
 });
 
 test.serial('what a client says of its own address and request id is not passed on', async (t) => {

@@ -1,12 +1,17 @@
 import test from 'ava';
 import { identityHeader } from '../../kernel/identity.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { startAccountsRoom } from '../accounts-room.ts';
+import { noon, startTestGateway } from './recording-upstream.ts';
 
-const gateway = await startTestGateway();
-test.after.always(() => gateway.close());
+const accounts = await startAccountsRoom(noon);
+const gateway = await startTestGateway({ accounts });
+test.after.always(async () => {
+  await gateway.close();
+  await accounts.close();
+});
 
 test('a keyed call reaches data-api with the sealed identity of its account', async (t) => {
-  const { account, key } = gateway.accounts.addAccount({ plan: 'pro' });
+  const { accountId, key } = await accounts.newClient('pro');
   const response = await fetch(`${gateway.url}/v1/series/CPI.PK?from=2024`, {
     headers: { 'x-api-key': key },
   });
@@ -14,7 +19,7 @@ test('a keyed call reaches data-api with the sealed identity of its account', as
   t.deepEqual(await response.json(), { success: true });
   const received = gateway.dataApi.received.at(-1);
   t.is(received?.url, '/v1/series/CPI.PK?from=2024');
-  t.is(received?.identity?.accountId, account.id);
+  t.is(received?.identity?.accountId, accountId);
   t.deepEqual(received?.identity?.features, ['vintages', 'bulk', 'webhooks']);
   t.truthy(received?.headers[identityHeader]);
   t.is(received?.headers['x-api-key'], undefined);

@@ -4,15 +4,15 @@ import test from 'ava';
 import pg from 'pg';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
 import { start, type RunningGateway } from '../../gateway/main.ts';
-import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
 import { createLog } from '../../kernel/log.ts';
+import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
 import { silentLog } from '../harness.ts';
 import { startProxy, type Proxy } from '../proxy.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
 import { projectPlans, unhurried } from '../rooms.ts';
 import { until } from '../until.ts';
 import { scriptsRun, untilOneQuestion } from './questions.ts';
-import { plainOptions, startUpstream, type Upstream } from './stand-ins.ts';
+import { plainOptions, startRecordingUpstream, type Upstream } from './recording-upstream.ts';
 
 let redis: PrivateRedis;
 let room: AccountsRoom;
@@ -23,7 +23,7 @@ let toAccounts: Proxy;
 test.before(async () => {
   redis = await startRedis();
   room = await startAccountsRoom('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: redis.url });
-  dataApi = await startUpstream('data-api');
+  dataApi = await startRecordingUpstream('data-api');
   toRedis = await startProxy(redis.port);
   toAccounts = await startProxy(Number(new URL(room.url).port));
 });

@@ -1,8 +1,12 @@
 // What a client is told of its limits, in the syntax of draft-ietf-httpapi-ratelimit-headers-11 (structured fields), and whose
 // limit a public call counts against.
 import test, { type ExecutionContext } from 'ava';
+import { startAccountsRoom } from '../accounts-room.ts';
 import { projectPlans, unhurried } from '../rooms.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { noon, startTestGateway } from './recording-upstream.ts';
+
+const accounts = await startAccountsRoom(noon);
+test.after.always(() => accounts.close());
 
 /** A list of strings with whole-number parameters: all that RFC 9651 allows in these two fields. */
 function parseList(t: ExecutionContext, field: string | null): Map<string, Record<string, number>> {
@@ -24,10 +28,13 @@ function parseList(t: ExecutionContext, field: string | null): Map<string, Recor
 }
 
 test('a keyed answer tells of the second and the month: quota and window, what is left and for how long', async (t) => {
-  const gateway = await startTestGateway({ plans: unhurried(projectPlans()) });
+  const gateway = await startTestGateway({ accounts, plans: unhurried(projectPlans()) });
   t.teardown(() => gateway.close());
-  const { key } = gateway.accounts.addAccount({ plan: 'free', limit: 1000, used: 400 });
-  const { status, headers } = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+  const client = await accounts.newClient('free');
+  await accounts.take(client, 400);
+  const { status, headers } = await fetch(`${gateway.url}/v1/series/A`, {
+    headers: { 'x-api-key': client.key },
+  });
   t.is(status, 200);
   const policies = parseList(t, headers.get('ratelimit-policy'));
   const limits = parseList(t, headers.get('ratelimit'));
@@ -44,9 +51,9 @@ test('a keyed answer tells of the second and the month: quota and window, what i
 });
 
 test('an account without a monthly limit is told of the second only', async (t) => {
-  const gateway = await startTestGateway();
+  const gateway = await startTestGateway({ accounts });
   t.teardown(() => gateway.close());
-  const { key } = gateway.accounts.addAccount({ plan: 'enterprise', limit: null });
+  const { key } = await accounts.newClient('enterprise');
   const { headers } = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
   t.deepEqual([...parseList(t, headers.get('ratelimit-policy')).keys()], ['second']);
   t.is(headers.get('x-quota-limit'), 'unlimited');
@@ -54,10 +61,11 @@ test('an account without a monthly limit is told of the second only', async (t) 
 });
 
 test('402 says to come back when the month begins, 429 within the second, and neither earlier than its t', async (t) => {
-  const gateway = await startTestGateway();
+  const gateway = await startTestGateway({ accounts });
   t.teardown(() => gateway.close());
-  const { key } = gateway.accounts.addAccount({ plan: 'free', limit: 0 });
-  const get = () => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
+  const client = await accounts.newClient('free');
+  await accounts.take(client, 1000);
+  const get = () => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': client.key } });
   const answers = await Promise.all(Array.from({ length: 40 }, get));
   const used = answers.find(({ status }) => status === 402);
   t.is(used?.headers.get('retry-after'), String(10.5 * 86_400));

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { parseMap } from '../../gateway/map.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { startTestGateway } from './recording-upstream.ts';
 
 const text = readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), 'utf8');
 

@@ -2,8 +2,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { projectRoot } from '../../kernel/settings.ts';
+import { startAccountsRoom } from '../accounts-room.ts';
+import { until } from '../until.ts';
 import { exchange } from './raw.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { noon, startTestGateway } from './recording-upstream.ts';
+
+const accounts = await startAccountsRoom(noon);
+test.after.always(() => accounts.close());
 
 const metrics = { host: '127.0.0.1', port: 0 };
 
@@ -37,15 +42,20 @@ async function scrape(t: ExecutionContext, url: string | undefined): Promise<Map
 
 /** Resolves once the calls have ended for the gateway too, which is after their answers have reached the client. */
 async function allEnded(t: ExecutionContext, url: string | undefined): Promise<Map<string, number>> {
-  for (;;) {
-    const samples = await scrape(t, url);
-    if (samples.get('almanac_gateway_requests_under_way') === 0) return samples;
-  }
+  let samples = new Map<string, number>();
+  await until('all calls have ended', async () => {
+    samples = await scrape(t, url);
+    return samples.get('almanac_gateway_requests_under_way') === 0;
+  });
+  return samples;
 }
 
 test('requests are counted by group and class of status, refusals by their code, and no label tells of a client', async (t) => {
-  const gateway = await startTestGateway({ metrics });
-  const { key, account } = gateway.accounts.addAccount({ plan: 'free', limit: 2 });
+  const gateway = await startTestGateway({ accounts, metrics });
+  t.teardown(() => gateway.close());
+  const client = await accounts.newClient('free');
+  await accounts.take(client, 998); // two are left
+  const { accountId, key } = client;
   const get = (path: string, apiKey = key) => fetch(gateway.url + path, { headers: { 'x-api-key': apiKey } });
   t.is((await get('/v1/series/SECRET.SERIES')).status, 200);
   t.is((await get('/v1/funds/1/nav')).status, 200);
@@ -85,7 +95,7 @@ test('requests are counted by group and class of status, refusals by their code,
   t.true((samples.get('almanac_gateway_stage_seconds_total{stage="upstream"}') ?? 0) > 0);
 
   const text = await (await fetch(`${metricsUrl}/metrics`)).text();
-  for (const secret of [key, account.id, 'SECRET.SERIES', 'nowhere']) t.false(text.includes(secret), secret);
+  for (const secret of [key, accountId, 'SECRET.SERIES', 'nowhere']) t.false(text.includes(secret), secret);
   t.is((await fetch(`${metricsUrl}/anything`)).status, 404);
   await gateway.close();
   await t.throwsAsync(fetch(`${metricsUrl}/metrics`), undefined, 'it ends with the gateway');
@@ -93,12 +103,14 @@ test('requests are counted by group and class of status, refusals by their code,
 
 test('a room that is away and Redis that is away are seen', async (t) => {
   const gateway = await startTestGateway({
+    accounts,
     metrics,
     dataApiUrls: ['http://127.0.0.1:1'],
     redisUrl: 'redis://127.0.0.1:1',
   });
+  t.teardown(() => gateway.close());
   const { metricsUrl } = gateway.gateway;
-  const { key } = gateway.accounts.addAccount();
+  const { key } = await accounts.newClient('enterprise');
   const up = (room: string, url: string) => `almanac_gateway_upstream_up{room="${room}",url="${url}"}`;
   const before = await scrape(t, metricsUrl);
   t.is(before.get(up('data-api', 'http://127.0.0.1:1')), 1);
@@ -108,14 +120,14 @@ test('a room that is away and Redis that is away are seen', async (t) => {
   t.is(response.status, 502);
   const after = await allEnded(t, metricsUrl);
   t.is(after.get(up('data-api', 'http://127.0.0.1:1')), 0);
-  t.is(after.get(up('accounts-api', gateway.accounts.upstream.url)), 1);
+  t.is(after.get(up('accounts-api', accounts.url)), 1);
   t.is(after.get('almanac_gateway_failures_total{code="upstream_error"}'), 1);
-  await gateway.close();
 });
 
 test('a client that leaves before its answer is counted as such, not as answered', async (t) => {
-  const gateway = await startTestGateway({ metrics });
-  const { key } = gateway.accounts.addAccount();
+  const gateway = await startTestGateway({ accounts, metrics });
+  t.teardown(() => gateway.close());
+  const { key } = await accounts.newClient('enterprise');
   const left = new AbortController();
   gateway.dataApi.answer = () => left.abort();
   await t.throwsAsync(
@@ -124,11 +136,11 @@ test('a client that leaves before its answer is counted as such, not as answered
   const samples = await allEnded(t, gateway.gateway.metricsUrl);
   t.is(samples.get('almanac_gateway_requests_cut_off_total'), 1);
   t.is(samples.get('almanac_gateway_requests_total{group="series",status="4xx"}'), 1);
-  await gateway.close();
 });
 
 test('the figures of the process are there, and the loop of an idle one does not lag', async (t) => {
   const gateway = await startTestGateway({ metrics });
+  t.teardown(() => gateway.close());
   const samples = await scrape(t, gateway.gateway.metricsUrl);
   for (const name of [
     'nodejs_heap_size_used_bytes',
@@ -138,7 +150,6 @@ test('the figures of the process are there, and the loop of an idle one does not
     t.true((samples.get(name) ?? 0) > 0, name);
   }
   t.true((samples.get('nodejs_eventloop_lag_mean_seconds') ?? Number.NaN) >= 0);
-  await gateway.close();
 });
 
 test('docs/operations.md lists every metric and no other', async (t) => {

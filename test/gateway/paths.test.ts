@@ -1,13 +1,20 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { isNormalPath, takeKeys } from '../../gateway/policies/path-check.ts';
+import { startAccountsRoom } from '../accounts-room.ts';
 import { exchange, lines } from './raw.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
-const gateway = await startTestGateway();
-const { key } = gateway.accounts.addAccount({ plan: 'free' });
-const { key: plainKey } = gateway.accounts.addAccount();
-test.after.always(() => gateway.close());
+const accounts = await startAccountsRoom(noon);
+const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
+const gateway = await startTestGateway({ accounts, accountsApiUrls: [accountsApi.url] });
+const { key } = await accounts.newClient('free');
+const { key: plainKey } = await accounts.newClient('enterprise');
+test.after.always(async () => {
+  await gateway.close();
+  await accountsApi.close();
+  await accounts.close();
+});
 
 const tricks = [
   '/v1/series/../keys',
@@ -94,13 +101,13 @@ const unmapped = [
 
 for (const path of unmapped) {
   test.serial(`${path} is not found and reaches no room`, async (t) => {
-    const before = gateway.dataApi.received.length + gateway.accounts.upstream.received.length;
+    const before = gateway.dataApi.received.length + accountsApi.received.length;
     for (const method of ['GET', 'POST']) {
       const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': key } });
       t.is(response.status, 404);
       t.is(((await response.json()) as { error: { code: string } }).error.code, 'not_found');
     }
-    t.is(gateway.dataApi.received.length + gateway.accounts.upstream.received.length, before);
+    t.is(gateway.dataApi.received.length + accountsApi.received.length, before);
   });
 }
 

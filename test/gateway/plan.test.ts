@@ -1,8 +1,14 @@
 import test from 'ava';
-import { startTestGateway } from './stand-ins.ts';
+import { startAccountsRoom, sumOf } from '../accounts-room.ts';
+import { until } from '../until.ts';
+import { noon, startTestGateway } from './recording-upstream.ts';
 
-const gateway = await startTestGateway();
-test.after.always(() => gateway.close());
+const accounts = await startAccountsRoom(noon);
+const gateway = await startTestGateway({ accounts });
+test.after.always(async () => {
+  await gateway.close();
+  await accounts.close();
+});
 
 const vintageCalls = [
   '/v1/series/A?vintage=2024-01-01',
@@ -15,7 +21,8 @@ const vintageCalls = [
 
 test('vintages need the Pro plan: 403 names it, costs nothing and asks no room', async (t) => {
   for (const plan of ['free', 'starter']) {
-    const { account, key } = gateway.accounts.addAccount({ plan, limit: 1000 });
+    const client = await accounts.newClient(plan);
+    const { accountId, key } = client;
     for (const path of vintageCalls) {
       const response = await fetch(gateway.url + path, { headers: { 'x-api-key': key } });
       t.is(response.status, 403, path);
@@ -23,30 +30,37 @@ test('vintages need the Pro plan: 403 names it, costs nothing and asks no room',
       t.is(error.code, 'plan_required');
       t.regex(error.message, /\bPro\b/);
     }
-    t.is(account.used, 0);
-    t.false(gateway.dataApi.received.some(({ identity }) => identity?.accountId === account.id));
+    await until('the calls are settled', async () => {
+      return sumOf(await accounts.ledger(client)).calls === vintageCalls.length;
+    });
+    t.is(await accounts.used(client), 0);
+    t.false(gateway.dataApi.received.some(({ identity }) => identity?.accountId === accountId));
   }
 });
 
 test('the Pro plan reads vintages', async (t) => {
-  const { key } = gateway.accounts.addAccount({ plan: 'pro' });
+  const { key } = await accounts.newClient('pro');
   for (const path of vintageCalls) {
     t.is((await fetch(gateway.url + path, { headers: { 'x-api-key': key } })).status, 200, path);
   }
 });
 
 test('an inactive subscription is 402 on data and may still see its account and pay', async (t) => {
-  const { account, key } = gateway.accounts.addAccount({ plan: 'pro', active: false });
+  const client = await accounts.newClient('pro');
+  const { accountId, key } = client;
+  await accounts.deps.db.accounts.update({ subscriptionState: 'inactive' }, { where: { id: accountId } });
   const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
   t.is(response.status, 402);
   t.is(((await response.json()) as { error: { code: string } }).error.code, 'subscription_inactive');
-  t.is(account.used, 0);
+  await until('the call is settled', async () => sumOf(await accounts.ledger(client)).calls === 1);
+  t.is(await accounts.used(client), 0);
   t.is((await fetch(`${gateway.url}/v1/account`, { headers: { 'x-api-key': key } })).status, 200);
-  t.is((await fetch(`${gateway.url}/v1/billing/portal`, { headers: { 'x-api-key': key } })).status, 200);
+  t.not((await fetch(`${gateway.url}/v1/billing/portal`, { headers: { 'x-api-key': key } })).status, 402);
 });
 
 test('a plan that was taken out of the file leaves its accounts with the free one', async (t) => {
-  const { key } = gateway.accounts.addAccount({ plan: 'gone' });
+  const { accountId, key } = await accounts.newClient('pro');
+  await accounts.deps.db.accounts.update({ plan: 'gone' }, { where: { id: accountId } });
   t.is((await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).status, 200);
   t.is(gateway.dataApi.received.at(-1)?.identity?.plan, 'free');
 });

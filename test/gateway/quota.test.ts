@@ -1,23 +1,37 @@
 import test from 'ava';
 import { callsOf } from '../../gateway/policies/quota.ts';
-import { startTestGateway, type Upstream } from './stand-ins.ts';
+import { startAccountsRoom, sumOf, type Client } from '../accounts-room.ts';
+import { projectPlans, unhurried } from '../rooms.ts';
+import { until } from '../until.ts';
+import { noon, startTestGateway, type Upstream } from './recording-upstream.ts';
 
-const gateway = await startTestGateway();
-const { dataApi, accounts } = gateway;
+const accounts = await startAccountsRoom(noon);
+const gateway = await startTestGateway({ accounts });
+const { dataApi } = gateway;
 const plainAnswer = dataApi.answer;
 test.beforeEach(() => void (dataApi.answer = plainAnswer));
-test.after.always(() => gateway.close());
+test.after.always(async () => {
+  await gateway.close();
+  await accounts.close();
+});
 
 const get = (path: string, key: string, init: RequestInit = {}) =>
   fetch(gateway.url + path, { ...init, headers: { 'x-api-key': key } });
 
-/** Waits until what is journalled has been handed over. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+/** The free plan's calls a month. */
+const limit = 1000;
+
+/** A client of the free plan with so many calls left this month. */
+async function clientWithLeft(left: number): Promise<Client & { key: string }> {
+  const client = await accounts.newClient('free');
+  if (left < limit) await accounts.take(client, limit - left);
+  return client;
 }
 
-const usageOf = (id: string) => accounts.settled.usage.filter(({ account_id }) => account_id === id);
-const sumOf = (id: string, of: 'calls' | 'billed') => usageOf(id).reduce((sum, row) => sum + row[of], 0);
+/** Resolves when so many calls of the client are settled; what was not served of them is handed back together with that. */
+async function settled(client: Client, calls: number): Promise<void> {
+  await until(`${calls} calls are settled`, async () => sumOf(await accounts.ledger(client)).calls >= calls);
+}
 
 const answerWith =
   (status: number): Upstream['answer'] =>
@@ -27,18 +41,23 @@ const answerWith =
       .end(status === 304 ? undefined : '{}');
 
 test.serial('of 200 calls at once with 100 left, exactly 100 are served', async (t) => {
-  const { account, key } = accounts.addAccount({ limit: 100 });
-  const responses = await Promise.all(Array.from({ length: 200 }, () => get('/v1/series/A', key)));
+  const unlimitedRate = await startTestGateway({ accounts, plans: unhurried(projectPlans()) });
+  t.teardown(() => unlimitedRate.close());
+  const client = await clientWithLeft(100);
+  const headers = { 'x-api-key': client.key };
+  const responses = await Promise.all(
+    Array.from({ length: 200 }, () => fetch(`${unlimitedRate.url}/v1/series/A`, { headers })),
+  );
   t.is(responses.filter(({ status }) => status === 200).length, 100);
   t.is(responses.filter(({ status }) => status === 402).length, 100);
-  t.is(account.used, 100);
-  t.is(dataApi.received.filter(({ identity }) => identity?.accountId === account.id).length, 100);
-  await until(() => sumOf(account.id, 'calls') === 200);
-  t.is(sumOf(account.id, 'billed'), 100);
+  t.is(unlimitedRate.dataApi.received.length, 100);
+  await unlimitedRate.close();
+  t.is(await accounts.used(client), limit);
+  t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 200, billed: 100 });
 });
 
 test.serial('a call beyond the quota is 402, saying when it starts anew and how to get more', async (t) => {
-  const { key } = accounts.addAccount({ limit: 10, used: 10 });
+  const { key } = await clientWithLeft(0);
   const response = await get('/v1/series/A', key);
   t.is(response.status, 402);
   const { error } = (await response.json()) as { error: { code: string; message: string } };
@@ -50,7 +69,7 @@ test.serial('a call beyond the quota is 402, saying when it starts anew and how 
 });
 
 test.serial('a served call says what is left of the second and of the month', async (t) => {
-  const { key } = accounts.addAccount({ plan: 'free', limit: 1000, used: 10 });
+  const { key } = await clientWithLeft(990);
   const { headers } = await get('/v1/series/A', key);
   t.is(headers.get('x-quota-limit'), '1000');
   t.is(headers.get('x-quota-remaining'), '989');
@@ -60,90 +79,96 @@ test.serial('a served call says what is left of the second and of the month', as
 });
 
 test.serial('an unlimited plan has no month policy, and its calls are still counted', async (t) => {
-  const { account, key } = accounts.addAccount({ limit: null });
-  const { headers } = await get('/v1/series/A', key);
+  const client = await accounts.newClient('enterprise');
+  const { headers } = await get('/v1/series/A', client.key);
   t.is(headers.get('x-quota-limit'), 'unlimited');
   t.is(headers.get('x-quota-remaining'), null);
   t.is(headers.get('ratelimit-policy'), '"second";q=200;w=1');
-  await until(() => sumOf(account.id, 'billed') === 1);
-  t.is(account.used, 1);
+  await settled(client, 1);
+  t.is(await accounts.used(client), 1);
 });
 
 for (const status of [200, 204, 304]) {
   test.serial(`a call answered ${status} is billed`, async (t) => {
-    const { account, key } = accounts.addAccount({ limit: 10 });
+    const client = await accounts.newClient('free');
     dataApi.answer = answerWith(status);
-    t.is((await get('/v1/series/A', key)).status, status);
-    await until(() => usageOf(account.id).length === 1);
-    t.is(account.used, 1);
-    t.is(sumOf(account.id, 'billed'), 1);
+    t.is((await get('/v1/series/A', client.key)).status, status);
+    await settled(client, 1);
+    t.is(await accounts.used(client), 1);
+    t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 1, billed: 1 });
   });
 }
 
 for (const status of [400, 404, 406, 500, 503]) {
   test.serial(`a call answered ${status} costs nothing and is still in the usage`, async (t) => {
-    const { account, key } = accounts.addAccount({ limit: 10 });
+    const client = await accounts.newClient('free');
     dataApi.answer = answerWith(status);
-    t.is((await get('/v1/funds/A', key)).status, status);
-    await until(() => usageOf(account.id).length === 1);
-    t.is(account.used, 0);
-    t.like(usageOf(account.id), [
+    t.is((await get('/v1/funds/A', client.key)).status, status);
+    await settled(client, 1);
+    t.is(await accounts.used(client), 0);
+    t.deepEqual(await accounts.ledger(client), [
       { endpoint: 'funds', status_class: Math.floor(status / 100), calls: 1, billed: 0 },
     ]);
   });
 }
 
 test.serial('a call whose client leaves before the answer costs nothing', async (t) => {
-  const { account, key } = accounts.addAccount({ limit: 10 });
+  const client = await accounts.newClient('free');
   const left = new AbortController();
   dataApi.answer = () => left.abort();
-  await t.throwsAsync(get('/v1/series/A', key, { signal: left.signal }));
-  await until(() => usageOf(account.id).length === 1);
-  t.is(account.used, 0);
+  await t.throwsAsync(get('/v1/series/A', client.key, { signal: left.signal }));
+  await settled(client, 1);
+  t.is(await accounts.used(client), 0);
 });
 
 test.serial('an answer that is cut off in the middle costs nothing', async (t) => {
-  const { account, key } = accounts.addAccount({ limit: 10 });
+  const client = await accounts.newClient('free');
   dataApi.answer = (_request, response) => {
     response.writeHead(200, { 'content-length': 100 });
     response.write('half', () => response.destroy());
   };
-  await t.throwsAsync(async () => (await get('/v1/series/A', key)).text());
-  await until(() => usageOf(account.id).length === 1);
-  t.is(account.used, 0);
+  await t.throwsAsync(async () => (await get('/v1/series/A', client.key)).text());
+  await settled(client, 1);
+  t.is(await accounts.used(client), 0);
 });
 
 test.serial('calls that the gateway refuses cost nothing', async (t) => {
-  const { account, key } = accounts.addAccount({ plan: 'free', limit: 1000 });
+  const client = await accounts.newClient('free');
+  const { key } = client;
   t.is((await get('/v1/series/A?vintage=2024-01-01', key)).status, 403);
   const burst = await Promise.all(Array.from({ length: 20 }, () => get('/v1/series/A', key)));
   const served = burst.filter(({ status }) => status === 200).length;
   t.true(burst.some(({ status }) => status === 429));
-  await until(() => sumOf(account.id, 'calls') === 21);
-  t.is(account.used, served);
+  await settled(client, 21);
+  t.is(await accounts.used(client), served);
 });
 
 test.serial('account and public addresses are free', async (t) => {
-  const { account, key } = accounts.addAccount({ limit: 10 });
+  const client = await accounts.newClient('free');
   for (const path of ['/v1/usage', '/v1/keys', '/v1/catalog', '/v1/plans']) {
-    t.is((await get(path, key)).status, 200);
+    t.is((await get(path, client.key)).status, 200);
   }
-  t.is(account.used, 0);
+  t.is((await get('/v1/series/A', client.key)).status, 200);
+  await settled(client, 1);
+  t.is(await accounts.used(client), 1);
+  t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 1, billed: 1 });
 });
 
 test.serial('a list of series counts as one call a series, all of them or none', async (t) => {
-  const { account, key } = accounts.addAccount({ limit: 5 });
+  const client = await clientWithLeft(5);
+  const { key } = client;
   t.is((await get('/v1/series?ids=A,B,C', key)).status, 200);
-  t.is(account.used, 3);
+  t.is(await accounts.used(client), limit - 2);
   const refused = await get('/v1/series?ids=A,B,C', key);
   t.is(refused.status, 402);
   t.regex(
     ((await refused.json()) as { error: { message: string } }).error.message,
     /counts as 3 calls and 2 are left/,
   );
-  await until(() => account.used === 3);
+  await settled(client, 3 + 1); // a refused list counts once
+  t.is(await accounts.used(client), limit - 2);
   t.is((await get('/v1/series?ids=A,B', key)).status, 200);
-  t.is(account.used, 5);
+  t.is(await accounts.used(client), limit);
 });
 
 test('a list counts at most as many calls as a list may hold', (t) => {

@@ -1,9 +1,14 @@
 import test, { type ExecutionContext } from 'ava';
 import { createLimits, type Limits } from '../../gateway/limits.ts';
 import { openRedis } from '../../kernel/redis.ts';
+import { startAccountsRoom } from '../accounts-room.ts';
 import { silentLog, testRedisUrl } from '../harness.ts';
-import { startRedis } from '../redis.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { startRedis, type PrivateRedis } from '../redis.ts';
+import { until } from '../until.ts';
+import { noon, startTestGateway } from './recording-upstream.ts';
+
+const accounts = await startAccountsRoom(noon, silentLog, { redisUrl: testRedisUrl() });
+test.after.always(() => accounts.close());
 
 /** A limit that no burst of a test outlasts within its second. */
 const limit = 20;
@@ -24,21 +29,28 @@ function isLimited(t: ExecutionContext, allowed: number): void {
 }
 
 /** A gateway's limits over a connection of its own. */
-async function sharedLimits(url: string): Promise<Limits & { close(): void }> {
+async function sharedLimits(t: ExecutionContext, url: string): Promise<Limits> {
   const redis = openRedis(url, silentLog);
+  t.teardown(() => redis.close());
   await redis.opened();
-  return { ...createLimits(redis), close: () => redis.close() };
+  return createLimits(redis);
+}
+
+/** A Redis of the test's own, which goes with it, stalled or not. */
+async function ownRedis(t: ExecutionContext): Promise<PrivateRedis> {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  return redis;
 }
 
 /** Resolves once the counts are Redis' own: two gateways then share them. */
 async function sharesWith(one: Limits, two: Limits): Promise<void> {
-  for (let i = 0; ; i += 1) {
-    const key = `probe ${crypto.randomUUID()} ${i}`;
+  await until('both count in Redis', async () => {
+    const key = `probe ${crypto.randomUUID()}`;
     await one.take(key, limit);
     const { remaining } = await two.take(key, limit);
-    if (remaining === limit - 2) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+    return remaining === limit - 2;
+  });
 }
 
 test('in one process a burst is limited', async (t) => {
@@ -46,45 +58,36 @@ test('in one process a burst is limited', async (t) => {
 });
 
 test('several gateways share one limit through Redis', async (t) => {
-  const [one, two] = [await sharedLimits(testRedisUrl()), await sharedLimits(testRedisUrl())];
+  const [one, two] = [await sharedLimits(t, testRedisUrl()), await sharedLimits(t, testRedisUrl())];
   await sharesWith(one, two);
   const key = crypto.randomUUID();
   const allowed = await Promise.all([allowedOf(one, key), allowedOf(two, key)]);
   isLimited(t, allowed[0] + allowed[1]);
-  one.close();
-  two.close();
 });
 
 test('while Redis is dead a burst is limited all the same', async (t) => {
-  const redis = await startRedis();
-  const [limits, other] = [await sharedLimits(redis.url), await sharedLimits(redis.url)];
+  const redis = await ownRedis(t);
+  const [limits, other] = [await sharedLimits(t, redis.url), await sharedLimits(t, redis.url)];
   await sharesWith(limits, other);
-  await redis.stop();
+  await redis.kill();
   isLimited(t, await allowedOf(limits, crypto.randomUUID()));
-  limits.close();
-  other.close();
 });
 
 test('while Redis is stalled a burst is limited all the same, and shared again when it goes on', async (t) => {
-  const redis = await startRedis();
-  const [limits, other] = [await sharedLimits(redis.url), await sharedLimits(redis.url)];
+  const redis = await ownRedis(t);
+  const [limits, other] = [await sharedLimits(t, redis.url), await sharedLimits(t, redis.url)];
   await sharesWith(limits, other);
   redis.stall();
   isLimited(t, await allowedOf(limits, crypto.randomUUID()));
   redis.goOn();
   await sharesWith(limits, other);
-  t.pass();
-  limits.close();
-  other.close();
-  await redis.stop();
 });
 
 test('a Redis that was never there limits nobody out', async (t) => {
-  const limits = await sharedLimits('redis://127.0.0.1:1');
+  const limits = await sharedLimits(t, 'redis://127.0.0.1:1');
   const { allowed } = await limits.take('a', limit);
   t.true(allowed);
   isLimited(t, await allowedOf(limits, 'b'));
-  limits.close();
 });
 
 for (const [name, redisUrl] of [
@@ -92,9 +95,10 @@ for (const [name, redisUrl] of [
   ['through Redis', testRedisUrl()],
 ] as const) {
   test(`calls beyond the plan's rate are 429 with Retry-After, ${name}`, async (t) => {
-    const gateway = await startTestGateway({ redisUrl });
-    const { key } = gateway.accounts.addAccount({ plan: 'free' });
-    const other = gateway.accounts.addAccount({ plan: 'free' });
+    const gateway = await startTestGateway({ accounts, redisUrl });
+    t.teardown(() => gateway.close());
+    const { key } = await accounts.newClient('free');
+    const other = await accounts.newClient('free');
     const get = (apiKey: string) => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': apiKey } });
     const responses = await Promise.all(Array.from({ length: 40 }, () => get(key)));
     const [refused = new Response()] = responses.filter(({ status }) => status === 429);
@@ -104,11 +108,16 @@ for (const [name, redisUrl] of [
     t.is(refused.headers.get('ratelimit'), '"second";r=0;t=1');
     t.is(((await refused.json()) as { error: { code: string } }).error.code, 'rate_limited');
     t.is((await get(other.key)).status, 200);
-    await gateway.close();
   });
 
   test(`public and auth addresses are limited by the client's address, ${name}`, async (t) => {
-    const gateway = await startTestGateway({ redisUrl, publicCallsPerSecond: 3, trustedProxyHops: 1 });
+    const gateway = await startTestGateway({
+      accounts,
+      redisUrl,
+      publicCallsPerSecond: 3,
+      trustedProxyHops: 1,
+    });
+    t.teardown(() => gateway.close());
     const client = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:1::`;
     const get = (path: string, host: string, method = 'GET') =>
       fetch(gateway.url + path, { method, headers: { 'x-forwarded-for': `6.6.6.6, ${client}${host}` } });
@@ -125,6 +134,5 @@ for (const [name, redisUrl] of [
       (await fetch(`${gateway.url}/v1/catalog`, { headers: { 'x-forwarded-for': '192.0.2.77' } })).status,
       200,
     );
-    await gateway.close();
   });
 }

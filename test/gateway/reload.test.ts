@@ -8,8 +8,19 @@ import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { openPlans } from '../../kernel/plans.ts';
 import { projectRoot } from '../../kernel/settings.ts';
+import { startAccountsRoom } from '../accounts-room.ts';
 import { projectPlans, unhurried } from '../rooms.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { answerPlainly, noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
+
+const accounts = await startAccountsRoom(noon);
+// It answers clients itself: what they ask of an account is not what is looked at here.
+const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
+accountsApi.answer = answerPlainly;
+const accountsApiUrls = [accountsApi.url];
+test.after.always(async () => {
+  await accountsApi.close();
+  await accounts.close();
+});
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-reload-'));
 cpSync(path.join(projectRoot, 'config'), directory, { recursive: true });
@@ -45,9 +56,9 @@ const wrongMaps: Record<string, [text: string, saying: RegExp]> = {
 test.serial(
   'a wrong map is refused with what is wrong with it, and the one before stays in force',
   async (t) => {
-    const gateway = await startTestGateway({ configDirectory: directory });
+    const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
     t.teardown(() => gateway.close());
-    const { key } = gateway.accounts.addAccount();
+    const { key } = await accounts.newClient('enterprise');
     const status = async (target: string) =>
       (await fetch(gateway.url + target, { headers: { 'x-api-key': key } })).status;
     for (const [name, [text, saying]] of Object.entries(wrongMaps)) {
@@ -64,9 +75,9 @@ test.serial(
 test.serial(
   'a right map is in force once it is put in force, flat pipelines and the engine’s alike',
   async (t) => {
-    const gateway = await startTestGateway({ configDirectory: directory });
+    const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
     t.teardown(() => gateway.close());
-    const { key } = gateway.accounts.addAccount();
+    const { key } = await accounts.newClient('enterprise');
     const status = async (target: string, init: RequestInit = {}) =>
       (await fetch(gateway.url + target, { ...init, headers: { 'x-api-key': key } })).status;
     writeFileSync(
@@ -85,9 +96,9 @@ test.serial(
 );
 
 test.serial('a call under way ends as it began, though its address is gone meanwhile', async (t) => {
-  const gateway = await startTestGateway({ configDirectory: directory });
+  const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
   t.teardown(() => gateway.close());
-  const { key } = gateway.accounts.addAccount();
+  const { key } = await accounts.newClient('enterprise');
   writeFileSync(mapFile, goodMap.replace('      - /v1/trade\n', ''));
   const swap = await gateway.gateway.prepareReload();
   gateway.dataApi.answer = (_request, response) => {
@@ -103,19 +114,19 @@ test.serial(
   'plans follow their file when told to: limits on the next call; a wrong file changes nothing',
   async (t) => {
     const plans = openPlans(plansFile);
-    const gateway = await startTestGateway({ configDirectory: directory, plans });
+    const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory, plans });
     t.teardown(() => gateway.close());
-    const { key } = gateway.accounts.addAccount({ plan: 'free' });
+    const { key } = await accounts.newClient('free');
     const policy = async () =>
       (await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).headers.get(
         'ratelimit-policy',
       );
-    t.is(await policy(), '"second";q=5;w=1');
+    t.is(await policy(), '"second";q=5;w=1, "month";q=1000;w=2592000');
     writeFileSync(plansFile, goodPlans.replace('calls_second: 5,', 'calls_second: 7,'));
     const swap = plans.prepareReload();
-    t.is(await policy(), '"second";q=5;w=1');
+    t.is(await policy(), '"second";q=5;w=1, "month";q=1000;w=2592000');
     swap();
-    t.is(await policy(), '"second";q=7;w=1');
+    t.is(await policy(), '"second";q=7;w=1, "month";q=1000;w=2592000');
     for (const wrong of [
       'plans: [',
       goodPlans.replace('id: free', 'id: gratis'),
@@ -123,7 +134,7 @@ test.serial(
     ]) {
       writeFileSync(plansFile, wrong);
       t.throws(() => plans.prepareReload(), { message: /plans\.yml|flow sequence|YAML/i });
-      t.is(await policy(), '"second";q=7;w=1');
+      t.is(await policy(), '"second";q=7;w=1, "month";q=1000;w=2592000');
     }
   },
 );
@@ -133,9 +144,14 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 test.serial('two hundred reloads under load fail no call and leave nothing behind', async (t) => {
   t.timeout(170_000);
-  const gateway = await startTestGateway({ configDirectory: directory, plans: unhurried(projectPlans()) });
+  const gateway = await startTestGateway({
+    accounts,
+    accountsApiUrls,
+    configDirectory: directory,
+    plans: unhurried(projectPlans()),
+  });
   t.teardown(() => gateway.close());
-  const { key } = gateway.accounts.addAccount();
+  const { key } = await accounts.newClient('enterprise');
   gateway.dataApi.answer = (_request, response) => {
     gateway.dataApi.received.length = 0; // what it keeps for the tests would look like a leak
     response.end('{}');
@@ -146,8 +162,7 @@ test.serial('two hundred reloads under load fail no call and leave nothing behin
     while (load.goesOn) {
       const { status } = await fetch(gateway.url + target, { headers: { 'x-api-key': key } });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      gateway.accounts.upstream.received.length = 0;
-      gateway.accounts.settled.usage.length = 0;
+      accountsApi.received.length = 0;
     }
   });
   const reload = async (times: number) => {

@@ -5,29 +5,30 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { projectRoot } from '../../kernel/settings.ts';
-import { fakeClock } from '../harness.ts';
+import { startAccountsRoom, sumOf } from '../accounts-room.ts';
 import { freePort } from '../instance.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { startAccounts, startUpstream } from './stand-ins.ts';
+import { until } from '../until.ts';
+import { startRecordingUpstream } from './recording-upstream.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-plans-'));
 const plansFile = path.join(directory, 'plans.yml');
 const plans = readFileSync(path.join(projectRoot, 'config/plans.yml'), 'utf8');
 const unhurried = plans.replaceAll(/calls_second: \d+/g, 'calls_second: 100000');
 
-const dataApi = await startUpstream('data-api');
-const accounts = await startAccounts(fakeClock('2026-11-20T12:00:00Z'));
+const dataApi = await startRecordingUpstream('data-api');
+const accounts = await startAccountsRoom(new Date().toISOString());
 const running: GatewayProcess[] = [];
 test.after.always(async () => {
   await Promise.all(running.map((gateway) => gateway.stop('SIGKILL')));
-  await Promise.all([dataApi.close(), accounts.upstream.close()]);
+  await Promise.all([dataApi.close(), accounts.close()]);
   rmSync(directory, { recursive: true });
 });
 
 async function startOne(env: Record<string, string> = {}): Promise<GatewayProcess> {
   const gateway = await startGatewayProcess({
     DATA_API_URL: dataApi.url,
-    ACCOUNTS_API_URL: accounts.upstream.url,
+    ACCOUNTS_API_URL: accounts.url,
     PLANS_FILE: plansFile,
     DRAIN_DELAY_MS: '1500',
     LOG_LEVEL: 'info',
@@ -68,7 +69,7 @@ function call(url: string, agent: Agent, key: string): Promise<{ status: number;
 test.serial('two gateways replaced one by one under load lose no call, and bill each once', async (t) => {
   t.timeout(170_000);
   writeFileSync(plansFile, unhurried);
-  const { account, key } = accounts.addAccount();
+  const client = await accounts.newClient('enterprise');
   const backends: Backend[] = [];
   const watches: Promise<void>[] = [];
   const add = async () => {
@@ -82,14 +83,14 @@ test.serial('two gateways replaced one by one under load lose no call, and bill 
   const load = { goesOn: true };
   let served = 0;
   const failures: string[] = [];
-  const clients = Array.from({ length: 8 }, async (_, client) => {
+  const clients = Array.from({ length: 8 }, async (_, no) => {
     const agent = new Agent({ keepAlive: true });
-    for (let i = client; load.goesOn; i += 1) {
+    for (let i = no; load.goesOn; i += 1) {
       const ready = backends.filter((backend) => backend.ready);
       const backend = ready[i % ready.length];
       if (backend === undefined) throw new Error('No gateway is ready.');
       try {
-        const { status, body } = await call(backend.gateway.url, agent, key);
+        const { status, body } = await call(backend.gateway.url, agent, client.key);
         if (status === 200 && body === '{"success":true}') served += 1;
         else failures.push(`${status} ${body}`);
       } catch (error) {
@@ -112,12 +113,8 @@ test.serial('two gateways replaced one by one under load lose no call, and bill 
   t.deepEqual(codes, [0, 0]);
   await Promise.all(watches);
   // Each handed its usage over before it ended.
-  const rows = accounts.settled.usage.filter(({ account_id }) => account_id === account.id);
-  t.is(
-    rows.reduce((sum, { billed }) => sum + billed, 0),
-    served,
-  );
-  for (const { gateway } of backends) t.false(gateway.output().includes(key));
+  t.is(sumOf(await accounts.ledger(client)).billed, served);
+  for (const { gateway } of backends) t.false(gateway.output().includes(client.key));
 });
 
 test.serial(
@@ -126,17 +123,16 @@ test.serial(
     writeFileSync(plansFile, plans);
     const metricsPort = await freePort();
     const gateway = await startOne({ METRICS_PORT: String(metricsPort) });
-    const { key } = accounts.addAccount({ plan: 'free' });
+    const { key } = await accounts.newClient('free');
     const policy = async () => {
       const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
-      return response.headers.get('ratelimit-policy');
+      return response.headers.get('ratelimit-policy')?.split(', ', 1)[0];
     };
     /** Sends the signal and waits until the log tells how it went. */
     const reload = async (says: string) => {
       const before = gateway.output().split(says).length;
       gateway.process.kill('SIGHUP');
-      while (gateway.output().split(says).length === before)
-        await new Promise((resolve) => setTimeout(resolve, 10));
+      await until(`the log says: ${says}`, () => gateway.output().split(says).length > before);
     };
     t.is(await policy(), '"second";q=5;w=1');
     writeFileSync(plansFile, plans.replace('calls_second: 5,', 'calls_second: 8,'));

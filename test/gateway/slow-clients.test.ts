@@ -1,14 +1,26 @@
 // Clients that are slow on purpose: they are given up with an envelope or a cut, and stop nobody else meanwhile.
 import type { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { startAccountsRoom } from '../accounts-room.ts';
+import { until, within } from '../until.ts';
 import { exchange, lines, openSocket, parseAnswers, type RawAnswer } from './raw.ts';
-import { startTestGateway } from './stand-ins.ts';
+import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
-const impatient = await startTestGateway({ requestWithinMs: 600, upstreamTimeoutMs: 200 });
-const patient = await startTestGateway();
+const accounts = await startAccountsRoom(noon);
+const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
+const accountsApiUrls = [accountsApi.url];
+const impatient = await startTestGateway({
+  accounts,
+  accountsApiUrls,
+  requestWithinMs: 600,
+  upstreamTimeoutMs: 200,
+});
+const patient = await startTestGateway({ accounts, accountsApiUrls });
 test.after.always(async () => {
   await impatient.close();
   await patient.close();
+  await accountsApi.close();
+  await accounts.close();
 });
 
 /** Sends the bytes one by one, as slowly as can be, until the server has had enough. */
@@ -21,8 +33,8 @@ async function drip(url: string, bytes: string): Promise<RawAnswer[]> {
   const timer = setInterval(() => {
     if (sent < bytes.length) socket.write(bytes.slice(sent, (sent += 1)));
   }, 20);
-  await new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  clearInterval(timer);
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  await within('the end of the connection', closed).finally(() => clearInterval(timer));
   return parseAnswers(Buffer.concat(chunks).toString('latin1'));
 }
 
@@ -51,12 +63,14 @@ test('a body that stops coming is given up with an envelope, and reaches no room
   const head = (framing: string) => lines('POST /auth/login HTTP/1.1', 'Host: a', framing);
   isTooLate(t, await exchange(impatient.url, `${head('Content-Length: 500')}{"email":"a`));
   isTooLate(t, await exchange(impatient.url, `${head('Transfer-Encoding: chunked')}4\r\n{"em`));
-  t.is(impatient.accounts.upstream.received.length, 0);
+  t.is(accountsApi.received.length, 0);
 });
 
 test('a client that does not read its answer is cut off, and the room is told', async (t) => {
-  const { key } = impatient.accounts.addAccount();
-  impatient.dataApi.answer = (_request, response) => {
+  const client = await accounts.newClient('enterprise');
+  let isCut = false;
+  impatient.dataApi.answer = ({ cut }, response) => {
+    void cut.then(() => void (isCut = true));
     const more = () => {
       while (!response.destroyed && response.write('x'.repeat(65_536)));
       response.once('drain', more);
@@ -65,23 +79,24 @@ test('a client that does not read its answer is cut off, and the room is told', 
   };
   const socket = openSocket(impatient.url);
   socket.pause();
-  socket.write(lines('GET /v1/series/A HTTP/1.1', 'Host: a', `X-API-Key: ${key}`));
-  while (impatient.dataApi.received.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  await impatient.dataApi.received[0]?.cut;
+  socket.write(lines('GET /v1/series/A HTTP/1.1', 'Host: a', `X-API-Key: ${client.key}`));
+  await until('the call is cut', () => isCut);
   let tail = '';
   socket.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString('latin1')).slice(-5)));
-  await new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve) => {
     socket.once('error', () => resolve());
     socket.once('end', () => resolve());
     socket.resume();
   });
+  await within('the end of the answer', ended);
   t.not(tail, '0\r\n\r\n', 'the answer does not end as if it were whole');
-  while (impatient.accounts.settled.usage.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  t.is(impatient.accounts.settled.usage[0]?.billed, 0);
+  await until('the call is settled', async () => (await accounts.ledger(client)).length === 1);
+  t.like(await accounts.ledger(client), [{ calls: 1, billed: 0 }]);
+  t.is(await accounts.used(client), 0);
 });
 
 test('a thousand connections that dawdle stop no one else', async (t) => {
-  const { key } = patient.accounts.addAccount();
+  const { key } = await accounts.newClient('enterprise');
   const dawdlers = await Promise.all(
     Array.from({ length: 1_000 }, async (_, i): Promise<Socket> => {
       const socket = openSocket(patient.url);
@@ -102,7 +117,7 @@ test('a thousand connections that dawdle stop no one else', async (t) => {
     t.is(response.status, 200);
     t.is(await response.text(), '{"success":true}');
   }
-  t.is(patient.accounts.upstream.received.length, 0);
+  t.is(accountsApi.received.length, 0);
   for (const socket of dawdlers) {
     t.false(socket.destroyed);
     socket.destroy();

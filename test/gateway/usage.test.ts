@@ -7,7 +7,7 @@ import { start, type GatewayOptions } from '../../gateway/main.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { dataOf, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
-import { plainOptions, startUpstream, type Upstream } from './stand-ins.ts';
+import { plainOptions, startRecordingUpstream, type Upstream } from './recording-upstream.ts';
 
 const runs = Number(process.env['MODEL_RUNS'] ?? 6);
 const planned = loadPlans('config/plans.yml');
@@ -22,7 +22,7 @@ const held = new EventEmitter().setMaxListeners(0);
 test.before(async () => {
   room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
   redis = await startRedis();
-  dataApi = await startUpstream('data-api');
+  dataApi = await startRecordingUpstream('data-api');
   dataApi.answer = ({ url }, response) => {
     const what = /[?&]do=(\w+)/.exec(url)?.[1];
     if (what === 'leave') {

@@ -1,0 +1,156 @@
+// The gateway under test, and a small HTTP server that records what reaches it: in data-api's place, where a test looks at what
+// the gateway sends on or needs an answer that data-api would not give; before accounts-api, where it looks at what gets there.
+// Keys, plans, quota and usage are accounts-api's own always (`startAccountsRoom`).
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { start, type GatewayOptions, type RunningGateway } from '../../gateway/main.ts';
+import { closeServer, listen } from '../../kernel/http.ts';
+import { createOpener, identityHeader, type Identity, type Room } from '../../kernel/identity.ts';
+import type { AccountsRoom } from '../accounts-room.ts';
+import { fakeClock, silentLog, testIdentitySecret } from '../harness.ts';
+import { projectPlans } from '../rooms.ts';
+
+/** What the clocks of these tests show. */
+export const noon = '2026-11-20T12:00:00.000Z';
+
+export interface Received {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  headerNames: string[];
+  body: string;
+  identity: Identity | null;
+  /** Resolves when the gateway cut the call before it was answered. */
+  cut: Promise<void>;
+}
+
+export type Answer = (request: Received, response: ServerResponse) => void;
+
+export interface Upstream {
+  url: string;
+  received: Received[];
+  /** How client calls are answered. */
+  answer: Answer;
+  close(): Promise<void>;
+}
+
+/** 200 with a small body. */
+export const answerPlainly: Answer = (_request, response) => {
+  response.setHeader('content-type', 'application/json');
+  response.end('{"success":true}');
+};
+
+/**
+ * Records every client call that reaches it, and answers it plainly. @param service whose identities it opens.
+ * @param before the service that answers instead, as it does the gateway's own calls, which are not recorded.
+ */
+export async function startRecordingUpstream(service: Room, before?: string): Promise<Upstream> {
+  const open = createOpener(testIdentitySecret, service);
+  const upstream: Upstream = {
+    url: '',
+    received: [],
+    answer: before === undefined ? answerPlainly : (request, response) => passOn(before, request, response),
+    close: () => closeServer(server),
+  };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const identity = open(String(request.headers[identityHeader]));
+    const received = describe(request, response, Buffer.concat(chunks).toString(), identity);
+    response.setHeader('x-request-id', String(request.headers['x-request-id']));
+    const isOfClient = identity?.scope !== 'internal' && request.url !== '/readyz';
+    if (isOfClient) {
+      upstream.received.push(received);
+      upstream.answer(received, response);
+    } else if (before === undefined) answerPlainly(received, response);
+    else passOn(before, received, response);
+  });
+  upstream.url = await listen(server, '127.0.0.1', 0);
+  return upstream;
+}
+
+function describe(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string,
+  identity: Identity | null,
+): Received {
+  const { method = '', url = '', headers } = request;
+  const headerNames = request.rawHeaders.filter((_name, i) => i % 2 === 0);
+  const cut = new Promise<void>((resolve) => {
+    response.once('close', () => {
+      if (!response.writableFinished) resolve();
+    });
+  });
+  return { method, url, headers, headerNames, body, identity, cut };
+}
+
+function passOn(to: string, { method, url, headers, body }: Received, response: ServerResponse): void {
+  const onward = httpRequest(to + url, { method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 0, answer.headers);
+    answer.pipe(response);
+  });
+  onward.once('error', () => response.destroy());
+  onward.end(body);
+}
+
+/** Of a gateway that is tested for something else: on a free port, alone, without Redis. */
+export const plainOptions = {
+  identitySecret: testIdentitySecret,
+  redisUrl: undefined,
+  trustedProxyHops: 0,
+  publicCallsPerSecond: 10_000,
+  drainDelayMs: 0,
+  host: '127.0.0.1',
+  port: 0,
+  log: silentLog,
+} satisfies Partial<GatewayOptions>;
+
+export interface TestGateway {
+  url: string;
+  gateway: RunningGateway;
+  /** In data-api's place. */
+  dataApi: Upstream;
+  /** Ends both, once. */
+  close(): Promise<void>;
+}
+
+/**
+ * The real gateway with a recording upstream in data-api's place. @param accounts the real accounts-api; without one, as for tests
+ * of public addresses, nobody is there.
+ */
+export async function startTestGateway({
+  accounts,
+  ...overrides
+}: Partial<GatewayOptions> & { accounts?: Pick<AccountsRoom, 'url' | 'clock'> } = {}): Promise<TestGateway> {
+  const dataApi = await startRecordingUpstream('data-api');
+  const started = start({
+    ...plainOptions,
+    dataApiUrls: [dataApi.url],
+    accountsApiUrls: [accounts?.url ?? 'http://127.0.0.1:1'],
+    plans: projectPlans(),
+    clock: accounts?.clock ?? fakeClock(noon),
+    settleEveryMs: 20,
+    ...overrides,
+  });
+  const gateway = closedOnce(
+    await started.catch(async (error: unknown) => {
+      await dataApi.close();
+      throw error;
+    }),
+  );
+  return closedOnce({
+    url: gateway.url,
+    gateway,
+    dataApi,
+    async close() {
+      await gateway.close();
+      await dataApi.close();
+    },
+  });
+}
+
+/** The same, where a second `close` waits for the first: a test may close what its teardown closes. */
+export function closedOnce<T extends { close(): Promise<void> }>(running: T): T {
+  let closed: Promise<void> | undefined;
+  return { ...running, close: () => (closed ??= running.close()) };
+}
