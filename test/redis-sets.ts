@@ -3,10 +3,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { freePort } from './instance.ts';
 import { startRedis, type PrivateRedis } from './redis.ts';
+import { until } from './until.ts';
 
 export interface RedisCluster {
   /** As REDIS_URL takes it. */
@@ -47,14 +47,17 @@ export async function startRedisCluster(): Promise<RedisCluster> {
       await first.command('cluster', 'meet', '127.0.0.1', String(other.port), busPort);
     }
     const id = String(await first.command('cluster', 'myid'));
-    while (!String(await replica.command('cluster', 'nodes')).includes(id)) await pause(20);
+    await until('the replica knows its master', async () => {
+      return String(await replica.command('cluster', 'nodes')).includes(id);
+    });
     await replica.command('cluster', 'replicate', id);
     for (const server of servers) {
-      while (!String(await server.command('cluster', 'info')).includes('cluster_state:ok')) await pause(20);
-      while (nodesKnown(await server.command('cluster', 'nodes')) < servers.length) await pause(20);
+      await until('a server of the cluster knows all others', async () => {
+        const isWell = String(await server.command('cluster', 'info')).includes('cluster_state:ok');
+        return isWell && nodesKnown(await server.command('cluster', 'nodes')) === servers.length;
+      });
     }
-    while (!String(await replica.command('info', 'replication')).includes('master_link_status:up'))
-      await pause(20);
+    await until('the replica follows its master', () => follows(replica));
     return {
       url: `redis+cluster://${masters.map(({ port }) => `127.0.0.1:${port}`).join()}`,
       masters,
@@ -65,6 +68,10 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     await stopAll(servers);
     throw error;
   }
+}
+
+async function follows(replica: PrivateRedis): Promise<boolean> {
+  return String(await replica.command('info', 'replication')).includes('master_link_status:up');
 }
 
 function nodesKnown(answer: unknown): number {
@@ -102,13 +109,14 @@ export async function startWatchedRedis(): Promise<WatchedRedis> {
     }
     const [, ...replicas] = servers;
     for (const replica of replicas) {
-      while (!String(await replica.command('info', 'replication')).includes('master_link_status:up'))
-        await pause(20);
+      await until('a replica follows the master', () => follows(replica));
     }
     for (let i = 0; i < 3; i += 1) sentinels.push(await startSentinel(master.port));
     const [sentinel] = sentinels as [Sentinel];
     for (const each of sentinels) {
-      while (!/slaves=2,sentinels=3/.test(String(await each.command('info', 'sentinel')))) await pause(50);
+      await until('a sentinel knows the others and both replicas', async () => {
+        return /slaves=2,sentinels=3/.test(String(await each.command('info', 'sentinel')));
+      });
     }
     return {
       url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join()}/almanac`,

@@ -9,6 +9,7 @@ import { createUpstreams } from '../../gateway/upstreams.ts';
 import { openRedis, script, type RedisLink } from '../../kernel/redis.ts';
 import type { AccountsRoom } from '../accounts-room.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
+import { until } from '../until.ts';
 
 export interface CountingGateway {
   month: Month;
@@ -60,14 +61,13 @@ const nothing = script('return 1');
 
 /** Resolves when Redis is spoken to again. */
 export async function connected({ redis }: CountingGateway): Promise<void> {
-  for (;;) {
-    const answered = await redis?.run(nothing, 'almanac:probe', []).then(
+  if (redis === undefined) return;
+  await until('Redis is spoken to again', () =>
+    redis.run(nothing, 'almanac:probe', []).then(
       () => true,
       () => false,
-    );
-    if (answered !== false) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    ),
+  );
 }
 
 /**

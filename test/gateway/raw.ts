@@ -1,5 +1,6 @@
 // Bytes on a socket, for requests that no HTTP client would send.
 import { connect, type Socket } from 'node:net';
+import { within } from '../until.ts';
 
 export interface RawAnswer {
   status: number;
@@ -18,11 +19,12 @@ export async function exchange(url: string, bytes: string): Promise<RawAnswer[]>
   const socket = openSocket(url);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await new Promise<void>((resolve, reject) => {
+  const closed = new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
     socket.once('close', resolve);
     socket.write(bytes, 'latin1'); // not ended: Node gives up calls of a client that has closed its half
   });
+  await within('the server closes the connection', closed);
   return parseAnswers(Buffer.concat(chunks).toString('latin1'));
 }
 

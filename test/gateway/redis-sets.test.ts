@@ -1,12 +1,12 @@
 // With a cluster of three masters, and with a master watched by sentinels: keys, the month and the second are counted in
 // Redis as with one server, and when a server is lost and another takes its place, nobody is served twice or let in late.
-import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { createLimits, type Limits } from '../../gateway/limits.ts';
 import { hashApiKey } from '../../kernel/api-key.ts';
 import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
 import { silentLog } from '../harness.ts';
 import { startRedisCluster, startWatchedRedis, type RedisCluster, type WatchedRedis } from '../redis-sets.ts';
+import { until } from '../until.ts';
 import { startDoor, type Door } from './doors.ts';
 import { connected, serveTheRest, startCountingGateway, type CountingGateway } from './months.ts';
 
@@ -62,10 +62,10 @@ async function serve({ gateways }: Set, client: Client, calls: number): Promise<
 
 async function untilCopied({ doors }: Set, hash: string): Promise<void> {
   for (const door of doors) {
-    while ((await door.copySays(hash)) !== true) {
+    await until('Redis has a copy that is believed', async () => {
       await door.opensFor(hash);
-      await pause(10);
-    }
+      return (await door.copySays(hash)) === true;
+    });
   }
 }
 
@@ -100,9 +100,11 @@ for (const [name, setOf] of [
     for (let account = 0; account < 6; account += 1) {
       const key = `account:of ${name} ${account}`;
       let [first, second] = [await one.take(key, 1_000), await other.take(key, 1_000)];
-      while (second.resetMs > first.resetMs) {
-        [first, second] = [await one.take(key, 1_000), await other.take(key, 1_000)]; // the second has ended in between
-      }
+      await until('two calls fall into one second', async () => {
+        if (second.resetMs <= first.resetMs) return true;
+        [first, second] = [await one.take(key, 1_000), await other.take(key, 1_000)];
+        return false;
+      });
       t.is(second.remaining, first.remaining - 1);
     }
   });
@@ -134,7 +136,9 @@ test.serial(
     t.is(await serve(set, client, 300), 300);
     await watched.master.kill();
     t.is(await serve(set, client, 100), 100);
-    while ((await watched.presentMaster()) === watched.master.port) await pause(20);
+    await until('the sentinels have another master', async () => {
+      return (await watched.presentMaster()) !== watched.master.port;
+    });
     const rest = await serveTheRest(set.room, set.gateways, () => serve(set, client, 200));
     t.is(rest, freeLimit - 400);
   },
@@ -151,10 +155,10 @@ test.serial(
     await master?.kill();
     await revokedAtOnce(t, set, client);
     const hash = hashApiKey(client.key);
-    while ((await watched.presentMaster()) === present) {
+    await until('the sentinels have another master', async () => {
       for (const door of set.doors) t.false(await door.opensFor(hash));
-      await pause(20);
-    }
+      return (await watched.presentMaster()) !== present;
+    });
     await Promise.all(set.gateways.map(connected));
     for (const door of set.doors) t.false(await door.opensFor(hash));
   },

@@ -9,6 +9,7 @@ import { createKey, revokeKey } from '../../accounts-api/operator.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
 import { startRooms, type Rooms } from '../rooms.ts';
+import { until } from '../until.ts';
 
 const trials = 14;
 const plansFile = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-plans-')), 'plans.yml');
@@ -140,7 +141,7 @@ for (const [i, name] of names.entries()) {
     for (let trial = 0; trial < count; trial += 1) {
       const { id, key } = await createKey(rooms.accounts, accountId, `trial ${trial}`);
       const calls = traffic(key);
-      while (calls.acceptedAtMs.length < 12) await new Promise((resolve) => setImmediate(resolve));
+      await until('every gateway accepts the key', () => calls.acceptedAtMs.length >= 12);
       await ways[name]?.(id, manager);
       const answeredAtMs = performance.now();
       const after = await Promise.all(addresses().flatMap((url) => [call(url, key), call(url, key)]));
