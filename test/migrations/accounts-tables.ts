@@ -1,0 +1,278 @@
+// The constraints that accounts, keys, months and the ledger have, as cases.
+import { argon, at, hashes, ids, later, ofAccount, one, two, twoAccounts } from './account-rows.ts';
+import { checksOf, fromMonthStart, hex, key, type TableCases } from './tables.ts';
+
+function accounts(): TableCases {
+  const is = checksOf('accounts');
+  const row = { id: one, email: 'one@example.org', plan: 'free', created_at: at };
+  const other = { id: two, email: 'two@example.org' };
+  const id = ids('acct_', 20);
+  return {
+    table: 'accounts.accounts',
+    row,
+    defaults: {
+      status: 'active',
+      subscription_state: 'none',
+      credential_version: 1,
+      revision: 0,
+      mails_usage: true,
+      mails_key_expiry: true,
+    },
+    cases: [
+      key('accounts_pkey', ['id'], row, other),
+      {
+        ...key('accounts_email', ['email'], row, other),
+        refused: ['one@example.org', 'ONE@example.ORG'].map((email) => ({ ...other, email })),
+      },
+      ...is.pattern('id', id.accepted, id.refused),
+      ...is.pattern(
+        'email',
+        ['a@b', `${'a'.repeat(252)}@b`],
+        ['', 'a@', '@b', 'a b@c', 'a@b@c', 'a\n@b', `${'a'.repeat(253)}@b`],
+      ),
+      ...is.text(100, 'name'),
+      ...is.pattern('plan', ['a', 'a-b_9', 'a'.repeat(32)], ['', 'A', '9a', '-a', 'a b', 'a'.repeat(33)]),
+      ...is.oneOf('status', 'active', 'disabled'),
+      ...is.oneOf('subscription_state', 'none', 'active', 'inactive'),
+      ...is.pattern('password_hash', [argon], ['', '$argon2i$a', 'secret', ` ${argon}`]),
+      ...is.wholeFrom(1, 'credential_version'),
+    ],
+  };
+}
+
+function apiKeys(): TableCases {
+  const is = checksOf('api_keys');
+  const [first, second] = ['a', 'b'].map((letter) => `key_${letter.repeat(20)}`) as [string, string];
+  const row = {
+    id: first,
+    account_id: one,
+    name: 'first',
+    hash: hex('0'),
+    mask: 'pk_live_…',
+    created_at: at,
+  };
+  const slotted = { ...row, slot: '1' };
+  const other = { id: second, account_id: two, hash: hex('1'), slot: '2' };
+  const id = ids('key_', 20);
+  return {
+    table: 'accounts.api_keys',
+    before: twoAccounts,
+    row,
+    needs: { slot: '1' },
+    defaults: { revision: 0 },
+    cases: [
+      key('api_keys_pkey', ['id'], slotted, other),
+      key('api_keys_hash_key', ['hash'], slotted, other),
+      key('api_keys_account_id_slot_key', ['account_id', 'slot'], slotted, other),
+      ...is.pattern('id', id.accepted, id.refused),
+      ...is.text(100, 'name'),
+      ...is.pattern('hash', hashes.accepted, hashes.refused),
+      ...is.textUpTo(32, 'mask'),
+      ...is.whole(1, 3, 'slot'),
+      ...is.check('check', [{ expires_at: at }], [{ expires_at: later }, { expires_at: null }]),
+      ...is.check('check1', [{ revoked_at: at, slot: '1' }], [{ revoked_at: at, slot: null }]),
+      ...is.check(
+        'check2',
+        [{ slot: null }],
+        [
+          { slot: null, revoked_at: at },
+          { slot: null, expires_at: later },
+        ],
+      ),
+    ],
+    references: [ofAccount('api_keys')],
+  };
+}
+
+function months(): TableCases[] {
+  const quota = checksOf('quota_months');
+  const quotaRow = { account_id: one, month: '2026-11-01' };
+  const purses = checksOf('quota_purses');
+  const purse = { ...quotaRow, purse_id: 'a' };
+  const thresholds = checksOf('usage_thresholds');
+  const threshold = { ...quotaRow, calls_month: '10', percent: '50', served: '5', reached_at: at };
+  const other = { account_id: two, month: '2026-12-01' };
+  return [
+    {
+      table: 'accounts.quota_months',
+      before: twoAccounts,
+      row: quotaRow,
+      defaults: { used: 0, served: 0 },
+      cases: [
+        key('quota_months_pkey', ['account_id', 'month'], quotaRow, other),
+        ...quota.pattern('month', fromMonthStart.accepted, fromMonthStart.refused),
+        ...quota.wholeFrom(0, 'used', 'served'),
+      ],
+      references: [ofAccount('quota_months')],
+    },
+    {
+      table: 'accounts.quota_purses',
+      before: twoAccounts,
+      row: purse,
+      defaults: { granted: 0, spent: 0 },
+      cases: [
+        key('quota_purses_pkey', ['account_id', 'month', 'purse_id'], purse, { ...other, purse_id: 'b' }),
+        ...purses.pattern('month', fromMonthStart.accepted, fromMonthStart.refused),
+        ...purses.text(64, 'purse_id'),
+        ...purses.wholeFrom(0, 'granted', 'spent'),
+        ...purses.check(
+          'check',
+          [{ reclaimed_at: at }],
+          [{ reclaimed_at: at, closed_at: at }, { closed_at: at }],
+        ),
+      ],
+      references: [ofAccount('quota_purses')],
+    },
+    {
+      table: 'accounts.usage_thresholds',
+      before: twoAccounts,
+      row: threshold,
+      cases: [
+        key('usage_thresholds_pkey', ['account_id', 'month', 'calls_month', 'percent'], threshold, {
+          ...other,
+          calls_month: '20',
+          percent: '80',
+        }),
+        ...thresholds.pattern('month', fromMonthStart.accepted, fromMonthStart.refused),
+        ...thresholds.wholeFrom(1, 'calls_month'),
+        ...thresholds.pattern('percent', ['50', '80', '100'], ['0', '49', '51', '99', '101']),
+      ],
+      references: [ofAccount('usage_thresholds')],
+    },
+  ];
+}
+
+function ledger(): TableCases[] {
+  const usage = checksOf('usage_daily');
+  const entry = {
+    ...{ account_id: one, day: '2026-11-20', key_id: 'k', endpoint: 'series', status_class: '2' },
+    ...{ calls: '1', billed: '1' },
+  };
+  const audit = checksOf('audit_events');
+  const event = { at, account_id: one, actor_kind: 'operator', action: 'key.created', subject: one };
+  const longest = JSON.stringify({ a: 'b'.repeat(4_000 - '{"a": ""}'.length) });
+  const kinds = (kind: string, actor: string | null) => ({ actor_kind: kind, actor_id: actor });
+  return [
+    {
+      table: 'accounts.usage_daily',
+      row: entry,
+      cases: [
+        key('usage_daily_pkey', ['account_id', 'day', 'key_id', 'endpoint', 'status_class'], entry, {
+          ...{ account_id: two, day: '2026-11-21', key_id: 'l', endpoint: 'funds', status_class: '4' },
+        }),
+        ...usage.textUpTo(64, 'account_id', 'key_id'),
+        ...usage.text(64, 'endpoint'),
+        ...usage.whole(1, 5, 'status_class'),
+        // No count that is below zero has a bill that fits it.
+        { constraint: 'usage_daily_calls_check', refused: [], accepted: [{ calls: '0', billed: '0' }] },
+        ...usage.check(
+          'check',
+          [
+            { calls: '1', billed: '2' },
+            { calls: '1', billed: '-1' },
+          ],
+          [
+            { calls: '1', billed: '0' },
+            { calls: '2', billed: '2' },
+          ],
+        ),
+      ],
+    },
+    {
+      table: 'accounts.settled_batches',
+      row: { batch_id: '00000000-0000-4000-8000-000000000001', at },
+      cases: [
+        key(
+          'settled_batches_pkey',
+          ['batch_id'],
+          { batch_id: '00000000-0000-4000-8000-000000000001' },
+          { batch_id: '00000000-0000-4000-8000-000000000002' },
+        ),
+      ],
+    },
+    {
+      table: 'accounts.audit_events',
+      row: event,
+      defaults: { detail: {} },
+      filled: ['event_no'],
+      cases: [
+        key('audit_events_pkey', ['event_no'], { event_no: '1000' }, { event_no: '1001' }),
+        ...audit.textUpTo(64, 'account_id', 'subject'),
+        {
+          constraint: 'audit_events_actor_kind_check',
+          refused: [kinds('robot', 'a'), kinds('', 'a'), kinds('Key', 'a')],
+          accepted: [
+            kinds('key', 'a'),
+            kinds('session', 'a'),
+            kinds('operator', null),
+            kinds('visitor', null),
+          ],
+        },
+        {
+          constraint: 'audit_events_actor_id_check',
+          refused: [kinds('key', 'é'.repeat(65))],
+          accepted: [kinds('key', 'é'.repeat(64))],
+        },
+        ...audit.check(
+          'check',
+          [kinds('key', null), kinds('session', null), kinds('operator', 'a'), kinds('visitor', 'a')],
+          [kinds('key', 'a'), kinds('visitor', null)],
+        ),
+        ...audit.pattern(
+          'action',
+          ['a.b', 'key.is_made'],
+          ['', 'key', 'key.', '.a', 'Key.a', 'a.b.c', 'a_b.c'],
+        ),
+        ...audit.pattern('detail', ['{"a":1}', longest], [longest.replace('b', 'bb')]),
+      ],
+    },
+  ];
+}
+
+function rest(): TableCases[] {
+  const is = checksOf('idempotency_keys');
+  const row = {
+    ...{ account_id: one, route: 'POST /v1/keys', key_hash: hex('0'), request_hash: hex('0') },
+    claimed_at: at,
+  };
+  return [
+    {
+      table: 'accounts.idempotency_keys',
+      before: twoAccounts,
+      row,
+      cases: [
+        key('idempotency_keys_pkey', ['account_id', 'route', 'key_hash'], row, {
+          ...{ account_id: two, route: 'POST /v1/other', key_hash: hex('1') },
+        }),
+        ...is.textUpTo(64, 'route'),
+        ...is.textOf(64, 'key_hash', 'request_hash'),
+        ...is.check('check', [{ status: '201' }, { answer: '{}' }], [{ status: '201', answer: '{}' }]),
+      ],
+      references: [ofAccount('idempotency_keys')],
+    },
+    {
+      table: 'accounts.changed_credentials',
+      row: { hash: hex('0') },
+      filled: ['change_no'],
+      cases: [key('changed_credentials_pkey', ['change_no'], { change_no: '1000' }, { change_no: '1001' })],
+    },
+    {
+      table: 'accounts.copies',
+      before: ['delete from accounts.copies'], // the one row that the migration makes
+      row: {},
+      defaults: { one: true, generation: 1, leased_until: '-infinity', before_until: '-infinity' },
+      cases: [
+        { constraint: 'copies_pkey', beside: {}, refused: [{}], accepted: [] },
+        { constraint: 'copies_one_check', refused: [{ one: 'false' }], accepted: [{ one: 'true' }] },
+      ],
+    },
+  ];
+}
+
+export const accountsTables: readonly TableCases[] = [
+  accounts(),
+  apiKeys(),
+  ...months(),
+  ...ledger(),
+  ...rest(),
+];

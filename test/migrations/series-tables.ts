@@ -1,0 +1,355 @@
+// The constraints of schema data that time series, commodities and discovery have, as cases.
+import { frequencies } from '../../kernel/periods.ts';
+import { checksOf, currencies, key, slugs, type TableCases } from './tables.ts';
+
+const day = '2024-01-31';
+const twoSeries = [
+  `insert into data.series (series_no, series_id, name, unit, frequency, source) overriding system value
+   values (1, 'A', 'A', 'Index', 'monthly', 'Tests'), (2, 'B', 'B', 'Index', 'monthly', 'Tests')`,
+];
+const twoLoads = [
+  `insert into data.loads (load_no, dataset, source_name, vintage, complete) overriding system value
+   values (1, 'observations', '-', '${day}', false), (2, 'observations', '-', '${day}', false)`,
+];
+const deleteSeries = 'delete from data.series where series_no = 1';
+
+function loads(): TableCases {
+  const is = checksOf('loads');
+  return {
+    table: 'data.loads',
+    row: { dataset: 'observations', source_name: '-', vintage: day, complete: 'false' },
+    defaults: {
+      loaded_at: 'now()',
+      rows_read: 0,
+      points_new: 0,
+      points_revised: 0,
+      points_unchanged: 0,
+      points_deleted: 0,
+      rows_rejected: 0,
+    },
+    filled: ['load_no'],
+    cases: [
+      key('loads_pkey', ['load_no'], { load_no: '1' }, { load_no: '2' }),
+      ...is.text(64, 'dataset'),
+      ...is.textUpTo(1024, 'source_name'),
+    ],
+  };
+}
+
+function series(): TableCases {
+  const is = checksOf('series');
+  const row = { series_id: 'A', name: 'A', unit: 'Index', frequency: 'monthly', source: 'Tests' };
+  return {
+    table: 'data.series',
+    row,
+    defaults: {
+      tags: [],
+      dimensions: [],
+      observation_count: 0,
+      data_version: 0,
+      created_at: 'now()',
+      updated_at: 'now()',
+    },
+    filled: ['series_no'],
+    cases: [
+      key('series_pkey', ['series_no'], { series_no: '1' }, { series_no: '2', series_id: 'B' }),
+      key('series_series_id_key', ['series_id'], row, { series_id: 'a' }), // letter case tells them apart
+      ...is.pattern(
+        'series_id',
+        ['A', '9', 'a.B_c-9', 'a'.repeat(128)],
+        ['', '.a', '-a', '_a', 'a b', 'a/b', 'é', 'a'.repeat(129)],
+      ),
+      ...is.text(500, 'name', 'source'),
+      ...is.text(200, 'unit'),
+      ...is.oneOf('frequency', ...frequencies),
+      ...is.textUpTo(10_000, 'description'),
+      ...is.textUpTo(200, 'geography'),
+      ...is.textUpTo(100, 'seasonal_adjustment'),
+      ...is.whole(-30, 30, 'unit_multiplier'),
+      ...is.whole(0, 30, 'decimals'),
+      ...is.textUpTo(1000, 'licence', 'attribution'),
+      ...is.pattern(
+        'fiscal_year_end',
+        ['01-01', '06-30', '09-09', '10-10', '12-31'],
+        ['', '00-10', '13-10', '06-00', '06-32', '6-30', '06-3', '06/30', '2024-06-30'],
+      ),
+      ...is.textUpTo(500, 'category'),
+    ],
+  };
+}
+
+function dims(): TableCases[] {
+  const is = checksOf('series_dims');
+  const row = { series_no: '1', dims_no: '0', dims: '{}' };
+  const labels = checksOf('dimension_labels');
+  const label = { series_no: '1', dimension: 'city', value: 'K', label: 'Karachi' };
+  return [
+    {
+      table: 'data.series_dims',
+      before: twoSeries,
+      row,
+      cases: [
+        key('series_dims_pkey', ['series_no', 'dims_no'], row, {
+          series_no: '2',
+          dims_no: '1',
+          dims: '{"a":"b"}',
+        }),
+        key('series_dims_series_no_dims_key', ['series_no', 'dims'], row, {
+          ...{ series_no: '2', dims_no: '1', dims: '{"a":"b"}' },
+        }),
+        ...is.pattern('dims', ['{}', '{"a":"b"}'], ['[]', '"a"', '1', 'null']),
+      ],
+      references: [
+        {
+          constraint: 'series_dims_series_no_fkey',
+          refused: { series_no: '3' },
+          deleteParent: deleteSeries,
+          outcome: 'the row goes too',
+        },
+      ],
+    },
+    {
+      table: 'data.dimension_labels',
+      before: twoSeries,
+      row: label,
+      cases: [
+        key('dimension_labels_pkey', ['series_no', 'dimension', 'value'], label, {
+          ...{ series_no: '2', dimension: 'area', value: 'L' },
+        }),
+        ...labels.text(63, 'dimension'),
+        ...labels.text(200, 'value'),
+        ...labels.text(300, 'label'),
+      ],
+      references: [
+        {
+          constraint: 'dimension_labels_series_no_fkey',
+          refused: { series_no: '3' },
+          deleteParent: deleteSeries,
+          outcome: 'the row goes too',
+        },
+      ],
+    },
+  ];
+}
+
+function observations(): TableCases {
+  const is = checksOf('observations');
+  const row = { series_no: '1', dims_no: '0', date: day, published_on: '2024-02-10', load_no: '1' };
+  const closed = { superseded_on: '2024-02-11', superseded_load_no: '2' };
+  return {
+    table: 'data.observations',
+    row,
+    defaults: { superseded_on: 'infinity' },
+    cases: [
+      {
+        ...key('observations_live', ['series_no', 'dims_no', 'date'], row, {
+          ...{ series_no: '2', dims_no: '1', date: '2024-02-29' },
+        }),
+        // Also one that was published later, by another load.
+        refused: [{}, { published_on: '2024-03-10', load_no: '2', value: '1' }],
+      },
+      { constraint: 'observations_live', beside: closed, refused: [], accepted: [{}, closed] },
+      ...is.finite('value'),
+      ...is.textUpTo(16, 'status'),
+      ...is.check(
+        'check',
+        [{ ...closed, superseded_on: '2024-02-09' }],
+        [closed, { ...closed, superseded_on: '2024-02-10' }],
+      ),
+      ...is.check(
+        'check1',
+        [{ superseded_on: '2024-02-11' }, { superseded_load_no: '2' }],
+        [closed, { superseded_on: 'infinity' }],
+      ),
+    ],
+  };
+}
+
+function vintages(): TableCases[] {
+  const vintage = { series_no: '1', published_on: day, load_no: '1', complete: 'false' };
+  const confirmation = {
+    ...{ series_no: '1', dims_no: '0', published_on: day, load_no: '1' },
+    dates: '{[2024-01-31,2024-02-01)}',
+  };
+  const ofLoad = (table: string) => ({
+    constraint: `${table}_load_no_fkey`,
+    refused: { load_no: '3' },
+    deleteParent: 'delete from data.loads where load_no = 1',
+    outcome: 'it is refused' as const,
+  });
+  return [
+    {
+      table: 'data.vintages',
+      before: [...twoSeries, ...twoLoads],
+      row: vintage,
+      defaults: { points_new: 0, points_revised: 0, points_deleted: 0 },
+      cases: [
+        key('vintages_pkey', ['series_no', 'published_on', 'load_no'], vintage, {
+          ...{ series_no: '2', published_on: '2024-02-29', load_no: '2' },
+        }),
+      ],
+      references: [
+        ofLoad('vintages'),
+        {
+          constraint: 'vintages_series_no_fkey',
+          refused: { series_no: '3' },
+          deleteParent: deleteSeries,
+          outcome: 'the row goes too',
+        },
+      ],
+    },
+    {
+      table: 'data.confirmations',
+      before: [
+        ...twoSeries,
+        ...twoLoads,
+        `insert into data.series_dims (series_no, dims_no, dims)
+         values (1, 0, '{}'), (1, 1, '{"a":"b"}'), (2, 0, '{}'), (2, 1, '{"a":"b"}')`,
+      ],
+      row: confirmation,
+      cases: [
+        key('confirmations_pkey', ['series_no', 'dims_no', 'published_on', 'load_no'], confirmation, {
+          ...{ series_no: '2', dims_no: '1', published_on: '2024-02-29', load_no: '2' },
+        }),
+      ],
+      references: [
+        ofLoad('confirmations'),
+        {
+          constraint: 'confirmations_series_no_dims_no_fkey',
+          refused: { dims_no: '2' },
+          deleteParent: 'delete from data.series_dims where series_no = 1 and dims_no = 0',
+          outcome: 'the row goes too',
+        },
+      ],
+    },
+  ];
+}
+
+const renameSeries = (id: string) =>
+  `update data.series set series_id = '${id}' where series_id = 'commodity.wheat'`;
+
+function commodities(): TableCases[] {
+  const items = checksOf('commodity_items');
+  const item = {
+    ...{ item_id: 'wheat', name: 'Wheat', unit: '1 Kg', currency: 'PKR' },
+    ...{ frequency: 'weekly', source: 'Tests' },
+  };
+  const cities = checksOf('commodity_cities');
+  const city = { city_id: 'karachi', name: 'Karachi' };
+  return [
+    {
+      table: 'data.commodity_items',
+      row: item,
+      filled: ['series_no'],
+      nullsRefusedBy: 'series',
+      cases: [
+        // An item is told from others by its series too, unless that has been renamed.
+        {
+          constraint: 'commodity_items_pkey',
+          beside: item,
+          meanwhile: renameSeries('commodity.other'),
+          refused: [{}],
+          accepted: [{ item_id: 'rice' }],
+        },
+        {
+          constraint: 'commodity_items_series_no_key',
+          beside: item,
+          meanwhile: renameSeries('commodity.rice'),
+          refused: [{ item_id: 'rice' }],
+          accepted: [{ item_id: 'maize' }],
+        },
+        // What the series refuses as well is left to it: '' as a name, and ids that are no ids of series.
+        ...items.pattern('item_id', slugs.accepted, ['A', 'a--b', '-a', 'a-', 'a_b', 'a'.repeat(81)]),
+        ...items.pattern('name', ['é', 'é'.repeat(200)], ['é'.repeat(201)]),
+        ...items.text(200, 'name_local', 'category'),
+        ...items.text(80, 'unit'),
+        ...items.positive('unit_quantity'),
+        ...items.text(40, 'unit_measure'),
+        ...items.pattern('currency', currencies.accepted, currencies.refused),
+        ...items.pattern(
+          'coicop',
+          ['01', '01.1', '01.12', '01.1.2.3.4'],
+          ['', '1', '011', '01.', '01.123', '01.1.2.3.4.5', 'a1'],
+        ),
+      ],
+      references: [
+        {
+          // A trigger fills the column: only the series can go.
+          constraint: 'commodity_items_series_no_fkey',
+          refused: {},
+          deleteParent: `delete from data.series where series_id = 'commodity.wheat'`,
+          outcome: 'it is refused',
+        },
+      ],
+    },
+    {
+      table: 'data.commodity_cities',
+      row: city,
+      cases: [
+        key('commodity_cities_pkey', ['city_id'], city, { city_id: 'lahore' }),
+        ...cities.pattern('city_id', [...slugs.accepted, 'nationals'], [...slugs.refused, 'national']),
+        ...cities.text(200, 'name', 'province'),
+        ...cities.between(-90, 90, 'latitude'),
+        ...cities.between(-180, 180, 'longitude'),
+      ],
+    },
+  ];
+}
+
+function discovery(): TableCases[] {
+  const releases = checksOf('releases');
+  const release = {
+    ...{ release_id: 'cpi-2026-10', title: 'CPI', source: 'Tests', release_at: '2026-11-20T10:00:00Z' },
+    time_zone: 'UTC',
+  };
+  const entries = checksOf('search_entries');
+  const entry = { type: 'series', id: 'A', name: 'A', facts: '' };
+  return [
+    {
+      table: 'data.releases',
+      row: release,
+      defaults: { series_ids: [] },
+      cases: [
+        key('releases_pkey', ['release_id'], release, { release_id: 'cpi-2026-11' }),
+        ...releases.text(200, 'release_id'),
+        ...releases.text(500, 'title', 'source'),
+        ...releases.text(64, 'time_zone'),
+        ...releases.text(100, 'reference_period'),
+        ...releases.oneOf('frequency', ...frequencies),
+        ...releases.oneOf('kind', 'new', 'revised'),
+        ...releases.oneOf('status', 'scheduled', 'released', 'delayed', 'cancelled'),
+        ...releases.oneOf('importance', 'low', 'medium', 'high'),
+        ...releases.pattern(
+          'url',
+          ['http://a', 'https://a', `https://${'a'.repeat(1992)}`],
+          ['', 'ftp://a', 'javascript:a', ' https://a', `https://${'a'.repeat(1993)}`],
+        ),
+      ],
+    },
+    {
+      table: 'data.search_entries',
+      row: entry,
+      filled: ['entry_no', 'id_text', 'name_text', 'words'],
+      cases: [
+        key('search_entries_pkey', ['entry_no'], { entry_no: '1000' }, { entry_no: '1001', id: 'B' }),
+        key('search_entries_type_id_key', ['type', 'id'], entry, { type: 'fund', id: 'B' }),
+        ...entries.oneOf('type', 'series', 'fund', 'amc', 'security', 'commodity'),
+      ],
+    },
+    {
+      table: 'data.search_terms',
+      row: { word: 'price', near: '{price}' },
+      cases: [key('search_terms_pkey', ['word'], { word: 'price' }, { word: 'prices' })],
+    },
+  ];
+}
+
+export const seriesTables: readonly TableCases[] = [
+  loads(),
+  series(),
+  ...dims(),
+  observations(),
+  ...vintages(),
+  ...commodities(),
+  ...discovery(),
+];

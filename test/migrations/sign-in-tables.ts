@@ -1,0 +1,172 @@
+// The constraints that sessions, sign-ups, mailed links and Google identities have, as cases.
+import { argon, at, hashes, ids, later, ofAccount, one, two, twoAccounts } from './account-rows.ts';
+import { checksOf, hex, key, type TableCases } from './tables.ts';
+
+function signIn(): TableCases[] {
+  const is = checksOf('sessions');
+  const session = {
+    ...{ id: `sess_${'a'.repeat(16)}`, account_id: one, secret_hash: hex('0'), created_at: at },
+    ...{
+      last_seen_at: at,
+      idle_expires_at: at,
+      absolute_expires_at: later,
+      auth_time: at,
+      ip: '',
+      user_agent: '',
+    },
+  };
+  const sessionIds = ids('sess_', 16);
+  const signups = checksOf('signups');
+  const signup = {
+    ...{ id: `sup_${'a'.repeat(20)}`, email: 'a@b', password_hash: argon, created_at: at, expires_at: later },
+  };
+  const signupIds = ids('sup_', 20);
+  return [
+    {
+      table: 'accounts.sessions',
+      before: twoAccounts,
+      row: session,
+      cases: [
+        key('sessions_pkey', ['id'], session, { id: `sess_${'b'.repeat(16)}` }),
+        ...is.pattern('id', sessionIds.accepted, sessionIds.refused),
+        ...is.pattern('secret_hash', hashes.accepted, hashes.refused),
+        ...is.check('check', [{ absolute_expires_at: at }], [{ absolute_expires_at: later }]),
+        ...is.textUpTo(64, 'ip'),
+        ...is.textUpTo(256, 'user_agent'),
+      ],
+      references: [ofAccount('sessions')],
+    },
+    {
+      table: 'accounts.signups',
+      row: signup,
+      cases: [
+        key('signups_pkey', ['id'], signup, { id: `sup_${'b'.repeat(20)}` }),
+        ...signups.pattern('id', signupIds.accepted, signupIds.refused),
+        ...signups.pattern('email', ['a@b', 'a'.repeat(254)], ['a@', 'a'.repeat(255)]),
+        ...signups.text(100, 'name'),
+        ...signups.pattern('password_hash', [argon], ['', '$argon2i$a', ` ${argon}`]),
+      ],
+    },
+  ];
+}
+
+function mailTokens(): TableCases {
+  const is = checksOf('mail_tokens');
+  const signupId = `sup_${'a'.repeat(20)}`;
+  const toAccount = { account_id: one, credential_version: '1' };
+  const row = {
+    ...{ hash: hex('0'), purpose: 'sign_up', email: 'a@b' },
+    ...{ created_at: at, expires_at: later },
+  };
+  const forAccount = { ...toAccount, signup_id: null };
+  return {
+    table: 'accounts.mail_tokens',
+    before: [
+      ...twoAccounts,
+      `insert into accounts.signups (id, email, password_hash, created_at, expires_at)
+       values ('${signupId}', 'a@b', '${argon}', '${at}', '${later}')`,
+    ],
+    row,
+    needs: { signup_id: signupId },
+    cases: [
+      key('mail_tokens_pkey', ['hash'], row, { hash: hex('1') }),
+      ...is.pattern('hash', hashes.accepted, hashes.refused),
+      {
+        constraint: 'mail_tokens_purpose_check',
+        refused: ['other', '', 'SIGN_UP'].map((purpose) => ({ ...forAccount, purpose })),
+        accepted: [
+          {},
+          ...['verify_email', 'change_email', 'reset_password'].map((purpose) => ({
+            ...forAccount,
+            purpose,
+          })),
+        ],
+      },
+      ...is.pattern('email', ['a@b', 'a'.repeat(254)], ['a@', 'a'.repeat(255)]),
+      ...is.check(
+        'check',
+        [{ signup_id: null }, { ...toAccount, purpose: 'verify_email' }],
+        [{ ...forAccount, purpose: 'verify_email' }],
+      ),
+      ...is.check('check1', [toAccount, { signup_id: null, purpose: 'verify_email' }], [{}]),
+      ...is.check(
+        'check2',
+        [
+          { credential_version: '1' },
+          { purpose: 'verify_email', signup_id: null, account_id: one, credential_version: null },
+        ],
+        [{ ...forAccount, purpose: 'verify_email' }],
+      ),
+    ],
+    references: [
+      ofAccount('mail_tokens', 'account_id', { ...forAccount, purpose: 'verify_email' }),
+      {
+        constraint: 'mail_tokens_signup_id_fkey',
+        refused: { signup_id: `sup_${'b'.repeat(20)}` },
+        deleteParent: 'delete from accounts.signups',
+        outcome: 'the row goes too',
+      },
+    ],
+  };
+}
+
+function google(): TableCases[] {
+  const identities = checksOf('identities');
+  const identity = { issuer: 'https://i', subject: 's', account_id: one, email: 'a@b', created_at: at };
+  const other = { issuer: 'https://j', subject: 't', account_id: two };
+  const is = checksOf('google_flows');
+  const flow = { state_hash: hex('0'), cookie_hash: hex('0'), return_to: '/', expires_at: at };
+  const coded = (hash: string) => ({ code_hash: hash, code_account_id: one, code_expires_at: at });
+  return [
+    {
+      table: 'accounts.identities',
+      before: twoAccounts,
+      row: identity,
+      cases: [
+        key('identities_pkey', ['issuer', 'subject'], identity, other),
+        key('identities_account_id_issuer_key', ['account_id', 'issuer'], identity, other),
+        ...identities.textUpTo(255, 'issuer'),
+        ...identities.text(255, 'subject'),
+        ...identities.textUpTo(254, 'email'),
+      ],
+      references: [ofAccount('identities')],
+    },
+    {
+      table: 'accounts.google_flows',
+      before: twoAccounts,
+      row: flow,
+      cases: [
+        key('google_flows_pkey', ['state_hash'], flow, { state_hash: hex('1') }),
+        {
+          constraint: 'google_flows_code_hash_key',
+          beside: coded(hex('0')),
+          refused: [{ state_hash: hex('1'), ...coded(hex('0')) }],
+          accepted: [{ state_hash: hex('1'), ...coded(hex('1')) }, { state_hash: hex('1') }],
+        },
+        ...is.textOf(64, 'state_hash', 'cookie_hash'),
+        ...is.textUpTo(512, 'return_to'),
+        {
+          constraint: 'google_flows_code_hash_check',
+          refused: ['', hex('0').slice(1), `${hex('0')}0`].map(coded),
+          accepted: [coded(hex('0'))],
+        },
+        ...is.check(
+          'check',
+          [{ ...coded(hex('0')), code_account_id: null }, { code_account_id: one }],
+          [coded(hex('0'))],
+        ),
+        ...is.check(
+          'check1',
+          [{ ...coded(hex('0')), code_expires_at: null }, { code_expires_at: at }],
+          [coded(hex('0'))],
+        ),
+      ],
+      references: [
+        ofAccount('google_flows', 'link_account_id', { link_account_id: one }),
+        ofAccount('google_flows', 'code_account_id', coded(hex('0'))),
+      ],
+    },
+  ];
+}
+
+export const signInTables: readonly TableCases[] = [...signIn(), mailTokens(), ...google()];

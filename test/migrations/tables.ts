@@ -1,0 +1,133 @@
+// How the constraints of a table are written down as cases: a row that has just what it must have, and for each constraint
+// rows that it alone refuses and rows at the limit that it accepts. constraints.test.ts tries them on a real database.
+
+/** Values by column, as PostgreSQL reads them; null is null. */
+export type Row = Readonly<Record<string, string | null>>;
+
+/** One constraint or unique index. What it refuses and accepts is told as changes of the table's row. */
+export interface Case {
+  constraint: string;
+  /** Stands already when the rows are tried. */
+  beside?: Row;
+  /** What happens between. */
+  meanwhile?: string;
+  refused: readonly Row[];
+  accepted: readonly Row[];
+}
+
+/** A foreign key. */
+export interface Reference {
+  constraint: string;
+  /** What gives the row a value that the other table lacks. */
+  refused: Row;
+  /** What makes the row refer to `parent`, where the table's row does not. */
+  accepted?: Row;
+  /** Deletes what the row refers to. */
+  deleteParent: string;
+  /** What becomes of the row then, or of the deletion. */
+  outcome: 'the row goes too' | 'it is refused';
+}
+
+export interface TableCases {
+  /** With its schema. */
+  table: string;
+  /** Statements that make what the row refers to. */
+  before?: readonly string[];
+  /** Just the columns that must be given. */
+  row: Row;
+  /** Columns that may be null, and of which a check asks for one. */
+  needs?: Row;
+  /** What a row has that was given just those: JSON by column; `now()` and `current_date` are what they say. */
+  defaults?: Readonly<Record<string, unknown>>;
+  /** The columns that a sequence or a trigger fills. */
+  filled?: readonly string[];
+  /** The columns that are generated from others, and what they are in the row. */
+  generated?: Readonly<Record<string, unknown>>;
+  /** Another table whose row a trigger writes first: it is the one that refuses null. */
+  nullsRefusedBy?: string;
+  cases: readonly Case[];
+  references?: readonly Reference[];
+}
+
+/** The constraints of the given table, by the names that PostgreSQL makes for those without one. */
+export function checksOf(table: string) {
+  const name = (column: string) => `${table}_${column}_check`;
+  const each = (
+    columns: readonly string[],
+    refused: (string | null)[],
+    accepted: (string | null)[],
+  ): Case[] =>
+    columns.map((column) => ({
+      constraint: name(column),
+      refused: refused.map((value) => ({ [column]: value })),
+      accepted: accepted.map((value) => ({ [column]: value })),
+    }));
+  return {
+    /** Text of 1 to so many characters. */
+    text: (most: number, ...columns: string[]) =>
+      each(columns, ['', 'é'.repeat(most + 1)], ['é', 'é'.repeat(most)]),
+    /** Text of at most so many characters. */
+    textUpTo: (most: number, ...columns: string[]) =>
+      each(columns, ['é'.repeat(most + 1)], ['', 'é'.repeat(most)]),
+    /** Text of exactly so many characters. */
+    textOf: (length: number, ...columns: string[]) =>
+      each(columns, ['é'.repeat(length - 1), 'é'.repeat(length + 1)], ['é'.repeat(length)]),
+    /** A whole number of a range. */
+    whole: (least: number, most: number, ...columns: string[]) =>
+      each(columns, [String(least - 1), String(most + 1)], [String(least), String(most)]),
+    /** A whole number from so much on. */
+    wholeFrom: (least: number, ...columns: string[]) =>
+      each(columns, [String(least - 1)], [String(least), String(least + 1)]),
+    /** A number of a range. */
+    between: (least: number, most: number, ...columns: string[]) =>
+      each(
+        columns,
+        [String(least - 1e-6), String(most + 1e-6), '-Infinity', 'Infinity', 'NaN'],
+        [String(least), String(most)],
+      ),
+    /** A number from zero on that is one. */
+    notNegative: (...columns: string[]) => each(columns, ['-0.000001', 'Infinity', 'NaN'], ['0', '1e30']),
+    /** A number above zero that is one. */
+    positive: (...columns: string[]) =>
+      each(columns, ['0', '-0.000001', 'Infinity', 'NaN'], ['0.000001', '1e30']),
+    /** A number that is one. */
+    finite: (...columns: string[]) => each(columns, ['Infinity', '-Infinity', 'NaN'], ['-1e30', '0', '1e30']),
+    oneOf: (column: string, ...words: string[]) =>
+      each([column], ['other', '', ` ${words[0]}`, String(words[0]).toUpperCase()], words),
+    pattern: (columns: string | readonly string[], accepted: string[], refused: string[]) =>
+      each(typeof columns === 'string' ? [columns] : columns, refused, accepted),
+    /** A check that has a name of its own or speaks of several columns. */
+    check: (suffix: string, refused: Row[], accepted: Row[]): Case[] => [
+      { constraint: `${table}_${suffix}`, refused, accepted },
+    ],
+  };
+}
+
+/**
+ * A key: beside a row, another is refused that has the same values in all its columns, and accepted that differs in one.
+ * @param other values for all columns of all keys, each different from those of `row`.
+ */
+export function key(constraint: string, columns: readonly string[], row: Row, other: Row): Case {
+  const same = (names: readonly string[]) =>
+    Object.fromEntries(names.map((column) => [column, row[column] ?? null]));
+  return {
+    constraint,
+    beside: row,
+    refused: [{ ...other, ...same(columns) }],
+    accepted: columns.map((left) => ({ ...other, ...same(columns.filter((column) => column !== left)) })),
+  };
+}
+
+export const hex = (digit: string) => digit.repeat(64);
+
+/** Texts that are ids of lower-case words, and texts that are not, where the id may have 80 characters. */
+export const slugs = {
+  accepted: ['a', 'a-b-9', 'a'.repeat(80)],
+  refused: ['', 'A', 'a--b', '-a', 'a-', 'a_b', 'a'.repeat(81)],
+};
+export const currencies = { accepted: ['USD'], refused: ['usd', 'US', 'USDX', 'U1D', ' USD'] };
+export const isins = {
+  accepted: ['US0378331005', 'PK12AB34CD56'],
+  refused: ['us0378331005', 'US037833100', 'US03783310055', 'U10378331005', 'US037833100X', 'US03783310a5'],
+};
+export const fromMonthStart = { accepted: ['2026-11-01'], refused: ['2026-11-02', '2026-11-30'] };
