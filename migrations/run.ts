@@ -5,15 +5,18 @@ import path from 'node:path';
 import pg from 'pg';
 import { Umzug } from 'umzug';
 
-const directory = import.meta.dirname;
 const lockId = 4_115_201; // any constant of our own
 
 /**
- * Runs the migrations that the database lacks.
+ * Runs the migrations that the database lacks, in the order of their names. What was applied is never run again, whatever its
+ * file says now; what the database has and the directory lacks, as after a newer version, is left as it is.
  * @returns their names, in order; empty where it was up to date.
  * @throws Error from PostgreSQL; the failing migration leaves nothing behind, those before it stay.
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export async function migrate(
+  databaseUrl: string,
+  directory: string = import.meta.dirname,
+): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'almanac migrate' });
   await client.connect();
   try {
