@@ -272,14 +272,14 @@ test('a vintage that only deletes is one, and one that states the same again is 
   await publish(room.pool, 'SHRINKS', '2024-03-01', points);
   await publish(room.pool, 'SHRINKS', '2024-04-01', points, { complete: true });
   await publish(room.pool, 'SHRINKS', '2024-05-01', points.slice(0, 1), { complete: true });
-  const { data } = (await room.call('/v1/series/SHRINKS/vintages')).json as VintageList;
-  t.deepEqual(
-    data.map(({ loaded_at: _, ...counts }) => counts as unknown),
-    [
+  const listed = (await room.call('/v1/series/SHRINKS/vintages')).json as VintageList;
+  t.is(listed.count, 2);
+  t.like(listed, {
+    data: [
       { vintage: '2024-03-01', points_new: 2, points_revised: 0, points_deleted: 0 },
       { vintage: '2024-05-01', points_new: 0, points_revised: 0, points_deleted: 1 },
     ],
-  );
+  });
   const { meta } = await series('/v1/series/SHRINKS?vintage=2024-06-01');
   t.is(meta['last_updated'], '2024-05-01');
 });
