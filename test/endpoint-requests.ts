@@ -34,7 +34,7 @@ const funds = {
   shariah: ['true', 'false'],
   structure: ['open_end', 'closed_end'],
   risk_profile: ['high', 'low'],
-  status: ['active', 'merged'],
+  status: ['active', 'suspended', 'merged'],
   currency: ['PKR', 'usd'],
 };
 const returnPeriods = ['1d', '7d', '15d', '1m', '3m', '6m', '1y', '2y', '3y', '5y', '10y', 'mtd', 'ytd', 'fytd', 'since_inception']; // prettier-ignore

@@ -89,6 +89,24 @@ test('a release without a status of its own is released once its time has come',
   t.deepEqual(await idsFor({ from: '2026', to: '2026', status: 'scheduled' }), ['today', 'day', 'far']);
 });
 
+test('without an end the calendar shows thirty days and no more', async (t) => {
+  const own = await startDataRoom('2026-06-15T12:00:00Z');
+  t.teardown(() => own.close());
+  await own.pool.query(`insert into data.releases (release_id, title, source, release_at, time_zone)
+    select day::date::text, 'T', 'Office', day + interval '8 hours', 'UTC'
+    from generate_series(timestamptz '2026-04-01 00:00Z', '2026-09-01 00:00Z', '1 day') day`);
+  for (const [query, first, last] of [
+    ['', '2026-06-15', '2026-07-15'],
+    ['from=2026-06-10', '2026-06-10', '2026-07-15'],
+    ['from=2026-06-20', '2026-06-20', '2026-07-20'],
+    ['to=2026-06-15', '2026-06-15', '2026-06-15'],
+    ['to=2026-06-14', '2026-05-15', '2026-06-14'],
+  ] as const) {
+    const { data } = (await own.call(`/v1/calendar?${query}`)).json as List;
+    t.deepEqual([data[0]?.['id'], data.at(-1)?.['id']], [first, last], query);
+  }
+});
+
 test('a release is scheduled until its second, and released from then on', async (t) => {
   const own = await startDataRoom('2026-06-15T12:00:00Z');
   t.teardown(() => own.close());

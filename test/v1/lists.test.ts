@@ -253,3 +253,36 @@ test('the largest and the smallest limit are taken, one beyond is refused, in ev
     }
   }
 });
+
+test('without a limit a page has a thousand points of a series, and a hundred rows of a list', async (t) => {
+  const own = await startListRoom();
+  t.teardown(() => own.close());
+  await own.pool.query(`
+    insert into data.series (series_id, name, unit, frequency, source)
+      select 'S' || n, 'Alike', 'USD', 'daily', 'Office' from generate_series(1, 101) n;
+    insert into data.series_dims (series_no, dims_no, dims) select series_no, 0, '{}' from data.series;
+    insert into data.observations (series_no, dims_no, date, published_on, load_no, value)
+      select series_no, 0, date '2000-01-01' + n, '2024-01-01', 0, n from data.series, generate_series(0, 1000) n
+      where series_id = 'S1';
+    with loaded as (insert into data.loads (dataset, source_name, vintage, complete)
+      select 'observations', '-', date '2024-01-01' + n, false from generate_series(0, 100) n returning load_no, vintage)
+    insert into data.vintages (series_no, published_on, load_no, complete, points_new, points_revised, points_deleted)
+      select series_no, vintage, load_no, false, 1, 0, 0 from loaded, data.series where series_id = 'S1';
+    insert into data.releases (release_id, title, source, release_at, time_zone)
+      select n, 'T', 'Office', '2026-06-16 08:00Z', 'UTC' from generate_series(1, 101) n`);
+  for (const [path, rows] of [
+    ['/v1/series/S1', 1_000],
+    ['/v1/series/S1?sort=desc', 1_000],
+    ['/v1/series/S1/vintages', 100],
+    ['/v1/catalog', 100],
+    ['/v1/search?q=alike', 100],
+    ['/v1/calendar', 100],
+  ] as const) {
+    const { data, pagination } = await own.list(path);
+    t.is(data.length, rows, path);
+    const rest = await own.list(withParameter(path, 'cursor', pagination.next_cursor ?? ''));
+    t.deepEqual([rest.data.length, rest.pagination.next_cursor], [1, null], `${path}, the next page`);
+  }
+  const { data: many } = (await own.call('/v1/series?ids=S1')).json as { data: { data: unknown[] }[] };
+  t.is(many[0]?.data.length, 1_000);
+});

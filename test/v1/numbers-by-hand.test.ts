@@ -317,4 +317,9 @@ test.serial('a change over a week is from a price seven to fourteen days older',
     data.map((row) => row['change_1w_pct']),
     [10, 25, null, null], // 110 / 100, 110 / 88
   );
+  const citiesOn = (day: string) =>
+    room.column(`/v1/commodities/by-city?item=milk&date=${day}&sort=city`, 'city_name');
+  t.deepEqual(await citiesOn('2024-05-22'), ['B'], 'a day means the seven days that end with it');
+  t.deepEqual(await citiesOn('2024-05-21'), ['B', 'C']);
+  t.deepEqual(await citiesOn('2024-05-23'), ['A']);
 });
