@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { createClient } from 'redis';
 import { silentLog, testRedisUrl } from '../test/harness.ts';
 import { Failure } from '../kernel/errors.ts';
 import { openRedis } from '../kernel/redis.ts';
@@ -149,6 +150,20 @@ for (const [where, redisUrl] of stores) {
     t.is(results.filter(({ status }) => status === 'fulfilled').length, 20);
   });
 }
+
+test.serial('tries are counted for a quarter of an hour, from the first of them', async (t) => {
+  const throttle = await throttleOf(t, testRedisUrl());
+  const client = createClient({ url: testRedisUrl() });
+  await client.connect();
+  t.teardown(() => client.destroy());
+  const email = someone();
+  const since = performance.now();
+  await throttle.signIn({ email, ip: somewhere() }, wrong);
+  await throttle.signIn({ email, ip: somewhere() }, wrong);
+  const name = createHash('sha256').update(email).digest('hex');
+  const leftMs = await client.pTTL(`almanac:throttle:tries:account:${name}`);
+  t.true(leftMs <= 900_000 && leftMs >= 900_000 - 1 - (performance.now() - since), `${leftMs} ms`);
+});
 
 test.serial('two instances with one Redis count together', async (t) => {
   const [a, b] = [await throttleOf(t, testRedisUrl()), await throttleOf(t, testRedisUrl())];

@@ -101,3 +101,32 @@ test('the credential of an account that is gone is refused', async (t) => {
   assertError(t, await room.as(client, '/v1/usage'), 401, 'unauthorized');
   assertError(t, await room.as(client, '/v1/keys', { body: { name: 'x' } }), 401, 'unauthorized');
 });
+
+test('pages of the audit, the newest first, repeat and lose nothing; a damaged cursor is refused', async (t) => {
+  const client = await room.newClient();
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  for (const name of names) await room.as(client, '/v1/account', { method: 'PATCH', body: { name } });
+  const seen: { action: string; detail: object }[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: string = cursor === null ? '?limit=2' : `?limit=2&cursor=${cursor}`;
+    const { body } = await room.as(client, `/v1/account/audit${query}`);
+    const page = body as { data: typeof seen; pagination: { next_cursor: string | null } };
+    t.true(page.data.length === 2 || page.pagination.next_cursor === null);
+    seen.push(...page.data);
+    cursor = page.pagination.next_cursor;
+  } while (cursor !== null);
+  t.deepEqual(
+    seen.map(({ action }) => action),
+    [...names.map(() => 'account.updated'), 'key.created', 'account.created'],
+  );
+  t.deepEqual(
+    seen.slice(0, names.length).map(({ detail }) => detail),
+    names.toReversed().map((name) => ({ name })),
+  );
+  for (const text of ['x', 'audit', 'audit -1', 'audit 1 ', `audit ${'9'.repeat(16)}`]) {
+    const damaged = Buffer.from(text).toString('base64url');
+    const answer = await room.as(client, `/v1/account/audit?cursor=${damaged}`);
+    t.is(assertError(t, answer, 400, 'invalid_cursor').param, 'cursor');
+  }
+});
