@@ -12,7 +12,7 @@ import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
 const room = await startAccountsRoom(undefined, undefined, { signIn: { google: issuer.settings } });
-const { password, newHolder, newSession, mailLink, areIn } = await holdersOf(room);
+const { password, newHolder, newSession, mailLink, accountOf, areIn } = await holdersOf(room);
 const { db } = room.deps;
 const jobs = openJobs(db.sequelize, room.databaseUrl, silentLog);
 const operatorDeps = { ...room.deps, jobs };
@@ -206,6 +206,42 @@ for (const [what, { act, left, opens, hasPassword = true, verified = true }] of 
     );
     t.is(row?.n, opens === undefined ? 0 : 1);
   });
+}
+
+const weak: Record<
+  string,
+  { param: string; hasPassword: boolean; act: (holder: Holder, weak: string) => Promise<Answer> }
+> = {
+  'changed by its holder': {
+    param: 'new',
+    hasPassword: true,
+    act: (holder, next) => ask(holder, 'POST', '/auth/change-password', { current: password, new: next }),
+  },
+  'set for the first time': {
+    param: 'password',
+    hasPassword: false,
+    act: (holder, next) => ask(holder, 'POST', '/auth/set-password', { password: next }),
+  },
+  'set by a mailed link': {
+    param: 'password',
+    hasPassword: true,
+    act: async (holder, next) =>
+      anybody('/auth/set-password', { token: await mailLink(holder, 'reset_password'), password: next }),
+  },
+};
+
+for (const [how, { param, hasPassword, act }] of Object.entries(weak)) {
+  test.serial(
+    `a password that is short, common or the own address is not taken, and changes nothing: ${how}`,
+    async (t) => {
+      const holder = await newHolder({ hasPassword });
+      const before = (await accountOf(holder)).toJSON();
+      for (const next of ['short7!', 'password1', holder.email]) {
+        t.is(assertError(t, await act(holder, next), 400, 'invalid_body').param, param);
+      }
+      t.deepEqual((await accountOf(holder)).toJSON(), before);
+    },
+  );
 }
 
 test.serial('a session of another account that comes along at sign-in goes on', async (t) => {

@@ -118,6 +118,27 @@ for (const { what, prepare } of passwordSites) {
   });
 }
 
+test.serial(
+  'a new password by a mailed link forgets the tries at the account, of strangers too',
+  async (t) => {
+    const holder = await newHolder();
+    const guess = () =>
+      room.anonymously('/auth/login', {
+        body: { email: holder.email, password: newPassword() },
+        headers: { 'x-forwarded-for': newAddress() },
+      });
+    const compared = async () => {
+      const answers = await Promise.all(Array.from({ length: 9 }, guess));
+      return answers.filter(({ status }) => status === 401).length;
+    };
+    t.is(await compared(), 6);
+    const body = { token: await mailLink(holder, 'reset_password'), password: newPassword() };
+    const headers = { 'x-forwarded-for': newAddress() };
+    t.is((await room.anonymously('/auth/set-password', { body, headers })).status, 200);
+    t.is(await compared(), 6);
+  },
+);
+
 test.serial('thirty wrong passwords from one address, whatever the account, and no more', async (t) => {
   const ip = newAddress();
   const password = newPassword();
