@@ -35,6 +35,15 @@ test.serial('a code with slashes is kept with hyphens, and as its source writes 
   t.like(await loadCsv(database, csv, securities), { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 2 });
 });
 
+test.serial('a file with one of two days that are compared changes that day alone', async (t) => {
+  const csv = ['code,issue_date', 'HBL-TFC-190216,2016-02-20'];
+  t.like(await loadCsv(database, csv, securities), { pointsRevised: 1 });
+  t.like(await row('securities', `code = 'HBL-TFC-190216'`), {
+    issue_date: '2016-02-20',
+    maturity_date: '2026-02-19',
+  });
+});
+
 test.serial('what cannot be true of a security is refused with its line and column', async (t) => {
   t.deepEqual(
     await refused(
