@@ -2,19 +2,20 @@
 import { argon, at, hashes, ids, later, ofAccount, one, two, twoAccounts } from './account-rows.ts';
 import { checksOf, hex, key, type TableCases } from './tables.ts';
 
+const session = {
+  ...{ id: `sess_${'a'.repeat(16)}`, account_id: one, secret_hash: hex('0'), created_at: at },
+  ...{
+    last_seen_at: at,
+    idle_expires_at: at,
+    absolute_expires_at: later,
+    auth_time: at,
+    ip: '',
+    user_agent: '',
+  },
+};
+
 function signIn(): TableCases[] {
   const is = checksOf('sessions');
-  const session = {
-    ...{ id: `sess_${'a'.repeat(16)}`, account_id: one, secret_hash: hex('0'), created_at: at },
-    ...{
-      last_seen_at: at,
-      idle_expires_at: at,
-      absolute_expires_at: later,
-      auth_time: at,
-      ip: '',
-      user_agent: '',
-    },
-  };
   const sessionIds = ids('sess_', 16);
   const signups = checksOf('signups');
   const signup = {
@@ -116,7 +117,10 @@ function google(): TableCases[] {
   const other = { issuer: 'https://j', subject: 't', account_id: two };
   const is = checksOf('google_flows');
   const flow = { state_hash: hex('0'), cookie_hash: hex('0'), return_to: '/', expires_at: at };
-  const coded = (hash: string) => ({ code_hash: hash, code_account_id: one, code_expires_at: at });
+  const coded = (hash: string) => ({
+    ...{ code_hash: hash, code_account_id: one, code_expires_at: at, credential_version: '1' },
+  });
+  const linking = { link_account_id: one, session_id: session.id, credential_version: '1' };
   return [
     {
       table: 'accounts.identities',
@@ -133,7 +137,11 @@ function google(): TableCases[] {
     },
     {
       table: 'accounts.google_flows',
-      before: twoAccounts,
+      before: [
+        ...twoAccounts,
+        `insert into accounts.sessions (${Object.keys(session).join(', ')})
+         values ('${Object.values(session).join("', '")}')`,
+      ],
       row: flow,
       cases: [
         key('google_flows_pkey', ['state_hash'], flow, { state_hash: hex('1') }),
@@ -152,7 +160,10 @@ function google(): TableCases[] {
         },
         ...is.check(
           'check',
-          [{ ...coded(hex('0')), code_account_id: null }, { code_account_id: one }],
+          [
+            { ...coded(hex('0')), code_account_id: null, credential_version: null },
+            { code_account_id: one, credential_version: '1' },
+          ],
           [coded(hex('0'))],
         ),
         ...is.check(
@@ -160,10 +171,35 @@ function google(): TableCases[] {
           [{ ...coded(hex('0')), code_expires_at: null }, { code_expires_at: at }],
           [coded(hex('0'))],
         ),
+        ...is.check(
+          'check2',
+          [
+            { ...linking, session_id: null },
+            { ...linking, link_account_id: null, credential_version: null },
+          ],
+          [linking],
+        ),
+        ...is.check(
+          'check3',
+          [
+            { credential_version: '1' },
+            { ...linking, credential_version: null },
+            { ...coded(hex('0')), credential_version: null },
+          ],
+          [linking, coded(hex('0'))],
+        ),
+        ...is.check('check4', [{ ...linking, ...coded(hex('0')) }], [linking, coded(hex('0'))]),
       ],
       references: [
-        ofAccount('google_flows', 'link_account_id', { link_account_id: one }),
+        ofAccount('google_flows', 'link_account_id', linking),
         ofAccount('google_flows', 'code_account_id', coded(hex('0'))),
+        {
+          constraint: 'google_flows_session_id_fkey',
+          refused: { ...linking, session_id: `sess_${'b'.repeat(16)}` },
+          accepted: linking,
+          deleteParent: 'delete from accounts.sessions',
+          outcome: 'the row goes too',
+        },
       ],
     },
   ];
