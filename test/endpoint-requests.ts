@@ -120,7 +120,7 @@ export const endpoints: readonly Endpoint[] = [
     path: '/v1/commodities/cities',
     values: { province: ['Punjab', 'Sindh'] },
   },
-  { route: '/v1/amcs', path: '/v1/amcs', values: { q: ['alpha', '_', '100%'] } },
+  { route: '/v1/amcs', path: '/v1/amcs', values: { q: ['alpha', 'GF', '_', '100%'] } },
   { route: '/v1/amcs/:amc', path: '/v1/amcs/alpha', values: {} },
   { route: '/v1/funds', path: '/v1/funds', values: { ...funds, q: ['fund', '_', '%'] } },
   {

@@ -269,7 +269,8 @@ test('without a limit a page has a thousand points of a series, and a hundred ro
     insert into data.vintages (series_no, published_on, load_no, complete, points_new, points_revised, points_deleted)
       select series_no, vintage, load_no, false, 1, 0, 0 from loaded, data.series where series_id = 'S1';
     insert into data.releases (release_id, title, source, release_at, time_zone)
-      select n, 'T', 'Office', '2026-06-16 08:00Z', 'UTC' from generate_series(1, 101) n`);
+      select n, 'T', 'Office', '2026-06-16 08:00Z', 'UTC' from generate_series(1, 101) n;
+    update data.series set category = series_id`);
   for (const [path, rows] of [
     ['/v1/series/S1', 1_000],
     ['/v1/series/S1?sort=desc', 1_000],
@@ -283,6 +284,26 @@ test('without a limit a page has a thousand points of a series, and a hundred ro
     const rest = await own.list(withParameter(path, 'cursor', pagination.next_cursor ?? ''));
     t.deepEqual([rest.data.length, rest.pagination.next_cursor], [1, null], `${path}, the next page`);
   }
+  const { meta } = (await own.call('/v1/catalog?facets=true&limit=1')).json as {
+    meta: { facets: Record<string, unknown[]> };
+  };
+  t.deepEqual([meta.facets['category']?.length, meta.facets['source']?.length], [100, 1]);
   const { data: many } = (await own.call('/v1/series?ids=S1')).json as { data: { data: unknown[] }[] };
   t.is(many[0]?.data.length, 1_000);
+});
+
+test('as many names as are allowed are taken, and one more is refused', async (t) => {
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `x${i}`).join(',');
+  for (const [path, status] of [
+    [`/v1/series?limit=1&ids=${names(100)}`, 404], // taken, and unknown
+    [`/v1/series?limit=1&ids=${names(101)}`, 400],
+    [`/v1/commodities/by-city?item=rice&cities=${names(100)}`, 404],
+    [`/v1/commodities/by-city?item=rice&cities=${names(101)}`, 400],
+    [`/v1/search?q=${'x'.repeat(200)}`, 200],
+    [`/v1/search?q=${'x'.repeat(201)}`, 400],
+    ['/v1/series/CPI?vintage=2024-07-01', 200], // today
+    ['/v1/series/CPI?vintage=2024-07-02', 400],
+  ] as const) {
+    t.is((await room.call(path)).status, status, path.slice(0, 60));
+  }
 });

@@ -323,3 +323,53 @@ test.serial('a change over a week is from a price seven to fourteen days older',
   t.deepEqual(await citiesOn('2024-05-21'), ['B', 'C']);
   t.deepEqual(await citiesOn('2024-05-23'), ['A']);
 });
+
+test.serial(
+  'a company tells its assets of the last 120 months, each by the last day told within it',
+  async (t) => {
+    await room.load('amcs', ['amc_id,name,source', 'grown,Grown,Register']);
+    await room.load('funds', ['fund_id,name,amc_id,currency,source', 'grown-a,Grown A,grown,PKR,Register']);
+    const months = Array.from({ length: 122 }, (_, i) =>
+      new Date(Date.UTC(2014, i, 10)).toISOString().slice(0, 7),
+    );
+    await room.load('nav', [
+      'fund,date,nav,aum',
+      ...months.flatMap((month, i) => [`grown-a,${month}-10,10,${i}1`, `grown-a,${month}-20,10,${i}2`]),
+    ]);
+    const { data } = (await room.call('/v1/amcs/grown')).json as {
+      data: { aum_history: { date: string; aum: number }[] };
+    };
+    t.deepEqual(
+      data.aum_history.map(({ date, aum }) => [date.slice(0, 7), aum]),
+      months.slice(-120).map((month, i) => [month, Number(`${i + 2}2`)]),
+    );
+  },
+);
+
+test.serial(
+  'a city has prices from the first to the last that stands, not of one that was deleted',
+  async (t) => {
+    await room.load('commodity-items', [
+      'item_id,name,unit,currency,frequency,source',
+      'salt,Salt,1 Kg,PKR,monthly,Price Office',
+    ]);
+    await room.load('commodity-cities', ['city_id,name', 'quetta,Quetta']);
+    const prices = (vintage: string, months: string[]) =>
+      room.load(
+        'commodity-prices',
+        ['item,city,date,price', ...months.map((month) => `salt,quetta,${month},5`)],
+        {
+          vintage,
+          full: true,
+        },
+      );
+    const ends = async () =>
+      (await room.list('/v1/commodities/cities')).data
+        .filter(({ id }) => id === 'quetta')
+        .map((city) => [city['first_date'], city['last_date']]);
+    await prices('2024-05-01', ['2024-01', '2024-02', '2024-03', '2024-04']);
+    t.deepEqual(await ends(), [['2024-01-31', '2024-04-30']]);
+    await prices('2024-06-01', ['2024-02', '2024-03']);
+    t.deepEqual(await ends(), [['2024-02-29', '2024-03-31']]);
+  },
+);
