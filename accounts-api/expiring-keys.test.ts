@@ -8,6 +8,7 @@ import { dataOf, startAccountsRoom } from '../test/accounts-room.ts';
 import { startRooms } from '../test/rooms.ts';
 import { startMailbox, testMail } from '../test/sign-in.ts';
 import { dataIn, peopleOf } from '../test/auth/people.ts';
+import { until } from '../test/until.ts';
 
 const day = 24 * 60 * 60_000;
 const clock = fakeClock('2026-11-20T10:00:00.000Z');
@@ -73,7 +74,7 @@ test('a key that expires in a week is told of by mail, once, unless it has ended
     rooms.database.query<{ n: number }>(
       `select count(*)::int as n from jobs.job where data->>'mail' = 'key_expires' and state < 'completed'`,
     );
-  while ((await left())[0]?.n !== 0) await new Promise((resolve) => setTimeout(resolve, 100));
+  await until('every job is done', async () => (await left())[0]?.n === 0);
   for (const each of workers) await each.close();
   t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
 });

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../kernel/settings.ts';
 import { examplesOf, runExample } from './docs-examples.ts';
+import { underGuard } from './guard.ts';
 import { createInstallation } from './instance.ts';
 
 const programs = [
@@ -17,7 +18,7 @@ const present = programs.every(
 );
 
 if (present || (process.getuid?.() === 0 && existsSync('/etc/debian_version'))) {
-  process.exitCode = await check();
+  await underGuard(check);
 } else {
   process.stdout.write(
     'The clients are left out: pandas, R and LibreOffice are not here and cannot be installed.\n',

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { startGuard } from './guard.ts';
 import { endProcesses, processesOf, type Run } from './run-processes.ts';
@@ -40,12 +41,15 @@ async function startRun(t: ExecutionContext): Promise<{ run: Run; kill: () => Pr
   const line = await within('the run has begun', once(createInterface(child.stdout), 'line'));
   const run = JSON.parse(String(line[0])) as Run;
   t.teardown(() => endProcesses(run));
-  await until('its processes run', () => sleepsOf(run) >= 5);
+  await until('its processes run', async () => (await sleepsOf(run)) >= 5);
   return { run, kill };
 }
 
-const sleepsOf = (run: Run) =>
-  processesOf(run).filter(({ command }) => command.startsWith('sleep 600')).length;
+/** A look at all processes of the machine takes its time: not too often. */
+async function sleepsOf(run: Run): Promise<number> {
+  await pause(50);
+  return processesOf(run).filter(({ command }) => command.startsWith('sleep 600')).length;
+}
 
 test('a run whose runner is killed leaves no process, detached, orphaned, deaf, without its environment or stopped, and no directory', async (t) => {
   const { run, kill } = await startRun(t);
@@ -68,7 +72,7 @@ test('a run that ends by itself leaves as little', async (t) => {
   t.teardown(guard.end);
   const env = { ...process.env, ...guard.env };
   spawn('sleep', ['600'], { env, stdio: 'ignore', detached: true }).unref();
-  await until('its process runs', () => sleepsOf(guard) === 1);
+  await until('its process runs', async () => (await sleepsOf(guard)) === 1);
   await guard.end();
   t.deepEqual(processesOf(guard), []);
   t.false(existsSync(guard.directory));

@@ -49,3 +49,32 @@ export async function startGuard(): Promise<Guard> {
     },
   };
 }
+
+/**
+ * Does the work under a guard, all that this process starts being of its run, and ends this process: with the code that the work
+ * comes to, or by the signal that ended it, and in either case when nothing of the run is left.
+ */
+export async function underGuard(work: (run: Run) => Promise<number>): Promise<void> {
+  const stopped = stopSignal();
+  const guard = await startGuard();
+  Object.assign(process.env, guard.env);
+  const outcome = await Promise.race([stopped, work(guard)]).finally(guard.end);
+  if (typeof outcome === 'number') process.exit(outcome);
+  process.removeAllListeners(outcome);
+  process.kill(process.pid, outcome);
+}
+
+/** Resolves when this process is told to end: by a signal, or by the end of the npm that started it, which when killed tells nobody. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const stop = (signal: NodeJS.Signals) => {
+      process.on('uncaughtException', () => undefined); // what is under way fails as its servers go
+      resolve(signal);
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+    const npm = Number(process.env['TEST_PARENT_PID']);
+    const look = () => void (npm > 0 && process.ppid !== npm && stop('SIGTERM'));
+    look();
+    setInterval(look, 250).unref();
+  });
+}

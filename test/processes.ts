@@ -9,7 +9,7 @@ export interface Child {
   /** Settles when it has ended and all that it printed was read: its exit code, or null where a signal ended it. */
   ended: Promise<number | null>;
   /** Sends the signal, also to one that is stopped, and waits. @throws Error where it goes on and has to be killed. */
-  end(signal?: NodeJS.Signals): Promise<number | null>;
+  end(signal?: NodeJS.Signals, withinMs?: number): Promise<number | null>;
 }
 
 export interface ServingChild extends Child {
@@ -22,6 +22,14 @@ export interface ChildOptions extends Omit<SpawnOptions, 'stdio'> {
   name: string;
   /** Is given what it prints, as it comes. */
   onOutput?: (text: string) => void;
+}
+
+/** Those that live; of one test file, as each has modules of its own. */
+const living = new Set<Child>();
+
+/** Ends every process that this test file has started and not ended, those that do not serve yet as well. For its last teardown. */
+export async function endChildren(): Promise<void> {
+  await Promise.all([...living].map((child) => child.end('SIGKILL')));
 }
 
 const endWithinMs = 60_000;
@@ -42,21 +50,24 @@ export function startChild(
   child.stderr.on('data', hear);
   child.once('error', hear); // a program that is not there; `close` follows
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  return {
+  const started: Child = {
     process: child,
     output: () => output,
     ended,
-    async end(signal = 'SIGTERM') {
+    async end(signal = 'SIGTERM', withinMs = endWithinMs) {
       child.kill(signal);
       child.kill('SIGCONT');
       try {
-        return await within(`${name} ends after ${signal}`, ended, endWithinMs);
+        return await within(`${name} ends after ${signal}`, ended, withinMs);
       } catch (error) {
         child.kill('SIGKILL');
         throw error;
       }
     },
   };
+  living.add(started);
+  void ended.then(() => living.delete(started));
+  return started;
 }
 
 /** Starts a program and waits until it says that it serves. @throws Error with what it printed where it does not; it has ended then. */

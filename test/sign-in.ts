@@ -7,6 +7,7 @@ import { SMTPServer } from 'smtp-server';
 import type { SignInSettings } from '../accounts-api/deps.ts';
 import type { MailSettings } from '../accounts-api/mail.ts';
 import { noteSecret } from './traces.ts';
+import { within } from './until.ts';
 
 export const testSignIn: SignInSettings = {
   publicUrl: 'https://almanac.example',
@@ -96,16 +97,16 @@ export async function startMailbox(): Promise<Mailbox> {
         const at = waiting.findIndex((mail) => isFor(mail) && mail.subject.includes(subject));
         const [mail] = at < 0 ? [] : waiting.splice(at, 1);
         if (mail !== undefined) return mail;
-        await once(arrivals, 'mail');
+        await within(`a mail "${subject}" to ${to} comes`, once(arrivals, 'mail'));
       }
     },
     refuse: (now) => void (refuses = now),
     async refused() {
-      await once(arrivals, 'refused');
+      await within('a mail is refused', once(arrivals, 'refused'));
     },
     async hold() {
       held = true;
-      await once(arrivals, 'held');
+      await within('a mail is held', once(arrivals, 'held'));
     },
     letGo: () => void (held = false),
     close: () => new Promise((resolve) => server.close(resolve)),

@@ -1,6 +1,7 @@
 // What goes wrong, and when: a list drawn from the seed before the run, and carried out as written.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from './random.ts';
+import { until } from '../until.ts';
 import type { RedisUnit, Room, Unit } from './units.ts';
 
 export interface Cluster {
@@ -76,7 +77,7 @@ export async function carryOut(
   async function befall(fault: Fault, before: Promise<void> | undefined): Promise<void> {
     await pause(Math.max(0, beganAtMs + fault.atMs - performance.now()));
     await before;
-    while (trouble.count >= atOnceMax) await pause(10);
+    await until('fewer units are in trouble', () => trouble.count < atOnceMax);
     trouble.count += 1;
     tell(fault);
     const fromMs = performance.now();

@@ -1,10 +1,7 @@
 // The chaos run: load from honest clients while rooms, PostgreSQL and Redis are killed, stopped and stalled; then it checks that
 // every answer was right, the ledger is what clients saw, nothing went above a limit, and nothing passed after a revocation.
 // Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--logs directory]. Ends with 1 where something is wrong.
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createClients, type Clients, type Question } from './calls.ts';
 import { endAll, questionsOf, setUp, smallLimit, type Scene } from './cluster.ts';
@@ -12,6 +9,8 @@ import { carryOut, drawFaults, type Fault, type Trouble } from './faults.ts';
 import { balance, faultsOf } from './ledger.ts';
 import { driveOver, read, revoke, type Revocations } from './load.ts';
 import { createRandom } from './random.ts';
+import { underGuard } from '../guard.ts';
+import { until } from '../until.ts';
 import type { Unit } from './units.ts';
 
 const { values } = parseArgs({
@@ -27,40 +26,31 @@ const seconds = Number(values.seconds);
 
 const recoverWithinMs = 30_000;
 
-const directory = mkdtempSync(path.join(tmpdir(), 'almanac-chaos-'));
-chmodSync(directory, 0o755); // where root runs this, PostgreSQL's own user must get in
 if (values.logs !== undefined) mkdirSync(values.logs, { recursive: true });
-const units: Unit[] = [];
-const over = new AbortController();
-const interrupted = async () => {
-  over.abort();
-  await endAll(units);
-  rmSync(directory, { recursive: true, force: true });
-  process.exit(130);
-};
-process.once('SIGINT', () => void interrupted());
-process.once('SIGTERM', () => void interrupted());
-try {
-  say(`chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways`);
-  const scene = await setUp(
-    {
-      directory,
-      seconds,
-      gateways: Number(values.gateways),
-      logDirectory: values.logs ?? null,
-      over: over.signal,
-    },
-    units,
-  );
-  const wrong = await run(scene);
-  for (const line of wrong.slice(0, 40)) say(`WRONG: ${line}`);
-  say(wrong.length === 0 ? 'chaos: all is right' : `chaos: ${wrong.length} things are wrong; seed ${seed}`);
-  process.exitCode = wrong.length === 0 ? 0 : 1;
-} finally {
-  over.abort();
-  await endAll(units);
-  rmSync(directory, { recursive: true, force: true });
-}
+await underGuard(async ({ directory }) => {
+  const units: Unit[] = [];
+  const over = new AbortController();
+  try {
+    say(`chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways`);
+    const scene = await setUp(
+      {
+        directory,
+        seconds,
+        gateways: Number(values.gateways),
+        logDirectory: values.logs ?? null,
+        over: over.signal,
+      },
+      units,
+    );
+    const wrong = await run(scene);
+    for (const line of wrong.slice(0, 40)) say(`WRONG: ${line}`);
+    say(wrong.length === 0 ? 'chaos: all is right' : `chaos: ${wrong.length} things are wrong; seed ${seed}`);
+    return wrong.length === 0 ? 0 : 1;
+  } finally {
+    over.abort();
+    await endAll(units);
+  }
+});
 
 async function run({ cluster, databaseUrl, scout, readers, small, victims }: Scene): Promise<string[]> {
   const random = createRandom(seed);
@@ -96,15 +86,11 @@ async function recover(
   who: Scene['readers'][number],
 ) {
   const wrong: string[] = [];
-  const giveUpAtMs = performance.now() + recoverWithinMs;
   for (const gateway of cluster.gateways) {
-    while ((await clients.ask(gateway, who, question))?.status !== 200) {
-      if (performance.now() > giveUpAtMs) {
-        wrong.push(`${gateway.name} does not serve ${recoverWithinMs} ms after all was mended`);
-        break;
-      }
-      await pause(50);
-    }
+    const serves = async () => (await clients.ask(gateway, who, question))?.status === 200;
+    await until(`${gateway.name} serves after all was mended`, serves, recoverWithinMs).catch(
+      (error: unknown) => void wrong.push(String(error)),
+    );
   }
   return wrong;
 }

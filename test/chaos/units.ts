@@ -1,13 +1,15 @@
 // The processes that the chaos run ends and stalls: rooms, PostgreSQL and Redis, each started again at its old address.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createWriteStream, readFileSync, readdirSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
 import { projectRoot } from '../../kernel/settings.ts';
+import { freePort } from '../instance.ts';
+import { startServing, type Child } from '../processes.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
+import { until } from '../until.ts';
 
 export interface Unit {
   readonly name: string;
@@ -28,6 +30,8 @@ export interface Room extends Unit {
   readonly url: string;
 }
 
+// Its shared memory is in files of the data directory: what a kill leaves goes with that.
+const settings = { dynamic_shared_memory_type: 'mmap' };
 const startTries = 20;
 const betweenTriesMs = 250;
 /** A gateway that cannot hand its journal over tries for 10 s. */
@@ -54,73 +58,36 @@ export async function makeRoom(
   logDirectory: string | null,
   over: AbortSignal,
 ): Promise<Room> {
-  const port = await quietPort();
+  const port = await freePort();
   const name = `${room} ${number}`;
   const log =
     logDirectory === null
       ? undefined
       : createWriteStream(path.join(logDirectory, `${name.replace(' ', '-')}.log`));
   const ports = { gateway: 'PORT', 'data-api': 'DATA_API_PORT', 'accounts-api': 'ACCOUNTS_API_PORT' };
-  let child: ChildProcess | undefined;
-
-  async function launch(): Promise<void> {
-    const started = spawn(process.execPath, [path.join(projectRoot, 'almanac.js'), 'start', room], {
-      env: { ...process.env, ...env, [ports[room]]: String(port) },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    child = started;
-    let output = '';
-    await new Promise<void>((resolve, reject) => {
-      started.once('close', (code) => reject(new Error(`${name} ended with ${code}:\n${output}`)));
-      for (const stream of [started.stdout, started.stderr]) {
-        stream.on('data', (chunk: Buffer) => {
-          log?.write(chunk);
-          output = (output + chunk.toString()).slice(-4_000);
-          if (output.includes(`${room} is running`)) resolve();
-        });
-      }
-    });
-  }
-
-  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return null;
-    const ended = new Promise<number | null>((resolve) => child?.once('exit', resolve));
-    child.kill(signal);
-    return ended;
-  }
-
+  const words = [path.join(projectRoot, 'almanac.js'), 'start', room];
+  let child: Child | undefined;
   return {
     name,
     url: `http://127.0.0.1:${port}`,
     async kill() {
-      await end('SIGKILL');
+      await child?.end('SIGKILL');
     },
     async stop() {
-      const patience = setTimeout(() => void end('SIGKILL'), stopWithinMs);
-      const code = await end('SIGTERM');
-      clearTimeout(patience);
-      if (code !== 0)
-        throw new Error(`${name} was told to stop and ended with ${code ?? 'nothing but a kill'}`);
+      const code = await child?.end('SIGTERM', stopWithinMs);
+      if (code !== 0) throw new Error(`${name} was told to stop and ended with ${code}`);
     },
-    stall: () => void child?.kill('SIGSTOP'),
-    goOn: () => void child?.kill('SIGCONT'),
-    start: () => stubbornly(name, over, launch),
+    stall: () => void child?.process.kill('SIGSTOP'),
+    goOn: () => void child?.process.kill('SIGCONT'),
+    start: () =>
+      stubbornly(name, over, async () => {
+        child = await startServing(new RegExp(`${room} is running`), process.execPath, words, {
+          name,
+          env: { ...process.env, ...env, [ports[room]]: String(port) },
+          onOutput: (text) => void log?.write(text),
+        });
+      }),
   };
-}
-
-/** Below the range that outgoing connections take their ports from, so that it is still free after a restart. */
-async function quietPort(): Promise<number> {
-  for (;;) {
-    const port = 12_000 + Math.floor(Math.random() * 18_000);
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
 }
 
 export interface RedisUnit extends Unit {
@@ -147,7 +114,7 @@ export interface PostgresUnit extends Unit {
 
 /** PostgreSQL of the embedded package in a directory of its own; started again by the words it was started with. */
 export async function startPostgresUnit(dataDir: string, over: AbortSignal): Promise<PostgresUnit> {
-  const { url } = await startEmbeddedPostgres(dataDir);
+  const { url } = await startEmbeddedPostgres(dataDir, settings);
   const location = path.join(dataDir, 'postgres.location');
   const cluster = readdirSync(dataDir).includes('postgres.location')
     ? readFileSync(location, 'utf8').trim()
@@ -168,15 +135,15 @@ export async function startPostgresUnit(dataDir: string, over: AbortSignal): Pro
     await new Promise<void>((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`postgres ended with ${code}`)));
-      void untilItAnswers(url, () => child.exitCode === null).then(resolve, reject);
+      void until('postgres answers', () => child.exitCode !== null || answers(url)).then(resolve, reject);
     });
     child.removeAllListeners('exit');
   }
 
-  async function end(signal: 'SIGKILL' | 'SIGINT'): Promise<void> {
-    if (!isAlive(pid)) return;
-    process.kill(pid, signal);
-    while (isAlive(pid)) await pause(5);
+  async function end(by: 'SIGKILL' | 'SIGINT'): Promise<void> {
+    signal(pid, by);
+    signal(pid, 'SIGCONT');
+    await until('postgres has ended', () => !isAlive(pid));
   }
 
   return {
@@ -194,17 +161,16 @@ export async function startPostgresUnit(dataDir: string, over: AbortSignal): Pro
   };
 }
 
-async function untilItAnswers(url: string, isAlive: () => boolean): Promise<void> {
-  while (isAlive()) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-    client.on('error', () => undefined); // told by connect as well
-    try {
-      await client.connect();
-      await client.end();
-      return;
-    } catch {
-      await pause(50); // it starts, or recovers
-    }
+/** Not while it starts, or recovers. */
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined); // told by connect as well
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch {
+    return false;
   }
 }
 

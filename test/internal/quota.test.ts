@@ -10,6 +10,7 @@ import { selectUsed } from '../../accounts-api/usage.sql.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { testIdentitySecret } from '../harness.ts';
 import { assertError, startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { until } from '../until.ts';
 
 let room: AccountsRoom;
 
@@ -358,7 +359,10 @@ test.serial('a take whose gateway has given up waiting meanwhile costs nothing',
       signal: left.signal,
     });
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    while ((await sequelize.query(waiting, { type: QueryTypes.SELECT })).length === 0);
+    await until(
+      'the take waits for the lock',
+      async () => (await sequelize.query(waiting, { type: QueryTypes.SELECT })).length > 0,
+    );
     left.abort();
     await t.throwsAsync(asked, { name: 'AbortError' });
     // Until the room has heard of it: it runs in this process, and hears while we wait for the database.
@@ -367,7 +371,7 @@ test.serial('a take whose gateway has given up waiting meanwhile costs nothing',
   // It was charged by now, or is on its way to be: the next one comes after it.
   const [next] = await take([client, 1]);
   t.true(next?.used === 8 || next?.used === 13);
-  while ((await used(client)) !== 8) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until('what nobody heard of is given back', async () => (await used(client)) === 8);
 });
 
 test('a take that names an account twice, or asks for nothing, is refused', async (t) => {

@@ -13,6 +13,7 @@ import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
 import { checkSecurities } from './securities.ts';
 import { checkSbpEasyData } from './sbp-easydata.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
+import { underGuard } from '../guard.ts';
 import { createInstallation } from '../instance.ts';
 import type { Instance } from './answers.ts';
 
@@ -43,7 +44,8 @@ if (folder === undefined || !existsSync(folder)) {
   );
 } else {
   // Absolute: the commands run in a directory of their own.
-  await tryReal(path.resolve(folder), named.length === 0 ? Object.keys(checks) : named);
+  const [absolute, names] = [path.resolve(folder), named.length === 0 ? Object.keys(checks) : named];
+  await underGuard(async () => tryReal(absolute, names).then(() => 0));
 }
 
 async function tryReal(dataFolder: string, names: readonly string[]): Promise<void> {

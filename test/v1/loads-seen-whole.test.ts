@@ -1,7 +1,5 @@
 // Two data-api processes read while a third process loads: each answer is the state before a load or after it, and once the
 // load has ended both have the new one.
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,6 +8,8 @@ import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { projectRoot } from '../../kernel/settings.ts';
 import { proAccount } from '../data-room.ts';
 import { createTestDatabase, testIdentitySecret } from '../harness.ts';
+import { endChildren, startChild, startServing } from '../processes.ts';
+import { within } from '../until.ts';
 
 const database = await createTestDatabase();
 const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
@@ -21,37 +21,25 @@ const environment = {
   DATA_API_PORT: '0',
 };
 const seal = createSealer(testIdentitySecret, 'data-api');
-const processes: ChildProcess[] = [];
 
-const addresses = await Promise.all([startDataApi(), startDataApi()]);
 test.after.always(async () => {
-  for (const child of processes.filter(({ exitCode }) => exitCode === null)) {
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    await ended;
-  }
+  await endChildren();
   await database.drop();
 });
+let addresses: string[];
+test.before(async () => {
+  addresses = await Promise.all([startDataApi(), startDataApi()]);
+});
 
-function almanac(...words: string[]): { child: ChildProcess; output: () => string } {
-  const child = spawn(process.execPath, [path.join(projectRoot, 'almanac.ts'), ...words], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  processes.push(child);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
-  return { child, output: () => output };
-}
+const program = path.join(projectRoot, 'almanac.ts');
 
 async function startDataApi(): Promise<string> {
-  const { child, output } = almanac('start', 'data-api');
-  for (;;) {
-    const address = /data-api is running: (\S+)/.exec(output())?.[1];
-    if (address !== undefined) return address;
-    if (child.exitCode !== null) throw new Error(output());
-    await once(child.stdout ?? child, 'data');
-  }
+  const words = [program, 'start', 'data-api'];
+  const child = await startServing(/data-api is running: (\S+)/, process.execPath, words, {
+    name: 'data-api',
+    env: environment,
+  });
+  return child.ready[1] ?? '';
 }
 
 const days = Array.from({ length: 2_000 }, (_, i) =>
@@ -65,9 +53,10 @@ async function load(number: number): Promise<void> {
   const rows = seriesIds.flatMap((id) => days.map((day) => `${id},${day},${number}`));
   writeFileSync(file, ['series_id,date,value', ...rows].join('\n'));
   const set = ['--create', '--set', 'frequency=daily,unit=Index,source=Test'];
-  const { child, output } = almanac('ingest', 'observations', file, ...set);
-  const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) throw new Error(output());
+  const words = [program, 'ingest', 'observations', file, ...set];
+  const child = startChild(process.execPath, words, { name: 'ingest', env: environment });
+  const code = await within('the load ends', child.ended);
+  if (code !== 0) throw new Error(child.output());
 }
 
 /** The numbers of the loads that an answer shows: one, or it is half of each. @returns them, and how many points. */
@@ -122,7 +111,7 @@ test.serial(
 test.serial(
   'a walk that began in one process is carried on by another, over a load, in the state of its first page',
   async (t) => {
-    const [one, other] = addresses;
+    const [one = '', other = ''] = addresses;
     await load(4);
     let cursor: string | null = '';
     let points = 0;
