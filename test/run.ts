@@ -10,6 +10,7 @@ import { underGuard } from './guard.ts';
 import { processesOf, type Run } from './run-processes.ts';
 import { startServers } from './servers.ts';
 import { findLeaks, readRedis } from './traces.ts';
+import { within } from './until.ts';
 
 await underGuard(async (run) => {
   const words = process.argv.slice(2);
@@ -42,7 +43,9 @@ async function leavesProcesses(run: Run): Promise<boolean> {
 
 /** Says where a secret stands in what the run left: rows, log lines, Redis. @returns whether one does. */
 async function holdsSecrets(traces: string, redisUrl: string): Promise<boolean> {
-  const { leaks, secrets, bytes } = findLeaks(traces, [{ name: 'redis', text: await readRedis(redisUrl) }]);
+  const { leaks, secrets, bytes } = findLeaks(traces, [
+    { name: 'redis', text: await within('Redis is read', readRedis(redisUrl)) },
+  ]);
   for (const { what, where } of leaks.slice(0, 20)) process.stdout.write(`LEAK: ${what} in ${where}\n`);
   const searched = `${(bytes / 1e6).toFixed(1)} MB of rows and log lines searched for ${secrets} noted secrets`;
   process.stdout.write(`${searched} and the forms of all others: ${leaks.length} found\n`);
