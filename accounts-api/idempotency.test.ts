@@ -79,27 +79,29 @@ test.serial(
   'what others do under the same key, or this account elsewhere, neither answers nor frees it',
   async (t) => {
     const [client, stranger] = [await room.newClient(), await room.newClient()];
-    const beside = [
-      { ...asked(client), accountId: stranger.accountId },
-      { ...asked(client), route: 'POST /v1/other' },
-      { ...asked(client), key: 'another' },
+    const beside = async (n: number) => [
+      { ...asked(client), accountId: (await room.newClient()).accountId },
+      { ...asked(client), route: `POST /v1/other-${n}` },
+      { ...asked(client), key: `another-${n}` },
     ];
-    await die(client); // holds its key without an answer, from the same instant as all that follow
+    const done = { status: 201, data: { name: 'other' } };
+    const earlier = await beside(1);
+    for (const other of earlier) await idempotently(room.deps, other, rename(stranger, 'other'));
+    await die(client); // holds its key without an answer, from the same instant as all the others
     const held = () => idempotently(room.deps, asked(client), rename(client, 'held'));
-    for (const other of beside) {
-      await t.throwsAsync(
-        idempotently(room.deps, other, () => Promise.reject(new Error('no'))),
-        { message: 'no' },
-      );
+    await t.throwsAsync(held(), { code: 'idempotency_in_progress' });
+    for (const other of await beside(2)) {
+      const failing = idempotently(room.deps, other, () => Promise.reject(new Error('no')));
+      await t.throwsAsync(failing, { message: 'no' });
       await t.throwsAsync(held(), { code: 'idempotency_in_progress' });
       await idempotently(room.deps, other, rename(stranger, 'other'));
       await t.throwsAsync(held(), { code: 'idempotency_in_progress' });
     }
     room.clock.advance(60_001);
     t.deepEqual(await held(), { status: 201, data: { name: 'held' }, replayed: false });
-    for (const other of beside) {
+    for (const other of earlier) {
       const replay = await idempotently(room.deps, other, rename(stranger, 'again'));
-      t.deepEqual(replay, { status: 201, data: { name: 'other' }, replayed: true }, 'an answer has no lease');
+      t.deepEqual(replay, { ...done, replayed: true }, 'an answer has no lease');
     }
   },
 );
@@ -113,6 +115,17 @@ test.serial('a failure after the work was committed keeps its answer for the ret
   await t.throwsAsync(failing, { message: 'lost' });
   const retry = await idempotently(room.deps, asked(client), rename(client, 'twice'));
   t.deepEqual(retry, { status: 201, data: { name: 'done' }, replayed: true });
+});
+
+test.serial('work whose retry is still running in its place is rolled back', async (t) => {
+  const client = await room.newClient();
+  const slow = idempotently(room.deps, asked(client), async (remember) => {
+    room.clock.advance(60_001);
+    await die(client); // the retry, which runs still
+    return rename(client, 'slow')(remember);
+  });
+  await t.throwsAsync(slow, { code: 'conflict' });
+  t.is((await room.deps.db.accounts.findByPk(client.accountId))?.name, null);
 });
 
 test.serial('a failure whose retry has taken its place leaves the key with the retry', async (t) => {
