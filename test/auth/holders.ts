@@ -20,11 +20,16 @@ export interface Holder extends SignedIn {
   email: string;
 }
 
-/** An address that counts for itself in the throttles: each is a /64 of its own. */
-export function newAddress(): string {
+/** Addresses of one client, that count as one in the throttles: they share a /64 that nobody else has. */
+export function newNetwork(): () => string {
   const group = () => randomBytes(2).toString('hex');
-  return `2001:db8:${group()}:${group()}::1`;
+  const network = `2001:db8:${group()}:${group()}`;
+  let hosts = 0;
+  return () => `${network}::${(hosts += 1).toString(16)}`;
 }
+
+/** An address that counts for itself in the throttles. */
+export const newAddress = () => newNetwork()();
 
 export async function holdersOf(room: AccountsRoom) {
   const { deps } = room;

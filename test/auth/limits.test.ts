@@ -6,7 +6,7 @@ import { limits } from '../../accounts-api/throttle.ts';
 import { projectRoot } from '../../kernel/settings.ts';
 import { assertError, startAccountsRoom, type Answer } from '../accounts-room.ts';
 import { newEmail, newPassword } from '../sign-in.ts';
-import { holdersOf, newAddress, type Holder } from './holders.ts';
+import { holdersOf, newAddress, newNetwork, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
@@ -140,12 +140,12 @@ test.serial(
 );
 
 test.serial('thirty wrong passwords from one address, whatever the account, and no more', async (t) => {
-  const ip = newAddress();
+  const address = newNetwork();
   const password = newPassword();
   const fail = () =>
     room.anonymously('/auth/login', {
       body: { email: newEmail(), password },
-      headers: { 'x-forwarded-for': ip },
+      headers: { 'x-forwarded-for': address() },
     });
   const since = performance.now();
   const { points, seconds } = promised.failures;
@@ -206,8 +206,8 @@ for (const { what, call } of mailSites) {
     await assertLimit(t, promised.mailsToRecipient, () => call({ ip: newAddress(), email }));
   });
   test.serial(`a client makes ten mails an hour: ${what}`, async (t) => {
-    const ip = newAddress();
-    await assertLimit(t, promised.mailsOfAddress, () => call({ ip, email: newEmail() }));
+    const address = newNetwork();
+    await assertLimit(t, promised.mailsOfAddress, () => call({ ip: address(), email: newEmail() }));
   });
 }
 
@@ -253,8 +253,8 @@ const tokenSites: { at: string; what: string; call: (ip: string) => Promise<Answ
 
 for (const { what, call } of tokenSites) {
   test.serial(`a client tries twenty secrets in ten minutes: ${what}`, async (t) => {
-    const ip = newAddress();
-    await assertLimit(t, promised.tokens, () => call(ip));
+    const address = newNetwork();
+    await assertLimit(t, promised.tokens, () => call(address()));
   });
 }
 
