@@ -51,6 +51,10 @@ test('a key that expires in a week is told of by mail, once, unless it has ended
       clock,
     });
   const workers = await Promise.all([worker(), worker()]);
+  const endWorkers = async () => {
+    for (const each of workers.splice(0)) await each.close();
+  };
+  t.teardown(endWorkers);
   const mail = await mailbox.next(email, 'An API key expires soon');
   t.true(
     mail.text.includes(
@@ -75,7 +79,7 @@ test('a key that expires in a week is told of by mail, once, unless it has ended
       `select count(*)::int as n from jobs.job where data->>'mail' = 'key_expires' and state < 'completed'`,
     );
   await until('every job is done', async () => (await left())[0]?.n === 0);
-  for (const each of workers) await each.close();
+  await endWorkers();
   t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
 });
 
@@ -88,7 +92,7 @@ test('the week before the end of a key counts to the millisecond, and a key that
   const make = async (milliseconds: number) => {
     const client = await own.newClient();
     const body = { name: 'k', expires_at: new Date(begun + milliseconds).toISOString() };
-    return dataOf(t, await own.as(client, '/v1/keys', { body }), 201) as { id: string };
+    return { ...client, ...(dataOf(t, await own.as(client, '/v1/keys', { body }), 201) as { id: string }) };
   };
   const told = async (milliseconds: number) => {
     own.clock.set(new Date(begun + milliseconds).toISOString());
@@ -97,9 +101,11 @@ test('the week before the end of a key counts to the millisecond, and a key that
   await make(7 * day);
   await make(7 * day + 1);
   const late = await make(20 * day);
+  const revoked = await make(8 * day);
+  await own.as(revoked, `/v1/keys/${revoked.id}`, { method: 'DELETE' });
   t.is(await told(0), 0);
   t.is(await told(1), 1, 'the one that lasts longer than a week');
-  t.is(await told(7 * day - 1), 0, 'once');
+  t.is(await told(7 * day - 1), 0, 'once, and not of one that was revoked');
   t.is(await told(20 * day), 0, 'nobody looked in time: it has ended');
   t.is(await told(20 * day - 1), 1);
   t.like(
