@@ -1,13 +1,24 @@
 import test from 'ava';
+import fc from 'fast-check';
 import { systemClock } from '../kernel/clock.ts';
 import { fakeClock, silentLog } from '../test/harness.ts';
+import { until } from '../test/until.ts';
 import { BatchRefused, createJournal } from './journal.ts';
 import type { UsageEntry } from './journal-batch.ts';
 
 interface SentBatch {
   batch_id: string;
-  usage: { calls: number; billed: number; status_class: number }[];
+  usage: {
+    account_id: string;
+    key_id: string;
+    day: string;
+    endpoint: string;
+    status_class: number;
+    calls: number;
+    billed: number;
+  }[];
   refunds: { account_id: string; month: string; calls: number }[];
+  spent: { account_id: string; month: string; purse_id: string; spent: number }[];
   last_used: { key_id: string; at: string }[];
 }
 
@@ -47,6 +58,67 @@ test('entries of one key, day, endpoint and status class are summed, and closing
     { status_class: 4, calls: 1, billed: 0 },
   ]);
   t.deepEqual(sent[0]?.refunds, [{ account_id: 'a', month: '2026-11-01', calls: 3 }]);
+});
+
+test('whatever is recorded is told once, summed only with what is of the same account, key, day, endpoint and class', async (t) => {
+  const entry = fc.record({
+    accountId: fc.constantFrom('a', 'b'),
+    keyId: fc.constantFrom('k', 'l'),
+    day: fc.constantFrom('2026-11-20', '2026-11-21'),
+    endpoint: fc.constantFrom('series', 'funds'),
+    statusClass: fc.constantFrom(2, 4),
+    calls: fc.integer({ min: 1, max: 100 }),
+    billed: fc.integer({ min: 0, max: 1 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(entry, { maxLength: 60 }), async (entries) => {
+      const told: Record<string, { calls: number; billed: number }> = {};
+      const { journal } = journalTo(async ({ usage }) => {
+        for (const { account_id, key_id, day, endpoint, status_class, calls, billed } of usage) {
+          const of = [account_id, key_id, day, endpoint, status_class].join(' ');
+          t.false(of in told, 'one entry of each kind');
+          told[of] = { calls, billed };
+        }
+      });
+      const expected: Record<string, { calls: number; billed: number }> = {};
+      for (const each of entries) {
+        journal.record(each);
+        const of = [each.accountId, each.keyId, each.day, each.endpoint, each.statusClass].join(' ');
+        const sum = (expected[of] ??= { calls: 0, billed: 0 });
+        sum.calls += each.calls;
+        sum.billed += each.billed;
+      }
+      await journal.close();
+      t.deepEqual(told, expected);
+    }),
+  );
+});
+
+test('what was spent from an allotment is told as the most that was noted, in whichever order', async (t) => {
+  const sent: SentBatch[] = [];
+  const { journal } = journalTo(async (batch) => void sent.push(batch));
+  for (const spent of [3, 7, 5]) journal.spent('a', '2026-11-01', 'p', spent);
+  await journal.close();
+  t.deepEqual(sent[0]?.spent, [{ account_id: 'a', month: '2026-11-01', purse_id: 'p', spent: 7 }]);
+});
+
+test('a batch that failed is sent again though nothing more is recorded', async (t) => {
+  let sends = 0;
+  const journal = createJournal({
+    async send() {
+      sends += 1;
+      if (sends === 1) throw new Error('away');
+    },
+    flushEveryMs: 0,
+    closeWithinMs: 10_000,
+    clock: systemClock,
+    log: silentLog,
+  });
+  t.teardown(() => journal.close());
+  journal.record(call);
+  await until('it is sent again', () => sends === 2);
+  await until('it is settled', () => journal.backlog().entries === 0);
+  t.is(journal.backlog().batches, 0);
 });
 
 test('a batch that failed is sent again unchanged, under the same id, before what came later', async (t) => {

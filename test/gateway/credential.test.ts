@@ -100,6 +100,33 @@ test.serial('a credential given twice is refused, even where both are the same',
   }
 });
 
+test.serial(
+  'a key and a session in one request are refused: they may stand for different accounts',
+  async (t) => {
+    const before = reached();
+    const response = await fetch(`${gateway.url}/v1/usage`, {
+      headers: { 'x-api-key': key, 'x-session-token': 'a session' },
+    });
+    const error = await errorOf(response);
+    t.like(error, { status: 401, code: 'unauthorized' });
+    t.regex(error.message, /not both/);
+    t.is(reached(), before);
+  },
+);
+
+test.serial('sign-in addresses take no key and not two sessions, and no service is asked', async (t) => {
+  const before = reached();
+  const ask = (...text: string[]) => exchange(gateway.url, lines(...text, 'Host: a', 'Connection: close'));
+  for (const [status, answers] of [
+    [403, await ask('GET /auth/sessions HTTP/1.1', `X-API-Key: ${key}`)],
+    [403, await ask(`GET /auth/sessions?api_key=${key} HTTP/1.1`)],
+    [401, await ask('GET /auth/sessions HTTP/1.1', 'X-Session-Token: a', 'X-Session-Token: b')],
+  ] as const) {
+    t.is(answers[0]?.status, status);
+  }
+  t.is(reached(), before);
+});
+
 test.serial('a session opens no data address', async (t) => {
   const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-session-token': 'a session' } });
   t.is(response.status, 401);

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { identityHeader } from '../../kernel/identity.ts';
 import { startAccountsRoom } from '../accounts-room.ts';
+import { until } from '../until.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
 const accounts = await startAccountsRoom(noon);
@@ -24,4 +25,13 @@ test('a keyed call reaches data-api with the sealed identity of its account', as
   t.truthy(received?.headers[identityHeader]);
   t.is(received?.headers['x-api-key'], undefined);
   t.is(received?.headers['x-request-id'], response.headers.get('x-request-id') ?? undefined);
+});
+
+test('a keyed call notes when its key was last used', async (t) => {
+  const { keyId, key } = await accounts.newClient('pro');
+  const usedAt = async () => (await accounts.deps.db.keys.findByPk(keyId))?.lastUsedAt?.toISOString();
+  t.is(await usedAt(), undefined);
+  t.is((await fetch(`${gateway.url}/v1/account`, { headers: { 'x-api-key': key } })).status, 200);
+  await until('the use is noted', async () => (await usedAt()) !== undefined);
+  t.is(await usedAt(), noon);
 });

@@ -3,9 +3,10 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { projectRoot } from '../../kernel/settings.ts';
 import { startAccountsRoom } from '../accounts-room.ts';
+import { startProxy } from '../proxy.ts';
 import { until } from '../until.ts';
 import { exchange } from './raw.ts';
-import { noon, startTestGateway } from './recording-upstream.ts';
+import { answerPlainly, noon, startTestGateway } from './recording-upstream.ts';
 
 const accounts = await startAccountsRoom(noon);
 test.after.always(() => accounts.close());
@@ -122,6 +123,37 @@ test('a room that is away and Redis that is away are seen', async (t) => {
   t.is(after.get(up('data-api', 'http://127.0.0.1:1')), 0);
   t.is(after.get(up('accounts-api', accounts.url)), 1);
   t.is(after.get('almanac_gateway_failures_total{code="upstream_error"}'), 1);
+});
+
+test('a service that is silent stays in turn, one that is cut off leaves it until it answers again', async (t) => {
+  const toAccounts = await startProxy(Number(new URL(accounts.url).port));
+  t.teardown(() => toAccounts.close());
+  const accountsUrl = `http://127.0.0.1:${toAccounts.port}`;
+  const gateway = await startTestGateway({
+    metrics,
+    clock: accounts.clock,
+    accountsApiUrls: [accountsUrl],
+    upstreamTimeoutMs: 500,
+  });
+  t.teardown(() => gateway.close());
+  const { key } = await accounts.newClient('enterprise');
+  const get = async (path: string) =>
+    (await fetch(gateway.url + path, { headers: { 'x-api-key': key } })).status;
+  const isUp = async (room: string, url: string) =>
+    (await scrape(t, gateway.gateway.metricsUrl)).get(
+      `almanac_gateway_upstream_up{room="${room}",url="${url}"}`,
+    );
+  const { dataApi } = gateway;
+  dataApi.answer = () => undefined;
+  t.is(await get('/v1/catalog'), 504);
+  t.is(await isUp('data-api', dataApi.url), 1, 'it is overloaded, and so may be those beside it');
+  dataApi.answer = answerPlainly;
+  toAccounts.cut();
+  t.is(await get('/v1/series/A'), 503);
+  t.is(await isUp('accounts-api', accountsUrl), 0);
+  toAccounts.mend();
+  t.is(await get('/v1/series/A'), 200);
+  t.is(await isUp('accounts-api', accountsUrl), 1);
 });
 
 test('a client that leaves before its answer is counted as such, not as answered', async (t) => {

@@ -64,3 +64,15 @@ test('a plan that was taken out of the file leaves its accounts with the free on
   t.is((await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).status, 200);
   t.is(gateway.dataApi.received.at(-1)?.identity?.plan, 'free');
 });
+
+test('a subscription that ends, or runs again, is in force on the next call', async (t) => {
+  const { accountId, key } = await accounts.newClient('pro');
+  for (const [subscriptionState, status] of [
+    ['active', 200],
+    ['inactive', 402],
+    ['active', 200],
+  ] as const) {
+    await accounts.deps.db.accounts.update({ subscriptionState }, { where: { id: accountId } });
+    t.is((await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).status, status);
+  }
+});

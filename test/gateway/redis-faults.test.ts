@@ -171,3 +171,51 @@ for (const [outage, before, most] of [
     },
   );
 }
+
+test.serial(
+  'with neither Redis nor accounts-api, a month that begins is served from anew, and charged for itself',
+  async (t) => {
+    const client = await room.newClient();
+    const accountsWay = await startProxy(Number(new URL(room.url).port));
+    t.teardown(() => accountsWay.close());
+    const url = `http://127.0.0.1:${accountsWay.port}`;
+    const gateway = await startCountingGateway({ url, clock: room.clock }, undefined, 'bounded');
+    t.teardown(() => gateway.crash());
+    t.true((await gateway.month.take(client.accountId, limit, limit)).granted);
+    accountsWay.cut();
+    await t.throwsAsync(gateway.month.take(client.accountId, 1, limit));
+    t.teardown(() => room.clock.set('2026-11-20T10:00:00.000Z'));
+    room.clock.set('2026-12-01T00:00:00.000Z');
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 150 }, () => gateway.month.take(client.accountId, 1, limit)),
+    );
+    t.is(outcomes.filter((each) => each.status === 'fulfilled' && each.value.granted).length, 100);
+    accountsWay.mend();
+    await gateway.settle();
+    t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), limit);
+    t.is(await selectUsed(room.deps.db, client.accountId, '2026-12-01'), 100);
+  },
+);
+
+test.serial(
+  'a gateway whose allotment another has closed takes a new one: exactly the limit is served',
+  async (t) => {
+    const client = await room.newClient();
+    // Two databases of one server, as two masters are that have each been the only one.
+    const urls = [redis.url, `${redis.url}/1`];
+    const both = await Promise.all(urls.map((url) => startCountingGateway(room, url)));
+    t.teardown(() => both.forEach((gateway) => gateway.crash()));
+    const [one, other] = both as [CountingGateway, CountingGateway];
+    const take = async ({ month }: CountingGateway, calls: number) =>
+      (await month.take(client.accountId, calls, limit)).granted;
+    t.true(await take(one, 100));
+    t.true(await take(other, 100));
+    t.true(await take(one, 200), 'what is lacking of its own comes from a new one');
+    const serveOne = async () => {
+      const granted = await Promise.all(Array.from({ length: 100 }, (_, i) => take(i % 2 ? one : other, 1)));
+      return granted.filter(Boolean).length;
+    };
+    t.is(400 + (await serveTheRest(room, both, serveOne)), limit);
+    t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), limit);
+  },
+);

@@ -3,8 +3,10 @@
 // after a revocation was answered finds the key. REVOCATION_TRIALS (default 500) says how many keys are revoked.
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
+import { connect } from '../../accounts-api/database.ts';
 import { newId } from '../../accounts-api/ids.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/api-key.ts';
+import { openRedis } from '../../kernel/redis.ts';
 import { startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
 import { silentLog } from '../harness.ts';
 import { startProxy, type Proxy } from '../proxy.ts';
@@ -220,3 +222,52 @@ for (const [what, { begin, answered }] of Object.entries(cutsOff)) {
     },
   );
 }
+
+test.serial('a copy of a key lets nobody in from the instant at which the key expires', async (t) => {
+  const door = doors[0] as Door;
+  const [victim] = await makeVictims(1);
+  const { keyId, hash } = victim as Victim;
+  const expiresAt = new Date(room.clock.now().getTime() + 60_000);
+  await room.deps.db.keys.update({ expiresAt }, { where: { id: keyId } });
+  await until('Redis has a copy that is believed', async () => {
+    await door.opensFor(hash);
+    return (await door.copySays(hash)) === true;
+  });
+  room.clock.advance(59_999);
+  t.not(await door.copySays(hash), false);
+  t.true(await door.opensFor(hash));
+  room.clock.advance(1);
+  t.not(await door.copySays(hash), true);
+  t.false(await door.opensFor(hash));
+});
+
+test.serial(
+  'more changes than are settled at once are all in force when the change is answered',
+  async (t) => {
+    const door = doors[0] as Door;
+    const victims = await makeVictims(600);
+    let missing = victims;
+    await until('Redis has copies of all', async () => {
+      await Promise.all(missing.map(({ hash }) => door.opensFor(hash)));
+      const copied = await Promise.all(missing.map(({ hash }) => door.copySays(hash)));
+      missing = missing.filter((_victim, i) => copied[i] !== true);
+      return missing.length === 0;
+    });
+    const link = openRedis(redis.url, silentLog);
+    t.teardown(() => link.close());
+    await link.opened();
+    const db = connect(room.databaseUrl, link);
+    t.teardown(() => db.close());
+    await db.sequelize.transaction((transaction) =>
+      db.sequelize.query(
+        'update accounts.api_keys set revoked_at = $2, slot = null where id = any($1::text[])',
+        {
+          bind: [victims.map(({ keyId }) => keyId), room.clock.now()],
+          transaction,
+        },
+      ),
+    );
+    const found = await Promise.all(victims.map(({ hash }) => door.opensFor(hash)));
+    t.is(found.filter(Boolean).length, 0);
+  },
+);

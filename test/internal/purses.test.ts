@@ -238,3 +238,18 @@ test('a refill that names an account twice, or asks for nothing, is refused whol
   }
   t.is(await charged(client), 0);
 });
+
+test.serial('allotments that came back long ago do not hold up one that is to come back', async (t) => {
+  const client = await room.newClient('free');
+  await room.take(client, 1); // the month has a row
+  await room.deps.db.sequelize.query(
+    `insert into accounts.quota_purses (account_id, month, purse_id, granted, spent, closed_at, reclaimed_at)
+     select $1, $2, 'old-' || n, 0, 0, $3::timestamptz, $3 from generate_series(1, 600) as n`,
+    { bind: [client.accountId, month, new Date(room.clock.now().getTime() - 3_600_000)] },
+  );
+  await loseAllotment(client, 200);
+  const before = await charged(client);
+  room.clock.advance(60_001);
+  await isReclaimed(t, client, true, before);
+  t.is(await charged(client), before - 200);
+});
