@@ -10,6 +10,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -105,8 +106,8 @@ function canEnter(directory: string, owner: Owner): boolean {
 }
 
 /**
- * The directory of the programs: the package's own, or a copy under /var/tmp where the server's user cannot reach the
- * package, or where it lacks its links and is not ours to complete.
+ * The directory of the programs: the package's own, or a copy under TMPDIR, else /var/tmp, where the server's user cannot reach
+ * the package, or where it lacks its links and is not ours to complete.
  */
 function reachableBinaries(native: string, owner: Owner): string {
   const packageIsWhole = isWhole(native) || (isOurs(native) && completePrograms(native));
@@ -116,17 +117,32 @@ function reachableBinaries(native: string, owner: Owner): string {
     .update(readFileSync(path.join(native, 'pg-symlinks.json')))
     .update(process.arch);
   const user = process.getuid?.() ?? '';
-  const copy = `/var/tmp/almanac-postgres-${version.digest('hex').slice(0, 12)}-${user}/native`;
+  // Not below /tmp unasked: that is emptied at times, and the server needs its files as long as it runs.
+  const place = process.env['TMPDIR'] ?? '/var/tmp';
+  const copy = path.join(place, `almanac-postgres-${version.digest('hex').slice(0, 12)}-${user}`, 'native');
   mkdirSync(path.dirname(copy), { recursive: true, mode: 0o755 });
   // Anybody may write to /var/tmp: programs that somebody else put there are not run.
   if (!isOurs(path.dirname(copy)))
     throw new Error(`${path.dirname(copy)} belongs to somebody else: remove it.`);
-  if (!existsSync(copy) || !isWhole(copy)) {
-    cpSync(native, copy, { recursive: true, verbatimSymlinks: true, force: true });
-    completePrograms(copy);
-    spawnSync('chmod', ['-R', 'a+rX', path.dirname(copy)]);
-  }
+  if (!isWhole(copy)) copyPrograms(native, copy);
   return path.join(copy, 'bin');
+}
+
+/** Whole or not at all, whoever else copies at the same time and whenever it is killed. */
+function copyPrograms(native: string, copy: string): void {
+  const own = mkdtempSync(path.join(path.dirname(copy), 'new-'));
+  try {
+    const made = path.join(own, 'native');
+    cpSync(native, made, { recursive: true, verbatimSymlinks: true });
+    completePrograms(made);
+    spawnSync('chmod', ['-R', 'a+rX', made]);
+    if (existsSync(copy) && !isWhole(copy)) rmSync(copy, { recursive: true });
+    if (!existsSync(copy)) renameSync(made, copy);
+  } catch (error) {
+    if (!isWhole(copy)) throw error; // else another was faster
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
 }
 
 /** npm drops symbolic links and may drop the executable bit; the package's own install script would restore them. */
@@ -144,9 +160,10 @@ function linksOf(native: string): { link: string; name: string }[] {
 const programs = ['initdb', 'postgres'];
 
 function isWhole(native: string): boolean {
-  const executable = programs.every(
-    (program) => (statSync(path.join(native, 'bin', program)).mode & 0o111) === 0o111,
-  );
+  const executable = programs.every((name) => {
+    const program = path.join(native, 'bin', name);
+    return existsSync(program) && (statSync(program).mode & 0o111) === 0o111;
+  });
   return executable && linksOf(native).every(({ link }) => existsSync(link));
 }
 

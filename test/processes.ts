@@ -1,5 +1,6 @@
 // Processes that tests start: waited for until they serve, what they print kept, and ended with certainty.
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { within } from './until.ts';
 
 export interface Child {
@@ -46,8 +47,12 @@ export function startChild(
     output += chunk.toString();
     onOutput?.(chunk.toString());
   };
-  child.stdout.on('data', hear);
-  child.stderr.on('data', hear);
+  // A process that a test forgets does not keep its test file from ending: the run goes on, names it at its end, and fails.
+  child.unref();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', hear);
+    (stream as Socket).unref();
+  }
   child.once('error', hear); // a program that is not there; `close` follows
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const started: Child = {
