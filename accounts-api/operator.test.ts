@@ -3,7 +3,16 @@ import { createHash } from 'node:crypto';
 import test from 'ava';
 import { isWellFormedApiKey } from '../kernel/api-key.ts';
 import { assertError, dataOf, startAccountsRoom, type AccountsRoom } from '../test/accounts-room.ts';
-import { createAccount, createKey, listAccounts, listKeys, revokeKey, setPlan, usage } from './operator.ts';
+import {
+  createAccount,
+  createKey,
+  listAccounts,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  setPlan,
+  usage,
+} from './operator.ts';
 
 let room: AccountsRoom;
 
@@ -131,3 +140,19 @@ test('a plan set by the operator shows in the account at once, and every change 
   );
   t.deepEqual(rows[2]?.detail, { before: 'free', plan: 'pro' });
 });
+
+test.serial(
+  'the key in the place of another ends when that one would have, and one that has ended has none',
+  async (t) => {
+    const client = await room.newClient();
+    const earlier = room.clock.now().toISOString();
+    t.teardown(() => room.clock.set(earlier));
+    const expires_at = new Date(room.clock.now().getTime() + 60_000).toISOString();
+    const body = { name: 'short', expires_at };
+    const { id } = dataOf(t, await room.as(client, '/v1/keys', { body }), 201) as { id: string };
+    const next = await rotateKey(room.deps, id);
+    t.like(next, { name: 'short', expires_at, status: 'active' });
+    room.clock.advance(60_000);
+    await t.throwsAsync(rotateKey(room.deps, next.id), { code: 'conflict' });
+  },
+);

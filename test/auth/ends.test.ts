@@ -93,10 +93,20 @@ test.serial(
 test.serial('a reset of an address that is proved leaves keys and Google to their holder', async (t) => {
   const holder = await newHolder();
   const [key, google] = [await newKey(t, holder), await linkGoogle(t, holder)];
+  const { emailVerifiedAt } = await accountOf(holder);
+  room.clock.advance(1000);
   const token = await mailLink(holder, 'reset_password');
   dataOf(t, await anybody('/auth/set-password', { token, password: newPassword() }));
   t.true(await works(key));
   t.is(await accountOfGoogle(google), holder.accountId);
+  t.deepEqual((await accountOf(holder)).emailVerifiedAt, emailVerifiedAt, 'proved when it was');
+});
+
+test.serial('an account without a password has none to change', async (t) => {
+  const holder = await newHolder({ hasPassword: false });
+  const wish = { current: password, new: newPassword() };
+  assertError(t, await ask(holder, 'POST', '/auth/change-password', wish), 409, 'conflict');
+  t.is((await accountOf(holder)).passwordHash, null);
 });
 
 test.serial('Google that is unlinked opens the account no more, and that of others does', async (t) => {

@@ -11,7 +11,7 @@ import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
 const room = await startAccountsRoom(undefined, undefined, { signIn: { google: issuer.settings } });
-const { newHolder, newSession, newSignUp, mailLink, accountOf } = await holdersOf(room);
+const { password, newHolder, newSession, newSignUp, mailLink, accountOf } = await holdersOf(room);
 test.after.always(async () => {
   await room.close();
   await issuer.close();
@@ -138,6 +138,23 @@ test.serial(
     t.is(await compared(), 6);
   },
 );
+
+test.serial('a device that has signed in has tries of its own, whatever strangers did', async (t) => {
+  const { email } = await newHolder();
+  const logIn = (wish: object) =>
+    room.anonymously('/auth/login', {
+      body: { email, ...wish },
+      headers: { 'x-forwarded-for': newAddress() },
+    });
+  const signedIn = await logIn({ password });
+  const { device_token } = (signedIn.body as { data: { device_token: string } }).data;
+  const compared = async (wish: object) => {
+    const guesses = Array.from({ length: 9 }, () => logIn({ password: newPassword(), ...wish }));
+    return (await Promise.all(guesses)).filter(({ status }) => status === 401).length;
+  };
+  t.is(await compared({}), 6);
+  t.is(await compared({ device_token }), 6);
+});
 
 test.serial('thirty wrong passwords from one address, whatever the account, and no more', async (t) => {
   const address = newNetwork();

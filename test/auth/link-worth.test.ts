@@ -1,5 +1,6 @@
 // What a mailed link is worth: for its purpose alone, until its instant, once, and only while what it is bound to is as it was.
 import test from 'ava';
+import { QueryTypes } from 'sequelize';
 import type { Purpose } from '../../accounts-api/mail-tokens.sql.ts';
 import { setStatus } from '../../accounts-api/operator-access.ts';
 import { assertError, startAccountsRoom } from '../accounts-room.ts';
@@ -121,6 +122,15 @@ test.serial(
     assertError(t, await spend('/auth/verify-email', again.token), 409, 'email_taken');
     t.is((await spend('/auth/verify-email', first.token)).status, 200);
     t.true(await isMade(first.email));
+    const left = await db.sequelize.query<{ id: string }>('select id from accounts.signups', {
+      type: QueryTypes.SELECT,
+    });
+    const ids = new Set(left.map(({ id }) => id));
+    t.deepEqual(
+      [first, second, again].map(({ signupId }) => ids.has(signupId)),
+      [false, false, true],
+      'what has become an account keeps no password hash',
+    );
   },
 );
 

@@ -4,7 +4,7 @@ import { startAccountsRoom } from '../accounts-room.ts';
 import { holdersOf } from './holders.ts';
 
 const room = await startAccountsRoom();
-const { newHolder, newSession, areIn } = await holdersOf(room);
+const { password, newHolder, newSession, areIn } = await holdersOf(room);
 test.after.always(() => room.close());
 
 const minuteMs = 60_000;
@@ -17,6 +17,8 @@ interface Shown {
   created_at: string;
   last_seen_at: string;
   expires_at: string;
+  ip: string;
+  user_agent: string;
 }
 async function list(accountId: string, sessionId = 'sess_reader'): Promise<Shown[]> {
   return ((await room.signedIn({ accountId, sessionId }, '/auth/sessions')).body as { data: Shown[] }).data;
@@ -40,6 +42,25 @@ test.serial(
     t.like(await shown(unused), { last_seen_at: opened, expires_at: end });
     room.clock.advance(dayMs - 5 * minuteMs);
     t.deepEqual(await areIn(used.name, unused.name), [true, false], 'who was in for five minutes stays');
+  },
+);
+
+test.serial(
+  'what a client says of itself is listed in short, without signs that a terminal obeys',
+  async (t) => {
+    const { email, accountId } = await newHolder();
+    room.clock.advance(1);
+    const headers = {
+      'user-agent': `a\u0085b\u00adc${'d'.repeat(300)}`,
+      'x-forwarded-for': `::${'1'.repeat(80)}`,
+    };
+    const answer = await room.anonymously('/auth/login', { body: { email, password }, headers });
+    t.is(answer.status, 200);
+    const agents = (await list(accountId)).map(({ ip, user_agent }) => [ip, user_agent]);
+    t.deepEqual(agents, [
+      [`::${'1'.repeat(62)}`, `a?b?c${'d'.repeat(251)}`],
+      ['192.0.2.1', 'Tests'],
+    ]);
   },
 );
 

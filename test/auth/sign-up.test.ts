@@ -142,6 +142,11 @@ test('a link dies after its day, and the links point to the configured address w
   const mail = await mailbox.next(email);
   t.regex(mail.text, /https:\/\/almanac\.example\/dashboard\/verify-email#token=/);
   t.false(mail.raw.includes('evil.example'));
+  const day = 24 * 60 * 60_000;
+  t.deepEqual(
+    await rooms.database.query('select expires_at from accounts.signups where email = $1', [email]),
+    [{ expires_at: new Date(clock.now().getTime() + day) }],
+  );
   await rooms.database.query(`update accounts.mail_tokens set expires_at = $1 where email = $2`, [
     clock.now(),
     email,
