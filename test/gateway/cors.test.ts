@@ -34,6 +34,7 @@ test.serial('pages of any origin may read data and public addresses, without cre
     t.is(answer.status, 204);
     t.is(answer.headers.get('access-control-allow-origin'), '*');
     t.is(answer.headers.get('access-control-allow-methods'), 'GET, HEAD');
+    t.is(answer.headers.get('access-control-max-age'), '86400', 'a day: no preflight before every call');
     t.is(answer.headers.get('access-control-allow-credentials'), null);
     t.regex(answer.headers.get('access-control-allow-headers') ?? '', /X-API-Key/);
     t.is(

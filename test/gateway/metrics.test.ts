@@ -123,6 +123,9 @@ test('a room that is away and Redis that is away are seen', async (t) => {
   t.is(after.get(up('data-api', 'http://127.0.0.1:1')), 0);
   t.is(after.get(up('accounts-api', accounts.url)), 1);
   t.is(after.get('almanac_gateway_failures_total{code="upstream_error"}'), 1);
+  await until('it is tried again after a while', async () => {
+    return (await scrape(t, metricsUrl)).get(up('data-api', 'http://127.0.0.1:1')) === 1;
+  });
 });
 
 test('a service that is silent stays in turn, one that is cut off leaves it until it answers again', async (t) => {

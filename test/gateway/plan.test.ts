@@ -1,4 +1,5 @@
 import test from 'ava';
+import { setPlan } from '../../accounts-api/operator.ts';
 import { startAccountsRoom, sumOf } from '../accounts-room.ts';
 import { until } from '../until.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
@@ -74,5 +75,20 @@ test('a subscription that ends, or runs again, is in force on the next call', as
   ] as const) {
     await accounts.deps.db.accounts.update({ subscriptionState }, { where: { id: accountId } });
     t.is((await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).status, status);
+  }
+});
+
+test('what a changed plan allows, and no more, is in force on the next call', async (t) => {
+  const { accountId, key } = await accounts.newClient('free');
+  for (const [plan, status] of [
+    ['free', 403],
+    ['pro', 200],
+    ['starter', 403],
+  ] as const) {
+    await setPlan(accounts.deps, accountId, plan);
+    const response = await fetch(`${gateway.url}/v1/series/A?vintage=2024-01-01`, {
+      headers: { 'x-api-key': key },
+    });
+    t.is(response.status, status, plan);
   }
 });
