@@ -225,6 +225,25 @@ test.serial('what a room says to the connection stays between it and the gateway
   );
 });
 
+test.serial('what accounts-api says to the connection of a write stays there too', async (t) => {
+  const accountsApi = await startRecordingUpstream('accounts-api');
+  t.teardown(() => accountsApi.close());
+  const alone = await startTestGateway({ accountsApiUrls: [accountsApi.url] });
+  t.teardown(() => alone.close());
+  accountsApi.answer = (_request, response) => {
+    response.setHeader('connection', 'x-hop, close');
+    response.setHeader('keep-alive', 'timeout=1');
+    response.setHeader('upgrade', 'h2c');
+    response.setHeader('proxy-connection', 'close');
+    response.end('{}');
+  };
+  const { headers: told } = await fetch(`${alone.url}/auth/login`, { method: 'POST', body: '{}' });
+  t.is(told.get('connection'), 'keep-alive');
+  t.is(told.get('keep-alive'), 'timeout=65');
+  t.is(told.get('upgrade'), null);
+  t.is(told.get('proxy-connection'), null);
+});
+
 test.serial('of a client’s headers, only those that the rooms read are passed on', async (t) => {
   await fetch(`${gateway.url}/v1/series/A`, {
     headers: {

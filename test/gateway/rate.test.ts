@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { createLimits, type Limits } from '../../gateway/limits.ts';
+import { accountCounter, createLimits, type Limits } from '../../gateway/limits.ts';
 import { openRedis } from '../../kernel/redis.ts';
 import { startAccountsRoom } from '../accounts-room.ts';
 import { silentLog, testRedisUrl } from '../harness.ts';
@@ -63,6 +63,15 @@ test('several gateways share one limit through Redis', async (t) => {
   const key = crypto.randomUUID();
   const allowed = await Promise.all([allowedOf(one, key), allowedOf(two, key)]);
   isLimited(t, allowed[0] + allowed[1]);
+});
+
+test('a counter in Redis that would never end is given an end, and limits nobody for good', async (t) => {
+  const redis = await ownRedis(t);
+  const limits = await sharedLimits(t, redis.url);
+  await redis.command('set', accountCounter('a'), '1000000');
+  t.false((await limits.take('account:a', limit)).allowed);
+  t.true(Number(await redis.command('pttl', accountCounter('a'))) !== -1);
+  await until('its window has ended', async () => (await limits.take('account:a', limit)).allowed);
 });
 
 test('while Redis is dead a burst is limited all the same', async (t) => {

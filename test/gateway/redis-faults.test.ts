@@ -219,3 +219,25 @@ test.serial(
     t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), limit);
   },
 );
+
+test.serial(
+  'a Redis that starts again from an old snapshot gives nothing away twice: exactly the limit is served',
+  async (t) => {
+    const own = await startRedis();
+    t.teardown(() => own.stop());
+    const client = await room.newClient();
+    const gateway = await startCountingGateway(room, own.url);
+    t.teardown(() => gateway.crash());
+    const take = async (calls: number) => (await gateway.month.take(client.accountId, calls, limit)).granted;
+    t.true(await take(300));
+    await own.command('save');
+    for (let i = 0; i < 4; i += 1) t.true(await take(100));
+    await own.restart();
+    const serveSome = async () => {
+      const granted = await Promise.all(Array.from({ length: 100 }, () => take(1)));
+      return granted.filter(Boolean).length;
+    };
+    t.is(700 + (await serveTheRest(room, [gateway], serveSome)), limit);
+    t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), limit);
+  },
+);

@@ -179,6 +179,16 @@ test.serial('calls that are told of after an allotment came back are charged the
   }
 });
 
+test('what was spent never shrinks, though an older report comes later', async (t) => {
+  const client = await room.newClient('free');
+  const purse = randomUUID();
+  await refill(client, { purse, seen: 0, calls: 600 });
+  for (const spent of [250, 180]) {
+    await settle({ spent: [{ client, purse, spent }] });
+    t.is(await room.used(client), 250);
+  }
+});
+
 test('an allotment holds a fiftieth of what is left beyond what is lacking, a thousand at most, and never more than is left', async (t) => {
   const client = await room.newClient('pro'); // 250,000 a month
   const purse = randomUUID();
