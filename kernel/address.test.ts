@@ -10,3 +10,23 @@ test('an IPv6 client is limited by its /64, however its address is written', (t)
   t.is(limitKey('::1'), '0:0:0:0::/64');
   t.is(limitKey('192.0.2.1'), '192.0.2.1');
 });
+
+test('each of the first 64 bits tells networks apart, and none of the last 64 does', (t) => {
+  const groups = ['2001', 'db8', 'a', 'b', 'c', 'd', 'e', 'f'];
+  const address = groups.join(':');
+  t.is(limitKey(address), '2001:db8:a:b::/64');
+  for (const at of groups.keys()) {
+    const other = limitKey(groups.with(at, '1').join(':'));
+    t.is(other === limitKey(address), at >= 4, `group ${at}`);
+  }
+});
+
+test('a run of zeros stands for as many groups as are missing, wherever it is', (t) => {
+  t.is(limitKey('2001:db8::'), '2001:db8:0:0::/64');
+  t.is(limitKey('1:2:3::5:6:7:8'), '1:2:3:0::/64');
+  t.is(limitKey('1::4:5:6:7:8'), '1:0:0:4::/64');
+  t.is(limitKey('::3:4:5:6:7:8'), '0:0:3:4::/64');
+  t.is(limitKey('::'), '0:0:0:0::/64');
+  t.is(limitKey('no address'), 'no address');
+  t.is(limitKey('::1%a:b:c:d:e:f:a:b'), '0:0:0:0::/64'); // what stands behind % is no group
+});

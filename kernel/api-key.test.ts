@@ -27,3 +27,39 @@ test('the mask shows four characters at either end, and the hash none', (t) => {
   t.is(maskApiKey(key), `pk_live_${key.slice(8, 12)}…${key.slice(-4)}`);
   t.regex(hashApiKey(key), /^[0-9a-f]{64}$/);
 });
+
+// Worked out elsewhere: the CRC32 of thirty-six zeros is 604,254,626, in base 62 as six digits.
+const known = `pk_live_${'0'.repeat(36)}0etOEM`;
+
+test('a key of another version verifies in this one: the format and the checksum do not change', (t) => {
+  t.true(isWellFormedApiKey(known));
+  t.is(hashApiKey('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+});
+
+test('what has not exactly the shape of a key is refused', (t) => {
+  for (const text of [
+    '',
+    known.slice(1),
+    known.slice(0, -1),
+    `${known}0`,
+    ` ${known}`,
+    `${known}\n`,
+    known.replace('live', 'test'),
+    known.toUpperCase(),
+    known.replace('0000', '00-0'),
+  ]) {
+    t.false(isWellFormedApiKey(text), JSON.stringify(text));
+  }
+});
+
+test('every character of a key is equally likely', (t) => {
+  const counts = new Map<string, number>();
+  for (let made = 0; made < 3_000; made += 1) {
+    for (const character of mintApiKey().slice(8, 44))
+      counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  t.is(counts.size, 62);
+  const expected = (3_000 * 36) / 62;
+  const distance = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
+  t.true(distance < 150, `chi-squared ${distance}`); // with 61 degrees of freedom, beyond 150 about once in 4 · 10^8 runs
+});

@@ -48,3 +48,41 @@ test('the wait for all to end ends where one never does', async (t) => {
   await t.throwsAsync(deadline.wait(new Promise(() => undefined)), { instanceOf: TooLate });
   await t.notThrowsAsync(deadline.allEnded(5));
 });
+
+test('the wait for all to end ends with the last of several, and not before', async (t) => {
+  const deadline = createDeadline(10_000);
+  const works = Array.from({ length: 3 }, () => Promise.withResolvers<number>());
+  const waits = works.map(({ promise }) => deadline.wait(promise));
+  const told: string[] = [];
+  const ended = deadline.allEnded(10_000).then(() => told.push('ended'));
+  for (const [i, work] of works.entries()) {
+    t.deepEqual(told, [], `${i} of 3`);
+    if (i === 1) work.reject(new Error('one fails'));
+    else work.resolve(i);
+    await Promise.allSettled([waits[i]]);
+    if (i < 2) await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  }
+  await ended;
+  t.deepEqual(told, ['ended']);
+});
+
+test.serial('an answer, or a failure, in time leaves no timer behind', async (t) => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const deadline = createDeadline(30_000);
+  const before = timers();
+  await deadline.wait(Promise.resolve());
+  await t.throwsAsync(deadline.wait(Promise.reject(new Error('no'))));
+  t.is(timers(), before);
+});
+
+test('where nothing is waited for, all has ended', async (t) => {
+  const deadline = createDeadline(10_000);
+  await deadline.allEnded(30_000);
+  t.is(await deadline.wait(Promise.resolve('answer')), 'answer');
+  await deadline.allEnded(30_000);
+});
+
+test('what is thrown that is no error is told as one', async (t) => {
+  // oxlint-disable-next-line prefer-promise-reject-errors
+  await t.throwsAsync(createDeadline(10_000).wait(Promise.reject('a text')), { message: 'a text' });
+});

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { Failure } from './errors.ts';
 import {
@@ -76,4 +76,110 @@ test('a body with a field too many, of the wrong type or that is no object is a 
 test('the nearest name is offered only where it is near', (t) => {
   t.is(nearestName('transfrom', ['transform', 'from']), 'transform');
   t.is(nearestName('zzz', ['transform', 'from']), undefined);
+});
+
+function faultOf(t: ExecutionContext, work: () => unknown): { param: string | undefined; message: string } {
+  const failure = t.throws(work, { instanceOf: Failure });
+  t.is(failure.status, 400);
+  return { param: failure.param, message: failure.message };
+}
+
+test('a whole number is taken at both ends of its range and refused just beyond', (t) => {
+  const numbers = z.object({ n: integerParam(-5, 1000) });
+  for (const [text, n] of [
+    ['-5', -5],
+    ['0', 0],
+    ['1000', 1000],
+    ['007', 7],
+  ] as const) {
+    t.deepEqual(parseQuery(numbers, `/x?n=${text}`), { n });
+  }
+  for (const text of ['-6', '1001', '1.5', '%2B5', '0x10', '5%20', '--5', '9'.repeat(16)]) {
+    t.regex(faultOf(t, () => parseQuery(numbers, `/x?n=${text}`)).message, /from -5 to 1000/, text);
+  }
+  const large = z.object({ n: integerParam(0, Number.MAX_SAFE_INTEGER) });
+  t.deepEqual(parseQuery(large, `/x?n=${'9'.repeat(15)}`), { n: 999_999_999_999_999 });
+  t.throws(() => parseQuery(large, `/x?n=1${'0'.repeat(15)}`));
+});
+
+test('a value may have 2,000 characters, or as many as its schema says', (t) => {
+  const texts = z.object({ q: z.string(), long: z.string().meta({ lengthMax: 3_000 }).optional() });
+  t.is(parseQuery(texts, `/x?q=${'a'.repeat(2_000)}`).q.length, 2_000);
+  t.deepEqual(
+    faultOf(t, () => parseQuery(texts, `/x?q=${'a'.repeat(2_001)}`)),
+    {
+      param: 'q',
+      message: '"q" must not be longer than 2000 characters.',
+    },
+  );
+  const bounded = z.object({ q: z.string().meta({ lengthMax: 3_000 }) });
+  t.is(parseQuery(bounded, `/x?q=${'a'.repeat(3_000)}`).q.length, 3_000);
+  t.regex(faultOf(t, () => parseQuery(bounded, `/x?q=${'a'.repeat(3_001)}`)).message, /3000 characters/);
+});
+
+test('no control character passes, and every other character does', (t) => {
+  const texts = z.object({ q: z.string() });
+  for (const code of [0, 1, 9, 10, 13, 0x1f, 0x7f]) {
+    const query = `/x?q=a${encodeURIComponent(String.fromCharCode(code))}b`;
+    t.regex(faultOf(t, () => parseQuery(texts, query)).message, /control characters/, String(code));
+  }
+  for (const text of [' ', '~', '\u0080', 'é', '日本', '😀', '&=?#']) {
+    t.is(parseQuery(texts, `/x?q=${encodeURIComponent(text)}`).q, text);
+  }
+});
+
+test('a parameter that may be repeated is a list, whether it has a default or a transform', (t) => {
+  const lists = z.object({
+    a: repeatableParam(z.string()),
+    b: repeatableParam(z.string()).default(['none']),
+    c: repeatableParam(z.string())
+      .transform((items) => items.length)
+      .optional(),
+  });
+  t.deepEqual(parseQuery(lists, '/x?a=1'), { a: ['1'], b: ['none'] });
+  t.deepEqual(parseQuery(lists, '/x?a=1&b=2&b=3&c=4&c=5&a=6'), { a: ['1', '6'], b: ['2', '3'], c: 2 });
+});
+
+test('only what stands behind the first question mark is the query', (t) => {
+  const one = z.object({ q: z.string().optional() });
+  t.deepEqual(parseQuery(one, '/x'), {});
+  t.deepEqual(parseQuery(one, '/x?'), {});
+  t.deepEqual(parseQuery(one, '/q=1?q=a?b'), { q: 'a?b' });
+  t.regex(faultOf(t, () => parseQuery(z.object({}), '/x?q=1')).message, /None are known here/);
+});
+
+test('what a client wrote is shown to it short and without control characters', (t) => {
+  const name = `\u0000\u001f\u007f${'é'.repeat(100)}`;
+  const shown = `???${'é'.repeat(61)}`;
+  t.is(faultOf(t, () => parseQuery(z.object({}), `/x?${encodeURIComponent(name)}=1`)).param, shown);
+  t.is(faultOf(t, () => parseBody(z.strictObject({}), { [name]: 1 })).param, shown);
+});
+
+test('a body that is no object is refused whatever the schema', (t) => {
+  for (const body of [[], [{}], null, 'text', 5]) {
+    t.is(faultOf(t, () => parseBody(z.unknown(), body)).message, 'The body must be a JSON object.');
+  }
+});
+
+test('a fault deep in a body is named by its path', (t) => {
+  const body = z.strictObject({ list: z.array(z.strictObject({ n: z.int({ error: 'must be whole' }) })) });
+  t.deepEqual(
+    faultOf(t, () => parseBody(body, { list: [{ n: 1 }, { n: 1.5 }] })),
+    {
+      param: 'list.1.n',
+      message: '"list.1.n": must be whole.',
+    },
+  );
+});
+
+test('of near names the nearest is offered, in any letter case, and none that differs by more than a third', (t) => {
+  t.is(nearestName('fro', ['form', 'from', 'fro1']), 'from');
+  t.is(nearestName('transfor', ['transfrom', 'transform']), 'transform');
+  t.is(nearestName('LIMIT', ['limit']), 'limit');
+  t.is(nearestName('q1', ['q']), 'q'); // one letter may always differ
+  t.is(nearestName('q12', ['q']), undefined);
+  t.is(nearestName('abcdxx', ['abcdef']), 'abcdef');
+  t.is(nearestName('abcxxx', ['abcdef']), undefined);
+  t.is(nearestName('a'.repeat(65), ['a'.repeat(64)]), undefined);
+  t.is(nearestName(`${'a'.repeat(63)}b`, ['a'.repeat(64)]), 'a'.repeat(64));
 });

@@ -47,7 +47,28 @@ test('letter case, a slash more or a segment more make another address', (t) => 
     '/v1/funds/a/b',
     '//v1/funds',
     'x',
+    'xv1/funds',
   ])
     t.is(find(path), null, path);
   t.deepEqual(find('/v1/funds/Ab')?.params, { id: 'Ab' });
+});
+
+test('of routes of one length the first that fits serves, also where a parameter comes first', (t) => {
+  const table = createRouteTable([
+    { method: 'GET', path: '/v1/:kind/all' },
+    { method: 'GET', path: '/v1/funds/:id' },
+    { method: 'GET', path: '/:a/:b/:c' },
+  ]);
+  const pathOf = (path: string) => table(path)?.entries.get('GET')?.path;
+  t.is(pathOf('/v1/funds/all'), '/v1/:kind/all');
+  t.is(pathOf('/v1/funds/x'), '/v1/funds/:id');
+  t.is(pathOf('/v2/funds/x'), '/:a/:b/:c');
+  t.deepEqual(table('/v2/%41/x%25y')?.params, { a: 'v2', b: 'A', c: 'x%y' });
+  t.is(table('/v2//x'), null);
+  t.is(table('/v2/x'), null);
+});
+
+test('an address with no route of a method has none', (t) => {
+  t.deepEqual([...(find('/v1/funds')?.entries.keys() ?? [])], ['GET']);
+  t.is(find('/v1/funds')?.entries.get('DELETE'), undefined);
 });

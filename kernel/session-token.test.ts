@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import test from 'ava';
 import { mintSessionToken, parseSessionToken } from './session-token.ts';
 
@@ -21,4 +22,27 @@ test('what has not exactly the shape of a token names nothing', (t) => {
   ]) {
     t.is(parseSessionToken(text), null, JSON.stringify(text));
   }
+});
+
+test('a token of another version is read in this one: of its secret half the SHA-256 is kept', (t) => {
+  const id = `sess_${'a2'.repeat(8)}`;
+  t.deepEqual(parseSessionToken(`${id}.${'A'.repeat(43)}`), {
+    id,
+    secretHash: createHash('sha256').update('A'.repeat(43)).digest('hex'),
+  });
+  t.is(parseSessionToken(`${id}.${'A'.repeat(42)}`), null);
+  t.is(parseSessionToken(`${id.slice(0, -1)}.${'A'.repeat(43)}`), null);
+  t.is(parseSessionToken(`${id}a.${'A'.repeat(43)}`), null);
+  t.is(parseSessionToken(`${id.replace('2', '1')}.${'A'.repeat(43)}`), null);
+  t.is(parseSessionToken(`${id}.${'A'.repeat(42)}+`), null);
+  t.is(parseSessionToken(`${id}:${'A'.repeat(43)}`), null);
+});
+
+test('both halves of a token are random in every character', (t) => {
+  const tokens = Array.from({ length: 1_000 }, () => mintSessionToken().token);
+  const seenAt = (at: number) => new Set(tokens.map((token) => token[at])).size;
+  for (let at = 'sess_'.length; at < 'sess_'.length + 16; at += 1) t.is(seenAt(at), 32, `character ${at}`);
+  // The last character of 32 bytes in base64url has four bits.
+  for (let at = 'sess_'.length + 17; at < 64; at += 1) t.true(seenAt(at) >= 55, `character ${at}`);
+  t.is(seenAt(64), 16);
 });

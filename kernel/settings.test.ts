@@ -1,5 +1,6 @@
+import path from 'node:path';
 import test from 'ava';
-import { readSettings } from './settings.ts';
+import { projectRoot, readSettings } from './settings.ts';
 
 test('without any variable every setting has its default', (t) => {
   const settings = readSettings({ PATH: '/bin', PORT: '' });
@@ -31,4 +32,147 @@ test('every faulty setting is named at once, and no value is shown', (t) => {
     t.true(error?.message.includes(name), name);
   }
   t.false(error?.message.includes('hunter2'));
+});
+
+const faultsOf = (env: Record<string, string>): string[] => {
+  try {
+    readSettings(env);
+    return [];
+  } catch (error) {
+    return String(error)
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(' ')[0] ?? '');
+  }
+};
+
+test('each number is taken at both ends of its range and refused just beyond', (t) => {
+  const ranges: Record<string, [number, number]> = {
+    PORT: [0, 65_535],
+    DATA_API_PORT: [0, 65_535],
+    ACCOUNTS_API_PORT: [0, 65_535],
+    METRICS_PORT: [0, 65_535],
+    TRUSTED_PROXY_HOPS: [0, 10],
+    PUBLIC_CALLS_SECOND: [1, 100_000],
+    DRAIN_DELAY_MS: [0, 600_000],
+    PASSWORD_LENGTH_MIN: [8, 64],
+  };
+  for (const [name, [least, most]] of Object.entries(ranges)) {
+    for (const accepted of [least, most]) t.deepEqual(faultsOf({ [name]: String(accepted) }), [], name);
+    for (const refused of [least - 1, most + 1, 1.5, 'a', '1e1', ' 9']) {
+      t.deepEqual(faultsOf({ [name]: String(refused) }), [name], `${name}=${refused}`);
+    }
+  }
+});
+
+test('each setting of words or addresses takes those that it names, and no other', (t) => {
+  const cases: Record<string, { accepted: string[]; refused: string[] }> = {
+    DATABASE_URL: {
+      accepted: ['postgres://h/d', 'postgresql://h/d'],
+      refused: ['http://h', 'h', 'postgres'],
+    },
+    DATABASE_READ_URL: { accepted: ['postgres://h/d'], refused: ['redis://h'] },
+    REDIS_URL: { accepted: ['redis://h', 'rediss+cluster://h:1'], refused: ['http://h', 'redis'] },
+    IDENTITY_SECRET: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
+    IDENTITY_SECRET_PREVIOUS: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
+    DATA_API_URL: {
+      accepted: ['http://a', 'http://a, http://b:1'],
+      refused: ['https://a', 'http://a,', 'a'],
+    },
+    ACCOUNTS_API_URL: { accepted: ['http://a,http://b'], refused: ['ftp://a', ','] },
+    SERIES_TIME_ZONE: { accepted: ['UTC', 'Asia/Karachi'], refused: ['Mars/Olympus', 'Karachi'] },
+    QUOTA_OUTAGE: { accepted: ['bounded', 'closed', 'open'], refused: ['Open', 'half'] },
+    PUBLIC_URL: { accepted: ['http://a', 'https://a/b/'], refused: ['a', 'ftp://a'] },
+    DASHBOARD_ORIGINS: {
+      accepted: ['https://a', 'http://a:1, https://b'],
+      refused: ['https://a/', 'https://a/b', 'ftp://a', 'https://A', 'null', '*', 'https://a,'],
+    },
+    SMTP_URL: { accepted: ['smtp://h', 'smtps://h:465'], refused: ['http://h', 'h'] },
+    MAIL_FROM: { accepted: ['a@b'], refused: ['ab'] },
+    GOOGLE_ISSUER: { accepted: ['https://a', 'http://a'], refused: ['a', 'ftp://a'] },
+    LOG_LEVEL: {
+      accepted: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      refused: ['verbose', 'INFO'],
+    },
+  };
+  for (const [name, { accepted, refused }] of Object.entries(cases)) {
+    for (const value of accepted) t.deepEqual(faultsOf({ [name]: value }), [], `${name}=${value}`);
+    for (const value of refused) t.deepEqual(faultsOf({ [name]: value }), [name], `${name}=${value}`);
+  }
+});
+
+test('what is not set is as .env.example says, and paths are absolute', (t) => {
+  const { dataDir, plansFile, journalDir, ...settings } = readSettings({});
+  t.is(dataDir, path.resolve('.almanac'));
+  t.is(plansFile, path.join(projectRoot, 'config/plans.yml'));
+  t.is(journalDir, path.resolve('.almanac/journal'));
+  t.deepEqual(settings, {
+    host: '127.0.0.1',
+    port: 8080,
+    dataApiPort: 8081,
+    accountsApiPort: 8082,
+    databaseUrl: undefined,
+    databaseReadUrl: undefined,
+    redisUrl: undefined,
+    identitySecret: undefined,
+    previousIdentitySecret: undefined,
+    dataApiUrls: undefined,
+    accountsApiUrls: undefined,
+    seriesTimeZone: 'UTC',
+    trustedProxyHops: 0,
+    publicCallsPerSecond: 20,
+    quotaOutage: 'bounded',
+    drainDelayMs: 0,
+    metrics: undefined,
+    publicUrl: 'http://127.0.0.1:8080',
+    dashboardOrigins: [],
+    passwordLengthMin: 8,
+    smtpUrl: undefined,
+    mailFrom: 'Almanac <almanac@localhost>',
+    google: undefined,
+    logLevel: 'warn',
+  });
+});
+
+test('what is set reaches the setting of its name, and no other', (t) => {
+  const secret = (letter: string) => letter.repeat(32);
+  const { dataDir, plansFile, journalDir, ...settings } = readSettings({
+    ...{ HOST: '0.0.0.0', PORT: '1', DATA_API_PORT: '2', ACCOUNTS_API_PORT: '3', DATA_DIR: 'data' },
+    ...{ DATABASE_URL: 'postgres://h/a', DATABASE_READ_URL: 'postgres://h/b', REDIS_URL: 'redis://h' },
+    ...{ IDENTITY_SECRET: secret('a'), IDENTITY_SECRET_PREVIOUS: secret('b') },
+    ...{ DATA_API_URL: 'http://a, http://b', ACCOUNTS_API_URL: 'http://c', SERIES_TIME_ZONE: 'Asia/Karachi' },
+    ...{ PLANS_FILE: 'plans.yml', TRUSTED_PROXY_HOPS: '4', PUBLIC_CALLS_SECOND: '5', QUOTA_OUTAGE: 'open' },
+    ...{ DRAIN_DELAY_MS: '6', JOURNAL_DIR: 'kept', METRICS_PORT: '7', METRICS_HOST: '::' },
+    ...{ PUBLIC_URL: 'https://a.example//', DASHBOARD_ORIGINS: 'https://d, https://e' },
+    ...{ PASSWORD_LENGTH_MIN: '9', SMTP_URL: 'smtp://m', MAIL_FROM: 'a@b', LOG_LEVEL: 'info' },
+    ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret', GOOGLE_ISSUER: 'https://i' },
+  });
+  t.is(dataDir, path.resolve('data'));
+  t.is(plansFile, path.resolve('plans.yml'));
+  t.is(journalDir, path.resolve('kept'));
+  t.deepEqual(settings, {
+    ...{ host: '0.0.0.0', port: 1, dataApiPort: 2, accountsApiPort: 3 },
+    ...{ databaseUrl: 'postgres://h/a', databaseReadUrl: 'postgres://h/b', redisUrl: 'redis://h' },
+    ...{ identitySecret: secret('a'), previousIdentitySecret: secret('b') },
+    ...{
+      dataApiUrls: ['http://a', 'http://b'],
+      accountsApiUrls: ['http://c'],
+      seriesTimeZone: 'Asia/Karachi',
+    },
+    ...{ trustedProxyHops: 4, publicCallsPerSecond: 5, quotaOutage: 'open', drainDelayMs: 6 },
+    ...{ metrics: { host: '::', port: 7 }, publicUrl: 'https://a.example' },
+    ...{ dashboardOrigins: ['https://d', 'https://e'], passwordLengthMin: 9, smtpUrl: 'smtp://m' },
+    ...{ mailFrom: 'a@b', google: { clientId: 'id', clientSecret: 'secret', issuer: 'https://i' } },
+    logLevel: 'info',
+  });
+});
+
+test('without a host of their own, metrics are served on loopback alone', (t) => {
+  t.deepEqual(readSettings({ METRICS_PORT: '0' }).metrics, { host: '127.0.0.1', port: 0 });
+});
+
+test('half of what Google needs is refused, whichever half it is', (t) => {
+  for (const name of ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET']) {
+    t.deepEqual(faultsOf({ [name]: 'given' }), ['GOOGLE_CLIENT_SECRET'], name);
+  }
 });
