@@ -105,6 +105,13 @@ test('a key can be revoked by its id, its mask or its value, and is unknown on t
   t.deepEqual(statuses, ['active', 'revoked', 'revoked', 'revoked']);
 });
 
+test('the operator makes as many keys an hour as it takes', async (t) => {
+  const client = await room.newClient();
+  for (let n = 2; n <= 12; n += 1)
+    await revokeKey(room.deps, (await createKey(room.deps, client.accountId, 'k')).id);
+  t.is((await listKeys(room.deps, client.accountId)).length, 12);
+});
+
 test('a mask that fits several keys revokes none of them, and an unknown value is not repeated', async (t) => {
   const client = await room.newClient();
   const [one, two] = [
