@@ -1,16 +1,23 @@
-// Tries one change in a copy: the nearest tests first, in batches that grow, and the whole suite before it has survived.
+// Tries one change in a copy: the nearest tests first, in batches that grow, and all others before it has survived.
 // Hides flaky tests: a file that fails or hangs is run once more, and only one that does so again has noticed the change.
 import { runAva, type AvaOptions, type AvaRun } from './ava.ts';
 import type { Copy } from './copy.ts';
 import type { CoverageMap } from './coverage.ts';
 import type { Mutant } from './mutant.ts';
-import { orderTests } from './order.ts';
+import { isRunBy, orderTests } from './order.ts';
 
 export type Verdict =
   | { kind: 'caught'; by: string; title: string }
+  /** By the nearest of the test files that run it; the others are still to be asked. */
+  | { kind: 'left'; covering: number; others: string[] }
   | { kind: 'survived'; covering: number }
   /** It is no valid SQL: caught by whatever runs it, which says nothing of the tests. */
   | { kind: 'invalid'; why: string };
+
+export interface Left {
+  mutant: Mutant;
+  verdict: Verdict & { kind: 'left' };
+}
 
 export interface Surroundings {
   map: CoverageMap;
@@ -23,24 +30,132 @@ export interface Surroundings {
 const firstBatchMs = 6_000;
 const graceMs = 30_000;
 
+/** Tries a change on the test files that run it: the nearest, where there are many. */
 export async function judge(copy: Copy, mutant: Mutant, around: Surroundings): Promise<Verdict> {
-  copy.write(mutant.texts);
-  const changesSchema = mutant.texts.some(({ file }) => file.startsWith('migrations/'));
-  try {
-    const fault = changesSchema ? await copy.migrate() : null;
-    if (fault !== null) {
-      const isDrawn = mutant.candidate?.file.endsWith('.sql') === true;
-      const why =
-        fault
-          .trim()
-          .split('\n')
-          .find((line) => /rror/.test(line)) ?? 'the migrations fail';
-      return isDrawn ? { kind: 'invalid', why } : { kind: 'caught', by: 'the migrations', title: why };
+  return withChanges(copy, [mutant], around, async (fault) => {
+    if (fault !== null) return ofFault(mutant, fault);
+    const { covering, others, count } = orderTests(mutant, around.map, around.root, around.files);
+    for (const batch of batches(covering, around.map)) {
+      const verdict = await tryBatch(copy, mutant, batch, around);
+      if (verdict !== null) return verdict;
     }
-    return await tryTests(copy, mutant, around);
+    const leak = await copy.leak();
+    if (leak !== null) return { kind: 'caught', by: 'the search for secrets', title: leak };
+    return { kind: 'left', covering: count, others };
+  });
+}
+
+/**
+ * Tries those that are left on the other test files, which hardly ever notice what they do not run: so all changes are made
+ * at once. Only on a file that then fails are they tried one by one.
+ */
+export async function judgeLeft(
+  copy: Copy,
+  left: readonly Left[],
+  around: Surroundings,
+): Promise<Map<Mutant, Verdict>> {
+  const verdicts = new Map<Mutant, Verdict>();
+  for (const { mutant, verdict } of left)
+    verdicts.set(mutant, { kind: 'survived', covering: verdict.covering });
+  for (const together of groupsOf(left)) {
+    let group: readonly Left[] = together;
+    let suspects = await failing(
+      copy,
+      group,
+      [...new Set(group.flatMap(({ verdict }) => verdict.others))],
+      around,
+    );
+    for (const each of suspects === 'unknown' ? group : []) {
+      const verdict = await tryAlone(copy, each.mutant, each.verdict.others, around);
+      if (verdict !== null) verdicts.set(each.mutant, verdict);
+    }
+    while (suspects !== 'unknown' && suspects[0] !== undefined) {
+      const found = await culprit(copy, group, suspects[0], around);
+      if (found === null) {
+        suspects = suspects.slice(1);
+        continue;
+      }
+      verdicts.set(found.mutant, found.verdict);
+      group = group.filter(({ mutant }) => mutant !== found.mutant);
+      suspects = await failing(copy, group, suspects, around);
+    }
+  }
+  return verdicts;
+}
+
+/** The one of a group that a test file notices; those are asked first whose code it runs. */
+async function culprit(
+  copy: Copy,
+  group: readonly Left[],
+  test: string,
+  around: Surroundings,
+): Promise<{ mutant: Mutant; verdict: Verdict } | null> {
+  const runs = ({ mutant }: Left) => (isRunBy(mutant, test, around.map) ? 0 : 1);
+  for (const { mutant } of group.toSorted((a, b) => runs(a) - runs(b))) {
+    const verdict = await tryAlone(copy, mutant, [test], around);
+    if (verdict !== null) return { mutant, verdict };
+  }
+  return null;
+}
+
+/** The test files that fail with all changes of a group. */
+async function failing(
+  copy: Copy,
+  group: readonly Left[],
+  tests: readonly string[],
+  around: Surroundings,
+): Promise<readonly string[] | 'unknown'> {
+  if (tests.length === 0 || group.length === 0) return [];
+  const mutants = group.map(({ mutant }) => mutant);
+  return withChanges(copy, mutants, around, async (fault) => {
+    if (fault !== null) return 'unknown';
+    const run = await runAva(copy, tests, { ...optionsFor(tests, around), failFast: false });
+    if (run.status === 'timed out' || (await copy.leak()) !== null) return 'unknown';
+    return run.failed;
+  });
+}
+
+async function tryAlone(
+  copy: Copy,
+  mutant: Mutant,
+  tests: readonly string[],
+  around: Surroundings,
+): Promise<Verdict | null> {
+  return withChanges(copy, [mutant], around, async () => {
+    const verdict = await tryBatch(copy, mutant, tests, around);
+    const leak = verdict === null ? await copy.leak() : null;
+    return leak === null ? verdict : { kind: 'caught', by: 'the search for secrets', title: leak };
+  });
+}
+
+/** As few groups as it takes for no file to be changed twice in one. */
+function groupsOf(left: readonly Left[]): Left[][] {
+  const groups: Left[][] = [];
+  const filesOf = ({ mutant }: Left) => mutant.texts.map(({ file }) => file);
+  for (const each of left) {
+    const files = filesOf(each);
+    const group = groups.find((one) => !one.flatMap(filesOf).some((file) => files.includes(file)));
+    if (group === undefined) groups.push([each]);
+    else group.push(each);
+  }
+  return groups;
+}
+
+/** Makes changes in a copy, and takes them back. @param act is given why the migrations fail, or null. */
+async function withChanges<Result>(
+  copy: Copy,
+  mutants: readonly Mutant[],
+  { signal }: Surroundings,
+  act: (fault: string | null) => Promise<Result>,
+): Promise<Result> {
+  const texts = mutants.flatMap((mutant) => mutant.texts);
+  const changesSchema = texts.some(({ file }) => file.startsWith('migrations/'));
+  copy.write(texts);
+  try {
+    return await act(changesSchema ? await copy.migrate() : null);
   } finally {
     // Where all ends, the copy goes too.
-    if (!around.signal.aborted) await restore(copy, changesSchema);
+    if (!signal.aborted) await restore(copy, changesSchema);
   }
 }
 
@@ -51,22 +166,18 @@ async function restore(copy: Copy, changesSchema: boolean): Promise<void> {
   if (fault !== null) throw new Error(`The migrations fail without any change:\n${fault}`);
 }
 
-async function tryTests(copy: Copy, mutant: Mutant, around: Surroundings): Promise<Verdict> {
-  const { covering, others } = orderTests(mutant, around.map, around.root, around.files);
-  for (const batch of [...batches(covering, around.map), ...batches(others, around.map, Infinity)]) {
-    const verdict = await tryBatch(copy, mutant, batch, around);
-    if (verdict !== null) return verdict;
-  }
-  const leak = await copy.leak();
-  if (leak !== null) return { kind: 'caught', by: 'the search for secrets', title: leak };
-  return { kind: 'survived', covering: covering.length };
+function ofFault({ candidate }: Mutant, fault: string): Verdict {
+  const lines = fault.trim().split('\n');
+  const why = lines.find((line) => /error/i.test(line)) ?? 'the migrations fail';
+  const isDrawn = candidate?.file.endsWith('.sql') === true;
+  return isDrawn ? { kind: 'invalid', why } : { kind: 'caught', by: 'the migrations', title: why };
 }
 
 /** The first ones are small, for most changes are caught there; each takes three times as long as the one before. */
-function batches(tests: readonly string[], map: CoverageMap, firstMs = firstBatchMs): string[][] {
+function batches(tests: readonly string[], map: CoverageMap): string[][] {
   const found: string[][] = [];
   let room = 0;
-  let limit = firstMs / 3;
+  let limit = firstBatchMs / 3;
   for (const test of tests) {
     if (room <= 0) {
       found.push([]);

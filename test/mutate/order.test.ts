@@ -49,6 +49,18 @@ test('the test beside a file comes first, then those of like names, then the qui
       'test/v1/search.test.ts',
     ],
     others: ['kernel/params.test.ts'],
+    count: 4,
+  });
+});
+
+test('of many files that run a change the nearest come first, and the rest with all others', (t) => {
+  const file = 'kernel/http.ts';
+  const names = ['kernel/http.test.ts', 'test/v1/a.test.ts', 'test/v1/b.test.ts', 'test/v1/c.test.ts'];
+  const map = Object.fromEntries(names.map((name, i) => [name, facts(25_000 + i, { [file]: [0, 9] })]));
+  t.deepEqual(orderTests(mutantAt(file, 5), map, projectRoot, files), {
+    covering: names.slice(0, 2),
+    others: names.slice(2),
+    count: 4,
   });
 });
 

@@ -5,35 +5,44 @@ import { ranAt, type CoverageMap } from './coverage.ts';
 import type { Mutant } from './mutant.ts';
 
 export interface Order {
-  /** Those that run the changed code, the nearest first. */
+  /** Those that run the changed code, the nearest first, as many as run in `nearMs`. */
   covering: string[];
   /** All others: a change may be noticed by reading the file, or in a process that left no coverage. */
   others: string[];
+  /** How many run the changed code. */
+  count: number;
+}
+
+/** Code that every test file runs would else be tried on the whole suite; it is, but together with other changes. */
+const nearMs = 60_000;
+
+/** Whether a test file runs the changed code. */
+export function isRunBy({ places }: Mutant, test: string, map: CoverageMap): boolean {
+  const facts = map[test];
+  return facts !== undefined && places.some(({ file, offset }) => ranAt(facts, file, offset));
 }
 
 /** @param files the project's files, to find who reads a file of SQL. */
 export function orderTests(mutant: Mutant, map: CoverageMap, root: string, files: readonly string[]): Order {
   const tests = Object.keys(map);
-  const near = new Map(
-    tests.map((test) => [test, Math.max(...mutant.places.map((place) => nearness(place, test)))]),
-  );
   const readers = mutant.places.flatMap((place) =>
     place.file.endsWith('.sql') ? readersOf(place, root, files) : [],
   );
-  const runs = (test: string) => {
-    const facts = map[test];
-    return facts !== undefined && mutant.places.some(({ file, offset }) => ranAt(facts, file, offset));
-  };
   // Every database is made by the migrations; the files that name the same table are what runs a part of one.
   const runsReader = (test: string) => readers.filter((file) => map[test]?.ran[file] !== undefined).length;
   const most = Math.max(1, ...tests.map(runsReader));
   const cost = (test: string) => {
-    const chance = 0.05 + 0.9 * (near.get(test) ?? 0) + (0.5 * runsReader(test)) / most;
-    return (map[test]?.ms ?? 0) / chance;
+    const near = Math.max(...mutant.places.map((place) => nearness(place, test)));
+    return (map[test]?.ms ?? 0) / (0.05 + 0.9 * near + (0.5 * runsReader(test)) / most);
   };
-  const sorted = tests.toSorted((a, b) => cost(a) - cost(b));
-  const isCovering = (test: string) => runs(test) || runsReader(test) > 0;
-  return { covering: sorted.filter(isCovering), others: sorted.filter((test) => !isCovering(test)) };
+  const sorted = tests
+    .map((test) => ({ test, cost: cost(test), runs: isRunBy(mutant, test, map) || runsReader(test) > 0 }))
+    .toSorted((a, b) => a.cost - b.cost);
+  const running = sorted.filter(({ runs }) => runs).map(({ test }) => test);
+  let budget = nearMs;
+  const covering = running.filter((test) => (budget -= map[test]?.ms ?? 0) > 0 || test === running[0]);
+  const others = sorted.map(({ test }) => test).filter((test) => !covering.includes(test));
+  return { covering, others, count: running.length };
 }
 
 /** From 0 to 1: 1 for the test beside a file, else the share of words that the paths have in common. */

@@ -8,7 +8,7 @@ import { projectRoot } from '../../kernel/settings.ts';
 import { makeCopy, type Copy } from './copy.ts';
 import { measure, readMap, RedBase, writeMap, type CoverageMap } from './coverage.ts';
 import { createDraw, defaultFolders, projectFiles } from './draw.ts';
-import { judge, type Verdict } from './judge.ts';
+import { judge, judgeLeft, type Left, type Surroundings, type Verdict } from './judge.ts';
 import { mutantOf, mutantOfPatch, type Mutant } from './mutant.ts';
 
 const usage = `Usage: npm run mutate -- [--seed N] [--count M] [folder or file …]
@@ -70,23 +70,42 @@ async function main(): Promise<void> {
     const files = projectFiles(projectRoot);
     const map = await coverageOf(copies, files, concurrency);
     const around = { map, root: projectRoot, files, concurrency, signal: stop.signal };
-    const results: Result[] = [];
-    const tryOne = async (copy: Copy, mutant: Mutant): Promise<void> => {
-      const began = Date.now();
-      const verdict = await judge(copy, mutant, around);
-      const result = { mutant, verdict, ms: Date.now() - began };
-      results.push(result);
-      printResult(result);
-      if (verdict.kind !== 'invalid' || mutant.candidate === undefined) return;
-      const other = draw.replacement(mutant.candidate);
-      if (other !== undefined) await tryOne(copy, mutantOf(other, draw.sourceOf(other.file)));
-    };
-    await share(copies, mutants, tryOne);
-    report(results, draw.invalid());
+    report(await tryAll(copies, mutants, draw, around), draw.invalid());
   } finally {
     await Promise.all(copies.map((copy) => copy.stop()));
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+async function tryAll(
+  copies: readonly Copy[],
+  mutants: readonly Mutant[],
+  draw: ReturnType<typeof createDraw>,
+  around: Surroundings,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const tryOne = async (copy: Copy, mutant: Mutant): Promise<void> => {
+    const began = Date.now();
+    const verdict = await judge(copy, mutant, around);
+    const result = { mutant, verdict, ms: Date.now() - began };
+    results.push(result);
+    printResult(result);
+    if (verdict.kind !== 'invalid' || mutant.candidate === undefined) return;
+    const other = draw.replacement(mutant.candidate);
+    if (other !== undefined) await tryOne(copy, mutantOf(other, draw.sourceOf(other.file)));
+  };
+  await share(copies, mutants, tryOne);
+  const left = results.filter((result): result is Result & Left => result.verdict.kind === 'left');
+  const [copy] = copies;
+  if (left.length === 0 || copy === undefined) return results;
+  print(`\ntrying the ${left.length} that are left on all other test files …`);
+  const verdicts = await judgeLeft(copy, left, { ...around, concurrency: availableParallelism() });
+  return results.map((result) => {
+    const verdict = verdicts.get(result.mutant);
+    if (verdict === undefined) return result;
+    printResult({ ...result, verdict });
+    return { ...result, verdict };
+  });
 }
 
 function isCount(value: number | undefined): value is number {
@@ -149,13 +168,14 @@ function printList(mutants: readonly Mutant[]): void {
 }
 
 function printResult({ mutant: { where, diff }, verdict, ms }: Result): void {
-  const how =
-    verdict.kind === 'caught'
-      ? `caught by ${verdict.by} (${verdict.title.slice(0, 100)})`
-      : verdict.kind === 'invalid'
-        ? `invalid (${verdict.why.slice(0, 100)})`
-        : `SURVIVED, ${verdict.covering === 0 ? 'no test runs it' : `run by ${verdict.covering} test files`}`;
-  print(`${how}  ${where}  ${diff}  [${(ms / 1_000).toFixed(1)} s]`);
+  print(`${shownVerdict(verdict)}  ${where}  ${diff}  [${(ms / 1_000).toFixed(1)} s]`);
+}
+
+function shownVerdict(verdict: Verdict): string {
+  if (verdict.kind === 'caught') return `caught by ${verdict.by} (${verdict.title.slice(0, 100)})`;
+  if (verdict.kind === 'invalid') return `invalid (${verdict.why.slice(0, 100)})`;
+  if (verdict.kind === 'left') return `left by the nearest of ${verdict.covering} test files that run it`;
+  return verdict.covering === 0 ? 'SURVIVED, no test file runs it' : 'SURVIVED';
 }
 
 function report(results: readonly Result[], noPrograms: number): void {
