@@ -1,10 +1,10 @@
 // Sets of private Redis servers for tests: a cluster of three masters, and a master with replicas watched by sentinels.
-import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient } from 'redis';
 import { freePort } from './instance.ts';
+import { startServing } from './processes.ts';
 import { startRedis, type PrivateRedis } from './redis.ts';
 import { until } from './until.ts';
 
@@ -153,26 +153,28 @@ async function startSentinel(masterPort: number): Promise<Sentinel> {
     `port ${port}\nbind 127.0.0.1\ndir ${directory}\nsentinel monitor almanac 127.0.0.1 ${masterPort} 2
 sentinel down-after-milliseconds almanac 500\nsentinel failover-timeout almanac 3000\n`,
   );
-  const server: ChildProcess = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
-  async function command(...words: string[]): Promise<unknown> {
-    const client = createClient({ url: `redis://127.0.0.1:${port}` });
-    client.on('error', () => undefined); // while it starts
-    try {
-      await client.connect();
-      return await client.sendCommand(words);
-    } finally {
-      client.destroy();
-    }
-  }
-  await command('ping');
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  const server = await startServing(/\+monitor master/, 'redis-server', [file, '--sentinel'], {
+    name: 'sentinel',
+  }).catch((error: unknown) => {
+    remove();
+    throw error;
+  });
   return {
     port,
-    command,
+    async command(...words) {
+      const client = createClient({ url: `redis://127.0.0.1:${port}` });
+      client.on('error', () => undefined); // told by connect as well
+      try {
+        await client.connect();
+        return await client.sendCommand(words);
+      } finally {
+        client.destroy();
+      }
+    },
     async stop() {
-      const ended = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGKILL');
-      await ended;
-      rmSync(directory, { recursive: true });
+      await server.end('SIGKILL');
+      remove();
     },
   };
 }
