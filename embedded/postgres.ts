@@ -117,8 +117,8 @@ function reachableBinaries(native: string, owner: Owner): string {
     .update(readFileSync(path.join(native, 'pg-symlinks.json')))
     .update(process.arch);
   const user = process.getuid?.() ?? '';
-  // Not below /tmp unasked: that is emptied at times, and the server needs its files as long as it runs.
-  const place = process.env['TMPDIR'] ?? '/var/tmp';
+  // Where TMPDIR names no other place, not /tmp: that is emptied at times, and the server needs its files as long as it runs.
+  const place = tmpdir() === '/tmp' ? '/var/tmp' : tmpdir();
   const copy = path.join(place, `almanac-postgres-${version.digest('hex').slice(0, 12)}-${user}`, 'native');
   mkdirSync(path.dirname(copy), { recursive: true, mode: 0o755 });
   // Anybody may write to /var/tmp: programs that somebody else put there are not run.
