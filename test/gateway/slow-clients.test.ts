@@ -66,7 +66,7 @@ test('a body that stops coming is given up with an envelope, and reaches no room
   t.is(accountsApi.received.length, 0);
 });
 
-test('a client that does not read its answer is cut off, and the room is told', async (t) => {
+test.serial('a client that does not read its answer is cut off, and the room is told', async (t) => {
   const client = await accounts.newClient('enterprise');
   let isCut = false;
   impatient.dataApi.answer = ({ cut }, response) => {
@@ -95,44 +95,47 @@ test('a client that does not read its answer is cut off, and the room is told', 
   t.is(await accounts.used(client), 0);
 });
 
-test('a client that stops reading for longer than a service may be silent gets its answer whole', async (t) => {
-  const gateway = await startTestGateway({ upstreamTimeoutMs: 1_000 });
-  t.teardown(() => gateway.close());
-  const chunk = 'x'.repeat(64 * 1024);
-  const chunks = 400; // more than the sockets between them hold
-  let isHeld = false;
-  gateway.dataApi.answer = ({ url }, response) => {
-    if (url === '/v1/catalog/silent') return;
-    response.setHeader('content-length', chunk.length * chunks);
-    let left = chunks;
-    const more = () => {
-      while (left > 0) {
-        left -= 1;
-        if (response.write(chunk)) continue;
-        isHeld = true;
-        response.once('drain', more);
-        return;
-      }
-      response.end();
+test.serial(
+  'a client that stops reading for longer than a service may be silent gets its answer whole',
+  async (t) => {
+    const gateway = await startTestGateway({ upstreamTimeoutMs: 1_000 });
+    t.teardown(() => gateway.close());
+    const chunk = 'x'.repeat(64 * 1024);
+    const chunks = 400; // more than the sockets between them hold
+    let isHeld = false;
+    gateway.dataApi.answer = ({ url }, response) => {
+      if (url === '/v1/catalog/silent') return;
+      response.setHeader('content-length', chunk.length * chunks);
+      let left = chunks;
+      const more = () => {
+        while (left > 0) {
+          left -= 1;
+          if (response.write(chunk)) continue;
+          isHeld = true;
+          response.once('drain', more);
+          return;
+        }
+        response.end();
+      };
+      more();
     };
-    more();
-  };
-  const socket = openSocket(gateway.url);
-  t.teardown(() => socket.destroy());
-  socket.pause();
-  socket.write(lines('GET /v1/catalog HTTP/1.1', 'Host: a', 'Connection: close'));
-  await until('the service cannot write on', () => isHeld);
-  // A call that begins now is given up for the silence of the service: as long as that may be has then gone by.
-  t.is((await fetch(`${gateway.url}/v1/catalog/silent`)).status, 504);
-  let bytes = 0;
-  socket.on('data', (part: Buffer) => (bytes += part.length));
-  const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  socket.resume();
-  await within('the end of the answer', ended);
-  t.true(bytes > chunk.length * chunks, `${bytes} bytes came`);
-});
+    const socket = openSocket(gateway.url);
+    t.teardown(() => socket.destroy());
+    socket.pause();
+    socket.write(lines('GET /v1/catalog HTTP/1.1', 'Host: a', 'Connection: close'));
+    await until('the service cannot write on', () => isHeld);
+    // A call that begins now is given up for the silence of the service: as long as that may be has then gone by.
+    t.is((await fetch(`${gateway.url}/v1/catalog/silent`)).status, 504);
+    let bytes = 0;
+    socket.on('data', (part: Buffer) => (bytes += part.length));
+    const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.resume();
+    await within('the end of the answer', ended);
+    t.true(bytes > chunk.length * chunks, `${bytes} bytes came`);
+  },
+);
 
-test('a thousand connections that dawdle stop no one else', async (t) => {
+test.serial('a thousand connections that dawdle stop no one else', async (t) => {
   const { key } = await accounts.newClient('enterprise');
   const dawdlers = await Promise.all(
     Array.from({ length: 1_000 }, async (_, i): Promise<Socket> => {

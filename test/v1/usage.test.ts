@@ -152,3 +152,50 @@ for (const [query, param] of [
     t.is(assertError(t, answer, 400, 'invalid_parameter').param, param);
   });
 }
+
+test('without a range the history is of the last thirty days, today included', async (t) => {
+  const client = await room.newClient();
+  await serve(
+    client,
+    ['2026-10-21', '2026-10-22', '2026-11-20'].map((day) => ({
+      day,
+      endpoint: 'series',
+      status_class: 2,
+      calls: 1,
+    })),
+  );
+  t.deepEqual(
+    (await history(client, {})).map(({ date }) => date),
+    ['2026-10-22', '2026-11-20'],
+  );
+});
+
+test('a history may span exactly its most months, and not a day more', async (t) => {
+  const client = await room.newClient();
+  for (const [interval, most, tooEarly] of [
+    ['day', '2025-11-20', '2025-11-19'],
+    ['month', '2016-11-20', '2016-11-19'],
+  ] as const) {
+    const ask = (from: string) =>
+      room.as(client, `/v1/usage/history?interval=${interval}&from=${from}&to=2026-11-20`);
+    t.is((await ask(most)).status, 200, interval);
+    assertError(t, await ask(tooEarly), 400, 'invalid_parameter');
+  }
+});
+
+test('the sums of this month hold no day of the month before or after', async (t) => {
+  const client = await room.newClient();
+  await serve(
+    client,
+    ['2026-10-31', '2026-11-01', '2026-11-30', '2026-12-01'].map((day) => ({
+      day, // as gateways tell whose clocks are a little off when the month turns
+      endpoint: 'series',
+      status_class: 2,
+      calls: 1,
+    })),
+  );
+  t.like(dataOf(t, await room.as(client, '/v1/usage')), {
+    by_key: [{ calls: 2, billed: 2 }],
+    by_endpoint: [{ endpoint: 'series', calls: 2, billed: 2 }],
+  });
+});
