@@ -1,0 +1,62 @@
+// A cursor goes on where its own query ended: with any other filter, order or address it is refused.
+import test from 'ava';
+import { declaredParameters, endpoints, requestsFor, withParameter } from '../endpoint-requests.ts';
+import { initialLoads, loadInto } from '../every-dataset.ts';
+import { startListRoom, type ListRoom } from '../list-room.ts';
+
+let room: ListRoom;
+test.before(async () => {
+  room = await startListRoom();
+  room.clock.set('2024-07-01T12:00:00Z');
+  for (const load of initialLoads) await loadInto(room, load);
+});
+test.after.always(() => room?.close());
+
+interface Page {
+  data?: unknown;
+  pagination?: { next_cursor: string | null };
+  error?: { code: string; param?: string };
+}
+
+const ask = async (path: string): Promise<{ status: number; page: Page }> => {
+  const { status, json } = await room.call(path);
+  return { status, page: (json ?? {}) as Page };
+};
+
+/** Parameters that shape a page and choose no rows: a cursor is good with any of them. */
+const shapes = ['limit', 'fields', 'format', 'facets', 'adjusted', 'count_only'];
+/** How an auction pays is its `format` too. */
+const auctionFormats = ['competitive', 'non_competitive'];
+
+test.serial('a cursor goes on in its own rows alone, in pages of any shape', async (t) => {
+  let [good, refused] = [0, 0];
+  for (const endpoint of endpoints) {
+    if (!(await declaredParameters(room, endpoint.path)).includes('cursor')) continue;
+    const first = (await ask(withParameter(endpoint.path, 'limit', '1'))).page.pagination?.next_cursor;
+    if (typeof first !== 'string') continue; // one page holds it all
+    const plain = new URL(endpoint.path, 'http://host').searchParams;
+    const rows = await rowsOf(endpoint.path);
+    for (const request of await requestsFor(room, endpoint)) {
+      if ((await ask(request)).status !== 200) continue; // whatever the cursor
+      const { searchParams } = new URL(request, 'http://host');
+      const others = [...searchParams.keys()].filter((name) => searchParams.get(name) !== plain.get(name));
+      const { status, page } = await ask(withParameter(request, 'cursor', first));
+      if (
+        others.every(
+          (name) => shapes.includes(name) && !auctionFormats.includes(searchParams.get(name) ?? ''),
+        )
+      ) {
+        t.is(status, 200, request);
+        good += 1;
+      } else if ((await rowsOf(request)) !== rows) {
+        const { code, param } = page.error ?? {};
+        t.deepEqual([status, code, param], [400, 'invalid_cursor', 'cursor'], request);
+        refused += 1;
+      }
+    }
+  }
+  t.true(good > 50 && refused > 200, `${good} good, ${refused} refused`);
+});
+
+const rowsOf = async (path: string) =>
+  JSON.stringify((await ask(withParameter(path, 'limit', '1000'))).page.data);
