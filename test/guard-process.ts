@@ -1,11 +1,11 @@
 // The process that guards a test run: it makes the run's directory, prints its name, waits until standard input is closed, and then
 // leaves nothing of the run behind. Started by test/guard.ts. Usage: node test/guard-process.ts NAME=value
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { endProcesses } from './run-processes.ts';
+import { scratchDirectory } from './scratch.ts';
 
 const [mark = ''] = process.argv.slice(2);
 const directory = makeDirectory();
@@ -24,19 +24,12 @@ rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
 for (const segment of segments) spawnSync('ipcrm', ['-m', segment], { stdio: 'ignore' });
 process.exitCode = left.length === 0 ? 0 : 1;
 
-/** Every user must be able to enter it: where root runs the tests, PostgreSQL runs as somebody else. */
 function makeDirectory(): string {
-  const parent = isOpenToAll(tmpdir()) ? tmpdir() : '/tmp';
-  const made = mkdtempSync(path.join(parent, 'almanac-test-'));
+  const made = mkdtempSync(path.join(scratchDirectory(), 'almanac-test-'));
   chmodSync(made, 0o755);
   mkdirSync(path.join(made, 'tmp'));
   chmodSync(path.join(made, 'tmp'), 0o1777);
   return made;
-}
-
-function isOpenToAll(place: string): boolean {
-  const isOpen = (statSync(place).mode & 0o001) !== 0;
-  return isOpen && (path.dirname(place) === place || isOpenToAll(path.dirname(place)));
 }
 
 /** The System V segments of servers that were killed: PostgreSQL notes its own in the seventh line of its lock file. */

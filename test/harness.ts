@@ -30,7 +30,7 @@ export function fakeClock(
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const server = requireEnv('TEST_POSTGRES_URL');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await onServer(server, `create database ${name} template almanac_template`);
+  await onServer(server, `create database ${name} template almanac_template strategy file_copy`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => dropDatabase(server, name) };

@@ -6,13 +6,13 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../kernel/settings.ts';
 import { createRandom, type Random } from './chaos/random.ts';
 import { endProcesses, processesOf, type Run } from './run-processes.ts';
+import { scratchDirectory } from './scratch.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -63,7 +63,7 @@ function drawPlan(draw: Random, number: number): Plan {
 
 /** Starts a run, ends it as planned, and says what is left. */
 async function leavesNothing({ number, afterMs, signal, target }: Plan): Promise<boolean> {
-  const directory = mkdtempSync(path.join(tmpdir(), ownPrefix));
+  const directory = mkdtempSync(path.join(scratchDirectory(), ownPrefix));
   chmodSync(directory, 0o755);
   const before = new Set(commonFiles());
   const name = `ALMANAC_KILLED_RUN_${randomBytes(8).toString('hex')}`;

@@ -15,8 +15,8 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-// What a test writes need not outlive the machine: nothing waits for the disk.
-const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+// What a test writes need not outlive the machine: nothing waits for the disk, and the log stays small.
+const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '128MB' };
 
 /** @param directory where PostgreSQL's data goes; the user that it runs as must be able to enter it. */
 export async function startServers(directory: string): Promise<Servers> {
