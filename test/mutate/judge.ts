@@ -4,7 +4,7 @@ import { runAva, type AvaOptions, type AvaRun } from './ava.ts';
 import type { Copy } from './copy.ts';
 import type { CoverageMap } from './coverage.ts';
 import type { Mutant } from './mutant.ts';
-import { isRunBy, orderTests } from './order.ts';
+import { isRunBy, orderTests, suiteMs } from './order.ts';
 
 export type Verdict =
   | { kind: 'caught'; by: string; title: string }
@@ -27,7 +27,7 @@ export interface Surroundings {
   signal: AbortSignal;
 }
 
-const firstBatchMs = 6_000;
+const firstShare = 0.02; // of the suite's time
 const graceMs = 30_000;
 
 /** Tries a change on the test files that run it: the nearest, where there are many. */
@@ -177,7 +177,7 @@ function ofFault({ candidate }: Mutant, fault: string): Verdict {
 function batches(tests: readonly string[], map: CoverageMap): string[][] {
   const found: string[][] = [];
   let room = 0;
-  let limit = firstBatchMs / 3;
+  let limit = (firstShare * suiteMs(map)) / 3;
   for (const test of tests) {
     if (room <= 0) {
       found.push([]);

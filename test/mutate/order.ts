@@ -5,7 +5,7 @@ import { ranAt, type CoverageMap } from './coverage.ts';
 import type { Mutant } from './mutant.ts';
 
 export interface Order {
-  /** Those that run the changed code, the nearest first, as many as run in `nearMs`. */
+  /** Those that run the changed code, the nearest first, as many as take `nearShare` of the suite's time. */
   covering: string[];
   /** All others: a change may be noticed by reading the file, or in a process that left no coverage. */
   others: string[];
@@ -14,7 +14,12 @@ export interface Order {
 }
 
 /** Code that every test file runs would else be tried on the whole suite; it is, but together with other changes. */
-const nearMs = 60_000;
+const nearShare = 0.2;
+
+/** What all test files take, one after the other; a share of it means the same on a slow machine. */
+export function suiteMs(map: CoverageMap): number {
+  return Object.values(map).reduce((total, { ms }) => total + ms, 0);
+}
 
 /** Whether a test file runs the changed code. */
 export function isRunBy({ places }: Mutant, test: string, map: CoverageMap): boolean {
@@ -39,7 +44,7 @@ export function orderTests(mutant: Mutant, map: CoverageMap, root: string, files
     .map((test) => ({ test, cost: cost(test), runs: isRunBy(mutant, test, map) || runsReader(test) > 0 }))
     .toSorted((a, b) => a.cost - b.cost);
   const running = sorted.filter(({ runs }) => runs).map(({ test }) => test);
-  let budget = nearMs;
+  let budget = nearShare * suiteMs(map);
   const covering = running.filter((test) => (budget -= map[test]?.ms ?? 0) > 0 || test === running[0]);
   const others = sorted.map(({ test }) => test).filter((test) => !covering.includes(test));
   return { covering, others, count: running.length };
