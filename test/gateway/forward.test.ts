@@ -55,6 +55,41 @@ async function resettingServer(times: number) {
   };
 }
 
+/** A server whose answers keep the connection, saying for how long or not; tells when the gateway closes the one it has. */
+async function idleServer(keepAlive: string) {
+  const closed = Promise.withResolvers<string>();
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('close', () => closed.resolve(keepAlive));
+    socket.on('data', (request: Buffer) => {
+      const id = /^x-request-id: .*\r\n/im.exec(request.toString())?.[0] ?? '';
+      socket.write(`HTTP/1.1 200 OK\r\n${id}${keepAlive}content-length: 2\r\n\r\nok`);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () => new Promise((resolve) => server.close(resolve));
+  return { url: `http://127.0.0.1:${port}`, closed: closed.promise, close };
+}
+
+test.serial(
+  'a connection is closed before the service closes it, as its Keep-Alive header says',
+  async (t) => {
+    const hint = 'keep-alive: timeout=1\r\n';
+    const ends: Promise<string>[] = [];
+    // The one without a hint is idle first, so that it would be closed first if hints were not heeded.
+    for (const keepAlive of ['', hint]) {
+      const server = await idleServer(keepAlive);
+      t.teardown(server.close);
+      const alone = await startTestGateway({ dataApiUrls: [server.url] });
+      t.teardown(() => alone.close());
+      t.is(await (await fetch(`${alone.url}/v1/catalog`)).text(), 'ok');
+      ends.push(server.closed);
+    }
+    t.is(await within('a connection that is idle is closed', Promise.race(ends)), hint);
+  },
+);
+
 test.serial('a room that is away is 502 as an envelope that names no address', async (t) => {
   const alone = await startTestGateway({ dataApiUrls: [nobody] });
   t.teardown(() => alone.close());
