@@ -20,7 +20,7 @@ interface Page {
 
 const ask = async (path: string): Promise<{ status: number; page: Page }> => {
   const { status, json } = await room.call(path);
-  return { status, page: (json ?? {}) as Page };
+  return { status, page: json ?? {} };
 };
 
 /** Parameters that shape a page and choose no rows: a cursor is good with any of them. */
