@@ -69,7 +69,8 @@ test('a counter in Redis that would never end is given an end, and limits nobody
   const redis = await ownRedis(t);
   const limits = await sharedLimits(t, redis.url);
   await redis.command('set', accountCounter('a'), '1000000');
-  t.false((await limits.take('account:a', limit)).allowed);
+  // Where Redis is slow on a busy machine, its counter is not asked.
+  await until('Redis refuses it', async () => !(await limits.take('account:a', limit)).allowed);
   t.true(Number(await redis.command('pttl', accountCounter('a'))) !== -1);
   await until('its window has ended', async () => (await limits.take('account:a', limit)).allowed);
 });
