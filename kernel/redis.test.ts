@@ -4,6 +4,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { silentLog, testRedisUrl } from '../test/harness.ts';
 import { startRedis } from '../test/redis.ts';
+import { until } from '../test/until.ts';
 import {
   openRedis,
   parseRedisUrl,
@@ -127,9 +128,6 @@ async function openPatiently(t: ExecutionContext): Promise<RedisLink> {
   return redis;
 }
 
-async function untilUsable(redis: RedisLink): Promise<void> {
-  for (let waits = 0; !redis.isUsable; waits += 1) {
-    if (waits === 1_000) throw new Error('Redis is not asked again.');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+function untilUsable(redis: RedisLink): Promise<void> {
+  return until('Redis is asked again', () => redis.isUsable);
 }

@@ -155,6 +155,7 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
   let usable = false;
   let closed = false;
   let lastFault: unknown;
+  let faults = 0;
   let clockOffsetMs = 0;
   const first = Promise.withResolvers<void>();
   client.on('error', (error: unknown) => fault(error));
@@ -165,6 +166,7 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
       log.warn({ err: error }, 'Redis does not answer as it should and is left alone for now');
     usable = false;
     lastFault = error;
+    faults += 1;
   }
 
   const leftAlone = () => new RedisUnavailable('Redis is left alone after a fault', { cause: lastFault });
@@ -248,9 +250,11 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
 
   async function beat(): Promise<void> {
     const sentAt = Date.now();
+    const before = faults;
     try {
       const time = Number(await bounded(() => evaluate(heartbeat, ['almanac:heartbeat'], [])));
       clockOffsetMs = time - (sentAt + Date.now()) / 2;
+      if (faults !== before) return; // sent before the fault, it says nothing of what is after it
       if (!usable && !closed) log.info('Redis answers');
       usable = true;
       first.resolve();
