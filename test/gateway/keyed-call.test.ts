@@ -11,7 +11,7 @@ test.after.always(async () => {
   await accounts.close();
 });
 
-test('a keyed call reaches data-api with the sealed identity of its account', async (t) => {
+test.serial('a keyed call reaches data-api with the sealed identity of its account', async (t) => {
   const { accountId, key } = await accounts.newClient('pro');
   const response = await fetch(`${gateway.url}/v1/series/CPI.PK?from=2024`, {
     headers: { 'x-api-key': key },
@@ -27,7 +27,7 @@ test('a keyed call reaches data-api with the sealed identity of its account', as
   t.is(received?.headers['x-request-id'], response.headers.get('x-request-id') ?? undefined);
 });
 
-test('a keyed call notes when its key was last used', async (t) => {
+test.serial('a keyed call notes when its key was last used', async (t) => {
   const { keyId, key } = await accounts.newClient('pro');
   const usedAt = async () => (await accounts.deps.db.keys.findByPk(keyId))?.lastUsedAt?.toISOString();
   t.is(await usedAt(), undefined);

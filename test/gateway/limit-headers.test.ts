@@ -27,30 +27,33 @@ function parseList(t: ExecutionContext, field: string | null): Map<string, Recor
   return new Map(items);
 }
 
-test('a keyed answer tells of the second and the month: quota and window, what is left and for how long', async (t) => {
-  const gateway = await startTestGateway({ accounts, plans: unhurried(projectPlans()) });
-  t.teardown(() => gateway.close());
-  const client = await accounts.newClient('free');
-  await accounts.take(client, 400);
-  const { status, headers } = await fetch(`${gateway.url}/v1/series/A`, {
-    headers: { 'x-api-key': client.key },
-  });
-  t.is(status, 200);
-  const policies = parseList(t, headers.get('ratelimit-policy'));
-  const limits = parseList(t, headers.get('ratelimit'));
-  t.deepEqual([...policies.keys()], ['second', 'month']);
-  t.deepEqual([...limits.keys()], ['second', 'month']);
-  t.deepEqual(policies.get('second'), { q: 100_000, w: 1 });
-  t.deepEqual(limits.get('second'), { r: 99_999, t: 1 });
-  t.deepEqual(policies.get('month'), { q: 1000, w: 30 * 86_400 }, 'November');
-  t.deepEqual(limits.get('month'), { r: 599, t: 10.5 * 86_400 }, 'from noon of the 20th to its end');
-  t.is(headers.get('x-quota-limit'), '1000');
-  t.is(headers.get('x-quota-remaining'), '599');
-  t.is(headers.get('x-quota-reset'), '2026-12-01T00:00:00.000Z');
-  t.is(headers.get('retry-after'), null);
-});
+test.serial(
+  'a keyed answer tells of the second and the month: quota and window, what is left and for how long',
+  async (t) => {
+    const gateway = await startTestGateway({ accounts, plans: unhurried(projectPlans()) });
+    t.teardown(() => gateway.close());
+    const client = await accounts.newClient('free');
+    await accounts.take(client, 400);
+    const { status, headers } = await fetch(`${gateway.url}/v1/series/A`, {
+      headers: { 'x-api-key': client.key },
+    });
+    t.is(status, 200);
+    const policies = parseList(t, headers.get('ratelimit-policy'));
+    const limits = parseList(t, headers.get('ratelimit'));
+    t.deepEqual([...policies.keys()], ['second', 'month']);
+    t.deepEqual([...limits.keys()], ['second', 'month']);
+    t.deepEqual(policies.get('second'), { q: 100_000, w: 1 });
+    t.deepEqual(limits.get('second'), { r: 99_999, t: 1 });
+    t.deepEqual(policies.get('month'), { q: 1000, w: 30 * 86_400 }, 'November');
+    t.deepEqual(limits.get('month'), { r: 599, t: 10.5 * 86_400 }, 'from noon of the 20th to its end');
+    t.is(headers.get('x-quota-limit'), '1000');
+    t.is(headers.get('x-quota-remaining'), '599');
+    t.is(headers.get('x-quota-reset'), '2026-12-01T00:00:00.000Z');
+    t.is(headers.get('retry-after'), null);
+  },
+);
 
-test('an account without a monthly limit is told of the second only', async (t) => {
+test.serial('an account without a monthly limit is told of the second only', async (t) => {
   const gateway = await startTestGateway({ accounts });
   t.teardown(() => gateway.close());
   const { key } = await accounts.newClient('enterprise');
@@ -60,21 +63,24 @@ test('an account without a monthly limit is told of the second only', async (t) 
   t.is(headers.get('x-quota-remaining'), null);
 });
 
-test('402 says to come back when the month begins, 429 within the second, and neither earlier than its t', async (t) => {
-  const gateway = await startTestGateway({ accounts });
-  t.teardown(() => gateway.close());
-  const client = await accounts.newClient('free');
-  await accounts.take(client, 1000);
-  const get = () => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': client.key } });
-  const answers = await Promise.all(Array.from({ length: 40 }, get));
-  const used = answers.find(({ status }) => status === 402);
-  t.is(used?.headers.get('retry-after'), String(10.5 * 86_400));
-  t.like(parseList(t, used?.headers.get('ratelimit') ?? null).get('month'), { r: 0, t: 10.5 * 86_400 });
-  const fast = answers.find(({ status }) => status === 429);
-  const second = parseList(t, fast?.headers.get('ratelimit') ?? null).get('second');
-  t.is(second?.['r'], 0);
-  t.true(Number(fast?.headers.get('retry-after')) >= (second?.['t'] ?? Number.NaN));
-});
+test.serial(
+  '402 says to come back when the month begins, 429 within the second, and neither earlier than its t',
+  async (t) => {
+    const gateway = await startTestGateway({ accounts });
+    t.teardown(() => gateway.close());
+    const client = await accounts.newClient('free');
+    await accounts.take(client, 1000);
+    const get = () => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': client.key } });
+    const answers = await Promise.all(Array.from({ length: 40 }, get));
+    const used = answers.find(({ status }) => status === 402);
+    t.is(used?.headers.get('retry-after'), String(10.5 * 86_400));
+    t.like(parseList(t, used?.headers.get('ratelimit') ?? null).get('month'), { r: 0, t: 10.5 * 86_400 });
+    const fast = answers.find(({ status }) => status === 429);
+    const second = parseList(t, fast?.headers.get('ratelimit') ?? null).get('second');
+    t.is(second?.['r'], 0);
+    t.true(Number(fast?.headers.get('retry-after')) >= (second?.['t'] ?? Number.NaN));
+  },
+);
 
 const perSecond = 10_000;
 
@@ -113,24 +119,29 @@ async function countsAlone(
 
 const via = (forwardedFor: string) => ({ 'x-forwarded-for': forwardedFor });
 
-test('without trusted proxies, what a client says of its address counts for nothing', async (t) => {
+test.serial('without trusted proxies, what a client says of its address counts for nothing', async (t) => {
   const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 0 });
   t.teardown(() => gateway.close());
   t.true(await sharesLimit(t, gateway.url, via('192.0.2.1'), via('192.0.2.2')));
 });
 
-test('behind two trusted proxies the second address from the right counts, and none that the client wrote', async (t) => {
-  const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 2 });
-  t.teardown(() => gateway.close());
-  const { url } = gateway;
-  t.true(await sharesLimit(t, url, via('1.1.1.1, 192.0.2.1, 10.0.0.1'), via('2.2.2.2, 192.0.2.1, 10.0.0.1')));
-  t.false(
-    await sharesLimit(t, url, via('1.1.1.1, 192.0.2.3, 10.0.0.1'), via('1.1.1.1, 192.0.2.4, 10.0.0.1')),
-  );
-  t.is(gateway.dataApi.received.at(-1)?.headers['x-forwarded-for'], '192.0.2.4');
-});
+test.serial(
+  'behind two trusted proxies the second address from the right counts, and none that the client wrote',
+  async (t) => {
+    const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 2 });
+    t.teardown(() => gateway.close());
+    const { url } = gateway;
+    t.true(
+      await sharesLimit(t, url, via('1.1.1.1, 192.0.2.1, 10.0.0.1'), via('2.2.2.2, 192.0.2.1, 10.0.0.1')),
+    );
+    t.false(
+      await sharesLimit(t, url, via('1.1.1.1, 192.0.2.3, 10.0.0.1'), via('1.1.1.1, 192.0.2.4, 10.0.0.1')),
+    );
+    t.is(gateway.dataApi.received.at(-1)?.headers['x-forwarded-for'], '192.0.2.4');
+  },
+);
 
-test('an IPv6 client counts by its /64, and an IPv4 address written as IPv6 by itself', async (t) => {
+test.serial('an IPv6 client counts by its /64, and an IPv4 address written as IPv6 by itself', async (t) => {
   const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 1 });
   t.teardown(() => gateway.close());
   const { url } = gateway;

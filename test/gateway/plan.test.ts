@@ -20,7 +20,7 @@ const vintageCalls = [
   '/v1/commodities?vintage=',
 ];
 
-test('vintages need the Pro plan: 403 names it, costs nothing and asks no room', async (t) => {
+test.serial('vintages need the Pro plan: 403 names it, costs nothing and asks no room', async (t) => {
   for (const plan of ['free', 'starter']) {
     const client = await accounts.newClient(plan);
     const { accountId, key } = client;
@@ -39,14 +39,14 @@ test('vintages need the Pro plan: 403 names it, costs nothing and asks no room',
   }
 });
 
-test('the Pro plan reads vintages', async (t) => {
+test.serial('the Pro plan reads vintages', async (t) => {
   const { key } = await accounts.newClient('pro');
   for (const path of vintageCalls) {
     t.is((await fetch(gateway.url + path, { headers: { 'x-api-key': key } })).status, 200, path);
   }
 });
 
-test('an inactive subscription is 402 on data and may still see its account and pay', async (t) => {
+test.serial('an inactive subscription is 402 on data and may still see its account and pay', async (t) => {
   const client = await accounts.newClient('pro');
   const { accountId, key } = client;
   await accounts.deps.db.accounts.update({ subscriptionState: 'inactive' }, { where: { id: accountId } });
@@ -59,14 +59,14 @@ test('an inactive subscription is 402 on data and may still see its account and 
   t.not((await fetch(`${gateway.url}/v1/billing/portal`, { headers: { 'x-api-key': key } })).status, 402);
 });
 
-test('a plan that was taken out of the file leaves its accounts with the free one', async (t) => {
+test.serial('a plan that was taken out of the file leaves its accounts with the free one', async (t) => {
   const { accountId, key } = await accounts.newClient('pro');
   await accounts.deps.db.accounts.update({ plan: 'gone' }, { where: { id: accountId } });
   t.is((await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).status, 200);
   t.is(gateway.dataApi.received.at(-1)?.identity?.plan, 'free');
 });
 
-test('a subscription that ends, or runs again, is in force on the next call', async (t) => {
+test.serial('a subscription that ends, or runs again, is in force on the next call', async (t) => {
   const { accountId, key } = await accounts.newClient('pro');
   for (const [subscriptionState, status] of [
     ['active', 200],
@@ -78,7 +78,7 @@ test('a subscription that ends, or runs again, is in force on the next call', as
   }
 });
 
-test('what a changed plan allows, and no more, is in force on the next call', async (t) => {
+test.serial('what a changed plan allows, and no more, is in force on the next call', async (t) => {
   const { accountId, key } = await accounts.newClient('free');
   for (const [plan, status] of [
     ['free', 403],
