@@ -37,6 +37,8 @@ const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
   securities: checkSecurities,
 };
 
+const refusalsMax = 100;
+
 const [folder, ...named] = process.argv.slice(2);
 if (folder === undefined || !existsSync(folder)) {
   process.stdout.write(
@@ -76,8 +78,6 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
   }
   process.stdout.write(`${facts} passed, 0 failed\n`);
 }
-
-const refusalsMax = 100;
 
 /** As a well-behaved client asks: where the plan's calls a second are spent, again after the time that the answer names. */
 async function getWhenAllowed(address: string, apiKey: string): Promise<Response> {
