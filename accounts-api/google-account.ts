@@ -41,7 +41,7 @@ export async function link(
 ): Promise<{ accountId: string } | { refusal: Refusal }> {
   const now = deps.clock.now();
   const account = await deps.db.accounts.findByPk(accountId, { transaction });
-  if (account?.status !== 'active') return { refusal: 'account_disabled' };
+  if (account === null) return { refusal: 'account_disabled' };
   const { issuer, subject } = identity;
   const email = identity.verifiedEmail ?? account.email;
   const inserted = await insertIdentity(deps.db, transaction, { issuer, subject, accountId, email, now });

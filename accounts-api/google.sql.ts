@@ -32,6 +32,7 @@ export async function insertLinkFlow(
      select $1, $2, $3, $4, session.id, account.id, account.credential_version
      from accounts.sessions as session join accounts.accounts as account on account.id = session.account_id
      where session.id = $5
+     for key share of session
      returning true`,
     {
       bind: [flow.stateHash, flow.cookieHash, flow.returnTo, flow.expiresAt, sessionId],

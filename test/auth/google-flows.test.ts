@@ -192,6 +192,14 @@ test.serial('new credentials and a disabled account end flows and codes, whoever
   }
 });
 
+test.serial('a link that is asked for just as its session ends does not begin', async (t) => {
+  const { thief } = await newHousehold();
+  const ended = 'delete from accounts.sessions where id = $1';
+  const link = () => ask('POST', '/auth/google/link', { session: thief, headers: from() });
+  const answer = await whileHeld([parseSessionToken(thief)?.id], ended, link);
+  t.is(codeOf(answer), 'unauthorized');
+});
+
 test.serial('a link that Google answers just as the password changes comes too late', async (t) => {
   const household = await newHousehold();
   const link = await beginLink(household.thief);
