@@ -10,7 +10,7 @@ import { connect } from './database.ts';
 import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
 import { openJobs } from './jobs.ts';
-import { createPasswords } from './passwords.ts';
+import { createPasswords, type HashCost } from './passwords.ts';
 import { reclaimLostPurses } from './purses.ts';
 import { routes } from './routes.ts';
 import { createThrottle } from './throttle.ts';
@@ -22,6 +22,8 @@ export interface AccountsApiOptions {
   previousIdentitySecret?: string | undefined;
   plans: Plans;
   signIn: SignInSettings;
+  /** What a new hash of a password costs. Undefined: the default; tests choose less. */
+  passwordCost?: HashCost | undefined;
   /** The gateways' own. Undefined: tries at signing in are counted in this process. */
   redisUrl: string | undefined;
   host: string;
@@ -54,7 +56,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
       log,
       jobs,
       throttle,
-      passwords: createPasswords(),
+      passwords: createPasswords(options.passwordCost),
       settings: options.signIn,
     }),
     openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),

@@ -27,7 +27,7 @@ export interface HashCost {
 }
 
 // OWASP's first choice: 46 MiB, one pass, one lane. 28 to 66 ms on the two cores it was measured on (2026-11-20).
-const defaultCost: HashCost = { memoryCost: 47_104, timeCost: 1, parallelism: 1 };
+export const defaultCost: HashCost = { memoryCost: 47_104, timeCost: 1, parallelism: 1 };
 // Each running hash holds its memory, so memory is bounded by cores · 46 MiB; those who wait hold next to nothing.
 const waitingMax = 64;
 

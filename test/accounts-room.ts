@@ -9,9 +9,10 @@ import type { Log } from '../kernel/log.ts';
 import { loadPlans, type Plans } from '../kernel/plans.ts';
 import { utcMonth, type Clock } from '../kernel/clock.ts';
 import type { SignInSettings } from '../accounts-api/deps.ts';
+import type { HashCost } from '../accounts-api/passwords.ts';
 import { selectUsed } from '../accounts-api/usage.sql.ts';
 import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
-import { testSignIn } from './sign-in.ts';
+import { testPasswordCost, testSignIn } from './sign-in.ts';
 
 export interface Answer {
   status: number;
@@ -47,16 +48,25 @@ export interface AccountsApiOptions {
   plans: Plans;
   signIn?: Partial<SignInSettings> | undefined;
   redisUrl?: string | undefined;
+  passwordCost?: HashCost | undefined;
 }
 
 /** accounts-api itself. `deps` is a second connection, as the command line has one beside a running instance. */
-export async function startAccountsApi({ clock, log, plans, signIn, redisUrl }: AccountsApiOptions) {
+export async function startAccountsApi({
+  clock,
+  log,
+  plans,
+  signIn,
+  redisUrl,
+  passwordCost = testPasswordCost,
+}: AccountsApiOptions) {
   const database = await createTestDatabase();
   const service = await start({
     databaseUrl: database.url,
     identitySecret: testIdentitySecret,
     plans,
     signIn: { ...testSignIn, ...signIn },
+    passwordCost,
     redisUrl,
     host: '127.0.0.1',
     port: 0,
@@ -96,7 +106,7 @@ export interface LedgerRow {
 export async function startAccountsRoom(
   now = '2026-11-20T10:00:00.000Z',
   log: Log = silentLog,
-  options: Pick<AccountsApiOptions, 'signIn' | 'redisUrl'> = {},
+  options: Pick<AccountsApiOptions, 'signIn' | 'redisUrl' | 'passwordCost'> = {},
 ) {
   const clock = fakeClock(now);
   const service = await startAccountsApi({ ...options, clock, log, plans: loadPlans('config/plans.yml') });

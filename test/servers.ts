@@ -15,8 +15,12 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-// What a test writes need not outlive the machine: nothing waits for the disk, and the log stays small.
-const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '128MB' };
+// What a test writes need not outlive the machine: nothing waits for the disk, and the log stays small. No database lives long
+// enough to need a vacuum, and a test's answer must not depend on whether one came by.
+const settings = {
+  ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '128MB' },
+  autovacuum: 'off',
+};
 
 /** @param directory where PostgreSQL's data goes; the user that it runs as must be able to enter it. */
 export async function startServers(directory: string): Promise<Servers> {

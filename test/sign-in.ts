@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import type { SignInSettings } from '../accounts-api/deps.ts';
 import type { MailSettings } from '../accounts-api/mail.ts';
+import type { HashCost } from '../accounts-api/passwords.ts';
 import { noteSecret } from './traces.ts';
 import { within } from './until.ts';
 
@@ -15,6 +16,9 @@ export const testSignIn: SignInSettings = {
   passwordLengthMin: 8,
   google: undefined,
 };
+
+/** Of the passwords of tests: a hash takes a fraction of a millisecond instead of 50. */
+export const testPasswordCost: HashCost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
 
 export const testMail: MailSettings = {
   smtpUrl: undefined,

@@ -12,7 +12,7 @@ import { insertSignup } from '../../accounts-api/signups.sql.ts';
 import { newId } from '../../accounts-api/ids.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
 import type { AccountsRoom, Answer, SignedIn } from '../accounts-room.ts';
-import { newEmail, newPassword } from '../sign-in.ts';
+import { newEmail, newPassword, testPasswordCost } from '../sign-in.ts';
 import { noteSecret } from '../traces.ts';
 import type { Claims, OddIssuer } from './issuers.ts';
 
@@ -34,7 +34,7 @@ export const newAddress = () => newNetwork()();
 export async function holdersOf(room: AccountsRoom) {
   const { deps } = room;
   const password = newPassword();
-  const passwordHash = await createPasswords().hash(password);
+  const passwordHash = await createPasswords(testPasswordCost).hash(password);
   const visit = { ip: '192.0.2.1', userAgent: 'Tests' };
 
   /** Signs an account in. @returns the session's id, and what the gateway asks accounts-api by. */

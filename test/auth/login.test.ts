@@ -1,11 +1,11 @@
 // /auth/login: one answer for everything that is wrong, hashes that keep up, tries that are counted and lock nobody out.
 import test from 'ava';
-import { createPasswords } from '../../accounts-api/passwords.ts';
+import { createPasswords, defaultCost } from '../../accounts-api/passwords.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
 import { assertError, dataOf, startAccountsRoom, type Answer } from '../accounts-room.ts';
-import { newEmail, newPassword } from '../sign-in.ts';
+import { newEmail, newPassword, testPasswordCost } from '../sign-in.ts';
 
-const room = await startAccountsRoom();
+const room = await startAccountsRoom(undefined, undefined, { passwordCost: defaultCost });
 const mailed = await startAccountsRoom(undefined, undefined, { signIn: { mailGoesOut: true } });
 test.after.always(async () => {
   await room.close();
@@ -65,7 +65,7 @@ test.serial(
     const { email, password } = disabled;
     t.regex(assertError(t, await logIn({ email, password }), 403, 'forbidden').message, /disabled/);
 
-    const passwordHash = await createPasswords().hash(password);
+    const passwordHash = await createPasswords(testPasswordCost).hash(password);
     const unconfirmed = {
       id: `acct_${'u'.repeat(20)}`,
       name: null,
@@ -105,9 +105,7 @@ test.serial(
   'a hash of weaker parameters is renewed when its password comes by, and not when a wrong one does',
   async (t) => {
     const holder = await newHolder();
-    const weak = await createPasswords({ memoryCost: 1024, timeCost: 1, parallelism: 1 }).hash(
-      holder.password,
-    );
+    const weak = await createPasswords(testPasswordCost).hash(holder.password);
     await room.deps.db.accounts.update({ passwordHash: weak }, { where: { id: holder.accountId } });
     const stored = async () => (await room.deps.db.accounts.findByPk(holder.accountId))?.passwordHash ?? '';
     await logIn({ email: holder.email, password: newPassword() });

@@ -147,15 +147,16 @@ test('a link dies after its day, and the links point to the configured address w
     await rooms.database.query('select expires_at from accounts.signups where email = $1', [email]),
     [{ expires_at: new Date(clock.now().getTime() + day) }],
   );
-  await rooms.database.query(`update accounts.mail_tokens set expires_at = $1 where email = $2`, [
-    clock.now(),
-    email,
-  ]);
-  const late = await ask('POST', '/auth/verify-email', {
-    body: { token: tokenIn(mail), password },
-    headers: from(),
-  });
-  t.is(codeOf(late), 'gone');
+  const click = () =>
+    ask('POST', '/auth/verify-email', { body: { token: tokenIn(mail), password }, headers: from() });
+  // A sign-up is mailed again without living longer: its link may outlive it.
+  const ends = (table: string, at: Date) =>
+    rooms.database.query(`update accounts.${table} set expires_at = $1 where email = $2`, [at, email]);
+  await ends('signups', clock.now());
+  t.is(codeOf(await click()), 'gone');
+  await ends('signups', new Date(clock.now().getTime() + day));
+  await ends('mail_tokens', clock.now());
+  t.is(codeOf(await click()), 'gone');
 });
 
 test('weak, short and overlong passwords are refused before anything is stored', async (t) => {

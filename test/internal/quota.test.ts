@@ -319,6 +319,7 @@ for (const [what, batch] of [
   ['a day that does not exist', { usage: [{ day: '2026-02-30' }] }],
   ['a class that is none', { usage: [{ status_class: 6 }] }],
   ['a field that is not known', { usage: [{ plan: 'free' }] }],
+  ['more than a billion calls', { usage: [{ calls: 1_000_000_001, billed: 0 }] }],
   ['a negative refund', { refunds: [{ account_id: 'acct_x', month, calls: -1 }] }],
   [
     'a month that begins on its second day',
