@@ -19,7 +19,7 @@ export interface AccountsDatabase {
   close(): Promise<void>;
 }
 
-/** What the work of this room needs, whether a request or the operator asks for it. */
+/** What the work of this service needs, whether a request or the operator asks for it. */
 export interface Deps {
   readonly db: AccountsDatabase;
   readonly plans: Plans;

@@ -4,8 +4,8 @@ import { startWorker } from './worker.ts';
 import { tellOfExpiringKeys } from './expiring-keys.ts';
 import { openJobs } from './jobs.ts';
 import { fakeClock, silentLog } from '../test/harness.ts';
-import { dataOf, startAccountsRoom } from '../test/accounts-room.ts';
-import { startRooms } from '../test/rooms.ts';
+import { dataOf, startAccountsService } from '../test/accounts-service.ts';
+import { startServices } from '../test/services.ts';
 import { startMailbox, testMail } from '../test/sign-in.ts';
 import { dataIn, peopleOf } from '../test/auth/people.ts';
 import { until } from '../test/until.ts';
@@ -13,12 +13,12 @@ import { until } from '../test/until.ts';
 const day = 24 * 60 * 60_000;
 const clock = fakeClock('2026-11-20T10:00:00.000Z');
 const mailbox = await startMailbox();
-const rooms = await startRooms({ clock });
-const { ask, logIn, newPerson } = peopleOf(rooms);
-const jobs = openJobs(rooms.accounts.db.sequelize, rooms.databaseUrl, silentLog);
+const services = await startServices({ clock });
+const { ask, logIn, newPerson } = peopleOf(services);
+const jobs = openJobs(services.accounts.db.sequelize, services.databaseUrl, silentLog);
 test.after.always(async () => {
   await jobs.close();
-  await rooms.close();
+  await services.close();
   await mailbox.close();
 });
 
@@ -31,7 +31,7 @@ test('a key that expires in a week is told of by mail, once, unless it has ended
   const told = await make('the nightly "import" <b>', 10);
   const revoked = await make('revoked', 9);
   await make('short', 7);
-  const deps = { ...rooms.accounts, jobs };
+  const deps = { ...services.accounts, jobs };
   t.is(await tellOfExpiringKeys(deps), 0);
   clock.advance(3 * day);
   t.is(
@@ -43,8 +43,8 @@ test('a key that expires in a week is told of by mail, once, unless it has ended
   // Two workers start at once: each looks, one finds it.
   const worker = () =>
     startWorker({
-      databaseUrl: rooms.databaseUrl,
-      plans: rooms.accounts.plans,
+      databaseUrl: services.databaseUrl,
+      plans: services.accounts.plans,
       publicUrl: 'https://almanac.example',
       mail: { ...testMail, smtpUrl: mailbox.smtpUrl },
       log: silentLog,
@@ -75,7 +75,7 @@ test('a key that expires in a week is told of by mail, once, unless it has ended
   clock.advance(2 * day);
   t.is(await tellOfExpiringKeys(deps), 1);
   const left = () =>
-    rooms.database.query<{ n: number }>(
+    services.database.query<{ n: number }>(
       `select count(*)::int as n from jobs.job where data->>'mail' = 'key_expires' and state < 'completed'`,
     );
   await until('every job is done', async () => (await left())[0]?.n === 0);
@@ -84,7 +84,7 @@ test('a key that expires in a week is told of by mail, once, unless it has ended
 });
 
 test('the week before the end of a key counts to the millisecond, and a key that has ended is not told of', async (t) => {
-  const own = await startAccountsRoom();
+  const own = await startAccountsService();
   t.teardown(() => own.close());
   const ownJobs = openJobs(own.deps.db.sequelize, own.databaseUrl, silentLog);
   t.teardown(() => ownJobs.close());

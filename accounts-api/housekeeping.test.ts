@@ -1,7 +1,7 @@
 // What nobody can ask for any more is thrown away at that instant and not before, and nothing else is.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
-import { dataOf, startAccountsRoom } from '../test/accounts-room.ts';
+import { dataOf, startAccountsService } from '../test/accounts-service.ts';
 import { startOddIssuer } from '../test/auth/issuers.ts';
 import { holdersOf } from '../test/auth/holders.ts';
 import { prune } from './housekeeping.sql.ts';
@@ -12,10 +12,10 @@ const dayMs = 24 * 60 * minuteMs;
 test('rows go at the instant at which they end, table by table', async (t) => {
   const issuer = await startOddIssuer();
   t.teardown(() => issuer.close());
-  const room = await startAccountsRoom(undefined, undefined, { signIn: { google: issuer.settings } });
-  t.teardown(() => room.close());
-  const { newHolder, newSession, newSignUp, mailLink } = await holdersOf(room);
-  const { db } = room.deps;
+  const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });
+  t.teardown(() => service.close());
+  const { newHolder, newSession, newSignUp, mailLink } = await holdersOf(service);
+  const { db } = service.deps;
 
   const holder = await newHolder(); // with a session that nobody uses
   const { sessionId } = await newSession(holder.accountId); // and one that is always in use
@@ -26,11 +26,11 @@ test('rows go at the instant at which they end, table by table', async (t) => {
   await newSignUp();
   await mailLink(holder, 'reset_password');
   await mailLink(holder, 'verify_email');
-  t.is((await room.anonymously('/auth/google/start')).status, 302);
+  t.is((await service.anonymously('/auth/google/start')).status, 302);
   const headers = { 'idempotency-key': 'once' };
-  dataOf(t, await room.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }), 201);
+  dataOf(t, await service.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }), 201);
 
-  const begun = room.clock.now().getTime();
+  const begun = service.clock.now().getTime();
   const left = async (milliseconds: number) => {
     await prune(db, new Date(begun + milliseconds));
     const [row] = await db.sequelize.query(

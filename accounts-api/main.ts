@@ -1,7 +1,7 @@
-// accounts-api: owns accounts, sign-in, sessions, API keys, quota and the usage ledger. Builds the room and starts it.
+// accounts-api: owns accounts, sign-in, sessions, API keys, quota and the usage ledger. Builds the service and starts it.
 import type { Clock } from '../kernel/clock.ts';
 import { fail } from '../kernel/errors.ts';
-import { startRoom, type RunningRoom } from '../kernel/http.ts';
+import { startService, type RunningService } from '../kernel/http.ts';
 import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
@@ -35,8 +35,8 @@ export interface AccountsApiOptions {
 const pruneEveryMs = 60 * 60_000;
 const settleEveryMs = 1_000;
 
-/** Starts the room. `close()` answers the calls under way, then closes the connections. */
-export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
+/** Starts the service. `close()` answers the calls under way, then closes the connections. */
+export async function start(options: AccountsApiOptions): Promise<RunningService> {
   const { plans, clock, log } = options;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
   const db = connect(options.databaseUrl, redis);
@@ -47,7 +47,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
     await db.close();
     redis?.close();
   };
-  const room = await startRoom({
+  const service = await startService({
     log,
     routes: routes({
       db,
@@ -85,11 +85,11 @@ export async function start(options: AccountsApiOptions): Promise<RunningRoom> {
   }, settleEveryMs);
   jobs.warmUp();
   return {
-    url: room.url,
+    url: service.url,
     async close() {
       clearInterval(pruning);
       clearInterval(settling);
-      await room.close();
+      await service.close();
       await close();
     },
   };

@@ -1,7 +1,7 @@
-// What the operator does with the ways into an account, beside a running room that sends mail.
+// What the operator does with the ways into an account, beside a running service that sends mail.
 import test from 'ava';
 import { silentLog } from '../test/harness.ts';
-import { startRooms } from '../test/rooms.ts';
+import { startServices } from '../test/services.ts';
 import { newPassword, startMailbox, tokenIn } from '../test/sign-in.ts';
 import { codeOf, dataIn, peopleOf } from '../test/auth/people.ts';
 import { openJobs } from './jobs.ts';
@@ -9,13 +9,13 @@ import { createAccount, createKey, listKeys, revokeKey, rotateKey } from './oper
 import { sendReset, setPassword, setStatus } from './operator-access.ts';
 
 const mailbox = await startMailbox();
-const rooms = await startRooms({ mail: { smtpUrl: mailbox.smtpUrl } });
-const { post, get, logIn, newPerson } = peopleOf(rooms);
-const jobs = openJobs(rooms.accounts.db.sequelize, rooms.databaseUrl, silentLog);
-const deps = { ...rooms.accounts, jobs };
+const services = await startServices({ mail: { smtpUrl: mailbox.smtpUrl } });
+const { post, get, logIn, newPerson } = peopleOf(services);
+const jobs = openJobs(services.accounts.db.sequelize, services.databaseUrl, silentLog);
+const deps = { ...services.accounts, jobs };
 test.after.always(async () => {
   await jobs.close();
-  await rooms.close();
+  await services.close();
   await mailbox.close();
 });
 
@@ -26,7 +26,7 @@ const actionsOf = async (email: string) => {
   return events.map(({ action }) => action);
 };
 const isIn = async (session: string) => (await get('/v1/account', session)).status === 200;
-const serves = async (key: string) => (await rooms.call('/v1/account', { key })).status === 200;
+const serves = async (key: string) => (await services.call('/v1/account', { key })).status === 200;
 
 test('a password set by the operator lets its holder in, ends every session, and is told by mail', async (t) => {
   const { email, password, session } = await newPerson();

@@ -113,7 +113,7 @@ export async function listKeys(deps: Deps, accountRef: string): Promise<KeyRecor
 }
 
 /**
- * Ends a key at once, on all running rooms.
+ * Ends a key at once, on all running services.
  * @param keyRef its id, its mask (`pk_live_abcd…wxyz`), or its whole value.
  * @throws Failure `not_found`, or `conflict` where several keys have the mask.
  */

@@ -47,7 +47,7 @@ export function createPasswords(cost = defaultCost, atOnce = availableParallelis
   };
 }
 
-/** Runs work in order of arrival, so many at once; who finds the waiting room full is sent away. */
+/** Runs work in order of arrival, so many at once; who finds the queue full is sent away. */
 function createSlots(atOnce: number) {
   const waiting: (() => void)[] = [];
   let running = 0;

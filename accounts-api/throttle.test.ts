@@ -93,7 +93,7 @@ for (const [where, redisUrl] of stores) {
     for (let i = 0; i < 31; i += 1) t.true(await throttle.signIn({ email: someone(), ip }, right));
   });
 
-  test.serial(`${where}: a comparison that is refused for want of room is no try`, async (t) => {
+  test.serial(`${where}: a comparison that is refused because too many wait is no try`, async (t) => {
     const throttle = await throttleOf(t, redisUrl());
     const ip = somewhere();
     const refused = () => Promise.reject(new Failure('unavailable', 'Too many at once.'));

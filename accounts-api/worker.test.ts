@@ -1,7 +1,7 @@
 // A mail is made when it is sent: what it was about may be gone by then, or belong to somebody else.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
-import { dataOf, startAccountsRoom } from '../test/accounts-room.ts';
+import { dataOf, startAccountsService } from '../test/accounts-service.ts';
 import { holdersOf } from '../test/auth/holders.ts';
 import { silentLog } from '../test/harness.ts';
 import { newEmail, startMailbox, testMail, testSignIn } from '../test/sign-in.ts';
@@ -12,24 +12,24 @@ import { startWorker } from './worker.ts';
 test('no mail goes out about what holds no more, and a link never goes to an address that is another account’s', async (t) => {
   const mailbox = await startMailbox();
   t.teardown(() => mailbox.close());
-  const room = await startAccountsRoom();
-  t.teardown(() => room.close());
-  const { deps } = room;
-  const jobs = openJobs(deps.db.sequelize, room.databaseUrl, silentLog);
+  const service = await startAccountsService();
+  t.teardown(() => service.close());
+  const { deps } = service;
+  const jobs = openJobs(deps.db.sequelize, service.databaseUrl, silentLog);
   t.teardown(() => jobs.close());
-  const { newHolder, newSignUp } = await holdersOf(room);
+  const { newHolder, newSignUp } = await holdersOf(service);
 
   const newKey = async (lastsMs: number) => {
     const holder = await newHolder();
     const expires_at = new Date(deps.clock.now().getTime() + lastsMs).toISOString();
     const body = { name: 'k', expires_at };
-    const { id } = dataOf(t, await room.signedIn(holder, '/v1/keys', { body }), 201) as { id: string };
+    const { id } = dataOf(t, await service.signedIn(holder, '/v1/keys', { body }), 201) as { id: string };
     return { ...holder, keyId: id };
   };
   const month = { month: '2026-11-01', limit: 1000, percent: 80 };
   const day = 24 * 60 * 60_000;
   const late = await newSignUp();
-  room.clock.advance(day);
+  service.clock.advance(day);
 
   const silent: MailJob[] = [];
   const quiet = async (make: (holder: Awaited<ReturnType<typeof newHolder>>) => MailJob, change?: object) => {
@@ -42,7 +42,7 @@ test('no mail goes out about what holds no more, and a link never goes to an add
   await quiet(({ accountId }) => ({ mail: 'usage', accountId, ...month }), { status: 'disabled' });
   await quiet(({ accountId }) => ({ mail: 'usage', accountId, ...month }), { mailsUsage: false });
   const [revoked, disabled, unwanted] = [await newKey(day), await newKey(day), await newKey(day)];
-  await room.signedIn(revoked, `/v1/keys/${revoked.keyId}`, { method: 'DELETE' });
+  await service.signedIn(revoked, `/v1/keys/${revoked.keyId}`, { method: 'DELETE' });
   await setStatus(deps, disabled.accountId, 'disabled');
   await deps.db.accounts.update({ mailsKeyExpiry: false }, { where: { id: unwanted.accountId } });
   for (const { keyId } of [revoked, disabled, unwanted]) silent.push({ mail: 'key_expires', keyId });
@@ -60,7 +60,7 @@ test('no mail goes out about what holds no more, and a link never goes to an add
   await deps.db.sequelize.transaction((transaction) => jobs.enqueue(transaction, ...silent, ...heard));
 
   const worker = await startWorker({
-    databaseUrl: room.databaseUrl,
+    databaseUrl: service.databaseUrl,
     plans: deps.plans,
     publicUrl: testSignIn.publicUrl,
     mail: { ...testMail, smtpUrl: mailbox.smtpUrl },

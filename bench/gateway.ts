@@ -92,7 +92,7 @@ async function measure(targets: readonly Target[]): Promise<Map<Target, Measured
   return results;
 }
 
-/** The rooms, stores and keys that the targets stand on. */
+/** The services, stores and keys that the targets stand on. */
 interface Ground {
   dataApi: Program;
   accountsApi: Program;
@@ -120,9 +120,9 @@ async function layGround(bench: Bench): Promise<Ground> {
     `plans:\n  - { id: free, name: Free, price_usd_month: 0, calls_month: 1000000000, calls_second: 1000000, features: [] }\n`,
   );
   const env = { IDENTITY_SECRET: identitySecret, PLANS_FILE: plansFile, DATABASE_URL };
-  const dataApi = await startRoom(bench, targetCore, 'data-api', { ...env, DATA_API_PORT: '0' });
+  const dataApi = await startService(bench, targetCore, 'data-api', { ...env, DATA_API_PORT: '0' });
   const accountsEnv = { ...env, REDIS_URL: redisUrl, ACCOUNTS_API_PORT: '0' };
-  const accountsApi = await startRoom(bench, otherCore, 'accounts-api', accountsEnv);
+  const accountsApi = await startService(bench, otherCore, 'accounts-api', accountsEnv);
   const body = await (await fetch(dataApi.said + seriesPath, { headers: sealed() })).text();
   const upstream = keep(bench, await startUpstream(directory, body));
   print(
@@ -156,8 +156,8 @@ async function startTargets(bench: Bench): Promise<Target[]> {
     ...{ DATA_API_URL: upstream.url, ACCOUNTS_API_URL: accountsApi.said },
     LOG_LEVEL: 'info', // with its access log
   };
-  const ours = await startRoom(bench, targetCore, 'gateway', { ...env, REDIS_URL: redisUrl });
-  const withoutRedis = await startRoom(bench, targetCore, 'gateway', env);
+  const ours = await startService(bench, targetCore, 'gateway', { ...env, REDIS_URL: redisUrl });
+  const withoutRedis = await startService(bench, targetCore, 'gateway', env);
   const floorWords = [path.join(import.meta.dirname, 'gateway/floor.ts'), upstream.url];
   const floor = await startNode(bench, targetCore, floorWords);
   const lua = keep(bench, await startLuaGateway(directory, { upstreamUrl: upstream.url, redisPort }));
@@ -184,8 +184,13 @@ function keep<Started extends { stop(): Promise<void> }>({ stops }: Bench, start
   return started;
 }
 
-function startRoom(bench: Bench, core: string, room: string, env: Record<string, string>): Promise<Program> {
-  const words = [path.join(projectRoot, 'almanac.js'), 'start', room];
+function startService(
+  bench: Bench,
+  core: string,
+  service: string,
+  env: Record<string, string>,
+): Promise<Program> {
+  const words = [path.join(projectRoot, 'almanac.js'), 'start', service];
   return startNode(bench, core, words, { HOST: '127.0.0.1', ...env });
 }
 

@@ -41,7 +41,7 @@ export async function run(): Promise<void> {
     const words = makeWords(3_000, draw);
     const { seconds, ids } = await build(databaseUrl, words);
     print(`${entriesTotal} series with their search entries written in ${seconds.toFixed(1)} s`);
-    const room = await start({
+    const service = await start({
       databaseUrl,
       identitySecret,
       seriesTimeZone: 'UTC',
@@ -51,9 +51,9 @@ export async function run(): Promise<void> {
       clock: systemClock,
     });
     try {
-      await measure(room.url, words, ids, draw);
+      await measure(service.url, words, ids, draw);
     } finally {
-      await room.close();
+      await service.close();
     }
   } finally {
     await postgres.stop();

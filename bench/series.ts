@@ -44,13 +44,13 @@ export async function run(): Promise<void> {
 }
 
 /** What one data-api is asked, and what its calls cost. */
-interface Room {
+interface Service {
   server: MeasuredServer;
   /** On its database. */
   client: pg.Client;
 }
 
-async function withRoom(databaseUrl: string, work: (room: Room) => Promise<void>): Promise<void> {
+async function withService(databaseUrl: string, work: (service: Service) => Promise<void>): Promise<void> {
   const server = await startMeasured(path.join(import.meta.dirname, 'series/data-api.ts'), [
     databaseUrl,
     identitySecret,
@@ -74,7 +74,7 @@ interface Cost {
 type Asking = Omit<Load, 'url' | 'headers'>;
 
 async function costOf(
-  { server, client }: Pick<Room, 'server'> & Partial<Room>,
+  { server, client }: Pick<Service, 'server'> & Partial<Service>,
   asking: Asking,
 ): Promise<Cost> {
   const headers = { [identityHeader]: seal({ ...anonymous, features: ['vintages'] }) };
@@ -126,20 +126,20 @@ async function measureOne(postgres: BenchPostgres): Promise<void> {
     await fillPlaces(client, 'PLACES', 100, streamedRows / 100);
     await client.query('vacuum analyze');
   });
-  await withRoom(databaseUrl, async (room) => {
-    await measureBare(postgres, room);
-    for (const id of ['NEWEST24', 'ALL']) await measureVintages(room, id);
+  await withService(databaseUrl, async (service) => {
+    await measureBare(postgres, service);
+    for (const id of ['NEWEST24', 'ALL']) await measureVintages(service, id);
   });
   for (const encoding of ['identity', 'gzip']) {
     // A data-api of its own: what others have left in memory is not counted.
-    await withRoom(databaseUrl, (room) => measureStream(room, encoding));
+    await withService(databaseUrl, (service) => measureStream(service, encoding));
   }
   await postgres.dropDatabase('bench_one');
 }
 
-async function measureBare(postgres: BenchPostgres, room: Room): Promise<void> {
+async function measureBare(postgres: BenchPostgres, service: Service): Promise<void> {
   const address = '/v1/series/PLAIN';
-  const answer = await fetch(room.server.url + address, {
+  const answer = await fetch(service.server.url + address, {
     headers: { [identityHeader]: seal(anonymous), 'accept-encoding': 'identity' },
   });
   const own = ['connection', 'keep-alive', 'date']; // Node sends these by itself
@@ -152,7 +152,7 @@ async function measureBare(postgres: BenchPostgres, room: Room): Promise<void> {
     const asking = { nextPath: () => address, connections: 32, secondsMax: 1 };
     const measurements = {
       bare: () => costOf({ server: bare }, asking),
-      dataApi: () => costOf(room, asking),
+      dataApi: () => costOf(service, asking),
     };
     await inTurn(1, measurements); // warm
     const costs = await inTurn(rounds, measurements);
@@ -180,18 +180,18 @@ function distinctWindows(): () => string {
   return () => new Date(Date.UTC(1800, 0, (day += 1) % 60_000)).toISOString().slice(0, 10);
 }
 
-async function measureVintages(room: Room, id: string): Promise<void> {
+async function measureVintages(service: Service, id: string): Promise<void> {
   const fromDay = distinctWindows();
   const dayOf = (k: number): string => new Date(Date.UTC(2009, 11, 31 + k)).toISOString().slice(0, 10);
   const cold = (vintage: string) => () =>
-    costOf(room, {
+    costOf(service, {
       nextPath: () => `/v1/series/${id}?from=${fromDay()}${vintage}`,
       connections: 1,
       requestsMax: 200,
       secondsMax: 0.7,
     });
   const hot = (vintage: string) => () =>
-    costOf(room, {
+    costOf(service, {
       nextPath: () => `/v1/series/${id}?to=2026${vintage}`,
       connections: 1,
       requestsMax: 500,
@@ -213,17 +213,17 @@ async function measureVintages(room: Room, id: string): Promise<void> {
   }
 }
 
-async function measureStream(room: Room, encoding: string): Promise<void> {
-  const before = await room.server.state();
+async function measureStream(service: Service, encoding: string): Promise<void> {
+  const before = await service.server.state();
   const started = performance.now();
-  const request = http.get(`${room.server.url}/v1/series/PLACES?format=csv`, {
+  const request = http.get(`${service.server.url}/v1/series/PLACES?format=csv`, {
     headers: { [identityHeader]: seal(anonymous), 'accept-encoding': encoding },
   });
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
   const text = encoding === 'gzip' ? response.pipe(zlib.createGunzip()) : response;
   const memoryMb: number[] = [];
   const watch = setInterval(() => {
-    void room.server.state().then(({ memoryBytes }) => memoryMb.push(memoryBytes / 2 ** 20));
+    void service.server.state().then(({ memoryBytes }) => memoryMb.push(memoryBytes / 2 ** 20));
   }, 100);
   let lines = 0;
   let bytes = 0;
@@ -234,7 +234,7 @@ async function measureStream(room: Room, encoding: string): Promise<void> {
   clearInterval(watch);
   if (lines !== streamedRows + 1) throw new Error(`the stream had ${lines} lines`);
   const seconds = (performance.now() - started) / 1000;
-  const after = await room.server.state();
+  const after = await service.server.state();
   const half = memoryMb.slice(memoryMb.length / 2);
   print(
     `\n${streamedRows} rows of CSV (${encoding}), ${(bytes / 2 ** 20).toFixed(0)} MB in ${seconds.toFixed(1)} s: ` +
@@ -256,30 +256,30 @@ async function measureMany(postgres: BenchPostgres, observations: number): Promi
   print(
     `\n${seriesLarge * each} observations written in ${((performance.now() - started) / 1000).toFixed(0)} s`,
   );
-  await withRoom(small, (ofSmall) =>
-    withRoom(large, async (ofLarge) => {
-      const firstCalls = (room: Room, count: number) => {
+  await withService(small, (ofSmall) =>
+    withService(large, async (ofLarge) => {
+      const firstCalls = (service: Service, count: number) => {
         const number = shuffled(count);
         return () =>
-          costOf(room, {
+          costOf(service, {
             nextPath: () => `/v1/series/S${number()}`,
             connections: 1,
             requestsMax: 150,
             secondsMax: 0.7,
           });
       };
-      const windows = (room: Room) => {
+      const windows = (service: Service) => {
         const fromDay = distinctWindows();
         return () =>
-          costOf(room, {
+          costOf(service, {
             nextPath: () => `/v1/series/S1?from=${fromDay()}`,
             connections: 1,
             requestsMax: 500,
             secondsMax: 0.7,
           });
       };
-      const hot = (room: Room) => () =>
-        costOf(room, {
+      const hot = (service: Service) => () =>
+        costOf(service, {
           nextPath: () => '/v1/series/S1',
           connections: 1,
           requestsMax: 2_000,

@@ -16,21 +16,21 @@ const floodAtOnce = 300;
 const identitySecret = 'a secret of the bench, long enough';
 const seal = createSealer(identitySecret, 'accounts-api');
 
-/** Starts the room, measures, prints; removes everything it made. */
+/** Starts the service, measures, prints; removes everything it made. */
 export async function run(): Promise<void> {
   const postgres = await startBenchPostgres();
-  let room: ChildProcess | undefined;
+  let service: ChildProcess | undefined;
   try {
     const databaseUrl = await postgres.createDatabase('bench_sign_in');
     await makeAccounts(databaseUrl);
-    room = startRoom(databaseUrl, postgres.directory);
-    const url = await urlOf(room);
+    service = startService(databaseUrl, postgres.directory);
+    const url = await urlOf(service);
     for (let i = 0; i < 40; i += 1)
       await timed(url, '/auth/login', { email: `warm-${i}@example.org`, password: 'x' });
     await measureTimes(url);
-    await measureFlood(url, room.pid ?? 0);
+    await measureFlood(url, service.pid ?? 0);
   } finally {
-    room?.kill('SIGTERM');
+    service?.kill('SIGTERM');
     await postgres.stop();
   }
 }
@@ -57,7 +57,7 @@ async function makeAccounts(databaseUrl: string): Promise<void> {
   await client.end();
 }
 
-function startRoom(databaseUrl: string, directory: string): ChildProcess {
+function startService(databaseUrl: string, directory: string): ChildProcess {
   return spawn(process.execPath, [path.join(projectRoot, 'almanac.js'), 'start', 'accounts-api'], {
     env: {
       ...process.env,
@@ -72,11 +72,11 @@ function startRoom(databaseUrl: string, directory: string): ChildProcess {
   });
 }
 
-function urlOf(room: ChildProcess): Promise<string> {
+function urlOf(service: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = '';
-    room.once('exit', (code) => reject(new Error(`accounts-api ended with ${code}: ${output}`)));
-    room.stdout?.on('data', (chunk: Buffer) => {
+    service.once('exit', (code) => reject(new Error(`accounts-api ended with ${code}: ${output}`)));
+    service.stdout?.on('data', (chunk: Buffer) => {
       output += chunk.toString();
       const url = /accounts-api is running: (\S+)/.exec(output)?.[1];
       if (url !== undefined) resolve(url);

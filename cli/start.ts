@@ -1,5 +1,5 @@
-// almanac start: serves. Without a room's name all three rooms run in this process; with one, that room alone.
-// Hides the order of starting and of draining: rooms first, then the database.
+// almanac start: serves. Without a service's name all three services run in this process; with one, that service alone.
+// Hides the order of starting and of draining: services first, then the database.
 import path from 'node:path';
 import pg from 'pg';
 import { start as startAccountsApi } from '../accounts-api/main.ts';
@@ -7,7 +7,7 @@ import { startWorker, type RunningWorker } from '../accounts-api/worker.ts';
 import { start as startDataApi } from '../data-api/main.ts';
 import { start as startGateway, type RunningGateway } from '../gateway/main.ts';
 import { systemClock } from '../kernel/clock.ts';
-import type { RunningRoom } from '../kernel/http.ts';
+import type { RunningService } from '../kernel/http.ts';
 import { createLog } from '../kernel/log.ts';
 import { openPlans, type Plans } from '../kernel/plans.ts';
 import { readSettings } from '../kernel/settings.ts';
@@ -16,28 +16,28 @@ import { openInstallation, type Environment, type Installation } from './install
 import { seedDemo } from './seed.ts';
 import { reloadOnHangUp, stopSignal } from './signals.ts';
 
-const roomNames = ['gateway', 'data-api', 'accounts-api', 'worker'] as const;
-type RoomName = (typeof roomNames)[number];
+const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker'] as const;
+type ServiceName = (typeof serviceNames)[number];
 
-// Any constants of our own; the lock says that a process serves all rooms from this database.
+// Any constants of our own; the lock says that a process serves all services from this database.
 const serveLock = [4_115_202, 1] as const;
 
 export const start: Command = {
-  summary: 'serve: all rooms in one process, or one room by its name',
-  usage: `Usage: almanac start [${roomNames.join('|')}]
+  summary: 'serve: all services in one process, or one service by its name',
+  usage: `Usage: almanac start [${serviceNames.join('|')}]
 
 Without a name: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
-With a name: that room alone, for machines of their own. It needs IDENTITY_SECRET, the same for all rooms; data-api,
+With a name: that service alone, for machines of their own. It needs IDENTITY_SECRET, the same for all services; data-api,
 accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends the mail.`,
   flags: {},
   async run(args, terminal) {
     const { positionals } = readWords(args, {});
     const [name, ...rest] = positionals;
-    if (rest.length > 0) throw new UsageError(`start takes one room, not "${positionals.join(' ')}".`);
+    if (rest.length > 0) throw new UsageError(`start takes one service, not "${positionals.join(' ')}".`);
     if (name === undefined) return serveEverything(terminal);
-    if (!isRoomName(name))
-      throw new UsageError(`there is no room "${name}"; there are ${roomNames.join(', ')}.`);
-    return serveRoom(name, terminal);
+    if (!isServiceName(name))
+      throw new UsageError(`there is no service "${name}"; there are ${serviceNames.join(', ')}.`);
+    return serveService(name, terminal);
   },
 };
 
@@ -45,7 +45,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
   const stopped = stopSignal(); // from now on: Ctrl-C while starting stops in good order too
   const installation = await openInstallation(env);
   const lock = await takeServeLock(installation);
-  const rooms: Pick<RunningRoom, 'close'>[] = [];
+  const services: Pick<RunningService, 'close'>[] = [];
   try {
     const plans = openPlans(installation.settings.plansFile);
     const shared = sharedOptions(installation, plans);
@@ -54,10 +54,10 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       ...loopback,
       seriesTimeZone: installation.settings.seriesTimeZone,
     });
-    rooms.unshift(dataApi);
+    services.unshift(dataApi);
     const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
-    rooms.unshift(accountsApi);
-    rooms.unshift(await startWorker(workerOptions(installation, plans)));
+    services.unshift(accountsApi);
+    services.unshift(await startWorker(workerOptions(installation, plans)));
     const gateway = await startGateway({
       ...gatewayOptions(installation.settings, plans),
       identitySecret: installation.identitySecret,
@@ -65,24 +65,24 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       accountsApiUrls: [accountsApi.url],
     });
     reloadOnHangUp([plans.prepareReload, gateway.prepareReload], shared.log);
-    rooms.unshift(gateway); // first to close: it drains while the rooms behind it still answer
+    services.unshift(gateway); // first to close: it drains while the services behind it still answer
     const demoKey = installation.embedded ? await seedDemo(installation) : undefined;
     greet(stdout, gateway.url, demoKey);
     await stopped;
     stdout.write('\nStopping …\n');
   } finally {
-    for (const room of rooms) await room.close();
+    for (const service of services) await service.close();
     await lock.end();
     await installation.stop();
   }
 }
 
-async function serveRoom(name: RoomName, { env, stdout }: Terminal): Promise<void> {
+async function serveService(name: ServiceName, { env, stdout }: Terminal): Promise<void> {
   const stopped = stopSignal();
-  const room = name === 'gateway' ? await serveGateway(env) : await serveDatabaseRoom(name, env);
-  stdout.write(`${name} is running${room.url === undefined ? '' : `: ${room.url}`}\n`);
+  const service = name === 'gateway' ? await serveGateway(env) : await serveDatabaseService(name, env);
+  stdout.write(`${name} is running${service.url === undefined ? '' : `: ${service.url}`}\n`);
   await stopped;
-  await room.close();
+  await service.close();
 }
 
 async function serveGateway(env: Environment): Promise<RunningGateway> {
@@ -98,10 +98,10 @@ async function serveGateway(env: Environment): Promise<RunningGateway> {
   return gateway;
 }
 
-async function serveDatabaseRoom(
+async function serveDatabaseService(
   name: 'data-api' | 'accounts-api' | 'worker',
   env: Environment,
-): Promise<RunningRoom | (RunningWorker & { url?: undefined })> {
+): Promise<RunningService | (RunningWorker & { url?: undefined })> {
   const installation = await openInstallation(env);
   const { settings } = installation;
   if (installation.embedded || settings.identitySecret === undefined) {
@@ -134,7 +134,7 @@ function sharedOptions({ settings, databaseUrl, identitySecret }: Installation, 
     previousIdentitySecret: settings.previousIdentitySecret,
     plans,
     clock: systemClock,
-    log: createLog('rooms', settings.logLevel),
+    log: createLog('services', settings.logLevel),
   };
 }
 
@@ -170,7 +170,7 @@ async function takeServeLock(installation: Installation): Promise<pg.Client> {
     connectionString: installation.databaseUrl,
     application_name: 'almanac start',
   });
-  client.on('error', () => undefined); // the database went first: the rooms' own pools tell of it
+  client.on('error', () => undefined); // the database went first: the services' own pools tell of it
   await client.connect();
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1, $2) as taken', [
     ...serveLock,
@@ -197,6 +197,6 @@ function greet(stdout: Output, url: string, demoKey: string | undefined): void {
   stdout.write(`${lines.join('\n')}\n\n`);
 }
 
-function isRoomName(name: string): name is RoomName {
-  return (roomNames as readonly string[]).includes(name);
+function isServiceName(name: string): name is ServiceName {
+  return (serviceNames as readonly string[]).includes(name);
 }

@@ -7,7 +7,7 @@ import { openRedis } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
 import { withInstallation, type Environment, type Installation } from './installation.ts';
 
-/** As the rooms have them; a mail is a job for the worker that runs, or for the next that is started. */
+/** As the services have them; a mail is a job for the worker that runs, or for the next that is started. */
 export interface CommandDeps extends Deps {
   jobs: Jobs;
   passwordLengthMin: number;

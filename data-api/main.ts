@@ -1,7 +1,7 @@
-// Starts the data-api: the room that reads schema `data` and answers with it. It holds no state; run as many as needed.
+// Starts the data-api: the service that reads schema `data` and answers with it. It holds no state; run as many as needed.
 import { openDatabase } from '../kernel/database.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { startRoom, type RunningRoom } from '../kernel/http.ts';
+import { startService, type RunningService } from '../kernel/http.ts';
 import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import { createCursors } from './cursor.ts';
@@ -25,11 +25,11 @@ export interface DataApiOptions {
   clock: Clock;
 }
 
-export async function start(options: DataApiOptions): Promise<RunningRoom> {
+export async function start(options: DataApiOptions): Promise<RunningService> {
   const { databaseUrl, identitySecret, seriesTimeZone, host, port, log, clock } = options;
   const database = openDatabase(databaseUrl, log, { applicationName: 'almanac data-api' });
   const seriesFacts = createSeriesFacts(database);
-  const room = await startRoom({
+  const service = await startService({
     log,
     routes: routes({
       database,
@@ -47,9 +47,9 @@ export async function start(options: DataApiOptions): Promise<RunningRoom> {
     port,
   });
   return {
-    url: room.url,
+    url: service.url,
     async close() {
-      await room.close();
+      await service.close();
       await database.close();
     },
   };

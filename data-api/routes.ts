@@ -1,4 +1,4 @@
-// The whole URL table of this room. What needs a key is decided by the gateway (config/gateway.config.yml).
+// The whole URL table of this service. What needs a key is decided by the gateway (config/gateway.config.yml).
 import type { Handler, Route } from '../kernel/http.ts';
 import { getAmc, getAmcs } from './amcs.ts';
 import { getAuctions } from './auctions.ts';

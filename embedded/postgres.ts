@@ -263,7 +263,7 @@ async function launch(
   const child = spawn(
     path.join(bin, 'postgres'),
     ['-D', cluster, ...settings.flatMap((setting) => ['-c', setting])],
-    // A process group of its own: Ctrl-C in the terminal must not stop it before the rooms have drained.
+    // A process group of its own: Ctrl-C in the terminal must not stop it before the services have drained.
     { ...owner, stdio: ['ignore', 'ignore', 'pipe'], detached: true, cwd: '/' },
   );
   let output = '';

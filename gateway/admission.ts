@@ -1,6 +1,6 @@
 // Lets a call in by one question to Redis instead of three in turn: whose key it is and, for the account that the key stood for
 // last, the second and the month. Redis answers them as one: nothing is counted unless the key still stands for that very account
-// and plan, nothing is taken from the month unless the second has room for all. What is not answered, the policies ask as ever.
+// and plan, nothing is taken from the month unless the second has calls left for all. What is not answered, the policies ask as ever.
 import { readCopy, readCopyLua, serverLife } from '../kernel/credential-copy.ts';
 import { planOf, type Plans } from '../kernel/plans.ts';
 import { RedisUnavailable, script, type RedisLink } from '../kernel/redis.ts';
@@ -36,7 +36,7 @@ export interface AdmissionsOptions {
 
 /**
  * KEYS: the copy of the credential. ARGV: what it should say, the counter of the second, calls to count, how many may be, the
- * purse, then as `spendLua`. → what the copy says; where that is as it should be, as `countLua`; and where there was room for all,
+ * purse, then as `spendLua`. → what the copy says; where that is as it should be, as `countLua`; and where all of them fit,
  * as `spendLua`. The keys stand in several slots, so a cluster cannot run it.
  */
 const admit = script(`

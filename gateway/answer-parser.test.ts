@@ -69,7 +69,7 @@ const given: fc.Arbitrary<Given> = fc.record({
   method: fc.constantFrom('GET', 'HEAD'),
 });
 
-/** As Node's own server sends it: what our rooms are. */
+/** As Node's own server sends it: what our services are. */
 async function sentByNode(what: Given): Promise<{ bytes: Buffer; body: string }> {
   const hasBody = what.method !== 'HEAD' && what.status !== 204 && what.status !== 304;
   const body = Buffer.from(what.body);

@@ -1,4 +1,4 @@
-// Reads the answers of a room from the bytes of its connection: HTTP/1.1 as our rooms speak it, and not a byte else.
+// Reads the answers of a service from the bytes of its connection: HTTP/1.1 as our services speak it, and not a byte else.
 // Whatever could be read in two ways is refused: two lengths, a length beside chunks, an answer without an end of its own,
 // folded lines, bare line feeds. RFC 9112, sections 4 to 7. Hides in which pieces the bytes come.
 
@@ -34,7 +34,7 @@ export class AnswerParser {
   #bytesLeft = 0;
   /** Of a line or a head that has not come whole. */
   #held: Buffer | undefined;
-  /** Whether the room closes the connection after this answer. */
+  /** Whether the service closes the connection after this answer. */
   closes = false;
   /** What it said in `Keep-Alive`. */
   keepAlive: string | undefined;
@@ -137,13 +137,13 @@ export class AnswerParser {
       throw new BadAnswer('The length of the answer is not clear.');
     }
     if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
-      throw new BadAnswer(`The room sends in ${encoding}, not in chunks.`);
+      throw new BadAnswer(`The service sends in ${encoding}, not in chunks.`);
     }
     if (status < 200) {
       this.#interim += 1;
-      if (status === 101) throw new BadAnswer('The room would speak another protocol.');
-      if (this.#interim > interimMax) throw new BadAnswer('The room does not come to its answer.');
-      return; // "early hints" and the like stay between the room and the gateway
+      if (status === 101) throw new BadAnswer('The service would speak another protocol.');
+      if (this.#interim > interimMax) throw new BadAnswer('The service does not come to its answer.');
+      return; // "early hints" and the like stay between the service and the gateway
     }
     const hasNoBody = this.#isHead || status === 204 || status === 304;
     if (!hasNoBody && length === undefined && encoding === undefined) {
@@ -203,7 +203,7 @@ export class AnswerParser {
 }
 
 function noHttp(): BadAnswer {
-  return new BadAnswer('The room does not answer in HTTP/1.1.');
+  return new BadAnswer('The service does not answer in HTTP/1.1.');
 }
 
 /** The line that begins there, without its end; undefined where its end has not come. @throws BadAnswer where it is too long. */
@@ -224,7 +224,7 @@ function withoutBlanks(text: string): string {
   return text.slice(from, to);
 }
 
-// Rooms say the same few names again and again.
+// Services say the same few names again and again.
 const lowerCased = new Map<string, string>();
 const namesMax = 500;
 

@@ -23,7 +23,7 @@ export interface Charge {
 }
 
 /**
- * Where the time of a call goes: who calls, how fast, how much, waiting for the room, and sending its answer. Whatever lies
+ * Where the time of a call goes: who calls, how fast, how much, waiting for the service, and sending its answer. Whatever lies
  * between two of them counts to the one before. The names stand in the log, in Server-Timing and in the metrics.
  */
 export const stages = ['credential', 'rate', 'quota', 'upstream', 'answer'] as const;
@@ -56,8 +56,8 @@ export interface Call {
   readonly head: string[];
   /** What is left of the limits the call was held against, in the syntax of the RateLimit headers. */
   readonly limits: { policy: string; state: string }[];
-  /** What the room said of its own time, in the syntax of Server-Timing. */
-  roomTiming: string | undefined;
+  /** What the service said of its own time, in the syntax of Server-Timing. */
+  serviceTiming: string | undefined;
   /** How long each stage took, in ms; 0 where the call did not come so far. */
   readonly stageMs: Record<Stage, number>;
   stage: Stage | undefined;

@@ -1,22 +1,22 @@
-// What /metrics says of what the gateway stands on: the rooms behind it, Redis, and the journal of usage.
+// What /metrics says of what the gateway stands on: the services behind it, Redis, and the journal of usage.
 import type { RedisLink } from '../kernel/redis.ts';
 import type { Journal } from './journal.ts';
 import type { Gauge } from './metrics.ts';
 import type { Upstreams } from './upstreams.ts';
 
 export function gaugesOf(options: {
-  rooms: readonly Upstreams[];
+  services: readonly Upstreams[];
   redis: RedisLink | undefined;
   journal: Journal;
 }): Gauge[] {
-  const { rooms, redis, journal } = options;
+  const { services, redis, journal } = options;
   return [
     {
       name: 'almanac_gateway_upstream_up',
-      help: 'Instances of the rooms: 0 for a while after a connection to one failed.',
+      help: 'Instances of the services: 0 for a while after a connection to one failed.',
       read: () =>
-        rooms.flatMap(({ name, urls, isHealthy }) =>
-          urls.map((url) => ({ labels: { room: name, url }, value: Number(isHealthy(url)) })),
+        services.flatMap(({ name, urls, isHealthy }) =>
+          urls.map((url) => ({ labels: { service: name, url }, value: Number(isHealthy(url)) })),
         ),
     },
     {

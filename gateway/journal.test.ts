@@ -138,7 +138,7 @@ test('a batch that failed is sent again unchanged, under the same id, before wha
   t.like(sent[2]?.usage, [{ status_class: 5 }]);
 });
 
-test('however much there is, no batch outgrows what a room takes', async (t) => {
+test('however much there is, no batch outgrows what a service takes', async (t) => {
   const sent: SentBatch[] = [];
   const { journal } = journalTo(async (batch) => void sent.push(batch));
   const id = () => crypto.randomUUID().padEnd(64, '0');

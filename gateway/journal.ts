@@ -43,7 +43,7 @@ export class BatchRefused extends Error {}
 const touchEveryMs = 60_000;
 const touchedKeysMax = 100_000;
 const retryAfterMs = 500;
-// A room takes bodies of 64 KB; an entry is at most about 240 bytes.
+// A service takes bodies of 64 KB; an entry is at most about 240 bytes.
 const entriesMax = 250;
 
 export function createJournal(options: JournalOptions): Journal {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
-import { closeServer, listen, type RunningRoom } from '../kernel/http.ts';
+import { closeServer, listen, type RunningService } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';
@@ -59,7 +59,7 @@ export interface GatewayOptions {
   clock: Clock;
   /** Where gateway.config.yml, system.config.yml and models/ stand; the project's config/ by default. */
   configDirectory?: string;
-  /** How long a room may be silent; 30 s by default. */
+  /** How long a service may be silent; 30 s by default. */
   upstreamTimeoutMs?: number;
   /** What is served where nobody can say what is left of a month; `bounded` by default. */
   quotaOutage?: QuotaOutage;
@@ -73,7 +73,7 @@ export interface GatewayOptions {
   metrics?: { host: string; port: number };
 }
 
-export interface RunningGateway extends RunningRoom {
+export interface RunningGateway extends RunningService {
   /** `http://host:port` of /metrics; undefined where it is not served. */
   metricsUrl: string | undefined;
   /**
@@ -99,7 +99,7 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
     return inForce;
   };
   const gateway = assemble(options, metrics, () => current().map);
-  let scraped: RunningRoom | undefined;
+  let scraped: RunningService | undefined;
   try {
     const build = () => buildPipelines(configDirectory, gateway.policies, log);
     inForce = await build();
@@ -108,7 +108,7 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
     const server = createGatewayServer({
       pipelines: current,
       requestWithinMs: requestMs,
-      stalledAfterMs: 2 * timeoutMs + requestMs, // a room may be silent twice, where a read is repeated
+      stalledAfterMs: 2 * timeoutMs + requestMs, // a service may be silent twice, where a read is repeated
       metrics,
       log,
     });
@@ -206,12 +206,12 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
       z.strictObject({ to: z.enum(['data-api', 'accounts-api']) }),
       ({ to }) => forwarders[to].policy,
     ),
-    health: withoutAction(health({ rooms: [dataApi, accountsApi], isDraining })),
+    health: withoutAction(health({ services: [dataApi, accountsApi], isDraining })),
     'not-found': withoutAction((request, response, next) => notFound(map())(request, response, next)),
   };
   return {
     policies,
-    gauges: gaugesOf({ rooms: [dataApi, accountsApi], redis, journal }),
+    gauges: gaugesOf({ services: [dataApi, accountsApi], redis, journal }),
     keepJournalIn: journal.keepIn,
     beginDrain: () => void (draining = true),
     async close() {

@@ -2,7 +2,7 @@
 // The figures of the process bear the names that Node's usual client for Prometheus gives them, so that dashboards fit.
 import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { closeServer, listen, type RunningRoom } from '../kernel/http.ts';
+import { closeServer, listen, type RunningService } from '../kernel/http.ts';
 import type { Gauge, Metrics } from './metrics.ts';
 
 const resolutionMs = 10;
@@ -12,7 +12,7 @@ export async function serveMetrics(
   metrics: Metrics,
   gauges: readonly Gauge[],
   { host, port }: { host: string; port: number },
-): Promise<RunningRoom> {
+): Promise<RunningService> {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
   /** Each scrape tells of the time since the one before; two that scrape share it. */

@@ -1,9 +1,9 @@
-// Sends a write to an instance of a room and its answer back, by http-proxy-middleware. Hides the proxy's own ways.
+// Sends a write to an instance of a service and its answer back, by http-proxy-middleware. Hides the proxy's own ways.
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Stream } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { hopByHop, type Outgoing, type Transport } from './reader.ts';
-import { AttemptFailed } from './room-connections.ts';
+import { AttemptFailed } from './upstream-connections.ts';
 
 /** One try at one instance. */
 interface Attempt {
@@ -12,9 +12,9 @@ interface Attempt {
   fail(error: Error): void;
 }
 
-/** @param silenceMs how long the room may be silent, before its answer or within it. */
+/** @param silenceMs how long the service may be silent, before its answer or within it. */
 export function createProxy(urls: readonly string[], silenceMs: number): Transport {
-  // A connection for each write: one that is kept may be closed by the room just when the write is sent, and a write cannot
+  // A connection for each write: one that is kept may be closed by the service just when the write is sent, and a write cannot
   // be sent again; nor can anything left on it be taken for the answer.
   const agent = new Agent({ keepAlive: false });
   const attempts = new WeakMap<IncomingMessage, Attempt>();
@@ -70,7 +70,7 @@ function proxyTo(
           upstream.once('timeout', () => void (attempt.timedOut = true));
           upstream.once('upgrade', (_answer, socket) => {
             socket.destroy();
-            attempt.fail(new Error('The room would speak another protocol.'));
+            attempt.fail(new Error('The service would speak another protocol.'));
           });
         });
         proxy.on('proxyRes', (answer) => {

@@ -1,10 +1,15 @@
-// Sends a read to an instance of a room and its answer back, without a copy of its own between: a third of what a proxy costs.
+// Sends a read to an instance of a service and its answer back, without a copy of its own between: a third of what a proxy costs.
 // Hides how bytes go on, how fast, and which of an answer's headers stay here.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BadAnswer } from './answer-parser.ts';
 import { callOf, type Call } from './call.ts';
 import { endAtEndOfTurn } from './end-of-turn.ts';
-import { createRoomConnections, type AttemptFailed, type Exchange, type Sent } from './room-connections.ts';
+import {
+  createUpstreamConnections,
+  type AttemptFailed,
+  type Exchange,
+  type Sent,
+} from './upstream-connections.ts';
 
 /** Sends one request to one instance. Resolves when the answer is sent on whole, or the client has left. @throws AttemptFailed. */
 export interface Transport {
@@ -18,7 +23,7 @@ export interface Outgoing {
   body: Buffer;
 }
 
-/** What a room says to the gateway's connection, not to the client. */
+/** What a service says to the gateway's connection, not to the client. */
 export const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -38,25 +43,28 @@ const keptHere: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
-/** @param silenceMs how long the room may be silent, before its answer or within it. */
+/** @param silenceMs how long the service may be silent, before its answer or within it. */
 export function createReader(urls: readonly string[], silenceMs: number): Transport {
-  const rooms = new Map(
-    urls.map((url) => [url, { host: new URL(url).host, connections: createRoomConnections(url, silenceMs) }]),
+  const services = new Map(
+    urls.map((url) => [
+      url,
+      { host: new URL(url).host, connections: createUpstreamConnections(url, silenceMs) },
+    ]),
   );
   return {
     send(url, request, response, { headers }) {
       return new Promise((resolve, reject) => {
-        const room = rooms.get(url);
-        if (room === undefined) throw new Error(`There are no connections to ${url}.`);
+        const service = services.get(url);
+        if (service === undefined) throw new Error(`There are no connections to ${url}.`);
         if (response.closed) return resolve(); // the client has left
         const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-        const text = requestText(method, request.url ?? '/', room.host, headers);
+        const text = requestText(method, request.url ?? '/', service.host, headers);
         const relay = new Relay(response, callOf(request), resolve, reject);
-        relay.follow(room.connections.send(method, text, relay));
+        relay.follow(service.connections.send(method, text, relay));
       });
     },
     close() {
-      for (const { connections } of rooms.values()) connections.close();
+      for (const { connections } of services.values()) connections.close();
     },
   };
 }
@@ -71,7 +79,7 @@ function requestText(method: string, address: string, host: string, headers: rea
   return `${text}\r\n`;
 }
 
-/** Hands an answer on as it comes, at the pace of the client; where the client leaves, the room is told. */
+/** Hands an answer on as it comes, at the pace of the client; where the client leaves, the service is told. */
 class Relay implements Exchange {
   readonly #response: ServerResponse;
   readonly #call: Call;
@@ -106,9 +114,9 @@ class Relay implements Exchange {
       const value = head[i + 1] as string;
       if (!keptHere.has(name)) handedOn.push(name, value);
       else if (name === 'x-request-id') answersTo = value;
-      else if (name === 'server-timing') call.roomTiming = value;
+      else if (name === 'server-timing') call.serviceTiming = value;
     }
-    // Bytes that a room sends beyond an answer would be taken for the answer to the next call on the connection.
+    // Bytes that a service sends beyond an answer would be taken for the answer to the next call on the connection.
     if (answersTo !== call.requestId) throw new BadAnswer('The answer is to another request.');
     this.#response.writeHead(status, handedOn);
   }

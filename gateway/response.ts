@@ -12,7 +12,7 @@ const keepAlive = `timeout=${keepAliveTimeoutMs / 1000}`;
 export class GatewayResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
-  /** The last word on the head, whoever answers: a room, a policy, or a failure. */
+  /** The last word on the head, whoever answers: a service, a policy, or a failure. */
   override writeHead(...args: unknown[]): this {
     const write = super.writeHead as (...args: unknown[]) => this;
     const call = callIfOpen(this.req);
@@ -51,10 +51,10 @@ function addLimits(head: string[], { limits }: Call): void {
   if (limits.length > 0) head.push('ratelimit-policy', policies, 'ratelimit', states);
 }
 
-/** What the room said of its own stages, then ours; `gateway` is all the time spent here, without the wait for the room. */
-function timingOf({ arrivedAtMs, stageSinceMs, stageMs, roomTiming }: Call, ofProxy: unknown): string {
-  const ofRoom = roomTiming ?? ofProxy;
-  let text = typeof ofRoom === 'string' ? `${ofRoom}, ` : '';
+/** What the service said of its own stages, then ours; `gateway` is all the time spent here, without the wait for the service. */
+function timingOf({ arrivedAtMs, stageSinceMs, stageMs, serviceTiming }: Call, ofProxy: unknown): string {
+  const ofService = serviceTiming ?? ofProxy;
+  let text = typeof ofService === 'string' ? `${ofService}, ` : '';
   for (const stage of timedStages)
     if (stageMs[stage] > 0) text += `${stage};dur=${hundredths(stageMs[stage])}, `;
   return `${text}gateway;dur=${hundredths(stageSinceMs - arrivedAtMs - stageMs.upstream)}`;

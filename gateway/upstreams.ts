@@ -1,8 +1,8 @@
-// The instances of one room: turns through them, and leaves out for a while those that a connection has just failed to.
-import type { Room } from '../kernel/identity.ts';
+// The instances of one service: turns through them, and leaves out for a while those that a connection has just failed to.
+import type { Service } from '../kernel/identity.ts';
 
 export interface Upstreams {
-  readonly name: Room;
+  readonly name: Service;
   readonly urls: readonly string[];
   /** The next instance in turn; one that failed lately only where all did. */
   pick(): string;
@@ -16,7 +16,7 @@ export interface Upstreams {
 
 const avoidMs = 2_000;
 
-export function createUpstreams(name: Room, urls: readonly string[]): Upstreams {
+export function createUpstreams(name: Service, urls: readonly string[]): Upstreams {
   if (urls.length === 0) throw new Error(`The gateway needs an address of ${name}.`);
   const avoidUntil = new Map<string, number>();
   let turn = 0;

@@ -98,7 +98,7 @@ export class LongReader implements PointReader {
 
   async read(batch: CsvBatch): Promise<void> {
     const { directory, sink } = this.#context;
-    if (await directory.makeRoom()) sink.forgetDates();
+    if (await directory.makeSpace()) sink.forgetDates();
     await this.#learnSeries(batch);
     for (const [at, row] of batch.rows.entries()) this.#readRow(row, batch.lines[at] ?? 0);
   }

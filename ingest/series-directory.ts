@@ -62,7 +62,7 @@ export class SeriesDirectory {
    * Forgets what it knows once that is much; between batches, as a batch relies on what it learned.
    * @returns whether it forgot.
    */
-  async makeRoom(): Promise<boolean> {
+  async makeSpace(): Promise<boolean> {
     if (this.#remembered <= this.#rememberedMax) return false;
     await this.writeNewDims();
     this.#known = new Map();

@@ -1,4 +1,4 @@
-// The time, as a dependency: rooms are handed a clock, tests hand them one they move.
+// The time, as a dependency: services are handed a clock, tests hand them one they move.
 
 export interface Clock {
   now(): Date;

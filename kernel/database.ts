@@ -1,4 +1,4 @@
-// PostgreSQL for the rooms that speak SQL: one pool, typed rows, transactions.
+// PostgreSQL for the services that speak SQL: one pool, typed rows, transactions.
 // Hides type parsing: a date is text `YYYY-MM-DD`, a numeric is text with its published digits, a bigint is a number.
 import pg from 'pg';
 import type { Log } from './log.ts';

@@ -50,10 +50,10 @@ export const errorTable = {
   rate_limited: { status: 429, meaning: 'Too many requests at once; see Retry-After.' },
   header_fields_too_large: { status: 431, meaning: 'The headers are longer than allowed.' },
   internal: { status: 500, meaning: 'A fault of ours. The request id finds it in the log.' },
-  upstream_error: { status: 502, meaning: 'A room behind the gateway failed.' },
+  upstream_error: { status: 502, meaning: 'A service behind the gateway failed.' },
   unavailable: { status: 503, meaning: 'The service cannot answer just now; try again.' },
   billing_not_configured: { status: 503, meaning: 'This installation takes no payments.' },
-  upstream_timeout: { status: 504, meaning: 'A room behind the gateway did not answer in time.' },
+  upstream_timeout: { status: 504, meaning: 'A service behind the gateway did not answer in time.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
 export type ErrorCode = keyof typeof errorTable;

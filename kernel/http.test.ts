@@ -3,7 +3,7 @@ import test from 'ava';
 import { silentLog, testIdentitySecret } from '../test/harness.ts';
 import { openDatabase } from './database.ts';
 import { fail } from './errors.ts';
-import { closeServer, listen, sendJson, startRoom, type Route, type RunningRoom } from './http.ts';
+import { closeServer, listen, sendJson, startService, type Route, type RunningService } from './http.ts';
 import { anonymous, createOpener, createSealer, identityHeader } from './identity.ts';
 
 const seal = createSealer(testIdentitySecret, 'data-api');
@@ -71,9 +71,9 @@ const routes: Route[] = [
   },
 ];
 
-let room: RunningRoom;
+let service: RunningService;
 test.before(async () => {
-  room = await startRoom({
+  service = await startService({
     log: silentLog,
     routes,
     openIdentity: createOpener(testIdentitySecret, 'data-api'),
@@ -82,14 +82,14 @@ test.before(async () => {
     port: 0,
   });
 });
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 async function call(
   method: string,
   path: string,
   init: RequestInit = {},
 ): Promise<{ status: number; body: string; headers: Headers }> {
-  const response = await fetch(room.url + path, { method, headers, ...init });
+  const response = await fetch(service.url + path, { method, headers, ...init });
   return { status: response.status, body: await response.text(), headers: response.headers };
 }
 
@@ -100,7 +100,7 @@ test('a call that did not come through the gateway is refused, whatever its addr
   }
 });
 
-test('a room outlives a token that cannot even be read', async (t) => {
+test('a service outlives a token that cannot even be read', async (t) => {
   const half = Buffer.from('{').toString('base64url');
   for (const token of ['.', 'a.b.c', `${half}.${half}.x`, `e30.${half}.`, 'x'.repeat(8_000)]) {
     const answer = await call('GET', '/things/1', { headers: { [identityHeader]: token } });
@@ -128,7 +128,7 @@ test('every failure has the envelope, and no detail of ours', async (t) => {
 });
 
 test('a failure in mid-body cuts the connection, so that a truncated body never looks complete', async (t) => {
-  const response = await fetch(`${room.url}/half`, { headers });
+  const response = await fetch(`${service.url}/half`, { headers });
   t.is(response.status, 200);
   const received: string[] = [];
   await t.throwsAsync(async () => {
@@ -145,9 +145,9 @@ test('an address answers a foreign method with 405 and says which it takes', asy
 });
 
 test('an address has one spelling: no other letter case, no slash at its end', async (t) => {
-  t.is((await fetch(`${room.url}/things/1`, { headers })).status, 200);
+  t.is((await fetch(`${service.url}/things/1`, { headers })).status, 200);
   for (const path of ['/Things/1', '/things/1/']) {
-    t.is((await fetch(room.url + path, { headers })).status, 404, path);
+    t.is((await fetch(service.url + path, { headers })).status, 404, path);
   }
 });
 
@@ -173,7 +173,7 @@ test('a body that is too large, malformed or not JSON is refused by its own code
   );
 });
 
-test('a room whose database is gone says unavailable, and when to try again', async (t) => {
+test('a service whose database is gone says unavailable, and when to try again', async (t) => {
   const answer = await call('GET', '/database');
   t.is(answer.status, 503);
   t.like(JSON.parse(answer.body), { error: { code: 'unavailable' } });

@@ -13,13 +13,13 @@ const identity: Identity = {
   plan: 'pro',
   features: ['vintages'],
 };
-const roomKey = Buffer.from(hkdfSync('sha256', secret, '', 'almanac identity for data-api', 32));
+const serviceKey = Buffer.from(hkdfSync('sha256', secret, '', 'almanac identity for data-api', 32));
 
-const kid = createHash('sha256').update(roomKey).digest('hex').slice(0, 16);
+const kid = createHash('sha256').update(serviceKey).digest('hex').slice(0, 16);
 const claims = { identity, iss: 'almanac-gateway', aud: 'data-api' };
 const header = (extra: object = {}) => ({ header: { alg: 'HS256', typ: 'identity+jwt', kid, ...extra } });
 
-test('what is sealed for a room opens there and nowhere else', (t) => {
+test('what is sealed for a service opens there and nowhere else', (t) => {
   const token = createSealer(secret, 'data-api')(identity);
   t.deepEqual(createOpener(secret, 'data-api')(token), identity);
   t.is(createOpener(secret, 'accounts-api')(token), null);
@@ -63,7 +63,7 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
   const open = createOpener(secret, 'data-api');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const sign = (payload: object, options: jsonwebtoken.SignOptions) =>
-    jsonwebtoken.sign(payload, roomKey, options);
+    jsonwebtoken.sign(payload, serviceKey, options);
   const valid = sign({ ...claims }, { expiresIn: 60, ...header() });
   t.deepEqual(open(valid), identity);
 
@@ -71,7 +71,7 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const byHand = (head: object, body: object) => {
     const signed = `${part({ alg: 'HS256', typ: 'identity+jwt', kid, ...head })}.${part(body)}`;
-    return `${signed}.${createHmac('sha256', roomKey).update(signed).digest('base64url')}`;
+    return `${signed}.${createHmac('sha256', serviceKey).update(signed).digest('base64url')}`;
   };
   const soon = Math.floor(Date.now() / 1000) + 30;
   t.deepEqual(open(byHand({}, { ...claims, exp: soon })), identity);
@@ -140,18 +140,18 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
 test('a secret is replaced while calls go on: the one before opens as long as it is named, and not after', (t) => {
   const next = 'the secret that takes its place, as long';
   const [sealedBefore, sealedAfter] = [secret, next].map((each) => createSealer(each, 'data-api')(identity));
-  const rooms = {
+  const services = {
     before: createOpener(secret, 'data-api'),
     meanwhile: createOpener(next, 'data-api', secret),
     after: createOpener(next, 'data-api'),
   };
   t.deepEqual(
-    Object.values(rooms).map((open) => [open(sealedBefore) !== null, open(sealedAfter) !== null]),
+    Object.values(services).map((open) => [open(sealedBefore) !== null, open(sealedAfter) !== null]),
     [
       [true, false],
       [true, true],
       [false, true],
     ],
   );
-  t.is(createOpener(next, 'accounts-api', secret)(sealedBefore), null, 'still for its own room alone');
+  t.is(createOpener(next, 'accounts-api', secret)(sealedBefore), null, 'still for its own service alone');
 });

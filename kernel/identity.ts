@@ -1,5 +1,5 @@
-// Who a request speaks for, told by the gateway to the rooms in a signed, short-lived token.
-// Hides the signature: HS256 with a key derived per room, so a token for one room is worthless at another; each token names its
+// Who a request speaks for, told by the gateway to the services in a signed, short-lived token.
+// Hides the signature: HS256 with a key derived per service, so a token for one service is worthless at another; each token names its
 // key by `kid`, so that a secret can be replaced while calls go on.
 import { createHash, hkdfSync } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
@@ -9,7 +9,7 @@ import type { Feature } from './plans.ts';
 /** The header that carries the token; the gateway removes every inbound `x-almanac-*` header first. */
 export const identityHeader = 'x-almanac-identity';
 
-export type Room = 'data-api' | 'accounts-api';
+export type Service = 'data-api' | 'accounts-api';
 
 export interface Identity {
   /** `client`: a caller of the API. `internal`: the gateway itself, for `/internal/*`. */
@@ -40,15 +40,15 @@ const reuseSeconds = 30; // a token is handed out for half its life, so the one 
 const cacheMax = 10_000;
 
 /**
- * Seals identities for a room. The token of an identity is reused for 30 s, so that a call does not pay for a signature: hand in
+ * Seals identities for a service. The token of an identity is reused for 30 s, so that a call does not pay for a signature: hand in
  * the same object again where the same is meant. It must not change.
  */
 export function createSealer(
   secret: string,
-  room: Room,
+  service: Service,
   clock: Clock = systemClock,
 ): (identity: Identity) => string {
-  const { key, kid } = roomKey(secret, room);
+  const { key, kid } = serviceKey(secret, service);
   const tokens = new WeakMap<Identity, { token: string; staleAt: number }>();
   return (identity) => {
     const now = clock.now().getTime();
@@ -57,7 +57,7 @@ export function createSealer(
     const token = jsonwebtoken.sign({ identity, iat: Math.floor(now / 1000) }, key, {
       algorithm: 'HS256',
       issuer,
-      audience: room,
+      audience: service,
       expiresIn: lifetimeSeconds,
       header: { alg: 'HS256', typ: tokenType, kid },
     });
@@ -67,17 +67,17 @@ export function createSealer(
 }
 
 /**
- * Opens tokens sealed for a room: the identity, or null where the token is missing, forged, expired or for another room.
+ * Opens tokens sealed for a service: the identity, or null where the token is missing, forged, expired or for another service.
  * @param previousSecret the one that gateways may still seal with while the secret is being replaced.
  */
 export function createOpener(
   secret: string,
-  room: Room,
+  service: Service,
   previousSecret?: string,
   clock: Clock = systemClock,
 ): (token: string | undefined) => Identity | null {
   const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
-  const keys = new Map(secrets.map((each) => roomKey(each, room)).map(({ key, kid }) => [kid, key]));
+  const keys = new Map(secrets.map((each) => serviceKey(each, service)).map(({ key, kid }) => [kid, key]));
   const cache = new Map<string, { identity: Identity; expiresAt: number }>();
   return (token) => {
     if (token === undefined) return null;
@@ -88,7 +88,7 @@ export function createOpener(
       cache.delete(token);
       return null;
     }
-    const opened = verify(token, keys, room, now);
+    const opened = verify(token, keys, service, now);
     if (opened === null) return null;
     if (cache.size >= cacheMax) cache.clear();
     cache.set(token, opened);
@@ -99,7 +99,7 @@ export function createOpener(
 function verify(
   token: string,
   keys: ReadonlyMap<string, Buffer>,
-  room: Room,
+  service: Service,
   now: number,
 ): { identity: Identity; expiresAt: number } | null {
   try {
@@ -109,12 +109,13 @@ function verify(
     const { header, payload } = jsonwebtoken.verify(token, key, {
       algorithms: ['HS256'],
       issuer,
-      audience: room,
+      audience: service,
       complete: true,
       clockTimestamp: Math.floor(now / 1000),
     });
     // jsonwebtoken checks neither `typ` nor `crit`, accepts a token without `exp`, and one for several audiences.
-    if (typeof payload === 'string' || typeof payload.exp !== 'number' || payload.aud !== room) return null;
+    if (typeof payload === 'string' || typeof payload.exp !== 'number' || payload.aud !== service)
+      return null;
     if (header.typ !== tokenType || 'crit' in header) return null;
     return { identity: payload['identity'] as Identity, expiresAt: payload.exp * 1000 };
   } catch (error) {
@@ -123,7 +124,7 @@ function verify(
   }
 }
 
-function roomKey(secret: string, room: Room): { key: Buffer; kid: string } {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', `almanac identity for ${room}`, 32));
+function serviceKey(secret: string, service: Service): { key: Buffer; kid: string } {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', `almanac identity for ${service}`, 32));
   return { key, kid: createHash('sha256').update(key).digest('hex').slice(0, 16) };
 }

@@ -80,11 +80,11 @@ class GatheredOutput {
 
 let output: GatheredOutput | undefined;
 
-/** @param room which part of Almanac speaks. @param level a pino level, or `silent`. */
-export function createLog(room: string, level: string, destination?: { write(line: string): void }): Log {
+/** @param service which part of Almanac speaks. @param level a pino level, or `silent`. */
+export function createLog(service: string, level: string, destination?: { write(line: string): void }): Log {
   const options = {
     level,
-    base: { room },
+    base: { service },
     timestamp: isoTime,
     serializers: { path: (path: unknown) => (typeof path === 'string' ? withoutSecrets(path) : path) },
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },

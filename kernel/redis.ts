@@ -1,4 +1,4 @@
-// Redis for the rooms: one server, Sentinel or Cluster behind one face. Hides connecting, a deadline of our own, and the
+// Redis for the services: one server, Sentinel or Cluster behind one face. Hides connecting, a deadline of our own, and the
 // pause after a fault: a Redis that is dead, stalled, loading or read-only is found in well under a second and then left
 // alone, so that no call waits for it, until it answers again.
 import { createHash } from 'node:crypto';

@@ -5,10 +5,10 @@ import test from 'ava';
 import { errorTable } from '../kernel/errors.ts';
 import { projectRoot, settingNames } from '../kernel/settings.ts';
 
-const rooms = ['gateway', 'data-api', 'accounts-api', 'ingest'];
+const services = ['gateway', 'data-api', 'accounts-api', 'ingest'];
 
-test('kernel imports no room, and no room imports another', (t) => {
-  for (const folder of ['kernel', 'migrations', 'embedded', ...rooms]) {
+test('kernel imports no service, and no service imports another', (t) => {
+  for (const folder of ['kernel', 'migrations', 'embedded', ...services]) {
     for (const file of sources(folder).filter((name) => !name.endsWith('.test.ts'))) {
       const allowed = folder === 'kernel' ? ['kernel'] : ['kernel', folder];
       for (const target of importedFolders(file)) {
@@ -20,7 +20,7 @@ test('kernel imports no room, and no room imports another', (t) => {
 
 test('SQL stands in files named *.sql.ts, in migrations and beside the launcher of PostgreSQL', (t) => {
   const statement = /[`'"]\s*(?:select|insert into|update|delete from|with \w+ as)\s/i;
-  for (const folder of [...rooms, 'kernel']) {
+  for (const folder of [...services, 'kernel']) {
     for (const file of sources(folder).filter((name) => !/\.(sql|test)\.ts$/.test(name))) {
       t.notRegex(readFileSync(path.join(projectRoot, file), 'utf8'), statement, file);
     }
@@ -28,7 +28,7 @@ test('SQL stands in files named *.sql.ts, in migrations and beside the launcher 
 });
 
 test('no module reads the environment but the command line and the tests', (t) => {
-  for (const folder of [...rooms, 'kernel', 'migrations', 'embedded']) {
+  for (const folder of [...services, 'kernel', 'migrations', 'embedded']) {
     for (const file of sources(folder).filter((name) => !name.endsWith('.test.ts'))) {
       t.notRegex(
         readFileSync(path.join(projectRoot, file), 'utf8'),
@@ -40,7 +40,7 @@ test('no module reads the environment but the command line and the tests', (t) =
 });
 
 test('every source file opens with a sentence that says what it is', (t) => {
-  for (const folder of [...rooms, 'kernel', 'migrations', 'embedded', 'cli']) {
+  for (const folder of [...services, 'kernel', 'migrations', 'embedded', 'cli']) {
     for (const file of sources(folder).filter((name) => !name.endsWith('.test.ts'))) {
       t.regex(readFileSync(path.join(projectRoot, file), 'utf8'), /^\/\/ \S/, file);
     }

@@ -1,6 +1,6 @@
 // Requests for every endpoint of the data-api: a table of parameters, and what the service itself says that it takes.
 // Hides how `sort` and `fields` are learned: a wrong value is refused with the words that are allowed.
-import type { DataRoom } from './data-room.ts';
+import type { DataService } from './data-service.ts';
 
 export interface Endpoint {
   /** As in data-api/routes.ts. */
@@ -287,15 +287,15 @@ const listValues: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What the endpoint says that its parameters are. */
-export async function declaredParameters(room: DataRoom, path: string): Promise<string[]> {
+export async function declaredParameters(service: DataService, path: string): Promise<string[]> {
   const { known = '' } =
-    /Known here: (?<known>[^"]*?)\.$/.exec(await refusalOf(room, path, 'zzz=1'))?.groups ?? {};
+    /Known here: (?<known>[^"]*?)\.$/.exec(await refusalOf(service, path, 'zzz=1'))?.groups ?? {};
   return known === '' ? [] : known.split(', ');
 }
 
 /** The words that a parameter takes; empty where it does not list them. */
-export async function allowedWords(room: DataRoom, path: string, parameter: string): Promise<string[]> {
-  const message = await refusalOf(room, path, `${parameter}=zzz`);
+export async function allowedWords(service: DataService, path: string, parameter: string): Promise<string[]> {
+  const message = await refusalOf(service, path, `${parameter}=zzz`);
   const { words = '' } =
     /must be (?:one|some) of (?<words>.*?)(?:, with a comma.*)?\.$/.exec(message)?.groups ?? {};
   return words === '' ? [] : words.split(', ');
@@ -303,13 +303,13 @@ export async function allowedWords(room: DataRoom, path: string, parameter: stri
 
 /** Every request that differs from the plain one by one parameter, and what it needs beside it. */
 export async function requestsFor(
-  room: DataRoom,
+  service: DataService,
   { path, values, beside = {} }: Endpoint,
 ): Promise<string[]> {
   const requests = [path];
-  for (const parameter of await declaredParameters(room, path)) {
+  for (const parameter of await declaredParameters(service, path)) {
     const known = values[parameter] ?? listValues[parameter];
-    for (const value of known ?? (await wordsOf(room, path, parameter))) {
+    for (const value of known ?? (await wordsOf(service, path, parameter))) {
       const more = beside[parameter];
       requests.push(withParameter(more === undefined ? path : extended(path, more), parameter, value));
     }
@@ -324,9 +324,9 @@ export function withParameter(path: string, parameter: string, value: string): s
   return url.pathname + url.search;
 }
 
-async function wordsOf(room: DataRoom, path: string, parameter: string): Promise<string[]> {
+async function wordsOf(service: DataService, path: string, parameter: string): Promise<string[]> {
   if (parameter === 'cursor') return [];
-  const words = await allowedWords(room, path, parameter);
+  const words = await allowedWords(service, path, parameter);
   const [first = '', last = ''] = [words[0], words.at(-1)];
   return parameter === 'fields' ? [first, last, `${last},${first}`] : words;
 }
@@ -335,8 +335,8 @@ function extended(path: string, parameters: string): string {
   return path + (path.includes('?') ? '&' : '?') + parameters;
 }
 
-async function refusalOf(room: DataRoom, path: string, parameters: string): Promise<string> {
-  const { json } = await room.call(extended(withoutParameter(path, parameters), parameters));
+async function refusalOf(service: DataService, path: string, parameters: string): Promise<string> {
+  const { json } = await service.call(extended(withoutParameter(path, parameters), parameters));
   return (json as { error?: { message: string } } | undefined)?.error?.message ?? '';
 }
 

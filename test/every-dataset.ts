@@ -2,7 +2,7 @@
 // Hides how the rows come in: each entry is one load, as the command line would make it, on a day of its own.
 import type { LoadOptions } from '../ingest/load-options.ts';
 import { fakeClock } from './harness.ts';
-import type { ListRoom } from './list-room.ts';
+import type { ListService } from './list-service.ts';
 
 /** One load: into which dataset, what, and how. */
 export interface Load {
@@ -14,8 +14,11 @@ export interface Load {
 }
 
 /** Runs one load. */
-export async function loadInto(room: ListRoom, { dataset, lines, options = {}, day }: Load): Promise<void> {
-  await room.load(dataset, lines, {
+export async function loadInto(
+  service: ListService,
+  { dataset, lines, options = {}, day }: Load,
+): Promise<void> {
+  await service.load(dataset, lines, {
     ...(day === undefined ? {} : { clock: fakeClock(`${day}T12:00:00Z`) }),
     ...options,
   });

@@ -11,7 +11,7 @@ const leaveTimeoutMs = 3_000;
 /** Shows nothing; what is written is searched for secrets at the end of the run. */
 export const silentLog: Log = createLog('test', 'trace', logTrace);
 
-/** For rooms that tests start; 32 characters or more. */
+/** For services that tests start; 32 characters or more. */
 export const testIdentitySecret = 'a secret of the tests, long enough';
 
 /** A clock that stands still until moved. */

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { hashApiKey, mintApiKey } from '../kernel/api-key.ts';
 import { errorTable } from '../kernel/errors.ts';
 import { projectRoot } from '../kernel/settings.ts';
-import { projectPlans, startRooms, type Rooms } from './rooms.ts';
+import { projectPlans, startServices, type Services } from './services.ts';
 import { until } from './until.ts';
 
 interface Endpoint {
@@ -40,14 +40,14 @@ const plans = (() => {
   return { ...own, all, get: (id: string) => all.find((plan) => plan.id === id) };
 })();
 
-let rooms: Rooms;
+let services: Services;
 test.before(async () => {
-  rooms = await startRooms({ plans });
-  await rooms.ingest('series_id,date,value\nGDP,2024-01-31,1.50\nGDP,2024-02-29,2\n', {
+  services = await startServices({ plans });
+  await services.ingest('series_id,date,value\nGDP,2024-01-31,1.50\nGDP,2024-02-29,2\n', {
     set: { name: 'GDP' },
   });
 });
-test.after.always(() => rooms.close());
+test.after.always(() => services.close());
 
 /** The addresses of a pipeline with a policy, every method of each: `:id` filled in with what is there. */
 function addresses(policy: string): { method: string; target: string }[] {
@@ -87,7 +87,7 @@ function assertEnvelope(
 async function usedOnceSettled(key: string, calls: number): Promise<number> {
   let used = Number.NaN;
   await until(`${calls} calls are settled`, async () => {
-    const { json } = await rooms.call('/v1/usage', { key });
+    const { json } = await services.call('/v1/usage', { key });
     const { data } = json as { data: { used: number; by_key: { calls: number }[] } };
     used = data.used;
     return (data.by_key[0]?.calls ?? 0) >= calls;
@@ -101,15 +101,15 @@ test('the walk covers the map', (t) => {
 });
 
 test('without a key, and with a bad, unknown or repeated one, every keyed address answers 401', async (t) => {
-  const { key } = await rooms.accountWithKey();
+  const { key } = await services.accountWithKey();
   for (const { method, target } of keyed) {
     const what = `${method} ${target}`;
-    assertEnvelope(t, await rooms.call(target, { method }), 'unauthorized', what);
-    assertEnvelope(t, await rooms.call(target, { method, key: 'pk_live_nonsense' }), 'unauthorized', what);
-    assertEnvelope(t, await rooms.call(target, { method, key: mintApiKey() }), 'unauthorized', what);
+    assertEnvelope(t, await services.call(target, { method }), 'unauthorized', what);
+    assertEnvelope(t, await services.call(target, { method, key: 'pk_live_nonsense' }), 'unauthorized', what);
+    assertEnvelope(t, await services.call(target, { method, key: mintApiKey() }), 'unauthorized', what);
     assertEnvelope(
       t,
-      await rooms.call(`${target}?api_key=${mintApiKey()}`, { method, key }),
+      await services.call(`${target}?api_key=${mintApiKey()}`, { method, key }),
       'unauthorized',
       what,
     );
@@ -117,43 +117,43 @@ test('without a key, and with a bad, unknown or repeated one, every keyed addres
 });
 
 test('a revoked key is refused on the very next request, at every keyed address', async (t) => {
-  const { key, keyId } = await rooms.accountWithKey();
-  t.is((await rooms.call('/v1/series/GDP', { key })).status, 200);
-  t.is((await rooms.call(`/v1/keys/${keyId}`, { method: 'DELETE', key })).status, 204);
+  const { key, keyId } = await services.accountWithKey();
+  t.is((await services.call('/v1/series/GDP', { key })).status, 200);
+  t.is((await services.call(`/v1/keys/${keyId}`, { method: 'DELETE', key })).status, 204);
   for (const { method, target } of keyed) {
-    assertEnvelope(t, await rooms.call(target, { method, key }), 'unauthorized', `${method} ${target}`);
+    assertEnvelope(t, await services.call(target, { method, key }), 'unauthorized', `${method} ${target}`);
   }
 });
 
 test("when the month's calls are used up every data address answers 402, and account addresses go on", async (t) => {
-  const { key } = await rooms.accountWithKey('two');
-  t.is((await rooms.call('/v1/series/GDP', { key })).status, 200);
-  t.is((await rooms.call('/v1/series/GDP/latest', { key })).status, 200);
+  const { key } = await services.accountWithKey('two');
+  t.is((await services.call('/v1/series/GDP', { key })).status, 200);
+  t.is((await services.call('/v1/series/GDP/latest', { key })).status, 200);
   for (const { method, target } of data.filter(({ target }) => !target.endsWith('/vintages'))) {
-    const answer = await rooms.call(target, { method, key });
+    const answer = await services.call(target, { method, key });
     assertEnvelope(t, answer, 'quota_exceeded', target);
     t.truthy(answer.headers.get('retry-after'), target);
     t.is(answer.headers.get('x-quota-remaining'), '0', target);
   }
-  t.is((await rooms.call('/v1/usage', { key })).status, 200);
+  t.is((await services.call('/v1/usage', { key })).status, 200);
 });
 
 test('an inactive subscription is 402 at every data address', async (t) => {
-  const { key, accountId } = await rooms.accountWithKey();
-  await rooms.accounts.db.accounts.update({ subscriptionState: 'inactive' }, { where: { id: accountId } });
+  const { key, accountId } = await services.accountWithKey();
+  await services.accounts.db.accounts.update({ subscriptionState: 'inactive' }, { where: { id: accountId } });
   for (const { method, target } of data) {
-    assertEnvelope(t, await rooms.call(target, { method, key }), 'subscription_inactive', target);
+    assertEnvelope(t, await services.call(target, { method, key }), 'subscription_inactive', target);
   }
 });
 
 test('vintages on the free plan are 403 and name the plan, and cost nothing', async (t) => {
-  const { key } = await rooms.accountWithKey('free');
+  const { key } = await services.accountWithKey('free');
   for (const target of [
     '/v1/series/GDP?vintage=2024-03-31',
     '/v1/series/GDP/latest?vintage=2024-03-31',
     '/v1/series/GDP/vintages',
   ]) {
-    const answer = await rooms.call(target, { key });
+    const answer = await services.call(target, { key });
     assertEnvelope(t, answer, 'plan_required', target);
     t.regex(answer.text, /Pro/, target);
   }
@@ -162,8 +162,8 @@ test('vintages on the free plan are 403 and name the plan, and cost nothing', as
 
 test('too many calls a second are 429 with Retry-After at every address that counts by account', async (t) => {
   for (const { method, target } of addresses('credential').filter(({ method }) => method === 'GET')) {
-    const { key } = await rooms.accountWithKey('slow');
-    const answers = await Promise.all([1, 2, 3].map(() => rooms.call(target, { method, key })));
+    const { key } = await services.accountWithKey('slow');
+    const answers = await Promise.all([1, 2, 3].map(() => services.call(target, { method, key })));
     const limited = answers.filter(({ status }) => status === 429);
     t.true(limited.length >= 1, target);
     for (const answer of limited) {
@@ -174,7 +174,7 @@ test('too many calls a second are 429 with Retry-After at every address that cou
 });
 
 test('an address that is not in the map is 404, a method it does not take 405 with Allow', async (t) => {
-  const { key } = await rooms.accountWithKey();
+  const { key } = await services.accountWithKey();
   for (const target of [
     '/',
     '/v1',
@@ -184,19 +184,19 @@ test('an address that is not in the map is 404, a method it does not take 405 wi
     '/V1/status',
     '/v1/series/',
   ]) {
-    assertEnvelope(t, await rooms.call(target, { key }), 'not_found', target);
+    assertEnvelope(t, await services.call(target, { key }), 'not_found', target);
   }
   for (const { target } of data) {
-    const answer = await rooms.call(target, { method: 'PUT', key });
+    const answer = await services.call(target, { method: 'PUT', key });
     assertEnvelope(t, answer, 'method_not_allowed', target);
     t.regex(answer.headers.get('allow') ?? '', /GET, HEAD/, target);
   }
 });
 
 test('an unknown series is 404 and costs nothing; an unknown or wrong parameter is 400 and costs nothing', async (t) => {
-  const { key } = await rooms.accountWithKey('burst');
-  t.is((await rooms.call('/v1/series/GDP', { key })).status, 200);
-  assertEnvelope(t, await rooms.call('/v1/series/NOWHERE', { key }), 'not_found', 'unknown series');
+  const { key } = await services.accountWithKey('burst');
+  t.is((await services.call('/v1/series/GDP', { key })).status, 200);
+  assertEnvelope(t, await services.call('/v1/series/NOWHERE', { key }), 'not_found', 'unknown series');
   const faults = [
     'limit=0',
     'from=2024-02-30',
@@ -207,7 +207,7 @@ test('an unknown series is 404 and costs nothing; an unknown or wrong parameter 
     'format=xml',
   ];
   for (const fault of faults) {
-    const answer = await rooms.call(`/v1/series/GDP?${fault}`, { key });
+    const answer = await services.call(`/v1/series/GDP?${fault}`, { key });
     t.true([400, 406].includes(answer.status), `${fault}: ${answer.status}`);
     t.like(answer.json, { success: false, error: { param: fault.split('=')[0] } }, fault);
   }
@@ -215,20 +215,22 @@ test('an unknown series is 404 and costs nothing; an unknown or wrong parameter 
 });
 
 test('200 requests at once against an account with 100 calls left: exactly 100 are served', async (t) => {
-  const { key, accountId } = await rooms.accountWithKey('burst'); // 1,000 a month
-  t.is((await rooms.call('/v1/series/GDP', { key })).status, 200);
-  await rooms.database.query('update accounts.quota_months set used = 900 where account_id = $1', [
+  const { key, accountId } = await services.accountWithKey('burst'); // 1,000 a month
+  t.is((await services.call('/v1/series/GDP', { key })).status, 200);
+  await services.database.query('update accounts.quota_months set used = 900 where account_id = $1', [
     accountId,
   ]);
-  const answers = await Promise.all(Array.from({ length: 200 }, () => rooms.call('/v1/series/GDP', { key })));
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => services.call('/v1/series/GDP', { key })),
+  );
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;
   t.deepEqual([count(200), count(402)], [100, 100]);
 });
 
 test('no answer to a client shows the hash or the value of a key', async (t) => {
-  const { key } = await rooms.accountWithKey();
+  const { key } = await services.accountWithKey();
   for (const { target } of addresses('credential').filter(({ method }) => method === 'GET')) {
-    const { text } = await rooms.call(target, { key });
+    const { text } = await services.call(target, { key });
     t.false(text.includes(key), target);
     t.false(text.includes(hashApiKey(key)), target);
   }

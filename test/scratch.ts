@@ -12,7 +12,7 @@ const plentyBytes = 4 * 2 ** 30;
  */
 export function scratchDirectory(): string {
   if (process.env['TMPDIR'] !== undefined && isOpenToAll(tmpdir())) return tmpdir();
-  return isRoomy() ? memory : '/tmp';
+  return hasSpace() ? memory : '/tmp';
 }
 
 function isOpenToAll(place: string): boolean {
@@ -20,8 +20,8 @@ function isOpenToAll(place: string): boolean {
   return isOpen && (path.dirname(place) === place || isOpenToAll(path.dirname(place)));
 }
 
-/** Whether there is a file system in memory with room for several runs, from which programs may be run. */
-function isRoomy(): boolean {
+/** Whether there is a file system in memory with space for several runs, from which programs may be run. */
+function hasSpace(): boolean {
   if (!existsSync('/proc/mounts') || !existsSync(memory)) return false;
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' ')); // prettier-ignore
   const options = mounts.find(([, place, type]) => place === memory && type === 'tmpfs')?.[3]?.split(',');

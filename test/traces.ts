@@ -1,5 +1,5 @@
 // What the whole run leaves behind, and whether a secret is in it: every row of every database of a test, every log line of
-// every room, what Redis holds. The files stand in TEST_TRACES, a directory of the run.
+// every service, what Redis holds. The files stand in TEST_TRACES, a directory of the run.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -24,7 +24,7 @@ export function noteSecret(secret: string): string {
 const linesAtOnce = 200;
 const lines: string[] = [];
 
-/** Where the rooms that tests start write their log lines. */
+/** Where the services that tests start write their log lines. */
 export const logTrace = {
   write(line: string): void {
     lines.push(line);

@@ -30,7 +30,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare mailsKeyExpiry: CreationOptional<boolean>;
 }
 
-/** The model on one connection: several rooms may run in one process, each with a connection of its own. */
+/** The model on one connection: several services may run in one process, each with a connection of its own. */
 export function accountModel(sequelize: Sequelize): typeof Account {
   return class extends Account {}.init(
     {

@@ -66,7 +66,7 @@ export async function startStock(
     JSON.stringify({
       http: { port, hostname: '127.0.0.1' },
       apiEndpoints: { api: { host: '*', paths: '/v1/*' } },
-      serviceEndpoints: { room: { url: options.upstreamUrl } },
+      serviceEndpoints: { service: { url: options.upstreamUrl } },
       policies: ['key-auth', 'rate-limit', 'proxy'],
       pipelines: {
         data: {
@@ -74,7 +74,7 @@ export async function startStock(
           policies: [
             { 'key-auth': null },
             { 'rate-limit': { action: { max: 1_000_000_000, windowMs: 1000, delayAfter: 0, delayMs: 0 } } },
-            { proxy: { action: { serviceEndpoint: 'room', changeOrigin: true } } },
+            { proxy: { action: { serviceEndpoint: 'service', changeOrigin: true } } },
           ],
         },
       },

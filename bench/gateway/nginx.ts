@@ -47,7 +47,7 @@ export async function startLuaGateway(
 ): Promise<NginxServer> {
   const port = await freePort();
   const http = `
-  upstream room { server ${new URL(options.upstreamUrl).host}; keepalive 64; }
+  upstream service { server ${new URL(options.upstreamUrl).host}; keepalive 64; }
   server {
     listen 127.0.0.1:${port};
     keepalive_requests 1000000;
@@ -68,7 +68,7 @@ export async function startLuaGateway(
         if used > 1000000000 then return ngx.exit(402) end
         ngx.req.set_header('X-Account', account)
       }
-      proxy_pass http://room;
+      proxy_pass http://service;
       proxy_http_version 1.1;
       proxy_set_header Connection '';
     }

@@ -5,7 +5,7 @@ import { createLog } from '../../kernel/log.ts';
 import { serveMeasured } from '../instruments/server.ts';
 
 const [databaseUrl = '', identitySecret = ''] = process.argv.slice(2);
-const room = await start({
+const service = await start({
   databaseUrl,
   identitySecret,
   seriesTimeZone: 'UTC',
@@ -14,4 +14,4 @@ const room = await start({
   log: createLog('bench', 'error'),
   clock: systemClock,
 });
-serveMeasured(room.url, () => room.close());
+serveMeasured(service.url, () => service.close());

@@ -1,4 +1,4 @@
-// Sends the call on to a room and its answer back. Hides which headers go, who is asked, and what a failure means.
+// Sends the call on to a service and its answer back. Hides which headers go, who is asked, and what a failure means.
 import type { IncomingMessage } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
@@ -6,24 +6,24 @@ import { callOf, enterStage, type Call } from '../call.ts';
 import type { Policy } from '../policy.ts';
 import { createProxy } from '../proxy.ts';
 import { createReader } from '../reader.ts';
-import { AttemptFailed } from '../room-connections.ts';
+import { AttemptFailed } from '../upstream-connections.ts';
 import type { Upstreams } from '../upstreams.ts';
 import { bodyBytesMax } from './framing.ts';
 
 export interface Forwarder {
   policy: Policy;
-  /** Closes the idle connections to the room. */
+  /** Closes the idle connections to the service. */
   close(): void;
 }
 
 export interface ForwardOptions {
   upstreams: Upstreams;
   identitySecret: string;
-  /** How long the room may be silent, before its answer or within it. */
+  /** How long the service may be silent, before its answer or within it. */
   timeoutMs: number;
 }
 
-// What a room may read of a client's headers; all others stay here, hop-by-hop ones and unheard-of ones alike.
+// What a service may read of a client's headers; all others stay here, hop-by-hop ones and unheard-of ones alike.
 const passedOn = [
   'accept',
   'accept-encoding',
@@ -59,7 +59,7 @@ export function createForwarder(options: ForwardOptions): Forwarder {
         } catch (error) {
           if (!(error instanceof AttemptFailed)) throw error;
           if (error.why !== 'silent') upstreams.failed(url);
-          // What was never sent may be sent again; so may a read that got no answer. Silence is an answer: the room is overloaded.
+          // What was never sent may be sent again; so may a read that got no answer. Silence is an answer: the service is overloaded.
           const isRepeatable = error.why === 'unsent' || (error.why === 'cut' && isRead);
           if (attempt === 2 || response.headersSent || !isRepeatable) throw toFailure(upstreams.name, error);
         }
@@ -120,12 +120,12 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function toFailure(room: string, error: AttemptFailed): Failure {
+function toFailure(service: string, error: AttemptFailed): Failure {
   return error.why === 'silent'
     ? new Failure('upstream_timeout', 'The service did not answer in time; try again.', {
-        detail: new Error(`${room} was silent for too long`, { cause: error }),
+        detail: new Error(`${service} was silent for too long`, { cause: error }),
       })
     : new Failure('upstream_error', 'The service failed to answer; try again.', {
-        detail: new Error(`${room} could not be asked`, { cause: error }),
+        detail: new Error(`${service} could not be asked`, { cause: error }),
       });
 }

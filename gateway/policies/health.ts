@@ -1,14 +1,14 @@
-// /healthz: the process answers. /readyz: calls can be served, so the rooms behind are reachable and no drain has begun.
+// /healthz: the process answers. /readyz: calls can be served, so the services behind are reachable and no drain has begun.
 import { fail } from '../../kernel/errors.ts';
 import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 import type { Upstreams } from '../upstreams.ts';
 
-export function health(options: { rooms: readonly Upstreams[]; isDraining: () => boolean }): Policy {
+export function health(options: { services: readonly Upstreams[]; isDraining: () => boolean }): Policy {
   return async (request, response) => {
     if (callOf(request).path === '/readyz') {
       if (options.isDraining()) fail('unavailable', 'This gateway is stopping.');
-      await Promise.all(options.rooms.map(requireReady));
+      await Promise.all(options.services.map(requireReady));
     }
     response.setHeader('content-type', 'application/json; charset=utf-8');
     response.setHeader('cache-control', 'no-store');
@@ -19,8 +19,8 @@ export function health(options: { rooms: readonly Upstreams[]; isDraining: () =>
 const deadlineMs = 1_000;
 
 /** One instance that is ready is enough. */
-async function requireReady(room: Upstreams): Promise<void> {
-  const probes = room.urls.map(async (url) => {
+async function requireReady(service: Upstreams): Promise<void> {
+  const probes = service.urls.map(async (url) => {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(deadlineMs) });
     await response.body?.cancel();
     if (!response.ok) throw new Error(`${url}/readyz answered ${response.status}`);
@@ -28,6 +28,6 @@ async function requireReady(room: Upstreams): Promise<void> {
   try {
     await Promise.any(probes);
   } catch (error) {
-    fail('unavailable', `No instance of ${room.name} is ready.`, { detail: error });
+    fail('unavailable', `No instance of ${service.name} is ready.`, { detail: error });
   }
 }

@@ -44,7 +44,7 @@ export function requestId(options: {
       charge: undefined,
       head: [],
       limits: [],
-      roomTiming: undefined,
+      serviceTiming: undefined,
       stageMs: { credential: 0, rate: 0, quota: 0, upstream: 0, answer: 0 },
       stage: undefined,
       stageSinceMs: 0,

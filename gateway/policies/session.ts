@@ -1,5 +1,5 @@
 // Who is signed in, where that is optional: a valid session speaks for its account, any other is as good as none, and the
-// room says which endpoints need one. An API key never opens these addresses, so it is refused instead of passed over.
+// service says which endpoints need one. An API key never opens these addresses, so it is refused instead of passed over.
 import { fail } from '../../kernel/errors.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';

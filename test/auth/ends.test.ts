@@ -4,29 +4,30 @@ import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { openJobs } from '../../accounts-api/jobs.ts';
 import { setPassword, setStatus } from '../../accounts-api/operator-access.ts';
-import { assertError, dataOf, startAccountsRoom, type Answer, type Ask } from '../accounts-room.ts';
+import { assertError, dataOf, startAccountsService, type Answer, type Ask } from '../accounts-service.ts';
 import { silentLog } from '../harness.ts';
 import { newEmail, newPassword } from '../sign-in.ts';
 import { comeBackFromGoogle, holdersOf, newAddress, signInByGoogle, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
-const room = await startAccountsRoom(undefined, undefined, { signIn: { google: issuer.settings } });
-const { password, passwordHash, newHolder, newSession, mailLink, accountOf, areIn } = await holdersOf(room);
-const { db } = room.deps;
-const jobs = openJobs(db.sequelize, room.databaseUrl, silentLog);
-const operatorDeps = { ...room.deps, jobs };
+const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });
+const { password, passwordHash, newHolder, newSession, mailLink, accountOf, areIn } =
+  await holdersOf(service);
+const { db } = service.deps;
+const jobs = openJobs(db.sequelize, service.databaseUrl, silentLog);
+const operatorDeps = { ...service.deps, jobs };
 test.after.always(async () => {
   await jobs.close();
-  await room.close();
+  await service.close();
   await issuer.close();
 });
 
 const from = () => ({ 'x-forwarded-for': newAddress() });
 const ask = (holder: Holder, method: string, target: string, body?: object): Promise<Answer> =>
-  room.signedIn(holder, target, { method, headers: from(), ...(body === undefined ? {} : { body }) });
+  service.signedIn(holder, target, { method, headers: from(), ...(body === undefined ? {} : { body }) });
 const anybody = (target: string, body: object): Promise<Answer> =>
-  room.anonymously(target, { body, headers: from() });
+  service.anonymously(target, { body, headers: from() });
 
 type Key = { id: string; key: string };
 async function newKey(t: ExecutionContext, holder: Holder): Promise<Key> {
@@ -34,7 +35,7 @@ async function newKey(t: ExecutionContext, holder: Holder): Promise<Key> {
 }
 async function works({ key }: Key): Promise<boolean> {
   const hash = createHash('sha256').update(key).digest('hex');
-  const { body } = await room.internally('/internal/credentials', { keys: [hash] });
+  const { body } = await service.internally('/internal/credentials', { keys: [hash] });
   return (body as { credentials: unknown[] }).credentials[0] !== null;
 }
 
@@ -47,13 +48,13 @@ const googlePerson = () => ({
 async function linkGoogle(t: ExecutionContext, holder: Holder) {
   const claims = googlePerson();
   const begun = await ask(holder, 'POST', '/auth/google/link');
-  const { result } = await comeBackFromGoogle(room, issuer, begun, claims);
+  const { result } = await comeBackFromGoogle(service, issuer, begun, claims);
   t.is(result.get('google_linked'), '1');
   return claims;
 }
 /** The account that somebody at Google signs in to. */
 async function accountOfGoogle(claims: ReturnType<typeof googlePerson>): Promise<string | undefined> {
-  const signedIn = await signInByGoogle(room, issuer, claims);
+  const signedIn = await signInByGoogle(service, issuer, claims);
   return 'session' in signedIn ? signedIn.session.accountId : undefined;
 }
 
@@ -70,7 +71,7 @@ test.serial(
     const [theirs, others] = [await prepare(prepared), await prepare(other)];
     await ask(prepared, 'DELETE', `/v1/keys/${theirs.revoked.id}`);
     const revokedAt = (await db.keys.findByPk(theirs.revoked.id))?.revokedAt;
-    room.clock.advance(1000);
+    service.clock.advance(1000);
 
     const token = await mailLink(prepared, 'reset_password');
     dataOf(t, await anybody('/auth/set-password', { token, password: newPassword() }));
@@ -94,7 +95,7 @@ test.serial('a reset of an address that is proved leaves keys and Google to thei
   const holder = await newHolder();
   const [key, google] = [await newKey(t, holder), await linkGoogle(t, holder)];
   const { emailVerifiedAt } = await accountOf(holder);
-  room.clock.advance(1000);
+  service.clock.advance(1000);
   const token = await mailLink(holder, 'reset_password');
   dataOf(t, await anybody('/auth/set-password', { token, password: newPassword() }));
   t.true(await works(key));
@@ -194,8 +195,8 @@ const ends: Record<
   'the end of the account': { act: (holder) => ask(holder, 'DELETE', '/v1/account'), left: [false, false] },
   'disabling and enabling the account': {
     async act({ accountId }) {
-      await setStatus(room.deps, accountId, 'disabled');
-      return setStatus(room.deps, accountId, 'active');
+      await setStatus(service.deps, accountId, 'disabled');
+      return setStatus(service.deps, accountId, 'active');
     },
     left: [false, false],
   },
@@ -354,8 +355,8 @@ for (const [what, effect] of Object.entries(effects)) {
         });
         answering =
           target === '/auth/login'
-            ? room.anonymously(target, { ...rest, headers: { ...from(), ...headers } })
-            : room.signedIn(holder, target, { ...rest, headers: { ...from(), ...headers } });
+            ? service.anonymously(target, { ...rest, headers: { ...from(), ...headers } })
+            : service.signedIn(holder, target, { ...rest, headers: { ...from(), ...headers } });
         t.true(await awaitBlocked());
       });
       const status = (await answering)?.status ?? 0;

@@ -1,5 +1,5 @@
 // A browser that goes to Google and comes back, for tests: begins flows, answers them with any claims, exchanges codes.
-import type { Rooms } from '../rooms.ts';
+import type { Services } from '../services.ts';
 import type { Claims, OddIssuer } from './issuers.ts';
 import { peopleOf, sessionIn, type Answer } from './people.ts';
 
@@ -35,16 +35,16 @@ export function flowOf(answer: Answer, url: string): Flow {
   return { cookie, authorization, state: param('state'), nonce: param('nonce') };
 }
 
-/** What a browser does against rooms whose Google is an issuer of the tests. */
-export function browserOf(rooms: Pick<Rooms, 'call'>, issuer: OddIssuer) {
-  const { ask } = peopleOf(rooms);
+/** What a browser does against services whose Google is an issuer of the tests. */
+export function browserOf(services: Pick<Services, 'call'>, issuer: OddIssuer) {
+  const { ask } = peopleOf(services);
 
   /** Comes back from Google with a code. @returns the page where the browser ends up, and what stands behind its `#`. */
   async function comeBack(
     flow: Pick<Flow, 'cookie' | 'state'>,
     query = `code=c&state=${flow.state}`,
   ): Promise<{ location: string; result: URLSearchParams }> {
-    const answer = await rooms.call(`/auth/google/callback?${query}`, {
+    const answer = await services.call(`/auth/google/callback?${query}`, {
       redirect: 'manual',
       headers: { ...from(), cookie: flow.cookie },
     });
@@ -53,7 +53,7 @@ export function browserOf(rooms: Pick<Rooms, 'call'>, issuer: OddIssuer) {
   }
 
   async function begin(query = ''): Promise<Flow> {
-    const answer = await rooms.call(`/auth/google/start${query}`, { redirect: 'manual', headers: from() });
+    const answer = await services.call(`/auth/google/start${query}`, { redirect: 'manual', headers: from() });
     return flowOf(answer, answer.headers.get('location') ?? '');
   }
 

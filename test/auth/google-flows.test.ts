@@ -5,27 +5,27 @@ import { openJobs } from '../../accounts-api/jobs.ts';
 import { setPassword, setStatus } from '../../accounts-api/operator-access.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
 import { silentLog } from '../harness.ts';
-import { startRooms } from '../rooms.ts';
+import { startServices } from '../services.ts';
 import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
 import { browserOf, from, person } from './google-browser.ts';
 import { startOddIssuer } from './issuers.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
 const [mailbox, issuer] = await Promise.all([startMailbox(), startOddIssuer()]);
-const rooms = await startRooms({
+const services = await startServices({
   mail: { smtpUrl: mailbox.smtpUrl },
   signIn: { google: issuer.settings },
   trustedProxyHops: 1,
 });
-const jobs = openJobs(rooms.accounts.db.sequelize, rooms.databaseUrl, silentLog);
+const jobs = openJobs(services.accounts.db.sequelize, services.databaseUrl, silentLog);
 test.after.always(async () => {
   await jobs.close();
-  await rooms.close();
+  await services.close();
   await Promise.all([mailbox.close(), issuer.close()]);
 });
-const operator = { ...rooms.accounts, jobs };
-const { ask } = peopleOf(rooms);
-const { begin, beginLink, comeBack, comeBackAs, exchange, signIn } = browserOf(rooms, issuer);
+const operator = { ...services.accounts, jobs };
+const { ask } = peopleOf(services);
+const { begin, beginLink, comeBack, comeBackAs, exchange, signIn } = browserOf(services, issuer);
 
 /** Somebody with a password, signed in twice: the owner, and a thief who has a session of the account. */
 interface Household {
@@ -101,7 +101,7 @@ const disabled = `update accounts.accounts set status = 'disabled' where email =
 const unlinked = `delete from accounts.identities using accounts.accounts where account_id = id and accounts.email = $1`;
 
 const flowsLeft = (email: string) =>
-  rooms.database.query(
+  services.database.query(
     `select from accounts.google_flows as flow
      join accounts.accounts as account on account.id in (flow.link_account_id, flow.code_account_id)
      where account.email = $1`,
@@ -186,7 +186,7 @@ test.serial('new credentials and a disabled account end flows and codes, whoever
     await comeBackAs(claims, await beginLink(household.owner));
     const [flow, link] = [await begin(), await beginLink(household.thief)];
     const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
-    await rooms.database.query(statement, [household.email]);
+    await services.database.query(statement, [household.email]);
     t.is(codeOf(await exchange(code, flow.cookie)), 'gone', statement);
     t.is((await comeBackAs(person(), link)).get('google_error'), 'expired', statement);
   }
@@ -247,7 +247,7 @@ async function whileHeld<T>(
   call: () => Promise<T>,
   waiting = 1,
 ): Promise<T> {
-  const held = await rooms.database.transaction(async (transaction) => {
+  const held = await services.database.transaction(async (transaction) => {
     await transaction.query(statement, values);
     const asked = call();
     await Promise.race([asked, untilWaiting(waiting)]);
@@ -259,7 +259,7 @@ async function whileHeld<T>(
 /** Resolves when so many statements in this database wait for a lock. */
 async function untilWaiting(count: number): Promise<void> {
   for (let tries = 0; tries < 1_000; tries += 1) {
-    const waiting = await rooms.database.query(
+    const waiting = await services.database.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );
     if (waiting.length >= count) return;

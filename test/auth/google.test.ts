@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
 import { fakeClock } from '../harness.ts';
-import { startRooms } from '../rooms.ts';
+import { startServices } from '../services.ts';
 import { newEmail, newPassword, startMailbox } from '../sign-in.ts';
 import { browserOf, from, person, type Flow } from './google-browser.ts';
 import { otherKey, publicPem, startOddIssuer, startRealIssuer, type Claims } from './issuers.ts';
@@ -12,31 +12,31 @@ import { codeOf, peopleOf, sessionIn } from './people.ts';
 const clock = fakeClock(new Date().toISOString());
 const [mailbox, real, odd] = [await startMailbox(), await startRealIssuer(), await startOddIssuer()];
 const settings = { clock, mail: { smtpUrl: mailbox.smtpUrl }, trustedProxyHops: 1 };
-const realRooms = await startRooms({ ...settings, signIn: { google: real.settings } });
-const rooms = await startRooms({ ...settings, signIn: { google: odd.settings } });
+const realServices = await startServices({ ...settings, signIn: { google: real.settings } });
+const services = await startServices({ ...settings, signIn: { google: odd.settings } });
 test.after.always(async () => {
-  await realRooms.close();
-  await rooms.close();
+  await realServices.close();
+  await services.close();
   await Promise.all([mailbox.close(), real.close(), odd.close()]);
 });
-const { ask, get, post } = peopleOf(rooms);
+const { ask, get, post } = peopleOf(services);
 
-const { begin, beginLink, comeBack, comeBackAs, exchange, signIn } = browserOf(rooms, odd);
+const { begin, beginLink, comeBack, comeBackAs, exchange, signIn } = browserOf(services, odd);
 
 test.serial('a stranger with a Google account signs in, end to end against a real server', async (t) => {
-  const flow = await browserOf(realRooms, odd).begin('?return_to=/dashboard/keys');
+  const flow = await browserOf(realServices, odd).begin('?return_to=/dashboard/keys');
   t.is(flow.authorization.searchParams.get('code_challenge_method'), 'S256');
   t.is(flow.authorization.searchParams.get('scope'), 'openid email profile');
   // oidc-provider wants consent asked for; Google's own page asks which account.
   flow.authorization.searchParams.delete('prompt');
   const callback = new URL(await real.logIn(flow.authorization.href, 'zoe'));
-  const answer = await realRooms.call(`/auth/google/callback${callback.search}`, {
+  const answer = await realServices.call(`/auth/google/callback${callback.search}`, {
     redirect: 'manual',
     headers: { ...from(), cookie: flow.cookie },
   });
   const location = answer.headers.get('location') ?? '';
   t.regex(location, /^https:\/\/almanac\.example\/dashboard\/keys#google_code=[\w-]{43}$/);
-  const people = peopleOf(realRooms);
+  const people = peopleOf(realServices);
   const body = { code: location.split('google_code=')[1] };
   const headers = { cookie: flow.cookie, ...from() };
   const exchanged = await people.ask('POST', '/auth/google/exchange', { body, headers });
@@ -77,9 +77,10 @@ test.serial(
     const proved = async (email: string) => {
       const password = newPassword();
       await ask('POST', '/auth/signup', { body: { email, password }, headers: from() });
-      await rooms.database.query('update accounts.accounts set email_verified_at = now() where email = $1', [
-        email,
-      ]);
+      await services.database.query(
+        'update accounts.accounts set email_verified_at = now() where email = $1',
+        [email],
+      );
     };
     const gmail = person();
     await proved(gmail.email);
@@ -167,7 +168,9 @@ for (const [what, lie] of Object.entries(lies)) {
     const { result } = await comeBack(flow);
     t.is(result.get('google_error'), 'failed');
     t.is(result.get('google_code'), null);
-    const rows = await rooms.database.query('select from accounts.accounts where email = $1', [claims.email]);
+    const rows = await services.database.query('select from accounts.accounts where email = $1', [
+      claims.email,
+    ]);
     t.is(rows.length, 0);
   });
 }
@@ -235,7 +238,7 @@ test.serial(
 test.serial(
   'the cookie is for this host alone, out of reach of scripts, and only sent over HTTPS',
   async (t) => {
-    const answer = await rooms.call('/auth/google/start', { redirect: 'manual', headers: from() });
+    const answer = await services.call('/auth/google/start', { redirect: 'manual', headers: from() });
     t.regex(
       answer.headers.get('set-cookie') ?? '',
       /^__Host-almanac_google=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
@@ -260,7 +263,7 @@ for (const target of [
   `/${'a'.repeat(600)}`,
 ]) {
   test.serial(`a way back to ${JSON.stringify(target.slice(0, 40))} is refused`, async (t) => {
-    const answer = await rooms.call(`/auth/google/start?return_to=${encodeURIComponent(target)}`, {
+    const answer = await services.call(`/auth/google/start?return_to=${encodeURIComponent(target)}`, {
       redirect: 'manual',
       headers: from(),
     });
@@ -274,7 +277,7 @@ test.serial('a HEAD uses up no way back', async (t) => {
   const flow = await begin();
   odd.idToken = (proper, sign) => sign({ ...proper, ...claims, nonce: flow.nonce });
   const target = `/auth/google/callback?code=c&state=${flow.state}`;
-  const head = await rooms.call(target, { method: 'HEAD', headers: { ...from(), cookie: flow.cookie } });
+  const head = await services.call(target, { method: 'HEAD', headers: { ...from(), cookie: flow.cookie } });
   t.is(head.status, 405);
   t.truthy((await comeBack(flow)).result.get('google_code'));
 });
@@ -318,7 +321,7 @@ test.serial(
 );
 
 test.serial('where Google is not set up its addresses do not exist', async (t) => {
-  const none = await startRooms();
+  const none = await startServices();
   try {
     for (const [method, target] of [
       ['GET', '/auth/google/start'],

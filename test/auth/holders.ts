@@ -11,7 +11,7 @@ import { openSession } from '../../accounts-api/sessions.ts';
 import { insertSignup } from '../../accounts-api/signups.sql.ts';
 import { newId } from '../../accounts-api/ids.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
-import type { AccountsRoom, Answer, SignedIn } from '../accounts-room.ts';
+import type { AccountsService, Answer, SignedIn } from '../accounts-service.ts';
 import { newEmail, newPassword, testPasswordCost } from '../sign-in.ts';
 import { noteSecret } from '../traces.ts';
 import type { Claims, OddIssuer } from './issuers.ts';
@@ -31,8 +31,8 @@ export function newNetwork(): () => string {
 /** An address that counts for itself in the throttles. */
 export const newAddress = () => newNetwork()();
 
-export async function holdersOf(room: AccountsRoom) {
-  const { deps } = room;
+export async function holdersOf(service: AccountsService) {
+  const { deps } = service;
   const password = newPassword();
   const passwordHash = await createPasswords(testPasswordCost).hash(password);
   const visit = { ip: '192.0.2.1', userAgent: 'Tests' };
@@ -99,7 +99,7 @@ export async function holdersOf(room: AccountsRoom) {
     signUpLink,
     /** Which of the sessions the gateway would let in now. */
     async areIn(...names: string[]): Promise<boolean[]> {
-      const { body } = await room.internally('/internal/credentials', { keys: [], sessions: names });
+      const { body } = await service.internally('/internal/credentials', { keys: [], sessions: names });
       return (body as { sessions: unknown[] }).sessions.map((each) => each !== null);
     },
   };
@@ -110,7 +110,7 @@ export async function holdersOf(room: AccountsRoom) {
  * @param begun the answer that began it: of /auth/google/start, or of /auth/google/link. @returns what stands behind `#`.
  */
 export async function comeBackFromGoogle(
-  room: AccountsRoom,
+  service: AccountsService,
   issuer: OddIssuer,
   begun: Answer,
   claims: Claims,
@@ -121,7 +121,7 @@ export async function comeBackFromGoogle(
   const params = new URL(url ?? 'no-url:').searchParams;
   const cookie = /^([^;]+);/.exec(begun.headers.get('set-cookie') ?? '')?.[1] ?? '';
   issuer.idToken = (proper, sign) => sign({ ...proper, nonce: params.get('nonce'), ...claims });
-  const back = await room.anonymously(`/auth/google/callback?code=c&state=${params.get('state')}`, {
+  const back = await service.anonymously(`/auth/google/callback?code=c&state=${params.get('state')}`, {
     headers: { cookie, 'x-forwarded-for': ip },
   });
   return { result: new URLSearchParams(back.headers.get('location')?.split('#')[1] ?? ''), cookie };
@@ -129,21 +129,21 @@ export async function comeBackFromGoogle(
 
 /** Signs in with Google: the session, or why not. */
 export async function signInByGoogle(
-  room: AccountsRoom,
+  service: AccountsService,
   issuer: OddIssuer,
   claims: Claims,
   ip = newAddress(),
 ): Promise<{ session: SignedIn } | { error: string | null }> {
-  const begun = await room.anonymously('/auth/google/start');
-  const { result, cookie } = await comeBackFromGoogle(room, issuer, begun, claims, ip);
+  const begun = await service.anonymously('/auth/google/start');
+  const { result, cookie } = await comeBackFromGoogle(service, issuer, begun, claims, ip);
   const code = result.get('google_code');
   if (code === null) return { error: result.get('google_error') };
   const headers = { cookie, 'x-forwarded-for': ip, 'user-agent': 'Tests' };
-  const { body } = await room.anonymously('/auth/google/exchange', { body: { code }, headers });
+  const { body } = await service.anonymously('/auth/google/exchange', { body: { code }, headers });
   const { session_token: token } = (body as { data: { session_token: string } }).data;
   noteSecret(token.split('.')[1] ?? '');
   const sessionId = token.split('.')[0] ?? '';
-  const [row] = await room.deps.db.sequelize.query<{ account_id: string }>(
+  const [row] = await service.deps.db.sequelize.query<{ account_id: string }>(
     'select account_id from accounts.sessions where id = $1',
     { bind: [sessionId], type: QueryTypes.SELECT },
   );

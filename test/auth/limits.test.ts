@@ -4,16 +4,16 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { limits } from '../../accounts-api/throttle.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { assertError, startAccountsRoom, type Answer } from '../accounts-room.ts';
+import { assertError, startAccountsService, type Answer } from '../accounts-service.ts';
 import { newEmail, newPassword } from '../sign-in.ts';
 import { holdersOf, newAddress, newNetwork, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
-const room = await startAccountsRoom(undefined, undefined, { signIn: { google: issuer.settings } });
-const { password, newHolder, newSession, newSignUp, mailLink, accountOf } = await holdersOf(room);
+const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });
+const { password, newHolder, newSession, newSignUp, mailLink, accountOf } = await holdersOf(service);
 test.after.always(async () => {
-  await room.close();
+  await service.close();
   await issuer.close();
 });
 
@@ -62,7 +62,7 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
       async prepare() {
         const { email } = await newHolder();
         const body = { email, password: newPassword() };
-        return (ip) => room.anonymously('/auth/login', { body, headers: { 'x-forwarded-for': ip } });
+        return (ip) => service.anonymously('/auth/login', { body, headers: { 'x-forwarded-for': ip } });
       },
     },
     {
@@ -72,7 +72,7 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
         const holder = await newHolder();
         const body = { current: newPassword(), new: newPassword() };
         return (ip) =>
-          room.signedIn(holder, '/auth/change-password', { body, headers: { 'x-forwarded-for': ip } });
+          service.signedIn(holder, '/auth/change-password', { body, headers: { 'x-forwarded-for': ip } });
       },
     },
     {
@@ -82,7 +82,8 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
         const holder = await newHolder();
         const body = { email: newEmail(), password: newPassword() };
         const ask = { method: 'PATCH', body };
-        return (ip) => room.signedIn(holder, '/v1/account', { ...ask, headers: { 'x-forwarded-for': ip } });
+        return (ip) =>
+          service.signedIn(holder, '/v1/account', { ...ask, headers: { 'x-forwarded-for': ip } });
       },
     },
     {
@@ -91,7 +92,8 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
       async prepare() {
         const { token } = await newSignUp();
         const body = { token, password: newPassword() };
-        return (ip) => room.anonymously('/auth/verify-email', { body, headers: { 'x-forwarded-for': ip } });
+        return (ip) =>
+          service.anonymously('/auth/verify-email', { body, headers: { 'x-forwarded-for': ip } });
       },
     },
     {
@@ -99,7 +101,8 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
       what: 'confirming an address by a mailed link, by the password of the account',
       async prepare() {
         const body = { token: await mailLink(await newHolder(), 'verify_email'), password: newPassword() };
-        return (ip) => room.anonymously('/auth/verify-email', { body, headers: { 'x-forwarded-for': ip } });
+        return (ip) =>
+          service.anonymously('/auth/verify-email', { body, headers: { 'x-forwarded-for': ip } });
       },
     },
   ];
@@ -123,7 +126,7 @@ test.serial(
   async (t) => {
     const holder = await newHolder();
     const guess = () =>
-      room.anonymously('/auth/login', {
+      service.anonymously('/auth/login', {
         body: { email: holder.email, password: newPassword() },
         headers: { 'x-forwarded-for': newAddress() },
       });
@@ -134,7 +137,7 @@ test.serial(
     t.is(await compared(), 6);
     const body = { token: await mailLink(holder, 'reset_password'), password: newPassword() };
     const headers = { 'x-forwarded-for': newAddress() };
-    t.is((await room.anonymously('/auth/set-password', { body, headers })).status, 200);
+    t.is((await service.anonymously('/auth/set-password', { body, headers })).status, 200);
     t.is(await compared(), 6);
   },
 );
@@ -142,7 +145,7 @@ test.serial(
 test.serial('a device that has signed in has tries of its own, whatever strangers did', async (t) => {
   const { email } = await newHolder();
   const logIn = (wish: object) =>
-    room.anonymously('/auth/login', {
+    service.anonymously('/auth/login', {
       body: { email, ...wish },
       headers: { 'x-forwarded-for': newAddress() },
     });
@@ -160,7 +163,7 @@ test.serial('thirty wrong passwords from one address, whatever the account, and 
   const address = newNetwork();
   const password = newPassword();
   const fail = () =>
-    room.anonymously('/auth/login', {
+    service.anonymously('/auth/login', {
       body: { email: newEmail(), password },
       headers: { 'x-forwarded-for': address() },
     });
@@ -177,7 +180,7 @@ const mailSites: { at: string; what: string; call: Call }[] = [
     at: 'sign-up.ts mail',
     what: 'signing up',
     call: ({ ip, email }) =>
-      room.anonymously('/auth/signup', {
+      service.anonymously('/auth/signup', {
         body: { email, password: newPassword() },
         headers: { 'x-forwarded-for': ip },
       }),
@@ -186,14 +189,14 @@ const mailSites: { at: string; what: string; call: Call }[] = [
     at: 'password-change.ts mail',
     what: 'a forgotten password',
     call: ({ ip, email }) =>
-      room.anonymously('/auth/forgot-password', { body: { email }, headers: { 'x-forwarded-for': ip } }),
+      service.anonymously('/auth/forgot-password', { body: { email }, headers: { 'x-forwarded-for': ip } }),
   },
   {
     at: 'account.ts mail',
     what: 'a new e-mail address',
     async call({ ip, email }) {
       const holder = await newHolder({ hasPassword: false });
-      return room.signedIn(holder, '/v1/account', {
+      return service.signedIn(holder, '/v1/account', {
         method: 'PATCH',
         body: { email },
         headers: { 'x-forwarded-for': ip },
@@ -204,12 +207,12 @@ const mailSites: { at: string; what: string; call: Call }[] = [
     at: 'sign-up.ts mail',
     what: 'the confirmation of an address once more',
     async call({ ip, email }) {
-      const known = await room.deps.db.accounts.findOne({ where: { email } });
+      const known = await service.deps.db.accounts.findOne({ where: { email } });
       const holder = known === null ? await newHolder({ verified: false }) : null;
       const accountId = known?.id ?? holder?.accountId ?? '';
-      await room.deps.db.accounts.update({ email }, { where: { id: accountId } });
+      await service.deps.db.accounts.update({ email }, { where: { id: accountId } });
       const { sessionId } = await newSession(accountId);
-      return room.signedIn({ accountId, sessionId }, '/auth/verify-email/resend', {
+      return service.signedIn({ accountId, sessionId }, '/auth/verify-email/resend', {
         method: 'POST',
         headers: { 'x-forwarded-for': ip },
       });
@@ -235,7 +238,7 @@ const tokenSites: { at: string; what: string; call: (ip: string) => Promise<Answ
     at: 'password-change.ts token',
     what: 'links to a new password',
     call: (ip) =>
-      room.anonymously('/auth/set-password', {
+      service.anonymously('/auth/set-password', {
         body: { token: noToken, password: newPassword() },
         headers: { 'x-forwarded-for': ip },
       }),
@@ -244,7 +247,7 @@ const tokenSites: { at: string; what: string; call: (ip: string) => Promise<Answ
     at: 'sign-up.ts token',
     what: 'links that confirm an address',
     call: (ip) =>
-      room.anonymously('/auth/verify-email', {
+      service.anonymously('/auth/verify-email', {
         body: { token: noToken, password: newPassword() },
         headers: { 'x-forwarded-for': ip },
       }),
@@ -253,7 +256,7 @@ const tokenSites: { at: string; what: string; call: (ip: string) => Promise<Answ
     at: 'google.ts token',
     what: 'ways back from Google',
     call: (ip) =>
-      room.anonymously(`/auth/google/callback?code=c&state=${noToken}`, {
+      service.anonymously(`/auth/google/callback?code=c&state=${noToken}`, {
         headers: { 'x-forwarded-for': ip },
       }),
   },
@@ -261,7 +264,7 @@ const tokenSites: { at: string; what: string; call: (ip: string) => Promise<Answ
     at: 'google.ts token',
     what: 'one-time codes for a session',
     call: (ip) =>
-      room.anonymously('/auth/google/exchange', {
+      service.anonymously('/auth/google/exchange', {
         body: { code: noToken },
         headers: { 'x-forwarded-for': ip },
       }),
@@ -286,14 +289,14 @@ const freshSites: {
     at: 'account.ts requireFresh',
     what: 'closing the account',
     hasPassword: true,
-    call: (holder) => room.signedIn(holder, '/v1/account', { method: 'DELETE' }),
+    call: (holder) => service.signedIn(holder, '/v1/account', { method: 'DELETE' }),
   },
   {
     at: 'account.ts requireFresh',
     what: 'another e-mail address for an account without a password',
     hasPassword: false,
     call: (holder) =>
-      room.signedIn(holder, '/v1/account', {
+      service.signedIn(holder, '/v1/account', {
         method: 'PATCH',
         body: { email: newEmail() },
         headers: { 'x-forwarded-for': newAddress() },
@@ -303,13 +306,13 @@ const freshSites: {
     at: 'password-change.ts requireFresh',
     what: 'a first password',
     hasPassword: false,
-    call: (holder) => room.signedIn(holder, '/auth/set-password', { body: { password: newPassword() } }),
+    call: (holder) => service.signedIn(holder, '/auth/set-password', { body: { password: newPassword() } }),
   },
   {
     at: 'google.ts requireFresh',
     what: 'linking Google',
     hasPassword: true,
-    call: (holder) => room.signedIn(holder, '/auth/google/link', { method: 'POST' }),
+    call: (holder) => service.signedIn(holder, '/auth/google/link', { method: 'POST' }),
   },
   {
     at: 'google.ts requireFresh',
@@ -317,12 +320,12 @@ const freshSites: {
     hasPassword: true,
     async call(holder) {
       const identity = { issuer: issuer.settings.issuer, subject: holder.accountId };
-      await room.deps.db.sequelize.query(
+      await service.deps.db.sequelize.query(
         `insert into accounts.identities (issuer, subject, account_id, email, created_at)
          values ($1, $2, $2, 'someone@gmail.com', now()) on conflict do nothing`,
         { bind: [identity.issuer, identity.subject] },
       );
-      return room.signedIn(holder, '/auth/google/link', { method: 'DELETE' });
+      return service.signedIn(holder, '/auth/google/link', { method: 'DELETE' });
     },
   },
 ];
@@ -333,11 +336,11 @@ for (const { what, hasPassword, call } of freshSites) {
     async (t) => {
       const late = await newHolder({ hasPassword });
       const { sessionId, name } = await newSession(late.accountId);
-      room.clock.advance(1);
+      service.clock.advance(1);
       const inTime = await newHolder({ hasPassword });
-      room.clock.advance(hourMs / 2);
-      await room.internally('/internal/credentials', { keys: [], sessions: [name] });
-      room.clock.advance(hourMs / 2);
+      service.clock.advance(hourMs / 2);
+      await service.internally('/internal/credentials', { keys: [], sessions: [name] });
+      service.clock.advance(hourMs / 2);
       await newSession(late.accountId);
       const before = (await accountOf(late)).toJSON();
       assertError(t, await call({ ...late, sessionId }), 401, 'reauthentication_required');
@@ -351,9 +354,9 @@ for (const { what, hasPassword, call } of freshSites) {
 test.serial('a session that has just ended is not fresh, though its call was let in', async (t) => {
   const holder = await newHolder();
   const ended = await newSession(holder.accountId);
-  await room.signedIn(holder, `/auth/sessions/${ended.sessionId}`, { method: 'DELETE' });
+  await service.signedIn(holder, `/auth/sessions/${ended.sessionId}`, { method: 'DELETE' });
   const caller = { ...holder, sessionId: ended.sessionId };
-  const answer = await room.signedIn(caller, '/v1/account', { method: 'DELETE' });
+  const answer = await service.signedIn(caller, '/v1/account', { method: 'DELETE' });
   assertError(t, answer, 401, 'reauthentication_required');
 });
 

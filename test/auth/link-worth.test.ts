@@ -3,20 +3,20 @@ import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import type { Purpose } from '../../accounts-api/mail-tokens.sql.ts';
 import { setStatus } from '../../accounts-api/operator-access.ts';
-import { assertError, startAccountsRoom } from '../accounts-room.ts';
+import { assertError, startAccountsService } from '../accounts-service.ts';
 import { newEmail, newPassword } from '../sign-in.ts';
 import { holdersOf, newAddress } from './holders.ts';
 
-const room = await startAccountsRoom();
-const { password, newHolder, newSignUp, signUpLink, mailLink, accountOf } = await holdersOf(room);
-const { db } = room.deps;
-test.after.always(() => room.close());
+const service = await startAccountsService();
+const { password, newHolder, newSignUp, signUpLink, mailLink, accountOf } = await holdersOf(service);
+const { db } = service.deps;
+test.after.always(() => service.close());
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 const spend = (target: '/auth/verify-email' | '/auth/set-password', token: string, proof = password) =>
-  room.anonymously(target, {
+  service.anonymously(target, {
     body: { token, password: proof },
     headers: { 'x-forwarded-for': newAddress() },
   });
@@ -59,10 +59,10 @@ for (const [purpose, { make, target, lastsMs }] of Object.entries(links)) {
       const [token, late] = [await make(), await make()];
       const elsewhere = other[target];
       assertError(t, await spend(elsewhere, token, proofFor(elsewhere)), 410, 'gone');
-      room.clock.advance(lastsMs - 1);
+      service.clock.advance(lastsMs - 1);
       const answer = await spend(target, token, proofFor(target));
       t.is(answer.status, 200, JSON.stringify(answer.body));
-      room.clock.advance(1);
+      service.clock.advance(1);
       assertError(t, await spend(target, late, proofFor(target)), 410, 'gone');
     },
   );
@@ -102,7 +102,7 @@ for (const purpose of ['verify_email', 'change_email', 'reset_password'] as cons
     `a link to ${purpose} that goes out to a disabled account is worth nothing until it is enabled`,
     async (t) => {
       const { holder, link } = await makeFor();
-      await setStatus(room.deps, holder.accountId, 'disabled');
+      await setStatus(service.deps, holder.accountId, 'disabled');
       const token = await link();
       assertError(t, await spend(target, token, proofFor(target)), 410, 'gone');
       await db.accounts.update({ status: 'active' }, { where: { id: holder.accountId } });
@@ -136,9 +136,9 @@ test.serial(
 
 test.serial('a sign-up ends after its day, also where its mail went out late', async (t) => {
   const signup = await newSignUp();
-  room.clock.advance(23 * hourMs);
+  service.clock.advance(23 * hourMs);
   const late = await signUpLink(signup);
-  room.clock.advance(hourMs);
+  service.clock.advance(hourMs);
   assertError(t, await spend('/auth/verify-email', late), 410, 'gone');
   t.is(await db.accounts.findOne({ where: { email: signup.email } }), null);
 });

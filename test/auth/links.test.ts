@@ -1,7 +1,7 @@
 // Mailed links: each proves one mailbox to one account, for its own purpose, once, until something it is bound to changes.
 import test from 'ava';
 import { fakeClock } from '../harness.ts';
-import { projectPlans, startRooms } from '../rooms.ts';
+import { projectPlans, startServices } from '../services.ts';
 import { newPassword, startMailbox, tokenIn } from '../sign-in.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
@@ -10,16 +10,16 @@ const mailbox = await startMailbox();
 // Plans without a limit per second, which is not what these tests are about.
 const all = projectPlans().all.map((plan) => ({ ...plan, calls_second: 10_000 }));
 const plans = { ...projectPlans(), all, get: (id: string) => all.find((plan) => plan.id === id) };
-const rooms = await startRooms({
+const services = await startServices({
   clock,
   plans,
   mail: { smtpUrl: mailbox.smtpUrl },
   trustedProxyHops: 1,
 });
-const people = peopleOf(rooms);
+const people = peopleOf(services);
 const { ask, post, get, logIn } = people;
 test.after.always(async () => {
-  await rooms.close();
+  await services.close();
   await mailbox.close();
 });
 
@@ -127,7 +127,7 @@ test.serial('a reset of an address nobody had proved ends the keys that were mad
   await ask('POST', '/auth/forgot-password', { body: { email }, headers: from() });
   const token = tokenIn(await mailbox.next(email, 'Set a new password'));
   await ask('POST', '/auth/set-password', { body: { token, password: newPassword() }, headers: from() });
-  t.is((await rooms.call('/v1/account', { key })).status, 401);
+  t.is((await services.call('/v1/account', { key })).status, 401);
 });
 
 test.serial('whoever owns the mailbox gets in while others try the account from everywhere', async (t) => {

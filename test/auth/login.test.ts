@@ -2,13 +2,13 @@
 import test from 'ava';
 import { createPasswords, defaultCost } from '../../accounts-api/passwords.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
-import { assertError, dataOf, startAccountsRoom, type Answer } from '../accounts-room.ts';
+import { assertError, dataOf, startAccountsService, type Answer } from '../accounts-service.ts';
 import { newEmail, newPassword, testPasswordCost } from '../sign-in.ts';
 
-const room = await startAccountsRoom(undefined, undefined, { passwordCost: defaultCost });
-const mailed = await startAccountsRoom(undefined, undefined, { signIn: { mailGoesOut: true } });
+const service = await startAccountsService(undefined, undefined, { passwordCost: defaultCost });
+const mailed = await startAccountsService(undefined, undefined, { signIn: { mailGoesOut: true } });
 test.after.always(async () => {
-  await room.close();
+  await service.close();
   await mailed.close();
 });
 
@@ -18,17 +18,17 @@ const from = () => {
   hosts += 1;
   return { 'x-forwarded-for': `10.1.${Math.floor(hosts / 250)}.${hosts % 250}` };
 };
-const logIn = (body: object, headers: Record<string, string> = from(), on = room) =>
+const logIn = (body: object, headers: Record<string, string> = from(), on = service) =>
   on.anonymously('/auth/login', { body, headers });
 
 async function newHolder() {
   const [email, password] = [newEmail(), newPassword()];
-  const answer = await room.anonymously('/auth/signup', { body: { email, password }, headers: from() });
+  const answer = await service.anonymously('/auth/signup', { body: { email, password }, headers: from() });
   const { session_token, device_token } = (
     answer.body as { data: { session_token: string; device_token: string } }
   ).data;
   const [sessionId = ''] = session_token.split('.');
-  const row = await room.deps.db.accounts.findOne({ where: { email } });
+  const row = await service.deps.db.accounts.findOne({ where: { email } });
   return { email, password, device_token, sessionId, session_token, accountId: row?.id ?? '' };
 }
 
@@ -42,10 +42,10 @@ test.serial(
   'an unknown address, a wrong password, an account by Google alone and a disabled one are answered alike',
   async (t) => {
     const holder = await newHolder();
-    const googleOnly = await room.newClient();
+    const googleOnly = await service.newClient();
     const disabled = await newHolder();
-    await room.deps.db.accounts.update({ status: 'disabled' }, { where: { id: disabled.accountId } });
-    const googleEmail = (await room.deps.db.accounts.findByPk(googleOnly.accountId))?.email;
+    await service.deps.db.accounts.update({ status: 'disabled' }, { where: { id: disabled.accountId } });
+    const googleEmail = (await service.deps.db.accounts.findByPk(googleOnly.accountId))?.email;
     const password = newPassword();
     const shapes = await Promise.all(
       [newEmail(), holder.email, googleEmail, disabled.email].map(async (email) =>
@@ -61,7 +61,7 @@ test.serial(
   'that an account is disabled, or its address not confirmed, is told only to whoever knows the password',
   async (t) => {
     const disabled = await newHolder();
-    await room.deps.db.accounts.update({ status: 'disabled' }, { where: { id: disabled.accountId } });
+    await service.deps.db.accounts.update({ status: 'disabled' }, { where: { id: disabled.accountId } });
     const { email, password } = disabled;
     t.regex(assertError(t, await logIn({ email, password }), 403, 'forbidden').message, /disabled/);
 
@@ -83,14 +83,14 @@ test.serial(
   async (t) => {
     const holder = await newHolder();
     const jobsOf = async (email: string) => {
-      const [rows] = await room.deps.db.sequelize.query(
+      const [rows] = await service.deps.db.sequelize.query(
         `select data from jobs.job where data->>'email' = '${email}'`,
       );
       return rows.length;
     };
     const [known, unknown] = [holder.email, newEmail()];
     const ask = (email: string) =>
-      room.anonymously('/auth/forgot-password', { body: { email }, headers: from() });
+      service.anonymously('/auth/forgot-password', { body: { email }, headers: from() });
     const shape = (answer: Answer, email: string) =>
       JSON.stringify(shapeOf(answer)).replaceAll(email, 'someone@example.org');
     const [toKnown, toUnknown] = [await ask(known), await ask(unknown)];
@@ -106,8 +106,9 @@ test.serial(
   async (t) => {
     const holder = await newHolder();
     const weak = await createPasswords(testPasswordCost).hash(holder.password);
-    await room.deps.db.accounts.update({ passwordHash: weak }, { where: { id: holder.accountId } });
-    const stored = async () => (await room.deps.db.accounts.findByPk(holder.accountId))?.passwordHash ?? '';
+    await service.deps.db.accounts.update({ passwordHash: weak }, { where: { id: holder.accountId } });
+    const stored = async () =>
+      (await service.deps.db.accounts.findByPk(holder.accountId))?.passwordHash ?? '';
     await logIn({ email: holder.email, password: newPassword() });
     t.is(await stored(), weak);
     dataOf(t, await logIn({ email: holder.email, password: holder.password }));
@@ -127,7 +128,10 @@ test.serial(
       'nul\u0000in-the-middle',
     ]) {
       const email = newEmail();
-      const signedUp = await room.anonymously('/auth/signup', { body: { email, password }, headers: from() });
+      const signedUp = await service.anonymously('/auth/signup', {
+        body: { email, password },
+        headers: from(),
+      });
       t.is(signedUp.status, 201, password);
       t.is((await logIn({ email, password })).status, 200, password);
       t.is((await logIn({ email, password: password.slice(0, -1) })).status, 401, password);
@@ -161,12 +165,12 @@ test.serial(
 );
 
 test.serial(
-  'a flood of sign-ins is refused in part and harms nobody else: other addresses answer, and the room goes on',
+  'a flood of sign-ins is refused in part and harms nobody else: other addresses answer, and the service goes on',
   async (t) => {
     const holder = await newHolder();
-    const client = await room.newClient();
+    const client = await service.newClient();
     const flood = Array.from({ length: 150 }, () => logIn({ email: newEmail(), password: newPassword() }));
-    const beside = await Promise.all(Array.from({ length: 20 }, () => room.as(client, '/v1/account')));
+    const beside = await Promise.all(Array.from({ length: 20 }, () => service.as(client, '/v1/account')));
     t.true(beside.every(({ status }) => status === 200));
     const statuses = (await Promise.all(flood)).map(({ status }) => status);
     t.true(statuses.every((status) => status === 401 || status === 503));
@@ -188,7 +192,7 @@ test.serial(
       'constructor',
     ]) {
       const body = { email: newEmail(), password: newPassword(), [field]: 'enterprise' };
-      const signUp = await room.anonymously('/auth/signup', { body, headers: from() });
+      const signUp = await service.anonymously('/auth/signup', { body, headers: from() });
       t.is(assertError(t, signUp, 400, 'invalid_body').param, field);
       t.is(assertError(t, await logIn(body), 400, 'invalid_body').param, field);
     }
@@ -204,7 +208,7 @@ test.serial(
       return `${name?.id}.${name?.secretHash}`;
     };
     const lookUp = async (...sessions: string[]) => {
-      const answer = await room.internally('/internal/credentials', { keys: [], sessions });
+      const answer = await service.internally('/internal/credentials', { keys: [], sessions });
       return (answer.body as { sessions: unknown[] }).sessions;
     };
     const wrong = `${a.sessionId}.${'0'.repeat(64)}`;
@@ -220,12 +224,12 @@ test.serial(
       of(a),
       of(b),
     ]);
-    await room.deps.db.accounts.update({ status: 'disabled' }, { where: { id: b.accountId } });
+    await service.deps.db.accounts.update({ status: 'disabled' }, { where: { id: b.accountId } });
     t.deepEqual(await lookUp(named(b.session_token)), [null]);
     for (const sessions of [['x'], [`${a.sessionId}.short`], Array.from({ length: 501 }, () => wrong)]) {
       assertError(
         t,
-        await room.internally('/internal/credentials', { keys: [], sessions }),
+        await service.internally('/internal/credentials', { keys: [], sessions }),
         400,
         'invalid_body',
       );

@@ -1,9 +1,9 @@
 // People who sign up and in through the gateway, for tests of everything under /auth.
-import type { Rooms } from '../rooms.ts';
+import type { Services } from '../services.ts';
 import { noteSecret } from '../traces.ts';
 import { newEmail, newPassword, tokenIn, type Mailbox } from '../sign-in.ts';
 
-export type Answer = Awaited<ReturnType<Rooms['call']>>;
+export type Answer = Awaited<ReturnType<Services['call']>>;
 
 export interface Person {
   email: string;
@@ -12,13 +12,13 @@ export interface Person {
 }
 
 /** What tests of sign-in say again and again. @param mailbox where mail goes out. */
-export function peopleOf(rooms: Pick<Rooms, 'call'>, mailbox?: Mailbox) {
+export function peopleOf(services: Pick<Services, 'call'>, mailbox?: Mailbox) {
   const ask = (
     method: string,
     target: string,
     { body, session, headers }: { body?: unknown; session?: string; headers?: Record<string, string> } = {},
   ): Promise<Answer> =>
-    rooms.call(target, {
+    services.call(target, {
       method,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       headers: {

@@ -1,4 +1,4 @@
-// The whole with a process for each room and for the worker, Redis, and a real SMTP server; and a worker that is killed.
+// The whole with a process for each service and for the worker, Redis, and a real SMTP server; and a worker that is killed.
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import test from 'ava';
@@ -35,11 +35,11 @@ const environment = {
 let output = '';
 let worker: Child | undefined;
 
-/** Starts a room as a process of its own and waits until it says that it runs. */
-async function startRoom(room: string): Promise<Child> {
-  const words = [path.join(projectRoot, 'almanac.ts'), 'start', room];
-  return startServing(new RegExp(`${room} is running`), process.execPath, words, {
-    name: room,
+/** Starts a service as a process of its own and waits until it says that it runs. */
+async function startService(service: string): Promise<Child> {
+  const words = [path.join(projectRoot, 'almanac.ts'), 'start', service];
+  return startServing(new RegExp(`${service} is running`), process.execPath, words, {
+    name: service,
     env: environment,
     onOutput: (text) => void (output += text),
   });
@@ -72,7 +72,7 @@ async function usedOnceSettled(session: string): Promise<number> {
 }
 
 test.serial(
-  'sign-up, the mailed link, sign-in, a key, a series, its usage, revocation, 401: each room a process',
+  'sign-up, the mailed link, sign-in, a key, a series, its usage, revocation, 401: each service a process',
   async (t) => {
     t.timeout(120_000);
     const loader = openDatabase(database.url, silentLog, { applicationName: 'tests' });
@@ -85,8 +85,8 @@ test.serial(
       clock: systemClock,
     });
     await loader.close();
-    await Promise.all(['data-api', 'accounts-api'].map(startRoom));
-    await Promise.all([startRoom('gateway'), startRoom('worker').then((child) => (worker = child))]);
+    await Promise.all(['data-api', 'accounts-api'].map(startService));
+    await Promise.all([startService('gateway'), startService('worker').then((child) => (worker = child))]);
 
     const [email, password] = [newEmail(), newPassword()];
     const signedUp = await people.post('/auth/signup', { email, password });
@@ -124,7 +124,7 @@ test.serial('a mail whose worker is killed while sending it is sent by another',
   await taken; // the worker is in the middle of it
   await worker?.end('SIGKILL');
   mailbox.letGo();
-  await startRoom('worker');
+  await startService('worker');
   t.regex((await mailbox.next(email)).subject, /Confirm/);
 });
 

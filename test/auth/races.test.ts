@@ -1,14 +1,14 @@
 // What two do at once with one account comes out as if one had come after the other.
 import test from 'ava';
-import { startRooms } from '../rooms.ts';
+import { startServices } from '../services.ts';
 import { newPassword, startMailbox, tokenIn } from '../sign-in.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
 const mailbox = await startMailbox();
-const rooms = await startRooms({ mail: { smtpUrl: mailbox.smtpUrl }, trustedProxyHops: 1 });
-const { ask, get } = peopleOf(rooms);
+const services = await startServices({ mail: { smtpUrl: mailbox.smtpUrl }, trustedProxyHops: 1 });
+const { ask, get } = peopleOf(services);
 test.after.always(async () => {
-  await rooms.close();
+  await services.close();
   await mailbox.close();
 });
 
@@ -100,7 +100,7 @@ test.serial(
         ask('POST', '/auth/logout', { session }),
       ]);
       for (const answer of answers) t.true(answer.status < 500, answer.text);
-      const rows = await rooms.database.query<{ closed: number; left: number }>(
+      const rows = await services.database.query<{ closed: number; left: number }>(
         `select (select count(*)::int from accounts.audit_events where action = 'account.closed' and account_id =
                  (select account_id from accounts.audit_events where subject = $1 and action = 'key.created')) as closed,
               (select count(*)::int from accounts.accounts where email = $2) as left`,

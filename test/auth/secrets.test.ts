@@ -2,23 +2,23 @@
 import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
 import { createLog } from '../../kernel/log.ts';
-import { startRooms } from '../rooms.ts';
+import { startServices } from '../services.ts';
 import { dump } from '../start/sinks.ts';
 import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
 import { startOddIssuer } from './issuers.ts';
 import { dataIn, peopleOf, sessionIn } from './people.ts';
 
 const lines: string[] = [];
-const log = createLog('all rooms', 'trace', { write: (line) => void lines.push(line) });
+const log = createLog('all services', 'trace', { write: (line) => void lines.push(line) });
 const [mailbox, issuer] = [await startMailbox(), await startOddIssuer()];
-const rooms = await startRooms({
+const services = await startServices({
   log,
   mail: { smtpUrl: mailbox.smtpUrl },
   signIn: { mailGoesOut: true, google: issuer.settings },
 });
-const { ask, get, post } = peopleOf(rooms, mailbox);
+const { ask, get, post } = peopleOf(services, mailbox);
 test.after.always(async () => {
-  await rooms.close();
+  await services.close();
   await Promise.all([mailbox.close(), issuer.close()]);
 });
 
@@ -59,12 +59,12 @@ test.serial(
       headers: { 'idempotency-key': 'once' },
     });
     const key = keep('API key', String(dataIn(made)['key']));
-    await rooms.call('/v1/series/NONE', { key });
-    await rooms.call(`/v1/series/NONE?api_key=${key}`);
-    await rooms.call(`/v1/account?api_key=${key}`);
-    await rooms.call(`/v1/series/${key}`, { key });
-    await rooms.call(`/auth/sessions?api_key=${key}`);
-    await rooms.call('/v1/account', { key: keep('mistyped key', `${key.slice(0, -1)}!`) });
+    await services.call('/v1/series/NONE', { key });
+    await services.call(`/v1/series/NONE?api_key=${key}`);
+    await services.call(`/v1/account?api_key=${key}`);
+    await services.call(`/v1/series/${key}`, { key });
+    await services.call(`/auth/sessions?api_key=${key}`);
+    await services.call('/v1/account', { key: keep('mistyped key', `${key.slice(0, -1)}!`) });
     await ask('DELETE', `/v1/keys/${String(dataIn(made)['id'])}`, { session });
 
     // A password forgotten and set, then changed; an address changed.
@@ -83,7 +83,7 @@ test.serial(
     keep('link of the new address', tokenIn(await mailbox.next(next.email)));
 
     // Google: there, back, and the one-time code exchanged.
-    const begun = await rooms.call('/auth/google/start', { redirect: 'manual' });
+    const begun = await services.call('/auth/google/start', { redirect: 'manual' });
     const cookie = /^([^=]+=([^;]+));/.exec(begun.headers.get('set-cookie') ?? '');
     keep('cookie of the way to Google', cookie?.[2] ?? '');
     const params = new URL(begun.headers.get('location') ?? '').searchParams;
@@ -106,7 +106,7 @@ test.serial(
     };
     const headers = { cookie: cookie?.[1] ?? '' };
     const googleCode = keep('code of Google', 'a-code-that-google-gave-0123456789');
-    const back = await rooms.call(`/auth/google/callback?code=${googleCode}&state=${state}`, {
+    const back = await services.call(`/auth/google/callback?code=${googleCode}&state=${state}`, {
       redirect: 'manual',
       headers,
     });
@@ -121,7 +121,7 @@ test.serial(
 
     t.true(secrets.size > 24);
     for (const [what, secret] of secrets) t.true(secret.length >= 8, what);
-    const tables = await dump(async (text) => ({ rows: await rooms.database.query(text) }));
+    const tables = await dump(async (text) => ({ rows: await services.database.query(text) }));
     t.true(tables.size > 20);
     t.true([...tables.keys()].some((name) => name.startsWith('jobs.')));
     t.true(tables.get('accounts.accounts')?.includes(email), 'the dump reads what is there');
@@ -172,9 +172,9 @@ test.serial(
     await post('/auth/signup', { email, password });
     const token = tokenIn(await mailbox.next(email));
     const session = sessionIn(await post('/auth/verify-email', { token, password }));
-    await rooms.database.query('alter table accounts.sessions rename column ip to ip_gone');
+    await services.database.query('alter table accounts.sessions rename column ip to ip_gone');
     const answer = await get('/auth/sessions', session);
-    await rooms.database.query('alter table accounts.sessions rename column ip_gone to ip');
+    await services.database.query('alter table accounts.sessions rename column ip_gone to ip');
     t.is(answer.status, 500);
     t.notRegex(answer.text, /column|select|accounts\.|at \w+ \(|node_modules/i);
     t.regex(lines.join(''), /column.*does not exist/);

@@ -1,11 +1,11 @@
 // How long a session lasts, to the millisecond: used, unused, and beside nineteen others of its account.
 import test from 'ava';
-import { startAccountsRoom } from '../accounts-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
 import { holdersOf } from './holders.ts';
 
-const room = await startAccountsRoom();
-const { password, newHolder, newSession, areIn } = await holdersOf(room);
-test.after.always(() => room.close());
+const service = await startAccountsService();
+const { password, newHolder, newSession, areIn } = await holdersOf(service);
+test.after.always(() => service.close());
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -21,9 +21,10 @@ interface Shown {
   user_agent: string;
 }
 async function list(accountId: string, sessionId = 'sess_reader'): Promise<Shown[]> {
-  return ((await room.signedIn({ accountId, sessionId }, '/auth/sessions')).body as { data: Shown[] }).data;
+  return ((await service.signedIn({ accountId, sessionId }, '/auth/sessions')).body as { data: Shown[] })
+    .data;
 }
-const after = (milliseconds: number) => new Date(room.clock.now().getTime() + milliseconds).toISOString();
+const after = (milliseconds: number) => new Date(service.clock.now().getTime() + milliseconds).toISOString();
 
 test.serial(
   'the use of a session is noted after five minutes, and moves its end by itself alone',
@@ -33,14 +34,14 @@ test.serial(
     const shown = async ({ sessionId }: { sessionId: string }) =>
       (await list(accountId)).find(({ id }) => id === sessionId);
     const [opened, end] = [after(0), after(dayMs)];
-    room.clock.advance(5 * minuteMs - 1);
+    service.clock.advance(5 * minuteMs - 1);
     t.deepEqual(await areIn(used.name), [true]);
     t.like(await shown(used), { last_seen_at: opened, expires_at: end });
-    room.clock.advance(1);
+    service.clock.advance(1);
     t.deepEqual(await areIn(used.name), [true]);
     t.like(await shown(used), { last_seen_at: after(0), expires_at: after(dayMs) });
     t.like(await shown(unused), { last_seen_at: opened, expires_at: end });
-    room.clock.advance(dayMs - 5 * minuteMs);
+    service.clock.advance(dayMs - 5 * minuteMs);
     t.deepEqual(await areIn(used.name, unused.name), [true, false], 'who was in for five minutes stays');
   },
 );
@@ -49,12 +50,12 @@ test.serial(
   'what a client says of itself is listed in short, without signs that a terminal obeys',
   async (t) => {
     const { email, accountId } = await newHolder();
-    room.clock.advance(1);
+    service.clock.advance(1);
     const headers = {
       'user-agent': `a\u0085b\u00adc${'d'.repeat(300)}`,
       'x-forwarded-for': `::${'1'.repeat(80)}`,
     };
-    const answer = await room.anonymously('/auth/login', { body: { email, password }, headers });
+    const answer = await service.anonymously('/auth/login', { body: { email, password }, headers });
     t.is(answer.status, 200);
     const agents = (await list(accountId)).map(({ ip, user_agent }) => [ip, user_agent]);
     t.deepEqual(agents, [
@@ -67,9 +68,9 @@ test.serial(
 test.serial('the secret of a session that is wrong does not keep it alive', async (t) => {
   const { accountId } = await newHolder();
   const { name, sessionId } = await newSession(accountId);
-  room.clock.advance(dayMs - 1);
+  service.clock.advance(dayMs - 1);
   t.deepEqual(await areIn(`${sessionId}.${'0'.repeat(64)}`), [false]);
-  room.clock.advance(1);
+  service.clock.advance(1);
   t.deepEqual(await areIn(name), [false]);
 });
 
@@ -77,9 +78,9 @@ test.serial(
   'the list holds the sessions that last, the last used first, until the instant at which they end',
   async (t) => {
     const [{ accountId, sessionId: oldest }, other] = [await newHolder(), await newHolder()];
-    room.clock.advance(10 * minuteMs);
+    service.clock.advance(10 * minuteMs);
     const { sessionId, name } = await newSession(accountId);
-    room.clock.advance(minuteMs);
+    service.clock.advance(minuteMs);
     t.deepEqual(
       (await list(accountId, oldest)).map(({ id, current }) => [id, current]),
       [
@@ -92,20 +93,20 @@ test.serial(
       [other.sessionId],
     );
     const listed = async () => (await list(accountId)).map(({ id }) => id);
-    room.clock.advance(dayMs - 11 * minuteMs - 1);
+    service.clock.advance(dayMs - 11 * minuteMs - 1);
     t.deepEqual(await listed(), [sessionId, oldest]);
-    room.clock.advance(1);
+    service.clock.advance(1);
     t.deepEqual(await listed(), [sessionId], 'a day without a call');
 
     // Used every 20 hours it reaches its fourteenth day.
     const absolute = after(14 * dayMs - (dayMs - 10 * minuteMs));
-    const left = () => Date.parse(absolute) - room.clock.now().getTime();
-    for (; left() > dayMs; room.clock.advance(20 * hourMs)) t.deepEqual(await areIn(name), [true]);
+    const left = () => Date.parse(absolute) - service.clock.now().getTime();
+    for (; left() > dayMs; service.clock.advance(20 * hourMs)) t.deepEqual(await areIn(name), [true]);
     t.deepEqual(await areIn(name), [true]);
-    room.clock.advance(left() - 1);
+    service.clock.advance(left() - 1);
     t.deepEqual(await areIn(name), [true]);
     t.like((await list(accountId))[0], { expires_at: absolute });
-    room.clock.advance(1);
+    service.clock.advance(1);
     t.deepEqual(await listed(), [], 'fourteen days');
     t.deepEqual(await areIn(name), [false]);
   },
@@ -118,7 +119,7 @@ test.serial(
     const others = await newSession(other.accountId);
     const opened = [];
     for (let n = 2; n <= 20; n += 1) {
-      room.clock.advance(minuteMs);
+      service.clock.advance(minuteMs);
       opened.push(await newSession(accountId));
     }
     const ids = async () => (await list(accountId)).map(({ id }) => id);
@@ -143,7 +144,7 @@ test.serial(
   async (t) => {
     const { accountId } = await newHolder();
     for (let n = 2; n <= 20; n += 1) await newSession(accountId);
-    room.clock.advance(-minuteMs); // an instance whose clock is behind
+    service.clock.advance(-minuteMs); // an instance whose clock is behind
     const newest = await newSession(accountId);
     t.deepEqual(await areIn(newest.name), [true]);
     t.is((await list(accountId)).length, 20);

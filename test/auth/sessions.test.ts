@@ -1,7 +1,7 @@
 // Sessions: made new at every sign-in, ended at once and everywhere, accepted in one header and nowhere else.
 import test from 'ava';
 import { fakeClock } from '../harness.ts';
-import { projectPlans, startRooms } from '../rooms.ts';
+import { projectPlans, startServices } from '../services.ts';
 import { newPassword, startMailbox, tokenIn } from '../sign-in.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
@@ -10,16 +10,16 @@ const mailbox = await startMailbox();
 // Plans without a limit per second, which is not what these tests are about.
 const all = projectPlans().all.map((plan) => ({ ...plan, calls_second: 10_000 }));
 const plans = { ...projectPlans(), all, get: (id: string) => all.find((plan) => plan.id === id) };
-const rooms = await startRooms({
+const services = await startServices({
   clock,
   plans,
   mail: { smtpUrl: mailbox.smtpUrl },
   trustedProxyHops: 1,
 });
-const people = peopleOf(rooms);
+const people = peopleOf(services);
 const { ask, post, get, logIn } = people;
 test.after.always(async () => {
-  await rooms.close();
+  await services.close();
   await mailbox.close();
 });
 
@@ -107,12 +107,12 @@ test.serial(
     const { key } = dataIn(await post('/v1/keys', { name: 'k' }, session)) as { key: string };
     clock.advance(60 * 60_000 + 1);
     t.is(codeOf(await ask('DELETE', '/v1/account', { session })), 'reauthentication_required');
-    t.is(codeOf(await rooms.call('/v1/account', { method: 'DELETE', key })), 'forbidden');
+    t.is(codeOf(await services.call('/v1/account', { method: 'DELETE', key })), 'forbidden');
     const fresh = await logIn(email, password);
     t.is((await ask('DELETE', '/v1/account', { session: fresh })).status, 204);
     t.false(await isIn(fresh));
     t.false(await isIn(session));
-    t.is((await rooms.call('/v1/account', { key })).status, 401);
+    t.is((await services.call('/v1/account', { key })).status, 401);
     t.is(
       codeOf(await ask('POST', '/auth/login', { body: { email, password }, headers: from() })),
       'invalid_credentials',
@@ -143,7 +143,7 @@ test.serial('a session ends after 24 hours without a call, and after 14 days wha
 test.serial('a token in the query, in the body or in a cookie is not looked at', async (t) => {
   const { session } = await newPerson();
   for (const target of [`/v1/account?session_token=${session}`, `/v1/account?X-Session-Token=${session}`]) {
-    t.is((await rooms.call(target)).status, 401);
+    t.is((await services.call(target)).status, 401);
   }
   for (const headers of [
     { cookie: `session=${session}; X-Session-Token=${session}` },
@@ -151,7 +151,7 @@ test.serial('a token in the query, in the body or in a cookie is not looked at',
     { 'x-api-key': session },
     { x_session_token: session },
   ]) {
-    t.is((await rooms.call('/v1/account', { headers })).status, 401, JSON.stringify(Object.keys(headers)));
+    t.is((await services.call('/v1/account', { headers })).status, 401, JSON.stringify(Object.keys(headers)));
   }
   t.is((await post('/auth/logout', { session_token: session })).status, 401);
   t.true(await isIn(session));
@@ -176,14 +176,14 @@ test.serial('a session opens no data, and an API key no password and no session'
     t.is(codeOf(await ask(method, `${target}?api_key=${key}`)), 'forbidden', target);
   }
   const change = { email: 'new@example.org', password: 'x' };
-  const answer = await rooms.call('/v1/account', {
+  const answer = await services.call('/v1/account', {
     method: 'PATCH',
     key,
     body: JSON.stringify(change),
     headers: { 'content-type': 'application/json' },
   });
   t.is(codeOf(answer), 'forbidden');
-  const renamed = await rooms.call('/v1/account', {
+  const renamed = await services.call('/v1/account', {
     method: 'PATCH',
     key,
     body: JSON.stringify({ name: 'By key' }),
@@ -198,9 +198,9 @@ test.serial(
     const { session } = await newPerson();
     const { key } = dataIn(await post('/v1/keys', { name: 'k' }, session)) as { key: string };
     const both = { 'x-session-token': session };
-    t.is(codeOf(await rooms.call('/v1/account', { key, headers: both })), 'unauthorized');
+    t.is(codeOf(await services.call('/v1/account', { key, headers: both })), 'unauthorized');
     t.is(
-      codeOf(await rooms.call('/v1/series/NONE', { key, headers: both })),
+      codeOf(await services.call('/v1/series/NONE', { key, headers: both })),
       'not_found',
       'past the credential',
     );
@@ -233,7 +233,7 @@ test.serial('another account’s session, key and audit are as good as not there
   t.true(await isIn(b.session));
   const audit = (await get('/v1/account/audit', a.session)).json as { data: { subject: string }[] };
   t.false(JSON.stringify(audit).includes(String(bKey['id'])));
-  t.is((await rooms.call('/v1/account', { key: String(bKey['key']) })).status, 200);
+  t.is((await services.call('/v1/account', { key: String(bKey['key']) })).status, 200);
 });
 
 test.serial(

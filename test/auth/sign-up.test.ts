@@ -1,21 +1,21 @@
 // /auth/signup and /auth/verify-email where mail goes out: the mailbox and the password together make the account.
 import test from 'ava';
-import { startRooms } from '../rooms.ts';
+import { startServices } from '../services.ts';
 import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
 import { fakeClock } from '../harness.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
 const clock = fakeClock('2026-11-20T10:00:00.000Z');
 const mailbox = await startMailbox();
-const rooms = await startRooms({
+const services = await startServices({
   clock,
   signIn: { mailGoesOut: true },
   mail: { smtpUrl: mailbox.smtpUrl },
   trustedProxyHops: 1,
 });
-const { ask, get, newPerson } = peopleOf(rooms, mailbox);
+const { ask, get, newPerson } = peopleOf(services, mailbox);
 test.after.always(async () => {
-  await rooms.close();
+  await services.close();
   await mailbox.close();
 });
 
@@ -24,7 +24,7 @@ let hosts = 0;
 const from = () => ({ 'x-forwarded-for': `192.0.2.${(hosts += 1)}` });
 
 const accountsOf = (email: string) =>
-  rooms.database.query<{ n: number }>(
+  services.database.query<{ n: number }>(
     'select count(*)::int as n from accounts.accounts where lower(email) = lower($1)',
     [email],
   );
@@ -144,14 +144,14 @@ test('a link dies after its day, and the links point to the configured address w
   t.false(mail.raw.includes('evil.example'));
   const day = 24 * 60 * 60_000;
   t.deepEqual(
-    await rooms.database.query('select expires_at from accounts.signups where email = $1', [email]),
+    await services.database.query('select expires_at from accounts.signups where email = $1', [email]),
     [{ expires_at: new Date(clock.now().getTime() + day) }],
   );
   const click = () =>
     ask('POST', '/auth/verify-email', { body: { token: tokenIn(mail), password }, headers: from() });
   // A sign-up is mailed again without living longer: its link may outlive it.
   const ends = (table: string, at: Date) =>
-    rooms.database.query(`update accounts.${table} set expires_at = $1 where email = $2`, [at, email]);
+    services.database.query(`update accounts.${table} set expires_at = $1 where email = $2`, [at, email]);
   await ends('signups', clock.now());
   t.is(codeOf(await click()), 'gone');
   await ends('signups', new Date(clock.now().getTime() + day));
@@ -201,7 +201,7 @@ test('bodies of 5 MB and of 5 KB are 413, arrays and objects in the place of tex
 });
 
 test('without mail a sign-up is an account and a session at once, not verified; a known address is told so', async (t) => {
-  const open = await startRooms();
+  const open = await startServices();
   try {
     const people = peopleOf(open);
     const person = await people.newPerson();

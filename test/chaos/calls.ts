@@ -2,14 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Pool } from 'undici';
 import { errorTable } from '../../kernel/errors.ts';
-import type { Room } from './units.ts';
+import type { Service } from './units.ts';
 
 /** One request that clients make, and what is right to be answered. */
 export interface Question {
   path: string;
   method?: 'GET' | 'DELETE';
   headers?: Record<string, string>;
-  /** Of the answers that are the room's own. */
+  /** Of the answers that are the service's own. */
   status: number;
   /** What the body must be; undefined: an envelope that tells of an error, or nothing where there is nothing to say. */
   body?: Buffer;
@@ -37,7 +37,7 @@ export interface Clients {
   /** Requests that no gateway took, for it was not there. */
   readonly unreached: number;
   /** Asks a gateway. @param allowed statuses that are right besides the question's own and those of a service in trouble. */
-  ask(gateway: Room, who: Caller, question: Question, allowed?: readonly number[]): Promise<Seen | null>;
+  ask(gateway: Service, who: Caller, question: Question, allowed?: readonly number[]): Promise<Seen | null>;
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface Caller {
 const patienceMs = 40_000;
 const inTrouble = [502, 503, 504];
 
-export function createClients(gateways: readonly Room[]): Clients {
+export function createClients(gateways: readonly Service[]): Clients {
   const pools = new Map(
     gateways.map(({ url }) => [
       url,
@@ -62,7 +62,7 @@ export function createClients(gateways: readonly Room[]): Clients {
   let unreached = 0;
 
   async function ask(
-    gateway: Room,
+    gateway: Service,
     { accountId, key }: Caller,
     question: Question,
     allowed: readonly number[] = [],

@@ -13,7 +13,7 @@ import { silentLog, testIdentitySecret } from '../harness.ts';
 import type { Caller, Question } from './calls.ts';
 import type { Cluster } from './faults.ts';
 import type { Victim } from './load.ts';
-import { startPostgresUnit, startRedisUnit, makeRoom, type RoomName, type Unit } from './units.ts';
+import { startPostgresUnit, startRedisUnit, makeService, type ServiceName, type Unit } from './units.ts';
 
 export interface Scene {
   cluster: Cluster;
@@ -80,10 +80,10 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     DRAIN_DELAY_MS: '300',
     LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',
   };
-  const start = (room: RoomName, count: number, more: Record<string, string> = {}) =>
+  const start = (service: ServiceName, count: number, more: Record<string, string> = {}) =>
     Promise.all(
       Array.from({ length: count }, async (_, i) => {
-        const unit = keep(await makeRoom(room, i + 1, { ...env, ...more }, options.logDirectory, over));
+        const unit = keep(await makeService(service, i + 1, { ...env, ...more }, options.logDirectory, over));
         await unit.start();
         return unit;
       }),

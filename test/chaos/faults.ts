@@ -2,12 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from './random.ts';
 import { until } from '../until.ts';
-import type { RedisUnit, Room, Unit } from './units.ts';
+import type { RedisUnit, Service, Unit } from './units.ts';
 
 export interface Cluster {
-  gateways: Room[];
-  dataApis: Room[];
-  accountsApis: Room[];
+  gateways: Service[];
+  dataApis: Service[];
+  accountsApis: Service[];
   postgres: Unit;
   redis: RedisUnit;
 }
@@ -37,7 +37,7 @@ export interface Trouble {
 const atOnceMax = 2;
 const longestMs = 1_800;
 const shortestMs = 150;
-const restartMs = 1_500; // about what a room takes to serve again
+const restartMs = 1_500; // about what a service takes to serve again
 const quietAtEndMs = 1_000;
 
 /** Draws the faults of a run. A unit has one at a time; several units may have theirs at once. */

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller, Clients, Question, Seen } from './calls.ts';
 import type { Random } from './random.ts';
-import type { Room } from './units.ts';
+import type { Service } from './units.ts';
 
 export interface Load {
   /** Resolves when all who were calling have had their last answer. */
@@ -11,7 +11,7 @@ export interface Load {
 
 export interface LoadOptions {
   clients: Clients;
-  gateways: readonly Room[];
+  gateways: readonly Service[];
   random: Random;
 }
 

@@ -1,4 +1,4 @@
-// The chaos run: load from honest clients while rooms, PostgreSQL and Redis are killed, stopped and stalled; then it checks that
+// The chaos run: load from honest clients while services, PostgreSQL and Redis are killed, stopped and stalled; then it checks that
 // every answer was right, the ledger is what clients saw, nothing went above a limit, and nothing passed after a revocation.
 // Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--logs directory]. Ends with 1 where something is wrong.
 import { mkdirSync } from 'node:fs';

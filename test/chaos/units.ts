@@ -1,4 +1,4 @@
-// The processes that the chaos run ends and stalls: rooms, PostgreSQL and Redis, each started again at its old address.
+// The processes that the chaos run ends and stalls: services, PostgreSQL and Redis, each started again at its old address.
 import { spawn } from 'node:child_process';
 import { createWriteStream, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -24,9 +24,9 @@ export interface Unit {
   start(): Promise<void>;
 }
 
-export type RoomName = 'gateway' | 'data-api' | 'accounts-api';
+export type ServiceName = 'gateway' | 'data-api' | 'accounts-api';
 
-export interface Room extends Unit {
+export interface Service extends Unit {
   readonly url: string;
 }
 
@@ -50,22 +50,22 @@ async function stubbornly(what: string, over: AbortSignal, start: () => Promise<
   }
 }
 
-/** A room as `almanac start <room>`, not started yet. @param logDirectory where its output is kept; null: nowhere. */
-export async function makeRoom(
-  room: RoomName,
+/** A service as `almanac start <service>`, not started yet. @param logDirectory where its output is kept; null: nowhere. */
+export async function makeService(
+  service: ServiceName,
   number: number,
   env: Record<string, string>,
   logDirectory: string | null,
   over: AbortSignal,
-): Promise<Room> {
+): Promise<Service> {
   const port = await freePort();
-  const name = `${room} ${number}`;
+  const name = `${service} ${number}`;
   const log =
     logDirectory === null
       ? undefined
       : createWriteStream(path.join(logDirectory, `${name.replace(' ', '-')}.log`));
   const ports = { gateway: 'PORT', 'data-api': 'DATA_API_PORT', 'accounts-api': 'ACCOUNTS_API_PORT' };
-  const words = [path.join(projectRoot, 'almanac.js'), 'start', room];
+  const words = [path.join(projectRoot, 'almanac.js'), 'start', service];
   let child: Child | undefined;
   return {
     name,
@@ -81,9 +81,9 @@ export async function makeRoom(
     goOn: () => void child?.process.kill('SIGCONT'),
     start: () =>
       stubbornly(name, over, async () => {
-        child = await startServing(new RegExp(`${room} is running`), process.execPath, words, {
+        child = await startServing(new RegExp(`${service} is running`), process.execPath, words, {
           name,
-          env: { ...process.env, ...env, [ports[room]]: String(port) },
+          env: { ...process.env, ...env, [ports[service]]: String(port) },
           onOutput: (text) => void log?.write(text),
         });
       }),

@@ -7,8 +7,8 @@ import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { closeServer, listen } from '../../kernel/http.ts';
-import { startAccountsRoom, sumOf } from '../accounts-room.ts';
-import { projectPlans, unhurried } from '../rooms.ts';
+import { startAccountsService, sumOf } from '../accounts-service.ts';
+import { projectPlans, unhurried } from '../services.ts';
 import { until, within } from '../until.ts';
 import { lines, openSocket } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
@@ -18,8 +18,8 @@ const atOnce = 50;
 // What may be left of all aborts together: one that leaked its socket would leave some 10 KB.
 const heapGrowthMax = 6 * 1024 * 1024;
 
-/** A room that begins its answers and ends none: `/v1/…/held` not even the head. Tells of each call that begins and is cut. */
-async function startHoldingRoom() {
+/** A service that begins its answers and ends none: `/v1/…/held` not even the head. Tells of each call that begins and is cut. */
+async function startHoldingService() {
   let open = 0;
   let begun = () => undefined as void;
   const server = createServer((request, response: ServerResponse) => {
@@ -55,13 +55,13 @@ async function startHoldingRoom() {
   };
 }
 
-const room = await startHoldingRoom();
-const accounts = await startAccountsRoom(noon);
+const service = await startHoldingService();
+const accounts = await startAccountsService(noon);
 const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
 const gateway = await startTestGateway({
   accounts,
   accountsApiUrls: [accountsApi.url],
-  dataApiUrls: [room.url],
+  dataApiUrls: [service.url],
   plans: unhurried(projectPlans()),
   publicCallsPerSecond: 1_000_000,
 });
@@ -70,14 +70,14 @@ test.after.always(async () => {
   await gateway.close();
   await accountsApi.close();
   await accounts.close();
-  await room.close();
+  await service.close();
 });
 
 const get = (path: string) => lines(`GET ${path} HTTP/1.1`, 'Host: a', `X-API-Key: ${client.key}`);
 
 /** Opens connections, sends each its request, leaves when `until` says so. */
 async function leaveTogether(path: string, until: 'sent' | 'begun' | 'first byte'): Promise<void> {
-  const begun = until === 'begun' ? room.hasBegun(atOnce) : undefined;
+  const begun = until === 'begun' ? service.hasBegun(atOnce) : undefined;
   const sockets = Array.from({ length: atOnce }, () => openSocket(gateway.url));
   await Promise.all(
     sockets.map(async (socket) => {
@@ -120,7 +120,7 @@ async function openSockets(): Promise<number> {
 }
 
 async function noCallIsOpen(): Promise<void> {
-  await until('no call is open at the service', () => room.openCalls() === 0);
+  await until('no call is open at the service', () => service.openCalls() === 0);
 }
 
 setFlagsFromString('--expose-gc');
@@ -132,7 +132,7 @@ function heapUsed(): number {
 }
 
 test.serial(
-  'a client that leaves in the middle of its own request leaves nothing, and no room hears of it',
+  'a client that leaves in the middle of its own request leaves nothing, and no service hears of it',
   async (t) => {
     const { received } = accountsApi;
     const before = { received: received.length, sockets: await openSockets() };
@@ -164,7 +164,7 @@ test.serial(
         `sockets ${before.sockets} → ${await openSockets()}, heap ${(growth / 1024).toFixed(0)} KB more`,
     );
     t.true(growth < heapGrowthMax, `the heap grew by ${growth} bytes`);
-    t.true((await room.connections()) <= 1);
+    t.true((await service.connections()) <= 1);
 
     const answer = await fetch(`${gateway.url}/v1/series/whole`, { headers: { 'x-api-key': client.key } });
     t.is(await answer.text(), 'whole');

@@ -1,13 +1,13 @@
 import test from 'ava';
 import { createLog } from '../../kernel/log.ts';
-import { startAccountsRoom } from '../accounts-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
 import { exchange } from './raw.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
 test('each call leaves one line: who, what, how it ended and where its time went; and no key, no query', async (t) => {
   const lines: string[] = [];
   const log = createLog('gateway', 'info', { write: (line) => void lines.push(line) });
-  const accounts = await startAccountsRoom(noon);
+  const accounts = await startAccountsService(noon);
   t.teardown(() => accounts.close());
   const gateway = await startTestGateway({ accounts, log });
   t.teardown(() => gateway.close());
@@ -27,7 +27,7 @@ test('each call leaves one line: who, what, how it ended and where its time went
   t.is(ofCalls.length, calls.length);
   t.like(ofCalls[0], {
     level: 30,
-    room: 'gateway',
+    service: 'gateway',
     ip: '127.0.0.1',
     account_id: accountId,
     method: 'GET',

@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { createKey, revokeKey } from '../../accounts-api/operator.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
-import { projectPlans, startRooms, unhurried, type Rooms } from '../rooms.ts';
+import { projectPlans, startServices, unhurried, type Services } from '../services.ts';
 import { scriptsRun, untilOneQuestion } from './questions.ts';
 
 let redis: PrivateRedis;
-let rooms: Rooms;
+let services: Services;
 const freeLimit = 1_000;
 
 test.before(async () => {
@@ -16,18 +16,18 @@ test.before(async () => {
   // A plan that nobody else is on, slow enough to be met.
   const slow = { ...plans.all[0], id: 'slow', name: 'Slow', calls_second: 30, features: [] };
   const all = [...plans.all, slow as (typeof plans.all)[number]];
-  rooms = await startRooms({
+  services = await startServices({
     redisUrl: redis.url,
     plans: { ...plans, all, get: (id) => all.find((plan) => plan.id === id) },
   });
-  await rooms.ingest('series_id,date,value\nA,2024-01-31,1\n');
+  await services.ingest('series_id,date,value\nA,2024-01-31,1\n');
 });
 test.after.always(async () => {
-  await rooms?.close();
+  await services?.close();
   await redis?.stop();
 });
 
-const get = (key: string, query = '') => rooms.call(`/v1/series/A${query}`, { key });
+const get = (key: string, query = '') => services.call(`/v1/series/A${query}`, { key });
 
 const warmUp = (key: string) => untilOneQuestion(redis, () => get(key));
 
@@ -35,7 +35,7 @@ const warmUp = (key: string) => untilOneQuestion(redis, () => get(key));
 async function usedOf(key: string, wanted: number): Promise<number> {
   let used = Number.NaN;
   for (let i = 0; i < 100 && used !== wanted; i += 1) {
-    const { json } = await rooms.call('/v1/usage', { key });
+    const { json } = await services.call('/v1/usage', { key });
     used = (json as { data?: { used: number } }).data?.used ?? Number.NaN; // else it met the limit of the second
     if (used !== wanted) await pause(50);
   }
@@ -43,7 +43,7 @@ async function usedOf(key: string, wanted: number): Promise<number> {
 }
 
 test.serial('a call of a known key asks Redis once, not three times', async (t) => {
-  const { key } = await rooms.accountWithKey();
+  const { key } = await services.accountWithKey();
   await warmUp(key);
   const before = await scriptsRun(redis);
   for (let i = 0; i < 60; i += 1) t.is((await get(key)).status, 200);
@@ -52,7 +52,7 @@ test.serial('a call of a known key asks Redis once, not three times', async (t) 
 });
 
 test.serial('what it answers stands in the headers as ever', async (t) => {
-  const { key } = await rooms.accountWithKey('free');
+  const { key } = await services.accountWithKey('free');
   const left = freeLimit - (await warmUp(key)) - 1;
   const { headers } = await get(key);
   t.is(headers.get('x-quota-limit'), String(freeLimit));
@@ -61,9 +61,9 @@ test.serial('what it answers stands in the headers as ever', async (t) => {
 });
 
 test.serial('of 200 calls at once with 100 left, exactly 100 are served', async (t) => {
-  const { accountId, key } = await rooms.accountWithKey('free');
+  const { accountId, key } = await services.accountWithKey('free');
   const calls = await warmUp(key);
-  await rooms.accounts.db.sequelize.query(
+  await services.accounts.db.sequelize.query(
     'update accounts.quota_months set used = used + $2 where account_id = $1',
     { bind: [accountId, freeLimit - 100 - calls] },
   );
@@ -73,7 +73,7 @@ test.serial('of 200 calls at once with 100 left, exactly 100 are served', async 
 });
 
 test.serial('a call that its plan refuses costs nothing, though it was taken with its key', async (t) => {
-  const { key } = await rooms.accountWithKey('free');
+  const { key } = await services.accountWithKey('free');
   const calls = await warmUp(key);
   for (let i = 0; i < 10; i += 1) t.is((await get(key, '?vintage=2024-01-31')).status, 403);
   t.is(await usedOf(key, calls), calls);
@@ -82,8 +82,8 @@ test.serial('a call that its plan refuses costs nothing, though it was taken wit
 test.serial(
   'calls beyond the second are refused, cost nothing, and those within it are served',
   async (t) => {
-    const { accountId, key } = await rooms.accountWithKey('free');
-    await rooms.setPlan(accountId, 'slow');
+    const { accountId, key } = await services.accountWithKey('free');
+    await services.setPlan(accountId, 'slow');
     const calls = await warmUp(key);
     const beganAtMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 100 }, () => get(key)));
@@ -97,10 +97,10 @@ test.serial(
 );
 
 test.serial('a revoked key is refused on the next call, and takes nothing from its account', async (t) => {
-  const { accountId, keyId, key } = await rooms.accountWithKey('free');
-  const { key: other } = await createKey(rooms.accounts, accountId, 'other');
+  const { accountId, keyId, key } = await services.accountWithKey('free');
+  const { key: other } = await createKey(services.accounts, accountId, 'other');
   const calls = (await warmUp(key)) + (await warmUp(other));
-  await revokeKey(rooms.accounts, keyId);
+  await revokeKey(services.accounts, keyId);
   for (let i = 0; i < 10; i += 1) t.is((await get(key)).status, 401);
   t.is(await usedOf(other, calls), calls);
 });

@@ -1,10 +1,10 @@
 // Which pages of a browser may call what: every one the data, the dashboard's alone the account, none with the browser's credentials.
 import test from 'ava';
-import { startAccountsRoom } from '../accounts-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
 const dashboard = 'https://dashboard.example';
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
 const gateway = await startTestGateway({
   accounts,
@@ -95,10 +95,10 @@ test.serial('where no origin is set, no foreign page may call an account address
   }
 });
 
-test.serial('a preflight is answered by the gateway: it reaches no room and costs nothing', async (t) => {
-  const rooms = () => gateway.dataApi.received.length + accountsApi.received.length;
-  const before = rooms();
+test.serial('a preflight is answered by the gateway: it reaches no service and costs nothing', async (t) => {
+  const services = () => gateway.dataApi.received.length + accountsApi.received.length;
+  const before = services();
   await preflight('/v1/series/A', dashboard);
   await preflight('/v1/keys', dashboard, 'POST');
-  t.is(rooms(), before);
+  t.is(services(), before);
 });

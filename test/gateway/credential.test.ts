@@ -6,13 +6,13 @@ import { parse } from 'yaml';
 import { revokeKey } from '../../accounts-api/operator.ts';
 import { createLog } from '../../kernel/log.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { startAccountsRoom } from '../accounts-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
 import { exchange, lines } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
 let logged = '';
 const log = createLog('gateway', 'trace', { write: (line) => void (logged += line) });
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
 const gateway = await startTestGateway({ accounts, accountsApiUrls: [accountsApi.url], log });
 const { accountId, key } = await accounts.newClient('enterprise');
@@ -45,7 +45,7 @@ for (const [name, pipeline] of Object.entries(map.pipelines)) {
     .flatMap(({ methods, paths }) => paths.flatMap((at) => methods.map((method) => ({ method, at }))))
     .filter(({ method }) => method !== 'OPTIONS');
   test.serial(
-    `every address of the pipeline "${name}" answers 401 without a valid key and asks no room`,
+    `every address of the pipeline "${name}" answers 401 without a valid key and asks no service`,
     async (t) => {
       t.true(routes.length > 5);
       const before = reached();
@@ -140,7 +140,7 @@ test.serial('a key that was revoked is refused on the next request', async (t) =
   t.is((await call()).status, 401);
 });
 
-test.serial('a key never reaches a URL or a header of a room, nor the log', async (t) => {
+test.serial('a key never reaches a URL or a header of a service, nor the log', async (t) => {
   const calls: [string, string, string][] = [
     ['GET', `/v1/series/A?from=2024&api_key=${key}&to=2025`, ''],
     ['GET', `/v1/series/A?api%5fkey=${key}`, ''],

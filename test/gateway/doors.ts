@@ -7,9 +7,9 @@ import { createPurses } from '../../gateway/purses.ts';
 import { createUpstreams } from '../../gateway/upstreams.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { openRedis } from '../../kernel/redis.ts';
-import type { AccountsRoom } from '../accounts-room.ts';
+import type { AccountsService } from '../accounts-service.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
-import { projectPlans } from '../rooms.ts';
+import { projectPlans } from '../services.ts';
 
 export interface Door {
   /** Whether a call with the key is let in. */
@@ -21,10 +21,13 @@ export interface Door {
   close(): void;
 }
 
-export async function startDoor(room: Pick<AccountsRoom, 'url' | 'clock'>, redisUrl: string): Promise<Door> {
+export async function startDoor(
+  service: Pick<AccountsService, 'url' | 'clock'>,
+  redisUrl: string,
+): Promise<Door> {
   const redis = openRedis(redisUrl, silentLog);
   await redis.opened();
-  const upstreams = createUpstreams('accounts-api', [room.url]);
+  const upstreams = createUpstreams('accounts-api', [service.url]);
   const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
   const leases = { asked: 0, given: 0 };
   async function lease(): Promise<number> {
@@ -33,8 +36,8 @@ export async function startDoor(room: Pick<AccountsRoom, 'url' | 'clock'>, redis
     leases.given += 1;
     return generation;
   }
-  const copies = createCopies({ redis, lease, clock: room.clock, log: silentLog });
-  const { clock } = room;
+  const copies = createCopies({ redis, lease, clock: service.clock, log: silentLog });
+  const { clock } = service;
   const journal = { spent() {}, refund() {}, charge() {} }; // what is counted, other tests look at
   const purses = createPurses({ redis, accounts, journal, clock });
   const month = createMonth({ accounts, purses, journal, outage: 'closed', clock });

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import test from 'ava';
-import { startAccountsRoom, sumOf } from '../accounts-room.ts';
+import { startAccountsService, sumOf } from '../accounts-service.ts';
 import { until } from '../until.ts';
 import {
   closedOnce,
@@ -10,7 +10,7 @@ import {
   type Upstream,
 } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 test.after.always(() => accounts.close());
 
 /** One call over a connection that is kept. */
@@ -74,12 +74,12 @@ test('a call under way when closing begins is answered whole, and is in the usag
   await t.throwsAsync(fetch(`${gateway.url}/v1/catalog`));
 });
 
-test('a room that is stopped under load ends, and loses no call where another stands beside it', async (t) => {
-  const rooms = [await startRecordingUpstream('data-api'), await startRecordingUpstream('data-api')].map(
+test('a service that is stopped under load ends, and loses no call where another stands beside it', async (t) => {
+  const services = [await startRecordingUpstream('data-api'), await startRecordingUpstream('data-api')].map(
     closedOnce,
   );
-  t.teardown(() => Promise.all(rooms.map((room) => room.close())));
-  const gateway = await startTestGateway({ accounts, dataApiUrls: rooms.map(({ url }) => url) });
+  t.teardown(() => Promise.all(services.map((service) => service.close())));
+  const gateway = await startTestGateway({ accounts, dataApiUrls: services.map(({ url }) => url) });
   t.teardown(() => gateway.close());
   const { key } = await accounts.newClient('enterprise');
   const agent = new Agent({ keepAlive: true });
@@ -89,11 +89,11 @@ test('a room that is stopped under load ends, and loses no call where another st
   const clients = Array.from({ length: 8 }, async () => {
     while (load.goesOn) statuses.push((await get(`${gateway.url}/v1/series/A`, agent, key)).status);
   });
-  const served = (room: Upstream | undefined) => room?.received.length ?? 0;
-  await until('both serve', () => rooms.every((room) => served(room) > 20));
-  await rooms[0]?.close();
-  const before = served(rooms[1]);
-  await until('the other goes on', () => served(rooms[1]) > before + 20);
+  const served = (service: Upstream | undefined) => service?.received.length ?? 0;
+  await until('both serve', () => services.every((service) => served(service) > 20));
+  await services[0]?.close();
+  const before = served(services[1]);
+  await until('the other goes on', () => served(services[1]) > before + 20);
   load.goesOn = false;
   await Promise.all(clients);
   const seen = new Set(statuses);

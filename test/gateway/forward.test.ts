@@ -1,15 +1,15 @@
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import test from 'ava';
-import { startRoom } from '../../kernel/http.ts';
+import { startService } from '../../kernel/http.ts';
 import { createOpener } from '../../kernel/identity.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
-import { startAccountsRoom } from '../accounts-room.ts';
-import { plain, startRawRoom } from './raw-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
+import { plain, startRawUpstream } from './raw-upstream.ts';
 import { until, within } from '../until.ts';
 import { openSocket } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 const gateway = await startTestGateway({ accounts, upstreamTimeoutMs: 300 });
 const { dataApi } = gateway;
 const { key } = await accounts.newClient('enterprise');
@@ -90,7 +90,7 @@ test.serial(
   },
 );
 
-test.serial('a room that is away is 502 as an envelope that names no address', async (t) => {
+test.serial('a service that is away is 502 as an envelope that names no address', async (t) => {
   const alone = await startTestGateway({ dataApiUrls: [nobody] });
   t.teardown(() => alone.close());
   const response = await fetch(`${alone.url}/v1/catalog`);
@@ -101,7 +101,7 @@ test.serial('a room that is away is 502 as an envelope that names no address', a
   t.is((await fetch(`${alone.url}/readyz`)).status, 503);
 });
 
-test.serial('a room that is silent for too long is 504, and its request is given up', async (t) => {
+test.serial('a service that is silent for too long is 504, and its request is given up', async (t) => {
   dataApi.answer = () => undefined;
   const response = await fetch(`${gateway.url}/v1/series/A`, { headers });
   t.is(response.status, 504);
@@ -124,28 +124,28 @@ test.serial('a read whose connection is reset is sent once more', async (t) => {
 test.serial(
   'a read that finds its kept connection dead is sent again by a new one, not by another dead one',
   async (t) => {
-    const room = await startRawRoom();
-    t.teardown(() => room.close());
-    const alone = await startTestGateway({ dataApiUrls: [room.url] });
+    const service = await startRawUpstream();
+    t.teardown(() => service.close());
+    const alone = await startTestGateway({ dataApiUrls: [service.url] });
     t.teardown(() => alone.close());
     const held: (() => void)[] = [];
-    room.answer = (socket, request) => void held.push(() => socket.write(plain(request)));
+    service.answer = (socket, request) => void held.push(() => socket.write(plain(request)));
     const first = Array.from({ length: 5 }, () => fetch(`${alone.url}/v1/catalog`));
     await until('five calls are held', () => held.length === 5);
     for (const answer of held) answer();
     for (const response of await Promise.all(first)) await response.text();
-    // As after the room was replaced: what was open before is dead, though the gateway was not told.
-    const dead = room.connections();
+    // As after the service was replaced: what was open before is dead, though the gateway was not told.
+    const dead = service.connections();
     t.is(dead, 5);
-    room.answer = (socket, request) => {
-      if (room.connections() === dead) socket.resetAndDestroy();
+    service.answer = (socket, request) => {
+      if (service.connections() === dead) socket.resetAndDestroy();
       else socket.write(plain(request));
     };
     for (let i = 0; i < 3; i += 1) {
       const response = await fetch(`${alone.url}/v1/catalog`);
       t.is(await response.text(), '/v1/catalog');
     }
-    t.is(room.connections(), 6);
+    t.is(service.connections(), 6);
   },
 );
 
@@ -167,7 +167,7 @@ test.serial('a write whose connection is reset is never repeated', async (t) => 
   t.is(server.connections(), 1);
 });
 
-test.serial('calls take turns over the instances of a room, and pass by one that is away', async (t) => {
+test.serial('calls take turns over the instances of a service, and pass by one that is away', async (t) => {
   const [one, two] = [await startRecordingUpstream('data-api'), await startRecordingUpstream('data-api')];
   t.teardown(() => Promise.all([one.close(), two.close()]));
   const several = await startTestGateway({ accounts, dataApiUrls: [one.url, nobody, two.url] });
@@ -178,7 +178,7 @@ test.serial('calls take turns over the instances of a room, and pass by one that
   t.is((await fetch(`${several.url}/readyz`)).status, 200);
 });
 
-test.serial('when the client leaves, the request to the room is given up', async (t) => {
+test.serial('when the client leaves, the request to the service is given up', async (t) => {
   const left = new AbortController();
   dataApi.answer = () => left.abort();
   await t.throwsAsync(fetch(`${gateway.url}/v1/series/A`, { headers, signal: left.signal }));
@@ -186,7 +186,7 @@ test.serial('when the client leaves, the request to the room is given up', async
   t.pass();
 });
 
-test.serial('when the client leaves in the middle of an answer, the room is told', async (t) => {
+test.serial('when the client leaves in the middle of an answer, the service is told', async (t) => {
   dataApi.answer = (_request, response) => void response.writeHead(200).write('first');
   const socket = openSocket(gateway.url);
   socket.once('data', () => socket.destroy());
@@ -196,7 +196,7 @@ test.serial('when the client leaves in the middle of an answer, the room is told
   t.pass();
 });
 
-test.serial('an answer that a room cuts off is cut off for the client too, not ended', async (t) => {
+test.serial('an answer that a service cuts off is cut off for the client too, not ended', async (t) => {
   dataApi.answer = (_request, response) => {
     response.writeHead(200);
     response.write('half', () => response.destroy());
@@ -207,7 +207,7 @@ test.serial('an answer that a room cuts off is cut off for the client too, not e
 test.serial(
   'when a service fails in mid-body, the client sees a cut connection, not a short answer',
   async (t) => {
-    const service = await startRoom({
+    const service = await startService({
       log: silentLog,
       routes: [
         {
@@ -234,7 +234,7 @@ test.serial(
   },
 );
 
-test.serial('what a room says to the connection stays between it and the gateway', async (t) => {
+test.serial('what a service says to the connection stays between it and the gateway', async (t) => {
   dataApi.answer = (_request, response) => {
     response.setHeader('connection', 'x-hop, close');
     response.setHeader('keep-alive', 'timeout=1');
@@ -246,7 +246,7 @@ test.serial('what a room says to the connection stays between it and the gateway
   t.is(response.headers.get('connection'), 'keep-alive');
   t.is(response.headers.get('keep-alive'), 'timeout=65');
   t.is(response.headers.get('etag'), '"a"');
-  // The room's stages, then the gateway's.
+  // The service's stages, then the gateway's.
   t.regex(
     response.headers.get('server-timing') ?? '',
     /^db;dur=1\.00, credential;dur=[\d.]+, rate;dur=[\d.]+, quota;dur=[\d.]+, upstream;dur=[\d.]+, gateway;dur=[\d.]+$/,
@@ -272,7 +272,7 @@ test.serial('what accounts-api says to the connection of a write stays there too
   t.is(told.get('proxy-connection'), null);
 });
 
-test.serial('of a client’s headers, only those that the rooms read are passed on', async (t) => {
+test.serial('of a client’s headers, only those that the services read are passed on', async (t) => {
   await fetch(`${gateway.url}/v1/series/A`, {
     headers: {
       ...headers,

@@ -88,7 +88,7 @@ const attacks: Record<string, string> = {
 };
 
 for (const [name, bytes] of Object.entries(attacks)) {
-  test.serial(`${name} is refused, and no part of it reaches a room`, async (t) => {
+  test.serial(`${name} is refused, and no part of it reaches a service`, async (t) => {
     const before = gateway.dataApi.received.length + accountsApi.received.length;
     const answers = await exchange(gateway.url, bytes);
     t.deepEqual(
@@ -168,7 +168,7 @@ test.serial('a request without Host is refused', async (t) => {
   t.regex(answer?.body ?? '', /Host header/);
 });
 
-test.serial('an honest chunked body reaches the room whole, with its length', async (t) => {
+test.serial('an honest chunked body reaches the service whole, with its length', async (t) => {
   const body = '4\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n';
   const head = lines(
     'POST /auth/login HTTP/1.1',
@@ -184,7 +184,7 @@ test.serial('an honest chunked body reaches the room whole, with its length', as
   t.is(received?.headers['transfer-encoding'], undefined);
 });
 
-test.serial('a body beyond 64 KB is refused, told or streamed, and does not reach a room', async (t) => {
+test.serial('a body beyond 64 KB is refused, told or streamed, and does not reach a service', async (t) => {
   const before = accountsApi.received.length;
   const told = await fetch(`${gateway.url}/auth/login`, { method: 'POST', body: 'x'.repeat(64 * 1024 + 1) });
   t.is(told.status, 413);

@@ -1,11 +1,11 @@
 import test from 'ava';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
-import { startAccountsRoom } from '../accounts-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
 import { testIdentitySecret } from '../harness.ts';
 import { exchange, lines } from './raw.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 const gateway = await startTestGateway({ accounts });
 const { accountId, key } = await accounts.newClient('enterprise');
 test.after.always(async () => {
@@ -13,7 +13,7 @@ test.after.always(async () => {
   await accounts.close();
 });
 
-// The strongest forgery: a token that the rooms would accept.
+// The strongest forgery: a token that the services would accept.
 const forged = createSealer(
   testIdentitySecret,
   'data-api',
@@ -45,18 +45,21 @@ function callWith(headers: string[]) {
 const padding = (count: number) => Array.from({ length: count }, (_, i) => `${i.toString(36)}: b`);
 
 for (const name of spellings) {
-  test.serial(`a client's own ${name} never reaches a room, first header or behind 500 others`, async (t) => {
-    for (const count of [0, 500]) {
-      const [answer] = await callWith([...padding(count), `${name}: ${forged}`]);
-      t.is(answer?.status, 200);
-      const received = gateway.dataApi.received.at(-1);
-      t.is(received?.identity?.accountId, accountId);
-      t.deepEqual(
-        received?.headerNames.filter((header) => /almanac/i.test(header)),
-        [identityHeader],
-      );
-    }
-  });
+  test.serial(
+    `a client's own ${name} never reaches a service, first header or behind 500 others`,
+    async (t) => {
+      for (const count of [0, 500]) {
+        const [answer] = await callWith([...padding(count), `${name}: ${forged}`]);
+        t.is(answer?.status, 200);
+        const received = gateway.dataApi.received.at(-1);
+        t.is(received?.identity?.accountId, accountId);
+        t.deepEqual(
+          received?.headerNames.filter((header) => /almanac/i.test(header)),
+          [identityHeader],
+        );
+      }
+    },
+  );
 }
 
 test.serial('a thousand headers with a forged identity last are refused whole', async (t) => {

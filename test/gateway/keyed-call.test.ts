@@ -1,10 +1,10 @@
 import test from 'ava';
 import { identityHeader } from '../../kernel/identity.ts';
-import { startAccountsRoom } from '../accounts-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
 import { until } from '../until.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 const gateway = await startTestGateway({ accounts });
 test.after.always(async () => {
   await gateway.close();

@@ -5,34 +5,34 @@ import { QueryTypes } from 'sequelize';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
 import { start, type RunningGateway } from '../../gateway/main.ts';
 import { createLog } from '../../kernel/log.ts';
-import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
 import { silentLog } from '../harness.ts';
 import { startProxy, type Proxy } from '../proxy.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
-import { projectPlans, unhurried } from '../rooms.ts';
+import { projectPlans, unhurried } from '../services.ts';
 import { until } from '../until.ts';
 import { startCountingGateway } from './months.ts';
 import { scriptsRun, untilOneQuestion } from './questions.ts';
 import { closedOnce, plainOptions, startRecordingUpstream, type Upstream } from './recording-upstream.ts';
 
 let redis: PrivateRedis;
-let room: AccountsRoom;
+let service: AccountsService;
 let dataApi: Upstream;
 let toRedis: Proxy;
 let toAccounts: Proxy;
 
 test.before(async () => {
   redis = await startRedis();
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: redis.url });
+  service = await startAccountsService('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: redis.url });
   dataApi = await startRecordingUpstream('data-api');
   toRedis = await startProxy(redis.port);
-  toAccounts = await startProxy(Number(new URL(room.url).port));
+  toAccounts = await startProxy(Number(new URL(service.url).port));
 });
 test.after.always(async () => {
   await toRedis?.close();
   await toAccounts?.close();
   await dataApi?.close();
-  await room?.close();
+  await service?.close();
   await redis?.stop();
 });
 
@@ -43,7 +43,7 @@ async function startGateway(redisUrl: string | undefined, log = silentLog): Prom
     accountsApiUrls: [`http://127.0.0.1:${toAccounts.port}`],
     plans: unhurried(projectPlans()),
     redisUrl,
-    clock: room.clock,
+    clock: service.clock,
     log,
   });
   return closedOnce(gateway);
@@ -53,13 +53,13 @@ type Caller = Client & { key: string };
 const call = (gateway: RunningGateway, { key }: Caller, init: RequestInit = {}, query = '') =>
   fetch(`${gateway.url}/v1/series/A${query}`, { ...init, headers: { 'x-api-key': key } });
 
-const usedOf = ({ accountId }: Caller) => selectUsed(room.deps.db, accountId, '2026-11-01');
+const usedOf = ({ accountId }: Caller) => selectUsed(service.deps.db, accountId, '2026-11-01');
 
 const warmUp = (gateway: RunningGateway, client: Caller) =>
   untilOneQuestion(redis, () => call(gateway, client));
 
 test.serial('of Redis, where accounts-api has let the call in meanwhile', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const gateway = await startGateway(`redis://127.0.0.1:${toRedis.port}`);
   t.teardown(() => gateway.close());
   t.teardown(() => toRedis.mend());
@@ -72,7 +72,7 @@ test.serial('of Redis, where accounts-api has let the call in meanwhile', async 
 });
 
 test.serial('of Redis, where the client has left and the gateway is about to end', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const gateway = await startGateway(`redis://127.0.0.1:${toRedis.port}`);
   t.teardown(() => gateway.close());
   t.teardown(() => toRedis.mend());
@@ -108,7 +108,7 @@ for (const [what, query] of [
 async function leaveWhileRedisAnswers(
   query: string,
 ): Promise<{ wasInTime: boolean; before: number; after: number }> {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   let logged = '';
   const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
   const gateway = await startGateway(`redis://127.0.0.1:${toRedis.port}`, log);
@@ -133,17 +133,17 @@ async function leaveWhileRedisAnswers(
 }
 
 test.serial('of accounts-api in time, where the client has left: nothing is charged', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   let logged = '';
   const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
   const gateway = await startGateway(undefined, log);
   t.teardown(() => gateway.close());
-  await room.take(client, 1); // the month has a row that can be locked
+  await service.take(client, 1); // the month has a row that can be locked
   const left = new AbortController();
   await whileMonthIsLocked(client, async () => {
     const leaving = call(gateway, client, { signal: left.signal }).catch(() => undefined);
     await until('accounts-api waits for the month', async () => {
-      const waiting = await room.deps.db.sequelize.query(
+      const waiting = await service.deps.db.sequelize.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         { type: QueryTypes.SELECT },
       );
@@ -158,9 +158,9 @@ test.serial('of accounts-api in time, where the client has left: nothing is char
 });
 
 test.serial('a take whose answer is lost is not asked again: it may have been charged', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const url = `http://127.0.0.1:${toAccounts.port}`;
-  const gateway = await startCountingGateway({ url, clock: room.clock }, undefined, 'closed');
+  const gateway = await startCountingGateway({ url, clock: service.clock }, undefined, 'closed');
   t.teardown(() => gateway.crash());
   t.teardown(() => toAccounts.mend());
   toAccounts.deafen();
@@ -174,13 +174,13 @@ test.serial('a take whose answer is lost is not asked again: it may have been ch
 });
 
 test.serial('a refill whose answer is lost is asked again, and charged once', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const url = `http://127.0.0.1:${toAccounts.port}`;
-  const gateway = await startCountingGateway({ url, clock: room.clock }, redis.url, 'closed');
+  const gateway = await startCountingGateway({ url, clock: service.clock }, redis.url, 'closed');
   t.teardown(() => gateway.crash());
   t.teardown(() => toAccounts.mend());
   const charged = async () => {
-    const [row] = await room.deps.db.sequelize.query<{ used: number }>(
+    const [row] = await service.deps.db.sequelize.query<{ used: number }>(
       'select used::float8 as used from accounts.quota_months where account_id = $1',
       { bind: [client.accountId], type: QueryTypes.SELECT },
     );
@@ -196,11 +196,11 @@ test.serial('a refill whose answer is lost is asked again, and charged once', as
 });
 
 test.serial('calls that were taken before a refill failed go back', async (t) => {
-  const client = await room.newClient('free');
-  const toService = await startProxy(Number(new URL(room.url).port));
+  const client = await service.newClient('free');
+  const toService = await startProxy(Number(new URL(service.url).port));
   t.teardown(() => toService.close());
   const url = `http://127.0.0.1:${toService.port}`;
-  const gateway = await startCountingGateway({ url, clock: room.clock }, redis.url, 'closed');
+  const gateway = await startCountingGateway({ url, clock: service.clock }, redis.url, 'closed');
   t.teardown(() => gateway.crash());
   t.true((await gateway.month.take(client.accountId, 1, 1_000)).granted); // the allotment now holds nineteen more
   toService.cut();
@@ -215,7 +215,7 @@ test.serial('calls that were taken before a refill failed go back', async (t) =>
 test.serial(
   'of accounts-api, where the call was served as one that nobody could be asked about',
   async (t) => {
-    const client = await room.newClient('free');
+    const client = await service.newClient('free');
     const gateway = await startGateway(undefined);
     t.teardown(() => gateway.close());
     t.is((await call(gateway, client)).status, 200);
@@ -230,7 +230,7 @@ test.serial(
 
 /** Does work while the row of the client's month is locked, so that accounts-api cannot answer for it. */
 function whileMonthIsLocked({ accountId }: Client, work: () => Promise<void>): Promise<void> {
-  const { sequelize } = room.deps.db;
+  const { sequelize } = service.deps.db;
   return sequelize.transaction(async (transaction) => {
     await sequelize.query('select from accounts.quota_months where account_id = $1 for update', {
       bind: [accountId],

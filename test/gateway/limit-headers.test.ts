@@ -1,11 +1,11 @@
 // What a client is told of its limits, in the syntax of draft-ietf-httpapi-ratelimit-headers-11 (structured fields), and whose
 // limit a public call counts against.
 import test, { type ExecutionContext } from 'ava';
-import { startAccountsRoom } from '../accounts-room.ts';
-import { projectPlans, unhurried } from '../rooms.ts';
+import { startAccountsService } from '../accounts-service.ts';
+import { projectPlans, unhurried } from '../services.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 test.after.always(() => accounts.close());
 
 /** A list of strings with whole-number parameters: all that RFC 9651 allows in these two fields. */

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { projectRoot } from '../../kernel/settings.ts';
-import { startAccountsRoom } from '../accounts-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
 import { startProxy } from '../proxy.ts';
 import { until } from '../until.ts';
 import { exchange } from './raw.ts';
 import { answerPlainly, noon, startTestGateway } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 test.after.always(() => accounts.close());
 
 const metrics = { host: '127.0.0.1', port: 0 };
@@ -110,7 +110,7 @@ test('requests are counted by group and class of status, refusals by their code,
   await t.throwsAsync(fetch(`${metricsUrl}/metrics`), undefined, 'it ends with the gateway');
 });
 
-test('a room that is away and Redis that is away are seen', async (t) => {
+test('a service that is away and Redis that is away are seen', async (t) => {
   const gateway = await startTestGateway({
     accounts,
     metrics,
@@ -120,7 +120,8 @@ test('a room that is away and Redis that is away are seen', async (t) => {
   t.teardown(() => gateway.close());
   const { metricsUrl } = gateway.gateway;
   const { key } = await accounts.newClient('enterprise');
-  const up = (room: string, url: string) => `almanac_gateway_upstream_up{room="${room}",url="${url}"}`;
+  const up = (service: string, url: string) =>
+    `almanac_gateway_upstream_up{service="${service}",url="${url}"}`;
   const before = await scrape(t, metricsUrl);
   t.is(before.get(up('data-api', 'http://127.0.0.1:1')), 1);
   t.is(before.get('almanac_gateway_redis_up'), 0);
@@ -150,9 +151,9 @@ test('a service that is silent stays in turn, one that is cut off leaves it unti
   const { key } = await accounts.newClient('enterprise');
   const get = async (path: string) =>
     (await fetch(gateway.url + path, { headers: { 'x-api-key': key } })).status;
-  const isUp = async (room: string, url: string) =>
+  const isUp = async (service: string, url: string) =>
     (await scrape(t, gateway.gateway.metricsUrl)).get(
-      `almanac_gateway_upstream_up{room="${room}",url="${url}"}`,
+      `almanac_gateway_upstream_up{service="${service}",url="${url}"}`,
     );
   const { dataApi } = gateway;
   dataApi.answer = () => undefined;

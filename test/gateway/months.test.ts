@@ -6,7 +6,7 @@ import { setPlan } from '../../accounts-api/operator.ts';
 import { reclaimLostPurses } from '../../accounts-api/purses.ts';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
 import { utcMonth } from '../../kernel/clock.ts';
-import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
 import { connected, startCountingGateway, type CountingGateway } from './months.ts';
 
@@ -14,14 +14,14 @@ const runs = Number(process.env['MODEL_RUNS'] ?? 12);
 const gatewayCount = 3;
 const limits: Record<string, number> = { free: 1000, starter: 25_000 };
 
-let room: AccountsRoom;
+let service: AccountsService;
 let redis: PrivateRedis;
 test.before(async () => {
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+  service = await startAccountsService('2026-11-20T10:00:00.000Z');
   redis = await startRedis();
 });
 test.after.always(async () => {
-  await room?.close();
+  await service?.close();
   await redis?.stop();
 });
 
@@ -107,7 +107,7 @@ class History {
     const { served, failed } = this.#unsettled[at] ?? { served: 0, failed: 0 };
     this.uncertain += served + failed;
     this.#unsettled[at] = { served: 0, failed: 0 };
-    this.#gateways[at] = await startCountingGateway(room, redis.url);
+    this.#gateways[at] = await startCountingGateway(service, redis.url);
   }
 
   nextMonth(): void {
@@ -119,18 +119,18 @@ class History {
 
 async function reclaim(gateways: readonly CountingGateway[], history: History): Promise<void> {
   for (const at of gateways.keys()) await history.settle(at); // every gateway alive reports within the time that is waited
-  room.clock.advance(61_000);
-  await reclaimLostPurses(room.deps);
+  service.clock.advance(61_000);
+  await reclaimLostPurses(service.deps);
 }
 
 test('no history of bursts, failures, crashes, lost Redis and turning months serves more than the limit, and none less', async (t) => {
   let start = Date.parse('2026-11-20T10:00:00.000Z');
   await fc.assert(
     fc.asyncProperty(fc.array(stepOf, { minLength: 4, maxLength: 16 }), async (steps) => {
-      room.clock.set(new Date(start).toISOString());
-      const client = await room.newClient('free');
+      service.clock.set(new Date(start).toISOString());
+      const client = await service.newClient('free');
       const gateways = await Promise.all(
-        Array.from({ length: gatewayCount }, () => startCountingGateway(room, redis.url)),
+        Array.from({ length: gatewayCount }, () => startCountingGateway(service, redis.url)),
       );
       const history = new History(gateways, client);
       try {
@@ -144,11 +144,13 @@ test('no history of bursts, failures, crashes, lost Redis and turning months ser
           else if (step.step === 'reclaim') await reclaim(gateways, history);
           else if (step.step === 'plan') {
             history.plan = step.plan;
-            await setPlan(room.deps, client.accountId, step.plan);
+            await setPlan(service.deps, client.accountId, step.plan);
           } else {
             for (const at of gateways.keys()) await history.settle(at);
-            const now = room.clock.now();
-            room.clock.set(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString());
+            const now = service.clock.now();
+            service.clock.set(
+              new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString(),
+            );
             history.nextMonth();
             continue;
           }
@@ -160,7 +162,7 @@ test('no history of bursts, failures, crashes, lost Redis and turning months ser
         await drained(history, gateways);
         const least = history.limit - history.uncertain;
         if (history.served < least) throw new Error(`served ${history.served}, at least ${least}`);
-        const used = await selectUsed(room.deps.db, client.accountId, utcMonth(room.clock.now()));
+        const used = await selectUsed(service.deps.db, client.accountId, utcMonth(service.clock.now()));
         if (Math.abs(used - history.served) > history.uncertain) {
           throw new Error(`served ${history.served}, charged ${used}, uncertain ${history.uncertain}`);
         }

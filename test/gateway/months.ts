@@ -7,7 +7,7 @@ import { createMonth, type Month, type QuotaOutage } from '../../gateway/month.t
 import { createPurses } from '../../gateway/purses.ts';
 import { createUpstreams } from '../../gateway/upstreams.ts';
 import { openRedis, script, type RedisLink } from '../../kernel/redis.ts';
-import type { AccountsRoom } from '../accounts-room.ts';
+import type { AccountsService } from '../accounts-service.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
 import { until } from '../until.ts';
 
@@ -22,15 +22,15 @@ export interface CountingGateway {
 }
 
 export async function startCountingGateway(
-  room: Pick<AccountsRoom, 'url' | 'clock'>,
+  service: Pick<AccountsService, 'url' | 'clock'>,
   redisUrl: string | undefined,
   outage: QuotaOutage = 'bounded',
 ): Promise<CountingGateway> {
   const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, silentLog);
   await redis?.opened();
-  const upstreams = createUpstreams('accounts-api', [room.url]);
+  const upstreams = createUpstreams('accounts-api', [service.url]);
   const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
-  const { clock } = room;
+  const { clock } = service;
   let crashed = false;
   const journal = createJournal({
     send: (batch) => (crashed ? Promise.reject(new BatchRefused('crashed')) : accounts.settle(batch)),
@@ -76,7 +76,7 @@ export async function connected({ redis }: CountingGateway): Promise<void> {
  * @param serve asks for some calls. @returns how many were served.
  */
 export async function serveTheRest(
-  room: Pick<AccountsRoom, 'clock' | 'deps'>,
+  service: Pick<AccountsService, 'clock' | 'deps'>,
   gateways: readonly CountingGateway[],
   serve: () => Promise<number>,
 ): Promise<number> {
@@ -87,8 +87,8 @@ export async function serveTheRest(
     for (let more = 1; more > 0; inRound += more) more = await serve();
     served += inRound;
     for (const gateway of gateways) await gateway.settle();
-    room.clock.advance(61_000);
-    await reclaimLostPurses(room.deps);
+    service.clock.advance(61_000);
+    await reclaimLostPurses(service.deps);
     if (inRound === 0 && gateways.every(({ redis }) => redis?.isUsable !== false)) emptyRounds += 1;
   }
   return served;

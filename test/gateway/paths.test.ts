@@ -1,11 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { isNormalPath, takeKeys } from '../../gateway/policies/path-check.ts';
-import { startAccountsRoom } from '../accounts-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
 import { exchange, lines } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
 const gateway = await startTestGateway({ accounts, accountsApiUrls: [accountsApi.url] });
 const { key } = await accounts.newClient('free');
@@ -66,7 +66,7 @@ const tricks = [
 ];
 
 for (const path of tricks) {
-  test.serial(`${JSON.stringify(path)} is refused as malformed and reaches no room`, async (t) => {
+  test.serial(`${JSON.stringify(path)} is refused as malformed and reaches no service`, async (t) => {
     const before = gateway.dataApi.received.length;
     const [answer] = await exchange(
       gateway.url,
@@ -100,7 +100,7 @@ const unmapped = [
 ];
 
 for (const path of unmapped) {
-  test.serial(`${path} is not found and reaches no room`, async (t) => {
+  test.serial(`${path} is not found and reaches no service`, async (t) => {
     const before = gateway.dataApi.received.length + accountsApi.received.length;
     for (const method of ['GET', 'POST']) {
       const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': key } });

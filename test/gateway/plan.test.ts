@@ -1,10 +1,10 @@
 import test from 'ava';
 import { setPlan } from '../../accounts-api/operator.ts';
-import { startAccountsRoom, sumOf } from '../accounts-room.ts';
+import { startAccountsService, sumOf } from '../accounts-service.ts';
 import { until } from '../until.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 const gateway = await startTestGateway({ accounts });
 test.after.always(async () => {
   await gateway.close();
@@ -20,7 +20,7 @@ const vintageCalls = [
   '/v1/commodities?vintage=',
 ];
 
-test.serial('vintages need the Pro plan: 403 names it, costs nothing and asks no room', async (t) => {
+test.serial('vintages need the Pro plan: 403 names it, costs nothing and asks no service', async (t) => {
   for (const plan of ['free', 'starter']) {
     const client = await accounts.newClient(plan);
     const { accountId, key } = client;

@@ -1,11 +1,11 @@
 import test from 'ava';
 import { callsOf } from '../../gateway/policies/quota.ts';
-import { startAccountsRoom, sumOf, type Client } from '../accounts-room.ts';
-import { projectPlans, unhurried } from '../rooms.ts';
+import { startAccountsService, sumOf, type Client } from '../accounts-service.ts';
+import { projectPlans, unhurried } from '../services.ts';
 import { until } from '../until.ts';
 import { noon, startTestGateway, type Upstream } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 const gateway = await startTestGateway({ accounts });
 const { dataApi } = gateway;
 const plainAnswer = dataApi.answer;

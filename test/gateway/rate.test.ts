@@ -1,13 +1,13 @@
 import test, { type ExecutionContext } from 'ava';
 import { accountCounter, createLimits, type Limits } from '../../gateway/limits.ts';
 import { openRedis } from '../../kernel/redis.ts';
-import { startAccountsRoom } from '../accounts-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
 import { silentLog, testRedisUrl } from '../harness.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
 import { until } from '../until.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon, silentLog, { redisUrl: testRedisUrl() });
+const accounts = await startAccountsService(noon, silentLog, { redisUrl: testRedisUrl() });
 test.after.always(() => accounts.close());
 
 /** A limit that no burst of a test outlasts within its second. */

@@ -1,13 +1,13 @@
 // The gateway under test, and a small HTTP server that records what reaches it: in data-api's place, where a test looks at what
 // the gateway sends on or needs an answer that data-api would not give; before accounts-api, where it looks at what gets there.
-// Keys, plans, quota and usage are accounts-api's own always (`startAccountsRoom`).
+// Keys, plans, quota and usage are accounts-api's own always (`startAccountsService`).
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { start, type GatewayOptions, type RunningGateway } from '../../gateway/main.ts';
 import { closeServer, listen } from '../../kernel/http.ts';
-import { createOpener, identityHeader, type Identity, type Room } from '../../kernel/identity.ts';
-import type { AccountsRoom } from '../accounts-room.ts';
+import { createOpener, identityHeader, type Identity, type Service } from '../../kernel/identity.ts';
+import type { AccountsService } from '../accounts-service.ts';
 import { fakeClock, silentLog, testIdentitySecret } from '../harness.ts';
-import { projectPlans } from '../rooms.ts';
+import { projectPlans } from '../services.ts';
 
 /** What the clocks of these tests show. */
 export const noon = '2026-11-20T12:00:00.000Z';
@@ -43,7 +43,7 @@ export const answerPlainly: Answer = (_request, response) => {
  * Records every client call that reaches it, and answers it plainly. @param service whose identities it opens.
  * @param before the service that answers instead, as it does the gateway's own calls, which are not recorded.
  */
-export async function startRecordingUpstream(service: Room, before?: string): Promise<Upstream> {
+export async function startRecordingUpstream(service: Service, before?: string): Promise<Upstream> {
   const open = createOpener(testIdentitySecret, service);
   const upstream: Upstream = {
     url: '',
@@ -121,7 +121,9 @@ export interface TestGateway {
 export async function startTestGateway({
   accounts,
   ...overrides
-}: Partial<GatewayOptions> & { accounts?: Pick<AccountsRoom, 'url' | 'clock'> } = {}): Promise<TestGateway> {
+}: Partial<GatewayOptions> & {
+  accounts?: Pick<AccountsService, 'url' | 'clock'>;
+} = {}): Promise<TestGateway> {
   const dataApi = await startRecordingUpstream('data-api');
   const started = start({
     ...plainOptions,

@@ -4,7 +4,7 @@
 import test from 'ava';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
 import type { Failure } from '../../kernel/errors.ts';
-import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
 import { silentLog } from '../harness.ts';
 import { startProxy, type Proxy } from '../proxy.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
@@ -13,18 +13,18 @@ import { connected, serveTheRest, startCountingGateway, type CountingGateway } f
 
 let redis: PrivateRedis;
 let way: Proxy; // from the gateways to Redis
-let room: AccountsRoom;
+let service: AccountsService;
 let gateways: CountingGateway[];
 test.before(async () => {
   redis = await startRedis();
   way = await startProxy(redis.port);
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: redis.url });
+  service = await startAccountsService('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: redis.url });
   const url = `redis://127.0.0.1:${way.port}`;
-  gateways = await Promise.all([1, 2].map(() => startCountingGateway(room, url)));
+  gateways = await Promise.all([1, 2].map(() => startCountingGateway(service, url)));
 });
 test.after.always(async () => {
   for (const gateway of gateways ?? []) gateway.crash();
-  await room?.close();
+  await service?.close();
   await way?.close();
   await redis?.stop();
 });
@@ -73,21 +73,21 @@ const faults: Record<string, Fault> = {
 
 for (const [what, fault] of Object.entries(faults)) {
   test.serial(`while Redis ${what}, calls go on and are counted once, up to exactly the limit`, async (t) => {
-    const client = await room.newClient();
+    const client = await service.newClient();
     t.is(await serve(client, 200), 200);
     await settleAll();
     await fault.begin();
     t.is(await serve(client, 300), 300);
     t.is(await serve(client, 10), 10);
     await fault.end();
-    const served = 510 + (await serveTheRest(room, gateways, () => serve(client, 100)));
+    const served = 510 + (await serveTheRest(service, gateways, () => serve(client, 100)));
     t.is(served, limit);
-    t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), limit);
+    t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), limit);
   });
 }
 
 test.serial('a Redis that is silent is left alone after one deadline, not asked by every call', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await serve(client, 2);
   t.teardown(() => redis.goOn());
   redis.stall();
@@ -118,8 +118,8 @@ test.serial('while Redis loads its data, it counts as away', async (t) => {
     '--loading-process-events-interval-bytes',
     '1024',
   );
-  const gateway = await startCountingGateway(room, big.url);
-  const client = await room.newClient();
+  const gateway = await startCountingGateway(service, big.url);
+  const client = await service.newClient();
   try {
     await big.command('debug', 'populate', '500');
     t.true((await gateway.month.take(client.accountId, 1, limit)).granted);
@@ -145,10 +145,10 @@ for (const [outage, before, most] of [
   test.serial(
     `with neither Redis nor accounts-api, QUOTA_OUTAGE=${outage} serves ${most} calls after ${before} of ${limit}, and charges them later`,
     async (t) => {
-      const client = await room.newClient();
-      const accountsWay = await startProxy(Number(new URL(room.url).port));
+      const client = await service.newClient();
+      const accountsWay = await startProxy(Number(new URL(service.url).port));
       const url = `http://127.0.0.1:${accountsWay.port}`;
-      const gateway = await startCountingGateway({ url, clock: room.clock }, redis.url, outage);
+      const gateway = await startCountingGateway({ url, clock: service.clock }, redis.url, outage);
       try {
         t.true((await gateway.month.take(client.accountId, before, limit)).granted);
         gateway.redis?.close();
@@ -163,7 +163,7 @@ for (const [outage, before, most] of [
         }
         accountsWay.mend();
         await gateway.settle();
-        t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), before + most);
+        t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), before + most);
       } finally {
         gateway.crash();
         await accountsWay.close();
@@ -175,35 +175,35 @@ for (const [outage, before, most] of [
 test.serial(
   'with neither Redis nor accounts-api, a month that begins is served from anew, and charged for itself',
   async (t) => {
-    const client = await room.newClient();
-    const accountsWay = await startProxy(Number(new URL(room.url).port));
+    const client = await service.newClient();
+    const accountsWay = await startProxy(Number(new URL(service.url).port));
     t.teardown(() => accountsWay.close());
     const url = `http://127.0.0.1:${accountsWay.port}`;
-    const gateway = await startCountingGateway({ url, clock: room.clock }, undefined, 'bounded');
+    const gateway = await startCountingGateway({ url, clock: service.clock }, undefined, 'bounded');
     t.teardown(() => gateway.crash());
     t.true((await gateway.month.take(client.accountId, limit, limit)).granted);
     accountsWay.cut();
     await t.throwsAsync(gateway.month.take(client.accountId, 1, limit));
-    t.teardown(() => room.clock.set('2026-11-20T10:00:00.000Z'));
-    room.clock.set('2026-12-01T00:00:00.000Z');
+    t.teardown(() => service.clock.set('2026-11-20T10:00:00.000Z'));
+    service.clock.set('2026-12-01T00:00:00.000Z');
     const outcomes = await Promise.allSettled(
       Array.from({ length: 150 }, () => gateway.month.take(client.accountId, 1, limit)),
     );
     t.is(outcomes.filter((each) => each.status === 'fulfilled' && each.value.granted).length, 100);
     accountsWay.mend();
     await gateway.settle();
-    t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), limit);
-    t.is(await selectUsed(room.deps.db, client.accountId, '2026-12-01'), 100);
+    t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), limit);
+    t.is(await selectUsed(service.deps.db, client.accountId, '2026-12-01'), 100);
   },
 );
 
 test.serial(
   'a gateway whose allotment another has closed takes a new one: exactly the limit is served',
   async (t) => {
-    const client = await room.newClient();
+    const client = await service.newClient();
     // Two databases of one server, as two masters are that have each been the only one.
     const urls = [redis.url, `${redis.url}/1`];
-    const both = await Promise.all(urls.map((url) => startCountingGateway(room, url)));
+    const both = await Promise.all(urls.map((url) => startCountingGateway(service, url)));
     t.teardown(() => both.forEach((gateway) => gateway.crash()));
     const [one, other] = both as [CountingGateway, CountingGateway];
     const take = async ({ month }: CountingGateway, calls: number) =>
@@ -215,8 +215,8 @@ test.serial(
       const granted = await Promise.all(Array.from({ length: 100 }, (_, i) => take(i % 2 ? one : other, 1)));
       return granted.filter(Boolean).length;
     };
-    t.is(400 + (await serveTheRest(room, both, serveOne)), limit);
-    t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), limit);
+    t.is(400 + (await serveTheRest(service, both, serveOne)), limit);
+    t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), limit);
   },
 );
 
@@ -225,8 +225,8 @@ test.serial(
   async (t) => {
     const own = await startRedis();
     t.teardown(() => own.stop());
-    const client = await room.newClient();
-    const gateway = await startCountingGateway(room, own.url);
+    const client = await service.newClient();
+    const gateway = await startCountingGateway(service, own.url);
     t.teardown(() => gateway.crash());
     const take = async (calls: number) => (await gateway.month.take(client.accountId, calls, limit)).granted;
     t.true(await take(300));
@@ -237,7 +237,7 @@ test.serial(
       const granted = await Promise.all(Array.from({ length: 100 }, () => take(1)));
       return granted.filter(Boolean).length;
     };
-    t.is(700 + (await serveTheRest(room, [gateway], serveSome)), limit);
-    t.is(await selectUsed(room.deps.db, client.accountId, '2026-11-01'), limit);
+    t.is(700 + (await serveTheRest(service, [gateway], serveSome)), limit);
+    t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), limit);
   },
 );

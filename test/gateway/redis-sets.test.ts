@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { createLimits, type Limits } from '../../gateway/limits.ts';
 import { hashApiKey } from '../../kernel/api-key.ts';
-import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
 import { silentLog } from '../harness.ts';
 import { startRedisCluster, startWatchedRedis, type RedisCluster, type WatchedRedis } from '../redis-sets.ts';
 import { until } from '../until.ts';
@@ -11,24 +11,24 @@ import { startDoor, type Door } from './doors.ts';
 import { connected, serveTheRest, startCountingGateway, type CountingGateway } from './months.ts';
 
 interface Set {
-  room: AccountsRoom;
+  service: AccountsService;
   gateways: CountingGateway[];
   doors: Door[];
   close(): Promise<void>;
 }
 
 async function startSet(url: string): Promise<Set> {
-  const room = await startAccountsRoom('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: url });
-  const gateways = await Promise.all([1, 2].map(() => startCountingGateway(room, url)));
-  const doors = await Promise.all([1, 2].map(() => startDoor(room, url)));
+  const service = await startAccountsService('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: url });
+  const gateways = await Promise.all([1, 2].map(() => startCountingGateway(service, url)));
+  const doors = await Promise.all([1, 2].map(() => startDoor(service, url)));
   return {
-    room,
+    service,
     gateways,
     doors,
     async close() {
       for (const door of doors) door.close();
       for (const gateway of gateways) gateway.crash();
-      await room.close();
+      await service.close();
     },
   };
 }
@@ -71,7 +71,7 @@ async function untilCopied({ doors }: Set, hash: string): Promise<void> {
 
 async function revokedAtOnce(t: ExecutionContext, set: Set, client: Client & { key: string }): Promise<void> {
   const hash = hashApiKey(client.key);
-  const answer = await set.room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  const answer = await set.service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
   t.is(answer.status, 204);
   for (const door of set.doors) t.false(await door.opensFor(hash));
 }
@@ -82,7 +82,7 @@ for (const [name, setOf] of [
 ] as const) {
   test.serial(`in ${name}, keys are copied and a revoked one is refused at once`, async (t) => {
     const set = setOf();
-    const clients = await Promise.all(Array.from({ length: 12 }, () => set.room.newClient()));
+    const clients = await Promise.all(Array.from({ length: 12 }, () => set.service.newClient()));
     for (const client of clients) await untilCopied(set, hashApiKey(client.key));
     for (const client of clients) await revokedAtOnce(t, set, client);
   });
@@ -90,7 +90,7 @@ for (const [name, setOf] of [
   test.serial(`in ${name}, exactly the month's limit is served, over two gateways`, async (t) => {
     const set = setOf();
     for (let account = 0; account < 3; account += 1) {
-      t.is(await serve(set, await set.room.newClient(), freeLimit + 300), freeLimit);
+      t.is(await serve(set, await set.service.newClient(), freeLimit + 300), freeLimit);
     }
   });
 
@@ -114,7 +114,7 @@ test.serial(
   "when a replica takes the place of a cluster's master, nobody gets a second allowance or loses the first",
   async (t) => {
     const set = inCluster;
-    const clients = await Promise.all(Array.from({ length: 6 }, () => set.room.newClient()));
+    const clients = await Promise.all(Array.from({ length: 6 }, () => set.service.newClient()));
     const before = await Promise.all(clients.map((client) => serve(set, client, 300)));
     t.deepEqual(before, [300, 300, 300, 300, 300, 300]);
     await cluster.masters[0]?.kill();
@@ -122,7 +122,7 @@ test.serial(
     const during = await Promise.all(clients.map((client) => serve(set, client, 100)));
     t.deepEqual(during, [100, 100, 100, 100, 100, 100]);
     for (const client of clients) {
-      const rest = await serveTheRest(set.room, set.gateways, () => serve(set, client, 200));
+      const rest = await serveTheRest(set.service, set.gateways, () => serve(set, client, 200));
       t.is(rest, freeLimit - 400);
     }
   },
@@ -132,14 +132,14 @@ test.serial(
   'when the sentinels make a replica the master, nobody gets a second allowance or loses the first',
   async (t) => {
     const set = underWatch;
-    const client = await set.room.newClient();
+    const client = await set.service.newClient();
     t.is(await serve(set, client, 300), 300);
     await watched.master.kill();
     t.is(await serve(set, client, 100), 100);
     await until('the sentinels have another master', async () => {
       return (await watched.presentMaster()) !== watched.master.port;
     });
-    const rest = await serveTheRest(set.room, set.gateways, () => serve(set, client, 200));
+    const rest = await serveTheRest(set.service, set.gateways, () => serve(set, client, 200));
     t.is(rest, freeLimit - 400);
   },
 );
@@ -150,7 +150,7 @@ test.serial(
     const set = underWatch;
     const present = await watched.presentMaster();
     const master = watched.replicas.find(({ port }) => port === present);
-    const client = await set.room.newClient();
+    const client = await set.service.newClient();
     await untilCopied(set, hashApiKey(client.key));
     await master?.kill();
     await revokedAtOnce(t, set, client);

@@ -8,11 +8,11 @@ import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { openPlans } from '../../kernel/plans.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { startAccountsRoom } from '../accounts-room.ts';
-import { projectPlans, unhurried } from '../rooms.ts';
+import { startAccountsService } from '../accounts-service.ts';
+import { projectPlans, unhurried } from '../services.ts';
 import { answerPlainly, noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 // It answers clients itself: what they ask of an account is not what is looked at here.
 const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
 accountsApi.answer = answerPlainly;

@@ -7,7 +7,7 @@ import { connect } from '../../accounts-api/database.ts';
 import { newId } from '../../accounts-api/ids.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/api-key.ts';
 import { openRedis } from '../../kernel/redis.ts';
-import { startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
+import { startAccountsService, type AccountsService } from '../accounts-service.ts';
 import { silentLog } from '../harness.ts';
 import { startProxy, type Proxy } from '../proxy.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
@@ -20,20 +20,20 @@ const atOnce = 100;
 let redis: PrivateRedis;
 let otherMaster: PrivateRedis; // as after a failover that only accounts-api has heard of
 let way: Proxy; // from accounts-api to Redis
-let room: AccountsRoom;
+let service: AccountsService;
 let doors: Door[];
 test.before(async () => {
   redis = await startRedis();
   otherMaster = await startRedis();
   way = await startProxy(redis.port);
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z', silentLog, {
+  service = await startAccountsService('2026-11-20T10:00:00.000Z', silentLog, {
     redisUrl: `redis://127.0.0.1:${way.port}`,
   });
-  doors = await Promise.all(Array.from({ length: 4 }, () => startDoor(room, redis.url)));
+  doors = await Promise.all(Array.from({ length: 4 }, () => startDoor(service, redis.url)));
 });
 test.after.always(async () => {
   for (const door of doors ?? []) door.close();
-  await room?.close();
+  await service?.close();
   await way?.close();
   await redis?.stop();
   await otherMaster?.stop();
@@ -51,14 +51,14 @@ async function makeVictims(count: number): Promise<Victim[]> {
     const key = mintApiKey();
     return { accountId: newId('acct'), keyId: newId('key'), hash: hashApiKey(key), mask: maskApiKey(key) };
   });
-  const bind = [JSON.stringify(victims), room.clock.now()];
+  const bind = [JSON.stringify(victims), service.clock.now()];
   const given = 'from json_to_recordset($1::json) as v("accountId" text, "keyId" text, hash text, mask text)';
-  await room.deps.db.sequelize.query(
+  await service.deps.db.sequelize.query(
     `insert into accounts.accounts (id, email, plan, created_at)
      select "accountId", "accountId" || '@example.org', 'free', $2 ${given}`,
     { bind },
   );
-  await room.deps.db.sequelize.query(
+  await service.deps.db.sequelize.query(
     `insert into accounts.api_keys (id, account_id, name, hash, mask, slot, created_at)
      select "keyId", "accountId", 'trial', hash, mask, 1, $2 ${given}`,
     { bind },
@@ -69,7 +69,7 @@ async function makeVictims(count: number): Promise<Victim[]> {
 /** By `DELETE /v1/keys/{id}`, as often as it takes. */
 async function revoke({ accountId, keyId }: Victim): Promise<void> {
   await until('the key is revoked', async () => {
-    const answer = await room.as({ accountId, keyId }, `/v1/keys/${keyId}`, { method: 'DELETE' });
+    const answer = await service.as({ accountId, keyId }, `/v1/keys/${keyId}`, { method: 'DELETE' });
     if (answer.status !== 204 && answer.status !== 503) {
       throw new Error(`DELETE was answered ${answer.status}`);
     }
@@ -186,7 +186,7 @@ const cutsOff: Record<string, CutOff> = {
       const { asked } = leases;
       to.deafen();
       await until('the gateway asks for leave', () => leases.asked > asked);
-      await room.internally('/internal/copies/lease', {}); // by now accounts-api has given it
+      await service.internally('/internal/copies/lease', {}); // by now accounts-api has given it
     },
     async answered(to, { leases }) {
       const { given } = leases;
@@ -200,10 +200,10 @@ for (const [what, { begin, answered }] of Object.entries(cutsOff)) {
   test.serial(
     `a gateway that ${what}, while accounts-api cannot write Redis, refuses a revoked key from the answer on`,
     async (t) => {
-      const toAccounts = await startProxy(Number(new URL(room.url).port));
+      const toAccounts = await startProxy(Number(new URL(service.url).port));
       t.teardown(() => toAccounts.close());
       const url = `http://127.0.0.1:${toAccounts.port}`;
-      const door = await startDoor({ url, clock: room.clock }, redis.url);
+      const door = await startDoor({ url, clock: service.clock }, redis.url);
       t.teardown(() => door.close());
       const victims = await makeVictims(5);
       for (const { hash } of victims) {
@@ -227,16 +227,16 @@ test.serial('a copy of a key lets nobody in from the instant at which the key ex
   const door = doors[0] as Door;
   const [victim] = await makeVictims(1);
   const { keyId, hash } = victim as Victim;
-  const expiresAt = new Date(room.clock.now().getTime() + 60_000);
-  await room.deps.db.keys.update({ expiresAt }, { where: { id: keyId } });
+  const expiresAt = new Date(service.clock.now().getTime() + 60_000);
+  await service.deps.db.keys.update({ expiresAt }, { where: { id: keyId } });
   await until('Redis has a copy that is believed', async () => {
     await door.opensFor(hash);
     return (await door.copySays(hash)) === true;
   });
-  room.clock.advance(59_999);
+  service.clock.advance(59_999);
   t.not(await door.copySays(hash), false);
   t.true(await door.opensFor(hash));
-  room.clock.advance(1);
+  service.clock.advance(1);
   t.not(await door.copySays(hash), true);
   t.false(await door.opensFor(hash));
 });
@@ -256,13 +256,13 @@ test.serial(
     const link = openRedis(redis.url, silentLog);
     t.teardown(() => link.close());
     await link.opened();
-    const db = connect(room.databaseUrl, link);
+    const db = connect(service.databaseUrl, link);
     t.teardown(() => db.close());
     await db.sequelize.transaction((transaction) =>
       db.sequelize.query(
         'update accounts.api_keys set revoked_at = $2, slot = null where id = any($1::text[])',
         {
-          bind: [victims.map(({ keyId }) => keyId), room.clock.now()],
+          bind: [victims.map(({ keyId }) => keyId), service.clock.now()],
           transaction,
         },
       ),

@@ -8,7 +8,7 @@ import test from 'ava';
 import { createKey, revokeKey } from '../../accounts-api/operator.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
-import { startRooms, type Rooms } from '../rooms.ts';
+import { startServices, type Services } from '../services.ts';
 import { until } from '../until.ts';
 
 const trials = 14;
@@ -17,31 +17,31 @@ const plans = readFileSync('config/plans.yml', 'utf8');
 writeFileSync(plansFile, plans.replaceAll(/calls_second: \d+/g, 'calls_second: 100000'));
 
 let redis: PrivateRedis;
-let rooms: Rooms;
+let services: Services;
 let gateways: GatewayProcess[];
 
 test.before(async () => {
   redis = await startRedis();
-  rooms = await startRooms({ redisUrl: redis.url });
-  await rooms.ingest('series_id,date,value\nA,2024-01-31,1\n');
+  services = await startServices({ redisUrl: redis.url });
+  await services.ingest('series_id,date,value\nA,2024-01-31,1\n');
   gateways = await Promise.all(
     Array.from({ length: 3 }, () =>
       startGatewayProcess({
         REDIS_URL: redis.url,
         PLANS_FILE: plansFile,
-        DATA_API_URL: rooms.dataApiUrl,
-        ACCOUNTS_API_URL: rooms.accountsApiUrl,
+        DATA_API_URL: services.dataApiUrl,
+        ACCOUNTS_API_URL: services.accountsApiUrl,
       }),
     ),
   );
 });
 test.after.always(async () => {
   for (const gateway of gateways ?? []) await gateway.stop();
-  await rooms?.close();
+  await services?.close();
   await redis?.stop();
 });
 
-const addresses = () => [rooms.url, ...gateways.map(({ url }) => url)];
+const addresses = () => [services.url, ...gateways.map(({ url }) => url)];
 
 async function call(url: string, key: string): Promise<number> {
   const response = await fetch(`${url}/v1/series/A`, { headers: { 'x-api-key': key } });
@@ -69,7 +69,7 @@ function traffic(key: string) {
 }
 
 const throughGateway = async (keyId: string, manager: string) => {
-  const response = await fetch(`${rooms.url}/v1/keys/${keyId}`, {
+  const response = await fetch(`${services.url}/v1/keys/${keyId}`, {
     method: 'DELETE',
     headers: { 'x-api-key': manager },
   });
@@ -78,7 +78,7 @@ const throughGateway = async (keyId: string, manager: string) => {
 
 const ways: Record<string, (keyId: string, manager: string) => Promise<void>> = {
   'while all is well': throughGateway,
-  'by a command line that knows no Redis': async (keyId) => void (await revokeKey(rooms.accounts, keyId)),
+  'by a command line that knows no Redis': async (keyId) => void (await revokeKey(services.accounts, keyId)),
   'while Redis is emptied': async (keyId, manager) => {
     await Promise.all([redis.command('flushall'), throughGateway(keyId, manager)]);
   },
@@ -106,7 +106,7 @@ const ways: Record<string, (keyId: string, manager: string) => Promise<void>> = 
 test.serial(
   'a plan that is changed in mid-month is in force on the next call, at every gateway',
   async (t) => {
-    const { accountId, key } = await rooms.accountWithKey('free');
+    const { accountId, key } = await services.accountWithKey('free');
     const limits = () =>
       Promise.all(
         addresses().map(async (url) => {
@@ -117,8 +117,8 @@ test.serial(
       );
     const every = (status: number, limit: string) => addresses().map(() => [status, limit]);
     t.deepEqual(await limits(), every(200, '1000'));
-    // Used up on the lower plan, there is room on the higher one, and none again on the way back.
-    await rooms.accounts.db.sequelize.query(
+    // Used up on the lower plan, the higher one has calls left, and none again on the way back.
+    await services.accounts.db.sequelize.query(
       'update accounts.quota_months set used = used + 1000 where account_id = $1',
       {
         bind: [accountId],
@@ -126,9 +126,9 @@ test.serial(
     );
     await redis.command('flushall'); // with the purse, which was filled before
     t.deepEqual(await limits(), every(402, '1000'));
-    await rooms.setPlan(accountId, 'starter');
+    await services.setPlan(accountId, 'starter');
     t.deepEqual(await limits(), every(200, '25000'));
-    await rooms.setPlan(accountId, 'free');
+    await services.setPlan(accountId, 'free');
     t.deepEqual(await limits(), every(402, '1000'));
   },
 );
@@ -137,9 +137,9 @@ const names = Object.keys(ways);
 for (const [i, name] of names.entries()) {
   test.serial(`no call that begins after a revocation ${name} is accepted`, async (t) => {
     const count = Math.ceil((trials - i) / names.length);
-    const { accountId, key: manager } = await rooms.accountWithKey('enterprise');
+    const { accountId, key: manager } = await services.accountWithKey('enterprise');
     for (let trial = 0; trial < count; trial += 1) {
-      const { id, key } = await createKey(rooms.accounts, accountId, `trial ${trial}`);
+      const { id, key } = await createKey(services.accounts, accountId, `trial ${trial}`);
       const calls = traffic(key);
       await until('every gateway accepts the key', () => calls.acceptedAtMs.length >= 12);
       await ways[name]?.(id, manager);

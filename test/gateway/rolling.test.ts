@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { projectRoot } from '../../kernel/settings.ts';
-import { startAccountsRoom, sumOf } from '../accounts-room.ts';
+import { startAccountsService, sumOf } from '../accounts-service.ts';
 import { freePort } from '../instance.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { until } from '../until.ts';
@@ -17,7 +17,7 @@ const plans = readFileSync(path.join(projectRoot, 'config/plans.yml'), 'utf8');
 const unhurried = plans.replaceAll(/calls_second: \d+/g, 'calls_second: 100000');
 
 const dataApi = await startRecordingUpstream('data-api');
-const accounts = await startAccountsRoom(new Date().toISOString());
+const accounts = await startAccountsService(new Date().toISOString());
 const running: GatewayProcess[] = [];
 test.after.always(async () => {
   await Promise.all(running.map((gateway) => gateway.stop('SIGKILL')));

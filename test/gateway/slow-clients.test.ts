@@ -1,12 +1,12 @@
 // Clients that are slow on purpose: they are given up with an envelope or a cut, and stop nobody else meanwhile.
 import type { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { startAccountsRoom } from '../accounts-room.ts';
+import { startAccountsService } from '../accounts-service.ts';
 import { until, within } from '../until.ts';
 import { exchange, lines, openSocket, parseAnswers, type RawAnswer } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
-const accounts = await startAccountsRoom(noon);
+const accounts = await startAccountsService(noon);
 const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
 const accountsApiUrls = [accountsApi.url];
 const impatient = await startTestGateway({
@@ -59,14 +59,14 @@ test('a connection that says nothing is closed', async (t) => {
   isTooLate(t, await exchange(impatient.url, ''));
 });
 
-test('a body that stops coming is given up with an envelope, and reaches no room', async (t) => {
+test('a body that stops coming is given up with an envelope, and reaches no service', async (t) => {
   const head = (framing: string) => lines('POST /auth/login HTTP/1.1', 'Host: a', framing);
   isTooLate(t, await exchange(impatient.url, `${head('Content-Length: 500')}{"email":"a`));
   isTooLate(t, await exchange(impatient.url, `${head('Transfer-Encoding: chunked')}4\r\n{"em`));
   t.is(accountsApi.received.length, 0);
 });
 
-test.serial('a client that does not read its answer is cut off, and the room is told', async (t) => {
+test.serial('a client that does not read its answer is cut off, and the service is told', async (t) => {
   const client = await accounts.newClient('enterprise');
   let isCut = false;
   impatient.dataApi.answer = ({ cut }, response) => {

@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { start, type GatewayOptions } from '../../gateway/main.ts';
 import { loadPlans } from '../../kernel/plans.ts';
-import { dataOf, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
+import { dataOf, startAccountsService, type AccountsService } from '../accounts-service.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
 import { plainOptions, startRecordingUpstream, type Upstream } from './recording-upstream.ts';
 
@@ -14,13 +14,13 @@ const planned = loadPlans('config/plans.yml');
 const unhurried = planned.all.map((plan) => ({ ...plan, calls_second: 100_000 }));
 const plans = { ...planned, all: unhurried, get: (id: string) => unhurried.find((plan) => plan.id === id) };
 
-let room: AccountsRoom;
+let service: AccountsService;
 let redis: PrivateRedis;
 let dataApi: Upstream;
 const held = new EventEmitter().setMaxListeners(0);
 
 test.before(async () => {
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+  service = await startAccountsService('2026-11-20T10:00:00.000Z');
   redis = await startRedis();
   dataApi = await startRecordingUpstream('data-api');
   dataApi.answer = ({ url }, response) => {
@@ -38,7 +38,7 @@ test.before(async () => {
 });
 test.after.always(async () => {
   await dataApi?.close();
-  await room?.close();
+  await service?.close();
   await redis?.stop();
 });
 
@@ -71,7 +71,7 @@ interface Seen {
 }
 
 let calls = 0;
-/** A machine so busy that a room did not answer in time: who called is then not known, and nothing can be counted. */
+/** A machine so busy that a service did not answer in time: who called is then not known, and nothing can be counted. */
 let overloaded = false;
 async function call(urls: readonly string[], keys: readonly string[], wished: Wish): Promise<Seen> {
   const { what, endpoint, key: keyNo } = wished;
@@ -115,18 +115,18 @@ async function tryHistory(
   history: Wish[][],
 ): Promise<void> {
   overloaded = false;
-  const client = await room.newClient('free');
-  const second = dataOf(t, await room.as(client, '/v1/keys', { body: { name: 'second' } }), 201) as {
+  const client = await service.newClient('free');
+  const second = dataOf(t, await service.as(client, '/v1/keys', { body: { name: 'second' } }), 201) as {
     id: string;
     key: string;
   };
   const options: GatewayOptions = {
     ...plainOptions,
     dataApiUrls: [dataApi.url],
-    accountsApiUrls: [room.url],
+    accountsApiUrls: [service.url],
     plans,
     redisUrl,
-    clock: room.clock,
+    clock: service.clock,
   };
   const gateways = [await start(options), await start(options)];
   const urls = gateways.map(({ url }) => url);
@@ -152,7 +152,7 @@ async function tryHistory(
     return sums;
   };
   const billed = seen.reduce((total, each) => total + each.billed, 0);
-  const usage = dataOf(t, await room.as(client, '/v1/usage')) as {
+  const usage = dataOf(t, await service.as(client, '/v1/usage')) as {
     used: number;
     remaining: number;
     by_key: { key_id: string; calls: number; billed: number }[];
@@ -177,7 +177,7 @@ async function tryHistory(
     ['endpoint', 'endpoint', byEndpoint],
     ['status', 'status', sum(({ status }) => status)],
   ] as const) {
-    const { data } = (await room.as(client, `/v1/usage/history?by=${by}`)).body as {
+    const { data } = (await service.as(client, `/v1/usage/history?by=${by}`)).body as {
       data: { calls: number; billed: number }[];
     };
     t.deepEqual(

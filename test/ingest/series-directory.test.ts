@@ -22,7 +22,7 @@ test('what was forgotten is learned again with the numbers it had', async (t) =>
 
     await directory.learn(['A', 'B'], facts);
     const before = [combine('A', 'buy'), combine('A', 'sell'), combine('B', 'sell')];
-    t.true(await directory.makeRoom());
+    t.true(await directory.makeSpace());
     t.is(directory.get('A'), undefined);
     await directory.learn(['A', 'B', 'C'], facts);
     t.deepEqual([combine('A', 'buy'), combine('A', 'sell'), combine('B', 'sell')], before);

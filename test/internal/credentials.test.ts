@@ -3,26 +3,26 @@ import { createHash } from 'node:crypto';
 import test from 'ava';
 import { start } from '../../accounts-api/main.ts';
 import { setPlan } from '../../accounts-api/operator.ts';
-import { assertError, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
+import { assertError, startAccountsService, type AccountsService } from '../accounts-service.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
 import { testSignIn } from '../sign-in.ts';
 
-let room: AccountsRoom;
+let service: AccountsService;
 
 test.before(async () => {
-  room = await startAccountsRoom();
+  service = await startAccountsService();
 });
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function lookUp(...hashes: string[]): Promise<(object | null)[]> {
-  const answer = await room.internally('/internal/credentials', { keys: hashes });
+  const answer = await service.internally('/internal/credentials', { keys: hashes });
   return (answer.body as { credentials: (object | null)[] }).credentials;
 }
 
 test('credentials come in the order of the hashes, with null for an unknown one', async (t) => {
-  const [free, pro] = [await room.newClient('free'), await room.newClient('pro')];
+  const [free, pro] = [await service.newClient('free'), await service.newClient('pro')];
   const expected = (client: typeof free, plan: string) => ({
     account_id: client.accountId,
     key_id: client.keyId,
@@ -39,14 +39,14 @@ test('credentials come in the order of the hashes, with null for an unknown one'
 });
 
 test('a changed plan, an unpaid subscription and a disabled account are in force on the next look-up', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const hash = sha256(client.key);
-  await setPlan(room.deps, client.accountId, 'pro');
+  await setPlan(service.deps, client.accountId, 'pro');
   t.like((await lookUp(hash))[0], { plan: 'pro', active: true });
   const where = { id: client.accountId };
-  await room.deps.db.accounts.update({ subscriptionState: 'inactive' }, { where });
+  await service.deps.db.accounts.update({ subscriptionState: 'inactive' }, { where });
   t.like((await lookUp(hash))[0], { active: false });
-  await room.deps.db.accounts.update({ subscriptionState: 'active', status: 'disabled' }, { where });
+  await service.deps.db.accounts.update({ subscriptionState: 'active', status: 'disabled' }, { where });
   t.deepEqual(await lookUp(hash), [null]);
 });
 
@@ -57,32 +57,32 @@ test('500 hashes are a batch, 501 are refused, and so is what is no hash', async
     Array.from({ length: 500 }, () => null),
   );
   for (const keys of [[...hashes, sha256('more')], ['pk_live_x'], [sha256('x').toUpperCase()], 'x']) {
-    assertError(t, await room.internally('/internal/credentials', { keys }), 400, 'invalid_body');
+    assertError(t, await service.internally('/internal/credentials', { keys }), 400, 'invalid_body');
   }
 });
 
 test('a client cannot reach the internal addresses, whatever credential it has', async (t) => {
-  const client = await room.newClient('enterprise');
+  const client = await service.newClient('enterprise');
   for (const path of ['/internal/credentials', '/internal/quota/take', '/internal/quota/settle']) {
-    assertError(t, await room.as(client, path, { body: { keys: [] } }), 404, 'not_found');
-    assertError(t, await room.anonymously(path, { body: {} }), 404, 'not_found');
-    t.is((await fetch(room.url + path, { method: 'POST' })).status, 401);
+    assertError(t, await service.as(client, path, { body: { keys: [] } }), 404, 'not_found');
+    assertError(t, await service.anonymously(path, { body: {} }), 404, 'not_found');
+    t.is((await fetch(service.url + path, { method: 'POST' })).status, 401);
   }
 });
 
-test('the room says whether it is alive, and whether its database answers', async (t) => {
-  t.is((await fetch(`${room.url}/healthz`)).status, 200);
-  t.is((await fetch(`${room.url}/readyz`)).status, 200);
+test('the service says whether it is alive, and whether its database answers', async (t) => {
+  t.is((await fetch(`${service.url}/healthz`)).status, 200);
+  t.is((await fetch(`${service.url}/readyz`)).status, 200);
   const cutOff = await start({
     databaseUrl: 'postgres://nobody@127.0.0.1:1/nothing',
     identitySecret: testIdentitySecret,
-    plans: room.deps.plans,
+    plans: service.deps.plans,
     signIn: testSignIn,
     redisUrl: undefined,
     host: '127.0.0.1',
     port: 0,
     log: silentLog,
-    clock: room.clock,
+    clock: service.clock,
   });
   t.is((await fetch(`${cutOff.url}/healthz`)).status, 200);
   const notReady = await fetch(`${cutOff.url}/readyz`);

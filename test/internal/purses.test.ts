@@ -7,13 +7,13 @@ import { QueryTypes } from 'sequelize';
 import { setPlan } from '../../accounts-api/operator.ts';
 import { reclaimLostPurses } from '../../accounts-api/purses.ts';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
-import { assertError, startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { assertError, startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
 
-let room: AccountsRoom;
+let service: AccountsService;
 test.before(async () => {
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+  service = await startAccountsService('2026-11-20T10:00:00.000Z');
 });
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 const month = '2026-11-01';
 const limit = 1000;
@@ -39,7 +39,7 @@ async function refill(
   of: string = month,
 ): Promise<Filled> {
   const refills = [{ account_id: accountId, month: of, purse_id: purse, seen, calls }];
-  const { status, body } = await room.internally('/internal/quota/refill', { refills });
+  const { status, body } = await service.internally('/internal/quota/refill', { refills });
   if (status !== 200) throw new Error(`The refill was answered ${status}: ${JSON.stringify(body)}`);
   return (body as { purses: [Filled] }).purses[0];
 }
@@ -48,7 +48,7 @@ async function settle(batch: {
   spent?: { client: Client; purse: string; spent: number }[];
   refunds?: { client: Client; calls: number }[];
 }): Promise<void> {
-  const answer = await room.internally('/internal/quota/settle', {
+  const answer = await service.internally('/internal/quota/settle', {
     batch_id: randomUUID(),
     usage: [],
     refunds: (batch.refunds ?? []).map(({ client, calls }) => ({
@@ -69,7 +69,7 @@ async function settle(batch: {
 
 /** What the month was charged, allotments included. */
 async function charged({ accountId }: Client): Promise<number> {
-  const [row] = await room.deps.db.sequelize.query<{ used: number }>(
+  const [row] = await service.deps.db.sequelize.query<{ used: number }>(
     'select used::float8 as used from accounts.quota_months where account_id = $1 and month = $2',
     { bind: [accountId, month], type: QueryTypes.SELECT },
   );
@@ -80,7 +80,7 @@ test('a question that is asked again, at once or later, is charged once and answ
   const asked = fc.record({ calls: fc.integer({ min: 1, max: 300 }), times: fc.integer({ min: 1, max: 4 }) });
   await fc.assert(
     fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 6 }), async (questions) => {
-      const client = await room.newClient('free');
+      const client = await service.newClient('free');
       const purse = randomUUID();
       let seen = 0;
       for (const { calls, times } of questions) {
@@ -100,7 +100,7 @@ test('a question that is asked again, at once or later, is charged once and answ
 });
 
 test('gateways that ask for the same new allotment at once are each granted what they lack, and the month is charged what it holds', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const purse = randomUUID();
   const asked = [40, 300, 120, 7, 300];
   const answers = await Promise.all(asked.map((calls) => refill(client, { purse, seen: 0, calls })));
@@ -111,7 +111,7 @@ test('gateways that ask for the same new allotment at once are each granted what
 });
 
 test('an allotment that is new closes the one before: it is filled no more, and says so', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const [lost, next] = [randomUUID(), randomUUID()];
   t.like(await refill(client, { purse: lost, seen: 0, calls: 400 }), { granted: 400, closed: false });
   t.like(await refill(client, { purse: next, seen: 0, calls: 100 }), {
@@ -133,7 +133,7 @@ async function loseAllotment(client: Client, calls: number): Promise<{ lost: str
 }
 
 async function isReclaimed(t: ExecutionContext, client: Client, expected: boolean, was: number) {
-  await reclaimLostPurses(room.deps);
+  await reclaimLostPurses(service.deps);
   if (expected) t.true((await charged(client)) < was);
   else t.is(await charged(client), was);
 }
@@ -141,31 +141,31 @@ async function isReclaimed(t: ExecutionContext, client: Client, expected: boolea
 test.serial(
   'what a closed allotment holds stays charged for a minute, while gateways may still tell what they spent from it',
   async (t) => {
-    const client = await room.newClient('free');
+    const client = await service.newClient('free');
     const { lost, next } = await loseAllotment(client, 600);
     const before = await charged(client);
     await isReclaimed(t, client, false, before);
     // A gateway that has not told yet has served from it; nobody may be granted these calls again meanwhile.
     const { granted } = await refill(client, { purse: next, seen: 0, calls: limit });
     t.is(granted, limit - 600);
-    room.clock.advance(60_000);
+    service.clock.advance(60_000);
     await isReclaimed(t, client, false, limit);
     await settle({ spent: [{ client, purse: lost, spent: 450 }] });
-    room.clock.advance(1);
+    service.clock.advance(1);
     await isReclaimed(t, client, true, limit);
     t.is(await charged(client), limit - 600 + 450);
-    t.is(await selectUsed(room.deps.db, client.accountId, month), 450);
-    t.is(await reclaimLostPurses(room.deps), 0, 'it comes back once');
+    t.is(await selectUsed(service.deps.db, client.accountId, month), 450);
+    t.is(await reclaimLostPurses(service.deps), 0, 'it comes back once');
     t.is(await charged(client), limit - 600 + 450);
   },
 );
 
 test.serial('calls that are told of after an allotment came back are charged then, once', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const { lost } = await loseAllotment(client, 600);
   await settle({ spent: [{ client, purse: lost, spent: 100 }] });
-  room.clock.advance(60_001);
-  await reclaimLostPurses(room.deps);
+  service.clock.advance(60_001);
+  await reclaimLostPurses(service.deps);
   const base = (await charged(client)) - 100;
   for (const [told, used] of [
     [250, 250],
@@ -175,22 +175,22 @@ test.serial('calls that are told of after an allotment came back are charged the
   ] as const) {
     await settle({ spent: [{ client, purse: lost, spent: told }] });
     t.is(await charged(client), base + used);
-    t.is(await selectUsed(room.deps.db, client.accountId, month), used);
+    t.is(await selectUsed(service.deps.db, client.accountId, month), used);
   }
 });
 
 test('what was spent never shrinks, though an older report comes later', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const purse = randomUUID();
   await refill(client, { purse, seen: 0, calls: 600 });
   for (const spent of [250, 180]) {
     await settle({ spent: [{ client, purse, spent }] });
-    t.is(await room.used(client), 250);
+    t.is(await service.used(client), 250);
   }
 });
 
 test('an allotment holds a fiftieth of what is left beyond what is lacking, a thousand at most, and never more than is left', async (t) => {
-  const client = await room.newClient('pro'); // 250,000 a month
+  const client = await service.newClient('pro'); // 250,000 a month
   const purse = randomUUID();
   t.like(await refill(client, { purse, seen: 0, calls: 1 }), { granted: 1000, limit: 250_000 });
   t.like(await refill(client, { purse, seen: 1000, calls: 2000 }), { granted: 3000 });
@@ -198,18 +198,18 @@ test('an allotment holds a fiftieth of what is left beyond what is lacking, a th
   t.like(await refill(client, { purse, seen: 249_000, calls: 1 }), { granted: 249_020 });
   t.like(await refill(client, { purse, seen: 249_020, calls: 5000 }), { granted: 250_000 });
   t.like(await refill(client, { purse, seen: 250_000, calls: 1 }), { granted: 250_000 });
-  const unlimited = await room.newClient('enterprise');
+  const unlimited = await service.newClient('enterprise');
   t.like(await refill(unlimited, { purse, seen: 0, calls: 1 }), { granted: 1000, limit: null });
   t.like(await refill(unlimited, { purse, seen: 1000, calls: 5000 }), { granted: 6000, limit: null });
 });
 
 test('an account that is disabled is granted nothing, and a changed plan is in force on the next refill', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const purse = randomUUID();
   t.like(await refill(client, { purse, seen: 0, calls: 5000 }), { granted: limit, limit });
-  await setPlan(room.deps, client.accountId, 'starter');
+  await setPlan(service.deps, client.accountId, 'starter');
   t.like(await refill(client, { purse, seen: limit, calls: 500 }), { granted: 1500, limit: 25_000 });
-  await room.deps.db.accounts.update({ status: 'disabled' }, { where: { id: client.accountId } });
+  await service.deps.db.accounts.update({ status: 'disabled' }, { where: { id: client.accountId } });
   t.like(await refill(client, { purse, seen: 1500, calls: 1 }), { granted: 0, limit: 0, closed: false });
   t.is(await charged(client), 1500);
 });
@@ -217,26 +217,26 @@ test('an account that is disabled is granted nothing, and a changed plan is in f
 test.serial(
   'a month is filled while it is the present one, a minute early or late for clocks that differ, and no other',
   async (t) => {
-    const client = await room.newClient('free');
+    const client = await service.newClient('free');
     const december = '2026-12-01';
     const ask = (of: string) => refill(client, { purse: randomUUID(), seen: 0, calls: 1 }, of);
-    t.teardown(() => room.clock.set('2026-11-20T10:00:00.000Z'));
-    room.clock.set('2026-11-30T23:58:59.999Z');
+    t.teardown(() => service.clock.set('2026-11-20T10:00:00.000Z'));
+    service.clock.set('2026-11-30T23:58:59.999Z');
     t.is((await ask(december)).granted, 0);
     t.true((await ask(month)).granted > 0);
-    room.clock.advance(1);
+    service.clock.advance(1);
     t.true((await ask(december)).granted > 0);
-    room.clock.set('2026-12-01T00:00:59.999Z');
+    service.clock.set('2026-12-01T00:00:59.999Z');
     t.like(await ask(month), { resets_at: '2026-12-01T00:00:00.000Z' });
     t.true((await ask(month)).granted > 0);
-    room.clock.advance(1);
+    service.clock.advance(1);
     t.is((await ask(month)).granted, 0);
     t.like(await ask(december), { resets_at: '2027-01-01T00:00:00.000Z' });
   },
 );
 
 test('a refill that names an account twice, or asks for nothing, is refused whole', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   const one = { account_id: client.accountId, month, purse_id: randomUUID(), seen: 0, calls: 1 };
   for (const refills of [
     [one, one],
@@ -244,24 +244,24 @@ test('a refill that names an account twice, or asks for nothing, is refused whol
     [{ ...one, seen: -1 }],
     [{ ...one, month: 'x' }],
   ]) {
-    assertError(t, await room.internally('/internal/quota/refill', { refills }), 400, 'invalid_body');
+    assertError(t, await service.internally('/internal/quota/refill', { refills }), 400, 'invalid_body');
   }
   t.is(await charged(client), 0);
 });
 
 test.serial('allotments that came back long ago do not hold up one that is to come back', async (t) => {
-  const client = await room.newClient('free');
-  await room.take(client, 1); // the month has a row
-  await room.deps.db.sequelize.query(
+  const client = await service.newClient('free');
+  await service.take(client, 1); // the month has a row
+  await service.deps.db.sequelize.query(
     `insert into accounts.quota_purses (account_id, month, purse_id, granted, spent, closed_at, reclaimed_at)
      select $1, $2, '000-' || n, 0, 0, $3::timestamptz, $3 from generate_series(1, 600) as n`,
-    { bind: [client.accountId, month, new Date(room.clock.now().getTime() - 3_600_000)] },
+    { bind: [client.accountId, month, new Date(service.clock.now().getTime() - 3_600_000)] },
   );
   await loseAllotment(client, 200);
   // So that they are read first, as in a table that has grown with time.
-  await room.deps.db.sequelize.query('cluster accounts.quota_purses using quota_purses_pkey');
+  await service.deps.db.sequelize.query('cluster accounts.quota_purses using quota_purses_pkey');
   const before = await charged(client);
-  room.clock.advance(60_001);
+  service.clock.advance(60_001);
   await isReclaimed(t, client, true, before);
   t.is(await charged(client), before - 200);
 });

@@ -9,15 +9,15 @@ import { setPlan } from '../../accounts-api/operator.ts';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { testIdentitySecret } from '../harness.ts';
-import { assertError, startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { assertError, startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
 import { until } from '../until.ts';
 
-let room: AccountsRoom;
+let service: AccountsService;
 
 test.before(async () => {
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+  service = await startAccountsService('2026-11-20T10:00:00.000Z');
 });
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 interface Grant {
   granted: number;
@@ -35,12 +35,12 @@ interface Batch {
 
 async function take(...takes: [client: Client, calls: number][]): Promise<Grant[]> {
   const body = { takes: takes.map(([client, calls]) => ({ account_id: client.accountId, calls })) };
-  const answer = await room.internally('/internal/quota/take', body);
+  const answer = await service.internally('/internal/quota/take', body);
   return (answer.body as { grants: Grant[] }).grants;
 }
 
 const settle = (batch: Partial<Batch>) =>
-  room.internally('/internal/quota/settle', {
+  service.internally('/internal/quota/settle', {
     batch_id: randomUUID(),
     usage: [],
     refunds: [],
@@ -49,7 +49,7 @@ const settle = (batch: Partial<Batch>) =>
   });
 
 const month = '2026-11-01';
-const used = (client: Client) => selectUsed(room.deps.db, client.accountId, month);
+const used = (client: Client) => selectUsed(service.deps.db, client.accountId, month);
 
 function usageOf(client: Client, calls: number, more: Partial<UsageEntry> = {}): UsageEntry {
   return {
@@ -65,7 +65,7 @@ function usageOf(client: Client, calls: number, more: Partial<UsageEntry> = {}):
 }
 
 async function ledger(client: Client): Promise<{ calls: number; billed: number }> {
-  const rows = await room.deps.db.sequelize.query<{ calls: number; billed: number }>(
+  const rows = await service.deps.db.sequelize.query<{ calls: number; billed: number }>(
     `select coalesce(sum(calls), 0)::int as calls, coalesce(sum(billed), 0)::int as billed
      from accounts.usage_daily where account_id = $1`,
     { bind: [client.accountId], type: QueryTypes.SELECT },
@@ -74,11 +74,11 @@ async function ledger(client: Client): Promise<{ calls: number; billed: number }
 }
 
 async function lastUsed(client: Client): Promise<string | undefined> {
-  return (await room.deps.db.keys.findByPk(client.keyId))?.lastUsedAt?.toISOString();
+  return (await service.deps.db.keys.findByPk(client.keyId))?.lastUsedAt?.toISOString();
 }
 
 test('a take is charged at once, and what is over the limit is not granted', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const resets_at = '2026-12-01T00:00:00.000Z';
   t.deepEqual(await take([client, 998]), [{ granted: 998, limit: 1000, used: 998, resets_at }]);
   t.deepEqual(await take([client, 3]), [{ granted: 2, limit: 1000, used: 1000, resets_at }]);
@@ -87,8 +87,12 @@ test('a take is charged at once, and what is over the limit is not granted', asy
 });
 
 test('grants come in the order of the takes; an unknown and a disabled account get nothing', async (t) => {
-  const [one, two, three] = [await room.newClient(), await room.newClient('starter'), await room.newClient()];
-  await room.deps.db.accounts.update({ status: 'disabled' }, { where: { id: three.accountId } });
+  const [one, two, three] = [
+    await service.newClient(),
+    await service.newClient('starter'),
+    await service.newClient(),
+  ];
+  await service.deps.db.accounts.update({ status: 'disabled' }, { where: { id: three.accountId } });
   const unknown = { accountId: 'acct_unknown', keyId: 'key_unknown' };
   const grants = await take([two, 5], [unknown, 5], [one, 7], [three, 9]);
   t.deepEqual(
@@ -105,7 +109,7 @@ test('grants come in the order of the takes; an unknown and a disabled account g
 
 test('200 takers of 1 to 20 calls at once get exactly the limit, and never more', async (t) => {
   for (let round = 0; round < 3; round += 1) {
-    const client = await room.newClient();
+    const client = await service.newClient();
     const asked = Array.from({ length: 200 }, (_, i) => 1 + ((i * 7 + round) % 20));
     t.true(asked.reduce((sum, calls) => sum + calls, 0) > 1000);
     const grants = await Promise.all(asked.map((calls) => take([client, calls])));
@@ -125,16 +129,16 @@ test('whatever batches arrive at once, each account is granted the less of what 
   await fc.assert(
     fc.asyncProperty(fc.array(batch, { minLength: 4, maxLength: 16 }), async (batches) => {
       const clients: Client[] = [];
-      for (const plan of plans) clients.push(await room.newClient(plan));
+      for (const plan of plans) clients.push(await service.newClient(plan));
       const client = (index: number) => clients[index] as Client;
-      // Batches name the accounts in any order: the room locks them in one.
+      // Batches name the accounts in any order: the service locks them in one.
       const grants = await Promise.all(
         batches.map((takes) =>
           take(...takes.map(([index, calls]): [Client, number] => [client(index), calls])),
         ),
       );
       for (const [index, plan] of plans.entries()) {
-        const limit = room.deps.plans.get(plan)?.calls_month ?? Infinity;
+        const limit = service.deps.plans.get(plan)?.calls_month ?? Infinity;
         let asked = 0;
         let granted = 0;
         for (const [b, takes] of batches.entries()) {
@@ -154,7 +158,7 @@ test('whatever batches arrive at once, each account is granted the less of what 
 
 test('takes and settles of the same accounts at once neither deadlock nor lose a call', async (t) => {
   const clients: Client[] = [];
-  for (let i = 0; i < 4; i += 1) clients.push(await room.newClient('pro'));
+  for (let i = 0; i < 4; i += 1) clients.push(await service.newClient('pro'));
   const work = Array.from({ length: 60 }, async (_, i) => {
     const order = i % 2 === 0 ? clients : clients.toReversed();
     const grants = await take(...order.map((client): [Client, number] => [client, 10]));
@@ -175,7 +179,7 @@ test('takes and settles of the same accounts at once neither deadlock nor lose a
 
 test('settles that bill some accounts, note others and refund yet others at once never deadlock', async (t) => {
   const clients: Client[] = [];
-  for (let i = 0; i < 5; i += 1) clients.push(await room.newClient('pro'));
+  for (let i = 0; i < 5; i += 1) clients.push(await service.newClient('pro'));
   await take(...clients.map((client): [Client, number] => [client, 1_000]));
   const statuses = await Promise.all(
     Array.from({ length: 200 }, async (_, i) => {
@@ -198,43 +202,43 @@ test('settles that bill some accounts, note others and refund yet others at once
 });
 
 test('an unlimited plan is granted all it asks for, and still counted', async (t) => {
-  const client = await room.newClient('enterprise');
+  const client = await service.newClient('enterprise');
   t.like((await take([client, 1_000_000]))[0], { granted: 1_000_000, limit: null, used: 1_000_000 });
   t.like((await take([client, 1]))[0], { granted: 1, used: 1_000_001 });
 });
 
 test('a changed plan is in force on the next take, upwards and downwards', async (t) => {
-  const client = await room.newClient('free');
+  const client = await service.newClient('free');
   t.like((await take([client, 2000]))[0], { granted: 1000 });
-  await setPlan(room.deps, client.accountId, 'starter');
+  await setPlan(service.deps, client.accountId, 'starter');
   t.like((await take([client, 2000]))[0], { granted: 2000, limit: 25_000, used: 3000 });
-  await setPlan(room.deps, client.accountId, 'free');
+  await setPlan(service.deps, client.accountId, 'free');
   t.like((await take([client, 1]))[0], { granted: 0, limit: 1000, used: 3000 });
 });
 
 test.serial(
   'a month begins at midnight UTC with the whole limit, and the old month keeps its count',
   async (t) => {
-    const client = await room.newClient();
-    room.clock.set('2026-11-30T23:59:59.999Z');
+    const client = await service.newClient();
+    service.clock.set('2026-11-30T23:59:59.999Z');
     try {
       t.like((await take([client, 1000]))[0], { granted: 1000, resets_at: '2026-12-01T00:00:00.000Z' });
       t.like((await take([client, 1]))[0], { granted: 0 });
-      room.clock.advance(1);
+      service.clock.advance(1);
       t.like((await take([client, 5]))[0], { granted: 5, used: 5, resets_at: '2027-01-01T00:00:00.000Z' });
       t.is(await used(client), 1000);
       // A call that was charged in November and failed in December is given back to November.
       await settle({ refunds: [{ account_id: client.accountId, month, calls: 1 }] });
       t.is(await used(client), 999);
-      t.is(await selectUsed(room.deps.db, client.accountId, '2026-12-01'), 5);
+      t.is(await selectUsed(service.deps.db, client.accountId, '2026-12-01'), 5);
     } finally {
-      room.clock.set('2026-11-20T10:00:00.000Z');
+      service.clock.set('2026-11-20T10:00:00.000Z');
     }
   },
 );
 
 test('a batch that is settled again changes nothing, not even ten times at once', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await take([client, 10]);
   const batch: Partial<Batch> = {
     batch_id: randomUUID(),
@@ -256,7 +260,7 @@ test('a batch that is settled again changes nothing, not even ten times at once'
 });
 
 test('entries of one batch that tell of the same thing are added up', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await take([client, 9]);
   const refund = { account_id: client.accountId, month, calls: 2 };
   await settle({ usage: [usageOf(client, 2), usageOf(client, 3)], refunds: [refund, refund] });
@@ -265,7 +269,7 @@ test('entries of one batch that tell of the same thing are added up', async (t) 
 });
 
 test('a refund never takes a month below zero, and one for an unknown account harms nobody', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await take([client, 2]);
   const answer = await settle({
     refunds: [
@@ -280,7 +284,7 @@ test('a refund never takes a month below zero, and one for an unknown account ha
 });
 
 test('the last use of a key moves forward only, at most once a minute, and never into the future', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const use = (...instants: string[]) =>
     settle({ last_used: instants.map((at) => ({ key_id: client.keyId, at })) });
   await use('2026-11-20T09:00:00.000Z');
@@ -296,19 +300,19 @@ test('the last use of a key moves forward only, at most once a minute, and never
 });
 
 test.serial('a settled batch is forgotten after a week, not before', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const batch: Partial<Batch> = { batch_id: randomUUID(), usage: [usageOf(client, 1)] };
   await settle(batch);
-  await prune(room.deps.db, new Date('2026-11-27T10:00:00.000Z'));
+  await prune(service.deps.db, new Date('2026-11-27T10:00:00.000Z'));
   await settle(batch);
   t.deepEqual(await ledger(client), { calls: 1, billed: 1 });
-  await prune(room.deps.db, new Date('2026-11-27T10:00:00.001Z'));
+  await prune(service.deps.db, new Date('2026-11-27T10:00:00.001Z'));
   await settle(batch);
   t.deepEqual(await ledger(client), { calls: 2, billed: 2 });
 });
 
 test('a batch as large as an outage leaves it is settled whole', async (t) => {
-  const client = await room.newClient('pro');
+  const client = await service.newClient('pro');
   const usage = Array.from({ length: 10_000 }, (_, i) => usageOf(client, 1, { endpoint: `endpoint-${i}` }));
   t.is((await settle({ usage })).status, 200);
   t.deepEqual(await ledger(client), { calls: 10_000, billed: 10_000 });
@@ -328,7 +332,7 @@ for (const [what, batch] of [
   ['an id that is no UUID', { batch_id: '1' }],
 ] as const) {
   test(`a batch with ${what} is refused whole`, async (t) => {
-    const client = await room.newClient();
+    const client = await service.newClient();
     const usage = 'usage' in batch ? batch.usage.map((entry) => ({ ...usageOf(client, 1), ...entry })) : [];
     const answer = await settle({ ...batch, usage: [usageOf(client, 1), ...usage] } as Partial<Batch>);
     assertError(t, answer, 400, 'invalid_body');
@@ -337,17 +341,17 @@ for (const [what, batch] of [
 }
 
 test.serial('a take whose gateway has given up waiting meanwhile costs nothing', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await take([client, 7]);
   const left = new AbortController();
-  const { sequelize } = room.deps.db;
+  const { sequelize } = service.deps.db;
   await sequelize.transaction(async (transaction) => {
     const bind = [client.accountId];
     await sequelize.query('select from accounts.quota_months where account_id = $1 for update', {
       bind,
       transaction,
     });
-    const asked = fetch(`${room.url}/internal/quota/take`, {
+    const asked = fetch(`${service.url}/internal/quota/take`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -366,7 +370,7 @@ test.serial('a take whose gateway has given up waiting meanwhile costs nothing',
     );
     left.abort();
     await t.throwsAsync(asked, { name: 'AbortError' });
-    // Until the room has heard of it: it runs in this process, and hears while we wait for the database.
+    // Until the service has heard of it: it runs in this process, and hears while we wait for the database.
     for (let i = 0; i < 10; i += 1) await sequelize.query('select 1');
   });
   // It was charged by now, or is on its way to be: the next one comes after it.
@@ -376,10 +380,10 @@ test.serial('a take whose gateway has given up waiting meanwhile costs nothing',
 });
 
 test('a take that names an account twice, or asks for nothing, is refused', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const entry = { account_id: client.accountId, calls: 1 };
   for (const takes of [[entry, entry], [{ ...entry, calls: 0 }], [{ ...entry, calls: 1.5 }], {}]) {
-    assertError(t, await room.internally('/internal/quota/take', { takes }), 400, 'invalid_body');
+    assertError(t, await service.internally('/internal/quota/take', { takes }), 400, 'invalid_body');
   }
   t.is(await used(client), 0);
 });

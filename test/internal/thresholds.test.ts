@@ -8,20 +8,20 @@ import { tellOfThresholds } from '../../accounts-api/thresholds.ts';
 import { selectThresholds } from '../../accounts-api/thresholds.sql.ts';
 import { startWorker } from '../../accounts-api/worker.ts';
 import { silentLog } from '../harness.ts';
-import { startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
 import { startMailbox, testMail } from '../sign-in.ts';
 
-let room: AccountsRoom;
+let service: AccountsService;
 test.before(async () => {
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+  service = await startAccountsService('2026-11-20T10:00:00.000Z');
 });
-test.after.always(() => room?.close());
+test.after.always(() => service?.close());
 
 const month = '2026-11-01';
 
 async function charge(client: Client, calls: number): Promise<void> {
   const takes = [{ account_id: client.accountId, calls }];
-  await room.internally('/internal/quota/take', { takes });
+  await service.internally('/internal/quota/take', { takes });
 }
 
 /** A batch that tells of calls of those clients. */
@@ -40,17 +40,17 @@ function batchOf(...served: [client: Client, billed: number, more?: Partial<Usag
 }
 
 async function settle(t: ExecutionContext, batch: object): Promise<void> {
-  t.is((await room.internally('/internal/quota/settle', batch)).status, 200);
+  t.is((await service.internally('/internal/quota/settle', batch)).status, 200);
 }
 
 const reached = async (client: Client, of = month) =>
-  (await selectThresholds(room.deps.db, client.accountId, of)).map(({ percent, served }) => [
+  (await selectThresholds(service.deps.db, client.accountId, of)).map(({ percent, served }) => [
     percent,
     served,
   ]);
 
 test('half, 80 % and all of a limit are noted by the very call that reaches them', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await charge(client, 1000);
   await settle(t, batchOf([client, 499]));
   t.deepEqual(await reached(client), []);
@@ -75,7 +75,7 @@ test('half, 80 % and all of a limit are noted by the very call that reaches them
 });
 
 test('of 130 batches at once, 30 of them repeated, every part of two limits is noted once and exactly', async (t) => {
-  const [one, two] = [await room.newClient(), await room.newClient()];
+  const [one, two] = [await service.newClient(), await service.newClient()];
   await charge(one, 1000);
   await charge(two, 1000);
   const batches = Array.from({ length: 100 }, (_, i) =>
@@ -101,17 +101,17 @@ test('of 130 batches at once, 30 of them repeated, every part of two limits is n
 });
 
 test('an unlimited plan comes to no part of its limit', async (t) => {
-  const client = await room.newClient('enterprise');
+  const client = await service.newClient('enterprise');
   await charge(client, 1_000_000);
   await settle(t, batchOf([client, 1_000_000]));
   t.deepEqual(await reached(client), []);
 });
 
 test('a changed limit begins anew, and so does a month', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await charge(client, 1000);
   await settle(t, batchOf([client, 1000]));
-  await setPlan(room.deps, client.accountId, 'starter');
+  await setPlan(service.deps, client.accountId, 'starter');
   await charge(client, 12_000);
   await settle(t, batchOf([client, 11_499]));
   t.is((await reached(client)).length, 3);
@@ -124,7 +124,7 @@ test('a changed limit begins anew, and so does a month', async (t) => {
 test.serial(
   'whoever comes to two parts at once is told of the higher one, once, by whichever worker looks',
   async (t) => {
-    const client = await room.newClient();
+    const client = await service.newClient();
     await charge(client, 1000);
     await settle(t, batchOf([client, 850]));
     const written: MailJob[] = [];
@@ -132,25 +132,25 @@ test.serial(
       enqueue: (_transaction: unknown, ...some: MailJob[]) => Promise.resolve(void written.push(...some)),
       close: () => Promise.resolve(),
     };
-    await Promise.all(Array.from({ length: 5 }, () => tellOfThresholds({ ...room.deps, jobs })));
+    await Promise.all(Array.from({ length: 5 }, () => tellOfThresholds({ ...service.deps, jobs })));
     const own = written.filter((job) => job.mail === 'usage' && job.accountId === client.accountId);
     t.deepEqual(own, [{ mail: 'usage', accountId: client.accountId, month, limit: 1000, percent: 80 }]);
   },
 );
 
 test.serial('a part that is noted is mailed by the worker', async (t) => {
-  const client = await room.newClient();
-  const { email } = (await room.deps.db.accounts.findByPk(client.accountId)) as { email: string };
+  const client = await service.newClient();
+  const { email } = (await service.deps.db.accounts.findByPk(client.accountId)) as { email: string };
   await charge(client, 1000);
   await settle(t, batchOf([client, 1000]));
   const mailbox = await startMailbox();
   const worker = await startWorker({
-    databaseUrl: room.databaseUrl,
-    plans: room.deps.plans,
+    databaseUrl: service.databaseUrl,
+    plans: service.deps.plans,
     publicUrl: 'https://almanac.example',
     mail: { ...testMail, smtpUrl: mailbox.smtpUrl },
     log: silentLog,
-    clock: room.clock,
+    clock: service.clock,
   });
   try {
     const mail = await mailbox.next(email, "100 % of this month's calls");

@@ -176,16 +176,16 @@ function ofFault({ candidate }: Mutant, fault: string): Verdict {
 /** The first ones are small, for most changes are caught there; each takes three times as long as the one before. */
 function batches(tests: readonly string[], map: CoverageMap): string[][] {
   const found: string[][] = [];
-  let room = 0;
+  let service = 0;
   let limit = (firstShare * suiteMs(map)) / 3;
   for (const test of tests) {
-    if (room <= 0) {
+    if (service <= 0) {
       found.push([]);
       limit *= 3;
-      room = limit;
+      service = limit;
     }
     found.at(-1)?.push(test);
-    room -= map[test]?.ms ?? 0;
+    service -= map[test]?.ms ?? 0;
   }
   return found;
 }

@@ -4,20 +4,20 @@ import { actions, type Action } from '../../accounts-api/models/audit-event.ts';
 import { openJobs } from '../../accounts-api/jobs.ts';
 import { createAccount, createKey, revokeKey, rotateKey, setPlan } from '../../accounts-api/operator.ts';
 import { setPassword, setStatus } from '../../accounts-api/operator-access.ts';
-import { assertError, startAccountsRoom, type Answer, type SignedIn } from '../accounts-room.ts';
+import { assertError, startAccountsService, type Answer, type SignedIn } from '../accounts-service.ts';
 import { comeBackFromGoogle, holdersOf, newAddress, signInByGoogle, type Holder } from '../auth/holders.ts';
 import { startOddIssuer } from '../auth/issuers.ts';
 import { silentLog } from '../harness.ts';
 import { newEmail, newPassword } from '../sign-in.ts';
 
 const issuer = await startOddIssuer();
-const room = await startAccountsRoom(undefined, undefined, { signIn: { google: issuer.settings } });
-const { password, newHolder, newSession, newSignUp, mailLink } = await holdersOf(room);
-const jobs = openJobs(room.deps.db.sequelize, room.databaseUrl, silentLog);
-const operatorDeps = { ...room.deps, jobs };
+const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });
+const { password, newHolder, newSession, newSignUp, mailLink } = await holdersOf(service);
+const jobs = openJobs(service.deps.db.sequelize, service.databaseUrl, silentLog);
+const operatorDeps = { ...service.deps, jobs };
 test.after.always(async () => {
   await jobs.close();
-  await room.close();
+  await service.close();
   await issuer.close();
 });
 
@@ -63,7 +63,7 @@ const ofNewSession = ({ accountId, sessionId }: Pick<Holder, 'accountId' | 'sess
 const sessionOf = (answer: Record<string, unknown>) => String(answer['session_token']).split('.')[0] ?? '';
 
 const accountIdOf = async (email: string) =>
-  (await room.deps.db.accounts.findOne({ where: { email } }))?.id ?? '';
+  (await service.deps.db.accounts.findOne({ where: { email } }))?.id ?? '';
 
 let people = 0;
 /** Somebody at Google whose mailbox Google runs. */
@@ -76,26 +76,28 @@ const googlePerson = (email = `audited-${(people += 1)}@gmail.com`) => ({
 const signUp = async (t: ExecutionContext) => {
   const email = newEmail();
   const body = { email, password: newPassword() };
-  const sessionId = sessionOf(done(t, await room.anonymously('/auth/signup', { body, headers })));
+  const sessionId = sessionOf(done(t, await service.anonymously('/auth/signup', { body, headers })));
   return { email, sessionId, accountId: await accountIdOf(email) };
 };
 
 const logIn = async (t: ExecutionContext) => {
   const { email, accountId } = await newHolder();
   const body = { email, password };
-  const sessionId = sessionOf(done(t, await room.anonymously('/auth/login', { body, headers })));
+  const sessionId = sessionOf(done(t, await service.anonymously('/auth/login', { body, headers })));
   return { accountId, sessionId };
 };
 
 const confirm = async (t: ExecutionContext, purpose: 'verify_email' | 'change_email', to?: string) => {
   const holder = await newHolder({ verified: purpose === 'change_email' });
   const body = { token: await mailLink(holder, purpose, to) };
-  const sessionId = sessionOf(done(t, await room.signedIn(holder, '/auth/verify-email', { body, headers })));
+  const sessionId = sessionOf(
+    done(t, await service.signedIn(holder, '/auth/verify-email', { body, headers })),
+  );
   return { ...holder, sessionId };
 };
 
 const change = async (t: ExecutionContext, holder: Holder, body: object) =>
-  done(t, await room.signedIn(holder, '/v1/account', { method: 'PATCH', body, headers }));
+  done(t, await service.signedIn(holder, '/v1/account', { method: 'PATCH', body, headers }));
 
 /** What a row about a key says. */
 const ofKey = (
@@ -123,19 +125,19 @@ const writers: Record<Action, Record<string, Act>> = {
     },
     async 'the link of a sign-up'(t) {
       const { email, token } = await newSignUp();
-      done(t, await room.anonymously('/auth/verify-email', { body: { token, password }, headers }));
+      done(t, await service.anonymously('/auth/verify-email', { body: { token, password }, headers }));
       return ofAccount({ accountId: await accountIdOf(email) }, visitor, { email, plan: 'free', ip });
     },
     async 'a first sign-in with Google'() {
       const claims = googlePerson();
-      const begun = await room.anonymously('/auth/google/start');
-      await comeBackFromGoogle(room, issuer, begun, claims, ip);
+      const begun = await service.anonymously('/auth/google/start');
+      await comeBackFromGoogle(service, issuer, begun, claims, ip);
       const detail = { email: claims.email, plan: 'free', issuer: issuer.settings.issuer, ip };
       return ofAccount({ accountId: await accountIdOf(claims.email) }, visitor, detail);
     },
     async 'the operator'() {
       const email = newEmail();
-      const { id: accountId } = await createAccount(room.deps, { email, plan: 'pro' });
+      const { id: accountId } = await createAccount(service.deps, { email, plan: 'pro' });
       return ofAccount({ accountId }, operator, { email, plan: 'pro' });
     },
   },
@@ -146,8 +148,8 @@ const writers: Record<Action, Record<string, Act>> = {
       return ofAccount(holder, bySession(holder), { name: 'Ada' });
     },
     async 'a new name, by key'(t) {
-      const client = await room.newClient();
-      done(t, await room.as(client, '/v1/account', { method: 'PATCH', body: { name: 'Ada' } }));
+      const client = await service.newClient();
+      done(t, await service.as(client, '/v1/account', { method: 'PATCH', body: { name: 'Ada' } }));
       return ofAccount(client, byKey(client), { name: 'Ada' });
     },
     async 'other notifications'(t) {
@@ -159,29 +161,29 @@ const writers: Record<Action, Record<string, Act>> = {
   'account.plan_changed': {
     async 'the operator'() {
       const holder = await newHolder();
-      await setPlan(room.deps, holder.email, 'pro');
+      await setPlan(service.deps, holder.email, 'pro');
       return ofAccount(holder, operator, { before: 'free', plan: 'pro' });
     },
   },
   'account.disabled': {
     async 'the operator'() {
       const holder = await newHolder();
-      await setStatus(room.deps, holder.accountId, 'disabled');
+      await setStatus(service.deps, holder.accountId, 'disabled');
       return ofAccount(holder, operator);
     },
   },
   'account.enabled': {
     async 'the operator'() {
       const holder = await newHolder();
-      await setStatus(room.deps, holder.accountId, 'disabled');
-      await setStatus(room.deps, holder.accountId, 'active');
+      await setStatus(service.deps, holder.accountId, 'disabled');
+      await setStatus(service.deps, holder.accountId, 'active');
       return ofAccount(holder, operator);
     },
   },
   'account.closed': {
     async 'its holder'(t) {
       const holder = await newHolder();
-      done(t, await room.signedIn(holder, '/v1/account', { method: 'DELETE', headers }));
+      done(t, await service.signedIn(holder, '/v1/account', { method: 'DELETE', headers }));
       return ofAccount(holder, bySession(holder));
     },
   },
@@ -210,13 +212,13 @@ const writers: Record<Action, Record<string, Act>> = {
     async 'its holder, by the present one'(t) {
       const holder = await newHolder();
       const body = { current: password, new: newPassword() };
-      done(t, await room.signedIn(holder, '/auth/change-password', { body, headers }));
+      done(t, await service.signedIn(holder, '/auth/change-password', { body, headers }));
       return ofAccount(holder, bySession(holder), { ip });
     },
     async 'a mailed link'(t) {
       const holder = await newHolder();
       const body = { token: await mailLink(holder, 'reset_password'), password: newPassword() };
-      done(t, await room.anonymously('/auth/set-password', { body, headers }));
+      done(t, await service.anonymously('/auth/set-password', { body, headers }));
       return ofAccount(holder, visitor, { ip });
     },
     async 'the operator'() {
@@ -229,13 +231,13 @@ const writers: Record<Action, Record<string, Act>> = {
     async 'its holder, after a recent sign-in'(t) {
       const holder = await newHolder({ hasPassword: false });
       const body = { password: newPassword() };
-      done(t, await room.signedIn(holder, '/auth/set-password', { body, headers }));
+      done(t, await service.signedIn(holder, '/auth/set-password', { body, headers }));
       return ofAccount(holder, bySession(holder), { ip });
     },
     async 'a mailed link'(t) {
       const holder = await newHolder({ hasPassword: false });
       const body = { token: await mailLink(holder, 'reset_password'), password: newPassword() };
-      done(t, await room.anonymously('/auth/set-password', { body, headers }));
+      done(t, await service.anonymously('/auth/set-password', { body, headers }));
       return ofAccount(holder, visitor, { ip });
     },
   },
@@ -246,11 +248,11 @@ const writers: Record<Action, Record<string, Act>> = {
     async 'a new password'(t) {
       const holder = await newHolder();
       const body = { current: password, new: newPassword() };
-      const answer = done(t, await room.signedIn(holder, '/auth/change-password', { body, headers }));
+      const answer = done(t, await service.signedIn(holder, '/auth/change-password', { body, headers }));
       return ofNewSession({ ...holder, sessionId: sessionOf(answer) }, 'password');
     },
     async Google(t) {
-      const signedIn = await signInByGoogle(room, issuer, googlePerson(), ip);
+      const signedIn = await signInByGoogle(service, issuer, googlePerson(), ip);
       if ('error' in signedIn) return t.fail(String(signedIn.error));
       return ofNewSession(signedIn.session, 'google');
     },
@@ -258,37 +260,37 @@ const writers: Record<Action, Record<string, Act>> = {
   'session.ended': {
     async 'signing out'(t) {
       const holder = await newHolder();
-      done(t, await room.signedIn(holder, '/auth/logout', { method: 'POST', headers }));
+      done(t, await service.signedIn(holder, '/auth/logout', { method: 'POST', headers }));
       return { ...ofAccount(holder, bySession(holder)), subject: holder.sessionId };
     },
     async 'ending another one'(t) {
       const holder = await newHolder();
       const { sessionId: subject } = await newSession(holder.accountId);
-      done(t, await room.signedIn(holder, `/auth/sessions/${subject}`, { method: 'DELETE', headers }));
+      done(t, await service.signedIn(holder, `/auth/sessions/${subject}`, { method: 'DELETE', headers }));
       return { ...ofAccount(holder, bySession(holder)), subject };
     },
     async 'ending all others'(t) {
       const holder = await newHolder();
       await newSession(holder.accountId);
       await newSession(holder.accountId);
-      done(t, await room.signedIn(holder, '/auth/sessions', { method: 'DELETE', headers }));
+      done(t, await service.signedIn(holder, '/auth/sessions', { method: 'DELETE', headers }));
       return ofAccount(holder, bySession(holder), { others: 2 });
     },
   },
   'google.linked': {
     async 'a way to Google that its holder began'(t) {
       const holder = await newHolder();
-      const begun = await room.signedIn(holder, '/auth/google/link', { method: 'POST', headers });
+      const begun = await service.signedIn(holder, '/auth/google/link', { method: 'POST', headers });
       const claims = googlePerson();
-      const { result } = await comeBackFromGoogle(room, issuer, begun, claims, ip);
+      const { result } = await comeBackFromGoogle(service, issuer, begun, claims, ip);
       t.is(result.get('google_linked'), '1');
       return ofAccount(holder, visitor, { issuer: issuer.settings.issuer, email: claims.email, ip });
     },
     async 'a sign-in with the address of an account that has proved it'() {
       const claims = googlePerson();
-      const { id: accountId } = await createAccount(room.deps, { email: claims.email, plan: 'free' });
-      const begun = await room.anonymously('/auth/google/start');
-      await comeBackFromGoogle(room, issuer, begun, claims, ip);
+      const { id: accountId } = await createAccount(service.deps, { email: claims.email, plan: 'free' });
+      const begun = await service.anonymously('/auth/google/start');
+      await comeBackFromGoogle(service, issuer, begun, claims, ip);
       const detail = { issuer: issuer.settings.issuer, email: claims.email, ip };
       return ofAccount({ accountId }, visitor, detail);
     },
@@ -296,9 +298,9 @@ const writers: Record<Action, Record<string, Act>> = {
   'google.unlinked': {
     async 'its holder'(t) {
       const holder = await newHolder();
-      const begun = await room.signedIn(holder, '/auth/google/link', { method: 'POST', headers });
-      await comeBackFromGoogle(room, issuer, begun, googlePerson(), ip);
-      done(t, await room.signedIn(holder, '/auth/google/link', { method: 'DELETE', headers }));
+      const begun = await service.signedIn(holder, '/auth/google/link', { method: 'POST', headers });
+      await comeBackFromGoogle(service, issuer, begun, googlePerson(), ip);
+      done(t, await service.signedIn(holder, '/auth/google/link', { method: 'DELETE', headers }));
       return ofAccount(holder, bySession(holder));
     },
   },
@@ -306,46 +308,46 @@ const writers: Record<Action, Record<string, Act>> = {
     async 'its holder, by session'(t) {
       const holder = await newHolder();
       const body = { name: 'laptop', expires_at: '2027-01-31T00:00:00Z' };
-      const key = keyIn(done(t, await room.signedIn(holder, '/v1/keys', { body, headers })));
+      const key = keyIn(done(t, await service.signedIn(holder, '/v1/keys', { body, headers })));
       return ofKey(holder, bySession(holder), key, { expires_at: '2027-01-31T00:00:00.000Z' });
     },
     async 'its holder, by another key'(t) {
-      const client = await room.newClient();
-      const key = keyIn(done(t, await room.as(client, '/v1/keys', { body: { name: 'next' } })));
+      const client = await service.newClient();
+      const key = keyIn(done(t, await service.as(client, '/v1/keys', { body: { name: 'next' } })));
       return ofKey(client, byKey(client), key, { expires_at: null });
     },
     async 'the operator'() {
       const holder = await newHolder();
-      const key = await createKey(room.deps, holder.accountId, 'from the console');
+      const key = await createKey(service.deps, holder.accountId, 'from the console');
       return ofKey(holder, operator, key, { expires_at: null });
     },
     async 'the operator, in the place of another'() {
-      const client = await room.newClient();
-      return ofKey(client, operator, await rotateKey(room.deps, client.keyId), { expires_at: null });
+      const client = await service.newClient();
+      return ofKey(client, operator, await rotateKey(service.deps, client.keyId), { expires_at: null });
     },
   },
   'key.revoked': {
     async 'its holder, by session'(t) {
       const holder = await newHolder();
-      const made = done(t, await room.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }));
+      const made = done(t, await service.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }));
       const target = `/v1/keys/${String(made['id'])}`;
-      done(t, await room.signedIn(holder, target, { method: 'DELETE', headers }));
+      done(t, await service.signedIn(holder, target, { method: 'DELETE', headers }));
       return ofKey(holder, bySession(holder), keyIn(made));
     },
     async 'its holder, by the key itself'(t) {
-      const client = await room.newClient();
-      const key = (await room.deps.db.keys.findByPk(client.keyId))?.toJSON();
-      done(t, await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' }));
+      const client = await service.newClient();
+      const key = (await service.deps.db.keys.findByPk(client.keyId))?.toJSON();
+      done(t, await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' }));
       return ofKey(client, byKey(client), { id: client.keyId, name: key?.name, masked: key?.mask });
     },
     async 'the operator'() {
-      const client = await room.newClient();
-      return ofKey(client, operator, await revokeKey(room.deps, client.key));
+      const client = await service.newClient();
+      return ofKey(client, operator, await revokeKey(service.deps, client.key));
     },
     async 'the operator, with another in its place'() {
-      const client = await room.newClient();
-      const key = (await room.deps.db.keys.findByPk(client.keyId))?.toJSON();
-      await rotateKey(room.deps, client.keyId);
+      const client = await service.newClient();
+      const key = (await service.deps.db.keys.findByPk(client.keyId))?.toJSON();
+      await rotateKey(service.deps, client.keyId);
       return ofKey(client, operator, { id: client.keyId, name: key?.name, masked: key?.mask });
     },
   },
@@ -361,20 +363,20 @@ interface Shown {
 
 /** What an account's holder reads of a subject. */
 async function read(caller: SignedIn, subject: string): Promise<Shown[]> {
-  const { body } = await room.signedIn(caller, '/v1/account/audit');
+  const { body } = await service.signedIn(caller, '/v1/account/audit');
   return (body as { data: Shown[] }).data.filter((event) => event.subject === subject);
 }
 
 const rowsAfter = async (eventNo: number, action: Action) =>
-  (await room.deps.db.auditEvents.findAll({ where: { action }, order: ['eventNo'] })).filter(
+  (await service.deps.db.auditEvents.findAll({ where: { action }, order: ['eventNo'] })).filter(
     (row) => Number(row.eventNo) > eventNo,
   );
-const lastEvent = async () => Number(await room.deps.db.auditEvents.max('eventNo'));
+const lastEvent = async () => Number(await service.deps.db.auditEvents.max('eventNo'));
 
 for (const action of actions) {
   for (const [how, act] of Object.entries(writers[action])) {
     test.serial(`${action} is written once, with who did it and to what: ${how}`, async (t) => {
-      room.clock.advance(1000);
+      service.clock.advance(1000);
       const stranger = await newHolder();
       const before = await lastEvent();
       const { accountId, actor, subject, detail } = await act(t);
@@ -382,7 +384,7 @@ for (const action of actions) {
       const rows = await rowsAfter(before, action);
       t.is(rows.filter((row) => row.subject === subject).length, 1);
       t.like(rows.at(-1), { accountId, subject });
-      const at = room.clock.now().toISOString();
+      const at = service.clock.now().toISOString();
       const shown = await read({ accountId, sessionId: 'sess_reader' }, subject);
       t.deepEqual(
         shown.filter((event) => event.action === action),
@@ -397,7 +399,7 @@ test.serial('what is refused leaves no row', async (t) => {
   const [holder, other] = [await newHolder(), await newHolder()];
   const before = await lastEvent();
   const ask = (method: string, target: string, body?: object) =>
-    room.signedIn(holder, target, { method, headers, ...(body === undefined ? {} : { body }) });
+    service.signedIn(holder, target, { method, headers, ...(body === undefined ? {} : { body }) });
   assertError(t, await ask('DELETE', `/auth/sessions/${other.sessionId}`), 404, 'not_found');
   assertError(t, await ask('DELETE', `/v1/keys/key_${'a'.repeat(20)}`), 404, 'not_found');
   assertError(t, await ask('DELETE', '/auth/google/link'), 404, 'not_found');
@@ -405,6 +407,6 @@ test.serial('what is refused leaves no row', async (t) => {
   const wrong = { current: newPassword(), new: newPassword() };
   assertError(t, await ask('POST', '/auth/change-password', wrong), 401, 'invalid_credentials');
   const ended = { ...holder, sessionId: other.sessionId };
-  t.is((await room.signedIn(ended, '/auth/logout', { method: 'POST' })).status, 204);
+  t.is((await service.signedIn(ended, '/auth/logout', { method: 'POST' })).status, 204);
   t.is(await lastEvent(), before);
 });

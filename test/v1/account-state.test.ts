@@ -12,31 +12,31 @@ import { dataIn, peopleOf, type Answer } from '../auth/people.ts';
 import { untilOneQuestion } from '../gateway/questions.ts';
 import { silentLog } from '../harness.ts';
 import { startRedis, type PrivateRedis } from '../redis.ts';
-import { startRooms, type Rooms } from '../rooms.ts';
+import { startServices, type Services } from '../services.ts';
 
 let redis: PrivateRedis;
-let rooms: Rooms;
+let services: Services;
 let link: RedisLink;
 let accounts: AccountsDatabase; // as a second accounts-api has it, beside the one that serves
 test.before(async () => {
   redis = await startRedis();
-  rooms = await startRooms({ redisUrl: redis.url });
-  await rooms.ingest('series_id,date,value\nA,2024-01-31,1\n');
+  services = await startServices({ redisUrl: redis.url });
+  await services.ingest('series_id,date,value\nA,2024-01-31,1\n');
   link = openRedis(redis.url, silentLog, 30_000);
-  accounts = connect(rooms.databaseUrl, link);
+  accounts = connect(services.databaseUrl, link);
 });
 test.after.always(async () => {
   await accounts?.close();
   link?.close();
-  await rooms?.close();
+  await services?.close();
   await redis?.stop();
 });
 
-const statusOf = async (key: string) => (await rooms.call('/v1/series/A', { key })).status;
+const statusOf = async (key: string) => (await services.call('/v1/series/A', { key })).status;
 
 /** Calls with the key until the gateway takes its credential from Redis, and asks accounts-api no more. */
 async function cache(key: string): Promise<void> {
-  await untilOneQuestion(redis, () => rooms.call('/v1/series/A', { key }));
+  await untilOneQuestion(redis, () => services.call('/v1/series/A', { key }));
 }
 
 async function keyOf(key: string): Promise<{ id: string; accountId: string }> {
@@ -48,7 +48,7 @@ async function keyOf(key: string): Promise<{ id: string; accountId: string }> {
 /** Resolves when a statement of this database waits for a lock. */
 async function untilSomebodyWaits(): Promise<void> {
   for (let asked = 0; asked < 1_000; asked += 1) {
-    const [row] = await rooms.database.query<{ waits: boolean }>(
+    const [row] = await services.database.query<{ waits: boolean }>(
       `select exists (select from pg_stat_activity
                       where datname = current_database() and wait_event_type = 'Lock') as waits`,
     );
@@ -66,7 +66,7 @@ async function change(accountId: string, values: Partial<Account>): Promise<void
 }
 
 test.serial('when an account is closed, its keys are refused on the next call', async (t) => {
-  const { newPerson, ask } = peopleOf(rooms);
+  const { newPerson, ask } = peopleOf(services);
   const { session } = await newPerson();
   const keys: string[] = [];
   for (const name of ['first', 'second']) {
@@ -81,7 +81,7 @@ test.serial('when an account is closed, its keys are refused on the next call', 
 });
 
 test.serial('an account is closed while its calls are being settled, and neither fails', async (t) => {
-  const { newPerson, ask } = peopleOf(rooms);
+  const { newPerson, ask } = peopleOf(services);
   const { session } = await newPerson();
   const { key } = dataIn(await ask('POST', '/v1/keys', { session, body: { name: 'first' } }));
   await cache(key as string);
@@ -108,7 +108,7 @@ test.serial('an account is closed while its calls are being settled, and neither
 test.serial(
   'an account is closed while the last use of its keys is being noted, and neither fails',
   async (t) => {
-    const { newPerson, ask } = peopleOf(rooms);
+    const { newPerson, ask } = peopleOf(services);
     const { session } = await newPerson();
     const { id: accountId } = dataIn(await ask('GET', '/v1/account', { session }));
     // In the order of their making and of their slots, and against the order of their ids.
@@ -135,7 +135,7 @@ test.serial(
 test.serial(
   'an unpaid account is refused on the next call, and a paid one is served on the next',
   async (t) => {
-    const { accountId, key } = await rooms.accountWithKey();
+    const { accountId, key } = await services.accountWithKey();
     const states = [
       ['active', 200],
       ['inactive', 402],
@@ -154,7 +154,7 @@ test.serial(
 test.serial(
   'a disabled account is refused on the next call, and served again when it is enabled',
   async (t) => {
-    const { accountId, key } = await rooms.accountWithKey();
+    const { accountId, key } = await services.accountWithKey();
     for (const [status, answer] of [
       ['disabled', 401],
       ['active', 200],
@@ -168,7 +168,7 @@ test.serial(
 );
 
 test.serial('a key whose expiry is changed goes by it on the next call', async (t) => {
-  const { keyId, key } = await rooms.accountWithKey();
+  const { keyId, key } = await services.accountWithKey();
   await cache(key);
   const expire = (at: Date | null) =>
     accounts.sequelize.transaction((transaction) =>

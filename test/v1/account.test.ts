@@ -1,18 +1,18 @@
 // /v1/account: what the holder sees, and the few fields that the holder may change.
 import test from 'ava';
-import { assertError, dataOf, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
+import { assertError, dataOf, startAccountsService, type AccountsService } from '../accounts-service.ts';
 
-let room: AccountsRoom;
+let service: AccountsService;
 
 test.before(async () => {
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+  service = await startAccountsService('2026-11-20T10:00:00.000Z');
 });
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 test('an account is shown to its own credential', async (t) => {
-  const client = await room.newClient('pro');
-  const account = await room.deps.db.accounts.findByPk(client.accountId);
-  t.deepEqual(dataOf(t, await room.as(client, '/v1/account')), {
+  const client = await service.newClient('pro');
+  const account = await service.deps.db.accounts.findByPk(client.accountId);
+  t.deepEqual(dataOf(t, await service.as(client, '/v1/account')), {
     id: client.accountId,
     email: account?.email,
     email_verified: true,
@@ -30,34 +30,37 @@ test('an account is shown to its own credential', async (t) => {
 });
 
 test('a plan that the operator took out of the file counts as free', async (t) => {
-  const client = await room.newClient();
-  await room.deps.db.accounts.update({ plan: 'gold' }, { where: { id: client.accountId } });
-  t.like(dataOf(t, await room.as(client, '/v1/account')), { plan: 'free' });
-  t.like(dataOf(t, await room.as(client, '/v1/usage')), { plan: 'free', limit: 1000 });
+  const client = await service.newClient();
+  await service.deps.db.accounts.update({ plan: 'gold' }, { where: { id: client.accountId } });
+  t.like(dataOf(t, await service.as(client, '/v1/account')), { plan: 'free' });
+  t.like(dataOf(t, await service.as(client, '/v1/usage')), { plan: 'free', limit: 1000 });
 });
 
 test('the name can be changed, surrounding blanks are not part of it, and the audit says by whom', async (t) => {
-  const client = await room.newClient();
-  const answer = await room.as(client, '/v1/account', { method: 'PATCH', body: { name: '  Zoë Müller ' } });
+  const client = await service.newClient();
+  const answer = await service.as(client, '/v1/account', {
+    method: 'PATCH',
+    body: { name: '  Zoë Müller ' },
+  });
   t.like(dataOf(t, answer), { id: client.accountId, name: 'Zoë Müller' });
-  t.like(dataOf(t, await room.as(client, '/v1/account')), { name: 'Zoë Müller' });
+  t.like(dataOf(t, await service.as(client, '/v1/account')), { name: 'Zoë Müller' });
   const where = { accountId: client.accountId, action: 'account.updated' as const };
-  const [event, ...others] = await room.deps.db.auditEvents.findAll({ where });
+  const [event, ...others] = await service.deps.db.auditEvents.findAll({ where });
   t.like(event, { actorKind: 'key', actorId: client.keyId, subject: client.accountId });
   t.deepEqual(event?.detail, { name: 'Zoë Müller' });
   t.is(others.length, 0);
 });
 
 test('each kind of notification is turned off and on by itself, and the audit says so', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const change = (notifications: unknown) =>
-    room.as(client, '/v1/account', { method: 'PATCH', body: { notifications } });
+    service.as(client, '/v1/account', { method: 'PATCH', body: { notifications } });
   t.like(dataOf(t, await change({ usage: false })), { notifications: { usage: false, key_expiry: true } });
   t.like(dataOf(t, await change({ usage: true, key_expiry: false })), {
     notifications: { usage: true, key_expiry: false },
   });
   const where = { accountId: client.accountId, action: 'account.updated' as const };
-  const events = await room.deps.db.auditEvents.findAll({ where, order: ['eventNo'] });
+  const events = await service.deps.db.auditEvents.findAll({ where, order: ['eventNo'] });
   t.deepEqual(events[0]?.detail, { notifications: { usage: false } });
   for (const wrong of [{ usage: 'no' }, { usage: null }, { all: true }, 'none', []]) {
     assertError(t, await change(wrong), 400, 'invalid_body');
@@ -77,40 +80,40 @@ for (const field of [
   'quota',
 ]) {
   test(`the holder cannot change ${field}`, async (t) => {
-    const client = await room.newClient();
-    const before = dataOf(t, await room.as(client, '/v1/account'));
+    const client = await service.newClient();
+    const before = dataOf(t, await service.as(client, '/v1/account'));
     const body = { name: 'x', [field]: 'enterprise' };
-    const answer = await room.as(client, '/v1/account', { method: 'PATCH', body });
+    const answer = await service.as(client, '/v1/account', { method: 'PATCH', body });
     t.is(assertError(t, answer, 400, 'invalid_body').param, field);
-    t.deepEqual(dataOf(t, await room.as(client, '/v1/account')), before);
+    t.deepEqual(dataOf(t, await service.as(client, '/v1/account')), before);
   });
 }
 
 for (const body of [{}, { name: null }, { name: '' }, { name: { first: 'a' } }, { name: 'a\u0000b' }]) {
   test(`a change to ${JSON.stringify(body)} is refused`, async (t) => {
-    const client = await room.newClient();
-    const answer = await room.as(client, '/v1/account', { method: 'PATCH', body });
+    const client = await service.newClient();
+    const answer = await service.as(client, '/v1/account', { method: 'PATCH', body });
     t.is(assertError(t, answer, 400, 'invalid_body').param, 'name');
   });
 }
 
 test('the credential of an account that is gone is refused', async (t) => {
-  const client = await room.newClient();
-  await room.deps.db.accounts.destroy({ where: { id: client.accountId } });
-  assertError(t, await room.as(client, '/v1/account'), 401, 'unauthorized');
-  assertError(t, await room.as(client, '/v1/usage'), 401, 'unauthorized');
-  assertError(t, await room.as(client, '/v1/keys', { body: { name: 'x' } }), 401, 'unauthorized');
+  const client = await service.newClient();
+  await service.deps.db.accounts.destroy({ where: { id: client.accountId } });
+  assertError(t, await service.as(client, '/v1/account'), 401, 'unauthorized');
+  assertError(t, await service.as(client, '/v1/usage'), 401, 'unauthorized');
+  assertError(t, await service.as(client, '/v1/keys', { body: { name: 'x' } }), 401, 'unauthorized');
 });
 
 test('pages of the audit, the newest first, repeat and lose nothing; a damaged cursor is refused', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const names = ['a', 'b', 'c', 'd', 'e'];
-  for (const name of names) await room.as(client, '/v1/account', { method: 'PATCH', body: { name } });
+  for (const name of names) await service.as(client, '/v1/account', { method: 'PATCH', body: { name } });
   const seen: { action: string; detail: object }[] = [];
   let cursor: string | null = null;
   do {
     const query: string = cursor === null ? '?limit=2' : `?limit=2&cursor=${cursor}`;
-    const { body } = await room.as(client, `/v1/account/audit${query}`);
+    const { body } = await service.as(client, `/v1/account/audit${query}`);
     const page = body as { data: typeof seen; pagination: { next_cursor: string | null } };
     t.true(page.data.length === 2 || page.pagination.next_cursor === null);
     seen.push(...page.data);
@@ -126,7 +129,7 @@ test('pages of the audit, the newest first, repeat and lose nothing; a damaged c
   );
   for (const text of ['x', 'audit', 'audit -1', 'audit 1 ', `audit ${'9'.repeat(16)}`]) {
     const damaged = Buffer.from(text).toString('base64url');
-    const answer = await room.as(client, `/v1/account/audit?cursor=${damaged}`);
+    const answer = await service.as(client, `/v1/account/audit?cursor=${damaged}`);
     t.is(assertError(t, answer, 400, 'invalid_cursor').param, 'cursor');
   }
 });

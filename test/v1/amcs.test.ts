@@ -1,18 +1,18 @@
 import test from 'ava';
-import { startListRoom, type ListRoom } from '../list-room.ts';
+import { startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 
 test.before(async () => {
-  room = await startListRoom();
-  await room.load('amcs', [
+  service = await startListService();
+  await service.load('amcs', [
     'amc_id,name,short_name,licence_no,rating,rating_agency,rating_date,website,established,source',
     'alpha,Alpha Asset Management,Alpha,L-1,AM1,Rater,2025-01-01,https://alpha.example/,1999-05-01,Register',
     'beta,Beta Investments,,,,,,,,Register',
     'new,Nothing yet,,,,,,,,Register',
     'stale,Stale,,,,,,,,Register',
   ]);
-  await room.load('funds', [
+  await service.load('funds', [
     'fund_id,name,amc_id,category,currency,status,source',
     'a-cash,A Cash,alpha,Money market,PKR,active,Register',
     'a-share,A Share,alpha,Equity,PKR,,Register',
@@ -23,7 +23,7 @@ test.before(async () => {
     's-present,S Present,stale,Equity,EUR,active,Register',
     's-silent,S Silent,stale,Equity,EUR,active,Register',
   ]);
-  await room.load('nav', [
+  await service.load('nav', [
     'fund,date,nav,aum',
     'a-cash,2025-01-15,10,100.50',
     'a-cash,2025-01-31,10,110.50',
@@ -38,10 +38,10 @@ test.before(async () => {
   ]);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 test.serial('a company shows what it manages: its present funds, their assets and its share', async (t) => {
-  const { data, count } = await room.list('/v1/amcs');
+  const { data, count } = await service.list('/v1/amcs');
   t.is(count, 4);
   t.deepEqual(
     { ...data[0], last_updated: null },
@@ -68,15 +68,15 @@ test.serial('a company shows what it manages: its present funds, their assets an
 });
 
 test.serial('companies can be searched, sorted, walked and had as CSV', async (t) => {
-  t.deepEqual(await room.column('/v1/amcs?q=INVEST', 'id'), ['beta']);
-  t.deepEqual(await room.walk('/v1/amcs?sort=-aum_total', 'id', 1), ['alpha', 'stale', 'new', 'beta']);
-  t.deepEqual(await room.walk('/v1/amcs?sort=-funds_count', 'id', 2), ['stale', 'beta', 'alpha', 'new']);
-  const { text } = await room.call('/v1/amcs?format=csv&fields=id,aum_total');
+  t.deepEqual(await service.column('/v1/amcs?q=INVEST', 'id'), ['beta']);
+  t.deepEqual(await service.walk('/v1/amcs?sort=-aum_total', 'id', 1), ['alpha', 'stale', 'new', 'beta']);
+  t.deepEqual(await service.walk('/v1/amcs?sort=-funds_count', 'id', 2), ['stale', 'beta', 'alpha', 'new']);
+  const { text } = await service.call('/v1/amcs?format=csv&fields=id,aum_total');
   t.is(text, 'id,aum_total\r\nalpha,150.00\r\nbeta,\r\nnew,\r\nstale,8\r\n');
 });
 
 test.serial('one company has its categories, the assets of past months and every fund it had', async (t) => {
-  const { data } = (await room.call('/v1/amcs/alpha')).json as { data: Record<string, unknown> };
+  const { data } = (await service.call('/v1/amcs/alpha')).json as { data: Record<string, unknown> };
   t.like(data, { id: 'alpha', aum_total: 150, funds_count: 2 });
   t.deepEqual(data['categories'], [
     { category: 'Equity', funds_count: 1, aum: 29.75, currency: 'PKR' },
@@ -95,25 +95,25 @@ test.serial('one company has its categories, the assets of past months and every
 test.serial(
   'assets that were last told more than a quarter before the others are not counted in',
   async (t) => {
-    const { data } = (await room.call('/v1/amcs/stale')).json as { data: Record<string, unknown> };
+    const { data } = (await service.call('/v1/amcs/stale')).json as { data: Record<string, unknown> };
     t.like(data, { funds_count: 2, aum_total: 8, market_share_pct: 100 });
     t.deepEqual(data['categories'], [{ category: 'Equity', funds_count: 2, aum: 8, currency: 'EUR' }]);
   },
 );
 
 test.serial('an unknown company is 404 with the nearest id', async (t) => {
-  const { error } = await room.list('/v1/amcs/alphe');
+  const { error } = await service.list('/v1/amcs/alphe');
   t.deepEqual([error.code, error.param], ['not_found', 'amc']);
   t.regex(error.message, /Did you mean "alpha"/);
 });
 
 // Not serial, so it comes last: its load changes what the others read.
 test('an answer holds until a load changes it', async (t) => {
-  const first = await room.call('/v1/amcs/new');
+  const first = await service.call('/v1/amcs/new');
   const again = async () =>
-    (await room.call('/v1/amcs/new', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } }))
+    (await service.call('/v1/amcs/new', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } }))
       .status;
   t.is(await again(), 304);
-  await room.load('amcs', ['amc_id,short_name', 'new,N']);
+  await service.load('amcs', ['amc_id,short_name', 'new,N']);
   t.is(await again(), 200);
 });

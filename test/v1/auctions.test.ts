@@ -1,15 +1,15 @@
 import test from 'ava';
-import { csvLines, startListRoom, type ListRoom } from '../list-room.ts';
+import { csvLines, startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 
 const header =
   'auction_id,instrument,tenor,auction_date,status,format,currency,source,announce_date,settlement_date,maturity_date,reopening,' +
   'bids_received_face,accepted_competitive,accepted_non_competitive,cutoff_yield_pct,bid_to_cover_published';
 
 test.before(async () => {
-  room = await startListRoom();
-  await room.load('auctions', [
+  service = await startListService();
+  await service.load('auctions', [
     header,
     'MTB-1,mtb,3M,2026-01-07,held,competitive,PKR,State bank,2025-12-30,2026-01-08,2026-04-09,false,900000,300000,50000,11.50,3.1',
     'MTB-1,mtb,12M,2026-01-07,held,competitive,PKR,State bank,2025-12-30,2026-01-08,2027-01-07,false,500000,0,0,,',
@@ -22,12 +22,12 @@ test.before(async () => {
   ]);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
-const rows = (query: string) => room.column(`/v1/fixed-income/auctions?${query}`, 'auction_id');
+const rows = (query: string) => service.column(`/v1/fixed-income/auctions?${query}`, 'auction_id');
 
 test('an auction shows every fact, and what follows from it', async (t) => {
-  const { data } = await room.list('/v1/fixed-income/auctions?instrument=mtb&tenor=3-Month&to=2026-01-07');
+  const { data } = await service.list('/v1/fixed-income/auctions?instrument=mtb&tenor=3-Month&to=2026-01-07');
   t.deepEqual(
     data.map((row) => ({ ...row, last_updated: null })),
     [
@@ -78,7 +78,7 @@ test('an auction shows every fact, and what follows from it', async (t) => {
 
 test('a change is measured from the last auction of the same source, instrument and tenor that had a cut-off', async (t) => {
   const changes = (
-    await room.list('/v1/fixed-income/auctions?instrument=mtb&tenor=3M&sort=auction_date')
+    await service.list('/v1/fixed-income/auctions?instrument=mtb&tenor=3M&sort=auction_date')
   ).data.map((row) => [row['auction_id'], row['previous_cutoff_yield_pct'], row['change_bps']]);
   t.deepEqual(changes, [
     ['MTB-1', null, null],
@@ -89,9 +89,9 @@ test('a change is measured from the last auction of the same source, instrument 
 });
 
 test('where nothing was accepted there is no ratio, and nothing is divided by zero', async (t) => {
-  const { data } = await room.list('/v1/fixed-income/auctions?tenor=12M');
+  const { data } = await service.list('/v1/fixed-income/auctions?tenor=12M');
   t.like(data[0], { bid_to_cover: null, acceptance_ratio_pct: 0, accepted_total: 0 });
-  const [announced] = (await room.list('/v1/fixed-income/auctions?status=announced')).data;
+  const [announced] = (await service.list('/v1/fixed-income/auctions?status=announced')).data;
   t.like(announced, {
     bid_to_cover: null,
     acceptance_ratio_pct: null,
@@ -104,7 +104,7 @@ test('where nothing was accepted there is no ratio, and nothing is divided by ze
 });
 
 test('a reopening shares the id of the auction before', async (t) => {
-  const { data } = await room.list('/v1/fixed-income/auctions?instrument=pib_fixed&sort=auction_date');
+  const { data } = await service.list('/v1/fixed-income/auctions?instrument=pib_fixed&sort=auction_date');
   t.deepEqual(
     data.map((row) => [row['auction_id'], row['auction_date'], row['reopening']]),
     [
@@ -131,8 +131,8 @@ test('every filter narrows the auctions, and they combine', async (t) => {
 test('auctions sort, page without gaps, and come as CSV', async (t) => {
   const newestFirst = await rows('');
   t.is(newestFirst[0], 'PIB-1');
-  t.deepEqual(await room.walk('/v1/fixed-income/auctions', 'auction_id', 1), newestFirst);
-  t.deepEqual(await room.walk('/v1/fixed-income/auctions?sort=-cutoff_yield_pct', 'cutoff_yield_pct', 2), [
+  t.deepEqual(await service.walk('/v1/fixed-income/auctions', 'auction_id', 1), newestFirst);
+  t.deepEqual(await service.walk('/v1/fixed-income/auctions?sort=-cutoff_yield_pct', 'cutoff_yield_pct', 2), [
     12,
     11.5,
     11.3,
@@ -143,7 +143,7 @@ test('auctions sort, page without gaps, and come as CSV', async (t) => {
     null,
   ]);
   const { header: names, lines } = csvLines(
-    await room.call(
+    await service.call(
       '/v1/fixed-income/auctions?format=csv&bidding=non_competitive&fields=auction_id,cutoff_yield_pct,change_bps',
     ),
   );
@@ -163,7 +163,7 @@ test('what is not allowed is a 400 that names the parameter', async (t) => {
     ['cursor=abc', 'cursor'],
   ];
   for (const [query, param] of cases) {
-    const { status, json } = await room.call(`/v1/fixed-income/auctions?${query}`);
+    const { status, json } = await service.call(`/v1/fixed-income/auctions?${query}`);
     t.is(status, 400, query);
     t.is((json as { error: { param: string } }).error.param, param, query);
   }

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { publicCaller, startDataRoom, type DataRoom } from '../data-room.ts';
+import { publicCaller, startDataService, type DataService } from '../data-service.ts';
 import { makeSeries } from '../series-fixture.ts';
 
 interface List {
@@ -10,12 +10,12 @@ interface List {
   error: { code: string; message: string; param?: string };
 }
 
-let room: DataRoom;
+let service: DataService;
 
 test.before(async () => {
-  room = await startDataRoom('2026-06-15T12:00:00Z');
-  await makeSeries(room.pool, { id: 'CPI' });
-  await room.pool.query(`
+  service = await startDataService('2026-06-15T12:00:00Z');
+  await makeSeries(service.pool, { id: 'CPI' });
+  await service.pool.query(`
     insert into data.releases (release_id, title, source, release_at, time_zone, status, series_ids, url, reference_period,
       frequency, kind, importance)
     values ('past', 'Consumer prices', 'Office', '2026-05-15 08:30-04', 'America/New_York', null, '{CPI}', null, null, null, null, null),
@@ -27,11 +27,11 @@ test.before(async () => {
       ('far', 'Output', 'Office', '2026-09-01 08:30-04', 'America/New_York', null, '{}', null, null, null, null, null)`);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 async function list(parameters: Record<string, string> = {}): Promise<List> {
   const path = `/v1/calendar?${String(new URLSearchParams(parameters))}`;
-  return (await room.call(path, { identity: publicCaller })).json as List;
+  return (await service.call(path, { identity: publicCaller })).json as List;
 }
 
 const idsFor = async (parameters: Record<string, string>) =>
@@ -90,7 +90,7 @@ test('a release without a status of its own is released once its time has come',
 });
 
 test('without an end the calendar shows thirty days and no more', async (t) => {
-  const own = await startDataRoom('2026-06-15T12:00:00Z');
+  const own = await startDataService('2026-06-15T12:00:00Z');
   t.teardown(() => own.close());
   await own.pool.query(`insert into data.releases (release_id, title, source, release_at, time_zone)
     select day::date::text, 'T', 'Office', day + interval '8 hours', 'UTC'
@@ -108,7 +108,7 @@ test('without an end the calendar shows thirty days and no more', async (t) => {
 });
 
 test('a release is scheduled until its second, and released from then on', async (t) => {
-  const own = await startDataRoom('2026-06-15T12:00:00Z');
+  const own = await startDataService('2026-06-15T12:00:00Z');
   t.teardown(() => own.close());
   await own.pool.query(`insert into data.releases (release_id, title, source, release_at, time_zone)
     values ('r', 'T', 'Office', '2026-06-16 08:00Z', 'UTC')`);
@@ -162,11 +162,11 @@ test('pages put together are the whole list', async (t) => {
 
 test('format=ics is an iCalendar file: instants in UTC, unknown hours as days, no line over 75 octets', async (t) => {
   const title = `Ünïcode ${'ö'.repeat(60)}`;
-  await room.pool.query(
+  await service.pool.query(
     `insert into data.releases (release_id, title, source, release_at, time_zone) values ('long', $1, 'X', '2027-01-05 10:00Z', 'UTC')`,
     [title],
   );
-  const answer = await room.call('/v1/calendar?format=ics', { identity: publicCaller });
+  const answer = await service.call('/v1/calendar?format=ics', { identity: publicCaller });
   t.is(answer.headers.get('content-type'), 'text/calendar; charset=utf-8');
   const events = answer.text.split('BEGIN:VEVENT\r\n');
   t.is(events.length, 5);
@@ -183,13 +183,13 @@ test('format=ics is an iCalendar file: instants in UTC, unknown hours as days, n
   t.regex(events[3] ?? '', /SUMMARY:Trade\\, goods\\; services\r\n/);
   t.regex(events[4] ?? '', /STATUS:CANCELLED\r\n/);
   t.true(answer.text.endsWith('END:VEVENT\r\nEND:VCALENDAR\r\n'));
-  const folded = await room.call('/v1/calendar?format=ics&from=2027-01', { identity: publicCaller });
+  const folded = await service.call('/v1/calendar?format=ics&from=2027-01', { identity: publicCaller });
   t.true(folded.text.split('\r\n').every((line) => Buffer.byteLength(line) <= 75));
   t.true(folded.text.replaceAll('\r\n ', '').includes(`SUMMARY:${title}`));
 });
 
 test('format=csv has one line a release, and names the next page in a Link header', async (t) => {
-  const answer = await room.call('/v1/calendar?format=csv&limit=1', { identity: publicCaller });
+  const answer = await service.call('/v1/calendar?format=csv&limit=1', { identity: publicCaller });
   const [header, first] =
     answer.text.split('\r\n').length > 1 ? answer.text.split('\r\n') : answer.text.split('\n');
   t.is(
@@ -201,8 +201,8 @@ test('format=csv has one line a release, and names the next page in a Link heade
 });
 
 test('the same calendar is answered 304; a wrong parameter is named', async (t) => {
-  const first = await room.call('/v1/calendar', { identity: publicCaller });
-  const again = await room.call('/v1/calendar', {
+  const first = await service.call('/v1/calendar', { identity: publicCaller });
+  const again = await service.call('/v1/calendar', {
     identity: publicCaller,
     headers: { 'if-none-match': first.headers.get('etag') ?? '' },
   });
@@ -220,13 +220,13 @@ test('the same calendar is answered 304; a wrong parameter is named', async (t) 
 test.serial(
   'a series tells its next release, also when that has come or the calendar has changed, and under another ETag',
   async (t) => {
-    await makeSeries(room.pool, { id: 'NEXT' });
+    await makeSeries(service.pool, { id: 'NEXT' });
     const release = (id: string, at: string) =>
-      room.pool
+      service.pool
         .query(`insert into data.releases (release_id, title, source, release_at, time_zone, series_ids)
       values ('${id}', 'T', 'Elsewhere', '${at}', 'UTC', '{NEXT}')`);
     const read = async () => {
-      const answer = await room.call('/v1/series/NEXT');
+      const answer = await service.call('/v1/series/NEXT');
       return [
         (answer.json as { meta: { next_release: string } }).meta.next_release,
         answer.headers.get('etag'),
@@ -241,13 +241,13 @@ test.serial(
     const [sooner, third] = await read();
     t.is(sooner, '2030-01-01T08:00:00Z');
     t.is(new Set([first, second, third]).size, 3);
-    const entry = await room.call('/v1/catalog/NEXT', { identity: publicCaller });
+    const entry = await service.call('/v1/catalog/NEXT', { identity: publicCaller });
     t.is((entry.json as { data: { next_release: string } }).data.next_release, '2030-01-01T08:00:00Z');
-    await room.pool.query(`update data.releases set status = 'cancelled' where release_id = 'n1'`);
+    await service.pool.query(`update data.releases set status = 'cancelled' where release_id = 'n1'`);
     t.is((await read())[0], '2030-02-01T08:00:00Z');
-    const before = room.clock.now().toISOString();
-    room.clock.set('2030-03-01T00:00:00Z');
+    const before = service.clock.now().toISOString();
+    service.clock.set('2030-03-01T00:00:00Z');
     t.is((await read())[0], null);
-    room.clock.set(before);
+    service.clock.set(before);
   },
 );

@@ -3,15 +3,15 @@ import { Readable } from 'node:stream';
 import test from 'ava';
 import { load } from '../../ingest/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { publicCaller, startDataRoom } from '../data-room.ts';
+import { publicCaller, startDataService } from '../data-service.ts';
 import { silentLog } from '../harness.ts';
 import { makeSeries, publish } from '../series-fixture.ts';
 
-const room = await startDataRoom();
-const database = openDatabase(room.databaseUrl, silentLog, { applicationName: 'tests' });
+const service = await startDataService();
+const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'tests' });
 test.after.always(async () => {
   await database.close();
-  await room.close();
+  await service.close();
 });
 
 function ingest(dataset: string, ...lines: string[]) {
@@ -19,12 +19,12 @@ function ingest(dataset: string, ...lines: string[]) {
     dataset,
     input: Readable.from([Buffer.from(lines.join('\n'))]),
     seriesTimeZone: 'UTC',
-    clock: room.clock,
+    clock: service.clock,
   });
 }
 
 async function entryOf(id: string) {
-  const { json, headers } = await room.call(`/v1/catalog/${id}`, { identity: publicCaller });
+  const { json, headers } = await service.call(`/v1/catalog/${id}`, { identity: publicCaller });
   const { data } = json as {
     data: {
       related: { id: string; name: string; unit: string; frequency: string }[];
@@ -44,7 +44,7 @@ test('related series stand near by their id and have category, tags, or source a
     { id: 'TEA.PRICE', geography: 'Pakistan', source: 'Office' },
     { id: 'YARN', source: 'Office' },
   ];
-  for (const series of made) await makeSeries(room.pool, { frequency: 'daily', ...series });
+  for (const series of made) await makeSeries(service.pool, { frequency: 'daily', ...series });
   const related = async (id: string) => (await entryOf(id)).related.map((series) => series.id);
   t.deepEqual(await related('OIL.D'), ['OIL.M', 'OIL.W', 'GAS.D']);
   t.deepEqual(await related('TEA'), ['TEA.PRICE']);
@@ -58,9 +58,9 @@ test('related series stand near by their id and have category, tags, or source a
 });
 
 test('the values of a dimension have the labels that were loaded, also where they change', async (t) => {
-  await makeSeries(room.pool, { id: 'TRADED', frequency: 'daily', dimensions: ['side', 'code'] });
+  await makeSeries(service.pool, { id: 'TRADED', frequency: 'daily', dimensions: ['side', 'code'] });
   const dims = { side: 'b', code: '0101' };
-  await publish(room.pool, 'TRADED', '2024-01-09', [
+  await publish(service.pool, 'TRADED', '2024-01-09', [
     { date: '2024-01-08', value: '1', dims },
     { date: '2024-01-08', value: '2', dims: { side: 'constructor', code: '0101' } },
   ]);
@@ -83,7 +83,7 @@ test('the values of a dimension have the labels that were loaded, also where the
     { name: 'code', values: ['0101'], labels: { '0101': 'Horses, live' } },
   ]);
   t.not(named.etag, plain.etag);
-  const { json } = await room.call('/v1/series/TRADED');
+  const { json } = await service.call('/v1/series/TRADED');
   t.deepEqual((json as { meta: { dims: unknown } }).meta.dims, named.dims);
   await ingest('dimension-labels', labels[0] ?? '', 'TRADED,side,b,Purchases');
   t.deepEqual((await entryOf('TRADED')).dims[0]?.labels, { b: 'Purchases' });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { publicCaller, startDataRoom, type DataRoom } from '../data-room.ts';
+import { publicCaller, startDataService, type DataService } from '../data-service.ts';
 import { makeSeries, publish } from '../series-fixture.ts';
 
 interface List {
@@ -10,37 +10,37 @@ interface List {
   error: { code: string; message: string; param?: string };
 }
 
-let room: DataRoom;
+let service: DataService;
 
 test.before(async () => {
-  room = await startDataRoom();
-  await makeSeries(room.pool, {
+  service = await startDataService();
+  await makeSeries(service.pool, {
     id: 'CPI.PK',
     name: 'Consumer prices',
     category: 'prices/consumer',
     geography: 'Pakistan',
     tags: ['inflation', 'headline'],
   });
-  await makeSeries(room.pool, {
+  await makeSeries(service.pool, {
     id: 'WPI.PK',
     name: '=Wholesale 100%',
     category: 'prices',
     geography: 'Pakistan',
   });
-  await makeSeries(room.pool, {
+  await makeSeries(service.pool, {
     id: 'GDP',
     frequency: 'quarterly',
     source: 'Statistics Office',
     category: 'pricesetting',
   });
-  await publish(room.pool, 'CPI.PK', '2024-05-02', [{ date: '2024-04-30', value: '1.50' }]);
-  await publish(room.pool, 'GDP', '2024-06-02', [{ date: '2024-03-31', value: '2' }]);
+  await publish(service.pool, 'CPI.PK', '2024-05-02', [{ date: '2024-04-30', value: '1.50' }]);
+  await publish(service.pool, 'GDP', '2024-06-02', [{ date: '2024-03-31', value: '2' }]);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 async function list(path: string): Promise<List> {
-  return (await room.call(path, { identity: publicCaller })).json as List;
+  return (await service.call(path, { identity: publicCaller })).json as List;
 }
 
 const ids = ({ data }: List) => data.map((entry) => entry['id']);
@@ -111,7 +111,7 @@ test('walking the catalogue by cursor misses nothing and repeats nothing', async
 });
 
 test('the catalogue comes as CSV too, with formulas defused', async (t) => {
-  const { text, headers } = await room.call('/v1/catalog?format=csv&q=WPI', { identity: publicCaller });
+  const { text, headers } = await service.call('/v1/catalog?format=csv&q=WPI', { identity: publicCaller });
   t.is(headers.get('content-type'), 'text/csv; charset=utf-8');
   t.is(
     text,
@@ -121,12 +121,12 @@ test('the catalogue comes as CSV too, with formulas defused', async (t) => {
 });
 
 test('a catalogue entry has everything known of a series and an address that works', async (t) => {
-  const { json } = await room.call('/v1/catalog/CPI.PK', { identity: publicCaller });
+  const { json } = await service.call('/v1/catalog/CPI.PK', { identity: publicCaller });
   const { success, data } = json as { success: boolean; data: Record<string, unknown> };
   t.true(success);
   t.is(data['id'], 'CPI.PK');
   t.is(data['observation_count'], 1);
-  t.is((await room.call(String(data['sample_url']))).status, 200);
+  t.is((await service.call(String(data['sample_url']))).status, 200);
   const missing = await list('/v1/catalog/CPI.PX');
   t.is(missing.error.code, 'not_found');
   t.regex(missing.error.message, /Did you mean "CPI\.PK"/);
@@ -134,9 +134,9 @@ test('a catalogue entry has everything known of a series and an address that wor
 
 test('the catalogue is cacheable and answers 304', async (t) => {
   for (const path of ['/v1/catalog', '/v1/catalog/GDP']) {
-    const first = await room.call(path);
+    const first = await service.call(path);
     t.is(first.headers.get('cache-control'), 'public, max-age=60');
-    const again = await room.call(path, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+    const again = await service.call(path, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
     t.is(again.status, 304);
   }
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { freeAccount, publicCaller, startDataRoom, type DataRoom } from '../data-room.ts';
+import { freeAccount, publicCaller, startDataService, type DataService } from '../data-service.ts';
 import { publish, type FixturePoint } from '../series-fixture.ts';
 
 interface Envelope {
@@ -12,7 +12,7 @@ interface Envelope {
   error: { code: string; message: string; param?: string };
 }
 
-let room: DataRoom;
+let service: DataService;
 
 const price = (
   date: string,
@@ -27,18 +27,18 @@ const price = (
 });
 
 test.before(async () => {
-  room = await startDataRoom('2026-06-15T12:00:00Z');
-  await room.pool.query(`
+  service = await startDataService('2026-06-15T12:00:00Z');
+  await service.pool.query(`
     insert into data.commodity_items (item_id, name, category, unit, unit_quantity, currency, frequency, source, active)
     values ('rice', 'Rice (basmati)', 'cereals', '1 Kg', 1, 'PKR', 'monthly', 'Price Office', true),
       ('milk', 'Milk', 'dairy', '1 L', 1.0, 'PKR', 'weekly', 'Price Office', null),
       ('salt', 'Salt', 'other', '1 Kg', null, 'PKR', 'monthly', 'Price Office', null)`);
-  await room.pool.query(`
+  await service.pool.query(`
     insert into data.commodity_cities (city_id, name, province, latitude, longitude)
     values ('lahore', 'Lahore', 'Punjab', 31.549722, 74.343611), ('karachi', 'Karachi', 'Sindh', 24.9056, 67.0822),
       ('quetta', 'Quetta', null, null, null),
       ('multan', 'Multan', 'Punjab', null, null)`);
-  await publish(room.pool, 'commodity.rice', '2026-02-05', [
+  await publish(service.pool, 'commodity.rice', '2026-02-05', [
     price('2025-01-31', 'lahore', '100.00'),
     price('2025-01-31', 'karachi', '110.00'),
     price('2025-12-31', 'lahore', '119.00'),
@@ -48,12 +48,12 @@ test.before(async () => {
     price('2026-01-31', 'lahore', '90', 'wholesale'),
     price('2026-01-31', 'lahore', '118', 'retail', 'min'),
   ]);
-  await publish(room.pool, 'commodity.rice', '2026-03-05', [
+  await publish(service.pool, 'commodity.rice', '2026-03-05', [
     price('2026-01-31', 'quetta', '140'),
     price('2026-02-28', 'lahore', '121'),
     price('2026-02-28', 'karachi', null),
   ]);
-  await publish(room.pool, 'commodity.milk', '2026-06-12', [
+  await publish(service.pool, 'commodity.milk', '2026-06-12', [
     price('2025-06-11', 'lahore', '200'),
     price('2026-06-04', 'lahore', '210'),
     price('2026-06-04', 'karachi', '220'),
@@ -64,10 +64,10 @@ test.before(async () => {
   ]);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 async function get(path: string, parameters: Record<string, string> = {}): Promise<Envelope> {
-  return (await room.call(`${path}?${String(new URLSearchParams(parameters))}`)).json as Envelope;
+  return (await service.call(`${path}?${String(new URLSearchParams(parameters))}`)).json as Envelope;
 }
 
 const prices = (parameters: Record<string, string>) => get('/v1/commodities', parameters);
@@ -128,7 +128,7 @@ test('the average of a vintage is that of the prices of the vintage, and transfo
   t.is(index.meta['base_date'], '2025-01-31');
   t.is(index.data[2]?.value, 117.619047619);
   t.is(
-    (await room.call('/v1/commodities?item=rice&vintage=2026-02-28', { identity: freeAccount })).status,
+    (await service.call('/v1/commodities?item=rice&vintage=2026-02-28', { identity: freeAccount })).status,
     403,
   );
 });
@@ -152,18 +152,20 @@ test('order, pages and CSV never change an average', async (t) => {
       t.deepEqual(sort === 'asc' ? walked : walked.toReversed(), whole.data, `${sort} ${limit}`);
     }
   }
-  const csv = await room.call('/v1/commodities?item=rice&format=csv');
+  const csv = await service.call('/v1/commodities?item=rice&format=csv');
   t.regex(csv.text, /^date,value,city,price_type,stat\r?\n2025-01-31,105,national,retail,avg\r?\n/);
   t.is(csv.headers.get('content-disposition'), 'attachment; filename="commodity.rice.csv"');
 });
 
 test('an average never takes the answer of the series behind it, nor gives it its own', async (t) => {
-  const average = await room.call('/v1/commodities?item=rice');
-  const stored = await room.call('/v1/series/commodity.rice?dims=city:national,price_type:retail,stat:avg');
+  const average = await service.call('/v1/commodities?item=rice');
+  const stored = await service.call(
+    '/v1/series/commodity.rice?dims=city:national,price_type:retail,stat:avg',
+  );
   t.not(average.headers.get('etag'), stored.headers.get('etag'));
   t.deepEqual((stored.json as Envelope).data, []);
   t.is((await prices({ item: 'rice' })).data.length, 4);
-  const again = await room.call('/v1/commodities?item=rice', {
+  const again = await service.call('/v1/commodities?item=rice', {
     headers: { 'if-none-match': average.headers.get('etag') ?? '' },
   });
   t.is(again.status, 304);
@@ -179,7 +181,7 @@ test('the average is the mean, whatever the prices', async (t) => {
   await fc.assert(
     fc.asyncProperty(unique, async (points) => {
       await publish(
-        room.pool,
+        service.pool,
         'commodity.salt',
         '2026-06-01',
         points.map(({ city, month, cents }) => price(month, city, (cents / 100).toFixed(2))),
@@ -268,7 +270,7 @@ test('by-city of a date means its period; of a window, the newest price of each 
 });
 
 test('by-city as CSV has one line a city', async (t) => {
-  const { text } = await room.call('/v1/commodities/by-city?item=milk&format=csv&cities=lahore');
+  const { text } = await service.call('/v1/commodities/by-city?item=milk&format=csv&cities=lahore');
   t.deepEqual(text.split(/\r?\n/), [
     'date,value,city,price_type,stat,city_name,change_1w_pct,change_1y_pct,rank',
     '2026-06-11,220.5,lahore,retail,avg,Lahore,5,10.25,1',
@@ -304,7 +306,7 @@ test('an unknown item or city is 404 with the nearest one; a parameter that is w
 });
 
 test('items and cities are public lists that tell what prices there are', async (t) => {
-  const items = (await room.call('/v1/commodities/items', { identity: publicCaller })).json as Envelope;
+  const items = (await service.call('/v1/commodities/items', { identity: publicCaller })).json as Envelope;
   t.deepEqual(
     items.data.map((item) => item['id']),
     ['milk', 'rice', 'salt'],
@@ -326,7 +328,7 @@ test('items and cities are public lists that tell what prices there are', async 
     active: true,
     last_updated: '2026-03-05',
   });
-  const cities = (await room.call('/v1/commodities/cities?sort=-name', { identity: publicCaller }))
+  const cities = (await service.call('/v1/commodities/cities?sort=-name', { identity: publicCaller }))
     .json as Envelope;
   t.deepEqual(cities.data.find(({ id }) => id === 'lahore') as unknown, {
     id: 'lahore',
@@ -338,7 +340,7 @@ test('items and cities are public lists that tell what prices there are', async 
     last_date: '2026-06-11',
     last_updated: '2026-06-12',
   });
-  const narrowed = await room.call('/v1/commodities/items?category=dairy&fields=id', {
+  const narrowed = await service.call('/v1/commodities/items?category=dairy&fields=id', {
     identity: publicCaller,
   });
   t.deepEqual((narrowed.json as Envelope).data as unknown, [{ id: 'milk' }]);

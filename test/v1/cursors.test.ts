@@ -2,15 +2,15 @@
 import test from 'ava';
 import { declaredParameters, endpoints, requestsFor, withParameter } from '../endpoint-requests.ts';
 import { initialLoads, loadInto } from '../every-dataset.ts';
-import { startListRoom, type ListRoom } from '../list-room.ts';
+import { startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 test.before(async () => {
-  room = await startListRoom();
-  room.clock.set('2024-07-01T12:00:00Z');
-  for (const load of initialLoads) await loadInto(room, load);
+  service = await startListService();
+  service.clock.set('2024-07-01T12:00:00Z');
+  for (const load of initialLoads) await loadInto(service, load);
 });
-test.after.always(() => room?.close());
+test.after.always(() => service?.close());
 
 interface Page {
   data?: unknown;
@@ -19,7 +19,7 @@ interface Page {
 }
 
 const ask = async (path: string): Promise<{ status: number; page: Page }> => {
-  const { status, json } = await room.call(path);
+  const { status, json } = await service.call(path);
   return { status, page: json ?? {} };
 };
 
@@ -31,12 +31,12 @@ const auctionFormats = ['competitive', 'non_competitive'];
 test.serial('a cursor goes on in its own rows alone, in pages of any shape', async (t) => {
   let [good, refused] = [0, 0];
   for (const endpoint of endpoints) {
-    if (!(await declaredParameters(room, endpoint.path)).includes('cursor')) continue;
+    if (!(await declaredParameters(service, endpoint.path)).includes('cursor')) continue;
     const first = (await ask(withParameter(endpoint.path, 'limit', '1'))).page.pagination?.next_cursor;
     if (typeof first !== 'string') continue; // one page holds it all
     const plain = new URL(endpoint.path, 'http://host').searchParams;
     const rows = await rowsOf(endpoint.path);
-    for (const request of await requestsFor(room, endpoint)) {
+    for (const request of await requestsFor(service, endpoint)) {
       if ((await ask(request)).status !== 200) continue; // whatever the cursor
       const { searchParams } = new URL(request, 'http://host');
       const others = [...searchParams.keys()].filter((name) => searchParams.get(name) !== plain.get(name));

@@ -1,18 +1,18 @@
 import test from 'ava';
 import { demoFiles } from '../../ingest/demo.ts';
-import { startListRoom, type ListRoom } from '../list-room.ts';
+import { startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 
 test.before(async () => {
-  room = await startListRoom();
+  service = await startListService();
   for (const { dataset, lines } of demoFiles('2024-06-30')) {
     if (['securities', 'security-prices', 'security-trades', 'auctions', 'trade'].includes(dataset))
-      await room.load(dataset, [...lines()]);
+      await service.load(dataset, [...lines()]);
   }
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 test('every list of securities, auctions and trade has something to show of the demo', async (t) => {
   for (const path of [
@@ -24,7 +24,7 @@ test('every list of securities, auctions and trade has something to show of the 
     '/v1/trade?flow=export&partner=CHN',
     '/v1/trade?flow=balance&from=2024&aggregate_by=partner',
   ]) {
-    const { count, data } = await room.list(path);
+    const { count, data } = await service.list(path);
     t.true(count > 0, path);
     t.true(
       data.every((row) => row['source'] === 'Almanac demo generator (synthetic)'),

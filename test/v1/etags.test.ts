@@ -6,38 +6,38 @@ import type { Dependencies } from '../../data-api/dependencies.ts';
 import { routes } from '../../data-api/routes.ts';
 import { findSeries } from '../../data-api/series.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { startRoom } from '../../kernel/http.ts';
+import { startService } from '../../kernel/http.ts';
 import { createOpener } from '../../kernel/identity.ts';
-import type { Answer, DataRoom } from '../data-room.ts';
-import { freeAccount } from '../data-room.ts';
+import type { Answer, DataService } from '../data-service.ts';
+import { freeAccount } from '../data-service.ts';
 import { declaredParameters, endpoints, requestsFor, withParameter } from '../endpoint-requests.ts';
 import { changes } from '../every-change.ts';
 import { initialLoads, loadInto } from '../every-dataset.ts';
 import { silentLog, testIdentitySecret } from '../harness.ts';
-import { startListRoom, type ListRoom } from '../list-room.ts';
+import { startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 let closeUncached: () => Promise<void>;
 /** Asks the data-api without caches. */
 let truth: (path: string, headers?: Record<string, string>) => Promise<Answer>;
 
 test.before(async () => {
-  room = await startListRoom();
-  room.clock.set('2024-07-01T12:00:00Z');
-  const uncached = await startUncachedRoom(room);
+  service = await startListService();
+  service.clock.set('2024-07-01T12:00:00Z');
+  const uncached = await startUncachedService(service);
   closeUncached = uncached.close;
-  const asked: DataRoom = { ...room, url: uncached.url };
+  const asked: DataService = { ...service, url: uncached.url };
   truth = (path, headers = {}) => callAt(asked, path, headers);
-  for (const load of initialLoads) await loadInto(room, load);
+  for (const load of initialLoads) await loadInto(service, load);
 });
 
 test.after.always(async () => {
   await closeUncached?.();
-  await room?.close();
+  await service?.close();
 });
 
 /** The same service, whose caches forget everything at once. */
-async function startUncachedRoom({ databaseUrl, clock }: ListRoom) {
+async function startUncachedService({ databaseUrl, clock }: ListService) {
   const database = openDatabase(databaseUrl, silentLog, { applicationName: 'data-api without caches' });
   const dependencies: Dependencies = {
     database,
@@ -52,7 +52,7 @@ async function startUncachedRoom({ databaseUrl, clock }: ListRoom) {
     seriesTimeZone: 'UTC',
     log: silentLog,
   };
-  const running = await startRoom({
+  const running = await startService({
     log: silentLog,
     routes: routes(dependencies),
     openIdentity: createOpener(testIdentitySecret, 'data-api', undefined),
@@ -70,7 +70,7 @@ async function startUncachedRoom({ databaseUrl, clock }: ListRoom) {
 }
 
 async function callAt(
-  { url, headers: identity }: DataRoom,
+  { url, headers: identity }: DataService,
   path: string,
   headers: Record<string, string>,
 ): Promise<Answer> {
@@ -80,7 +80,7 @@ async function callAt(
   return { status: response.status, headers: response.headers, text: await response.text(), json: undefined };
 }
 
-const ask = (path: string, headers: Record<string, string> = {}) => callAt(room, path, headers);
+const ask = (path: string, headers: Record<string, string> = {}) => callAt(service, path, headers);
 
 /** What an ETag stands for. Two spellings of one request have one next page: the cursor says where it is. */
 function representationOf({ headers, text }: Answer) {
@@ -122,7 +122,7 @@ test.serial('the table of requests has every route and every parameter that the 
   const served = routes({} as Dependencies).map(({ path }) => path);
   t.deepEqual([...new Set(endpoints.map(({ route }) => route))].sort(), served.sort());
   for (const { path, values } of endpoints) {
-    const declared = await declaredParameters(room, path);
+    const declared = await declaredParameters(service, path);
     const learned = ['sort', 'limit', 'cursor', 'fields', 'format', 'updated_after'];
     t.deepEqual(
       declared.filter((name) => !learned.includes(name)).sort(),
@@ -136,8 +136,8 @@ test.serial('the table of requests has every route and every parameter that the 
 async function everyRequest(): Promise<string[]> {
   const requests: string[] = [];
   for (const endpoint of endpoints) {
-    const own = await requestsFor(room, endpoint);
-    const declared = await declaredParameters(room, endpoint.path);
+    const own = await requestsFor(service, endpoint);
+    const declared = await declaredParameters(service, endpoint.path);
     const paged = declared.includes('limit')
       ? own.filter((path) => /[?&](sort|vintage|release)=/.test(path))
       : [];
@@ -271,7 +271,7 @@ test.serial(
     const ledger = new Ledger();
     let { now } = await askAgain(t, 'the start', new Map(), ledger);
     for (const change of changes) {
-      await loadInto(room, change);
+      await loadInto(service, change);
       const after = await askAgain(t, change.name, now, ledger);
       t.true(after.changed.length > 0, `${change.name} changes some answer`);
       now = after.now;
@@ -290,7 +290,7 @@ test.serial('as time passes each answer is the present one, under a new ETag whe
     '2024-07-05T00:00:01Z',
     '2024-08-04T12:00:00Z',
   ]) {
-    room.clock.set(instant);
+    service.clock.set(instant);
     ({ now } = await askAgain(t, instant, now, ledger));
   }
 });
@@ -309,14 +309,14 @@ test.serial(
       '/v1/commodities?item=rice&release=first',
       '/v1/commodities/by-city?item=rice&vintage=2024-06-10',
     ]) {
-      const { status, headers } = await room.call(path);
+      const { status, headers } = await service.call(path);
       t.is(status, 200, path);
       for (const more of [{}, { 'if-none-match': headers.get('etag') ?? '' }, { 'if-none-match': '*' }]) {
-        const refused = await room.call(path, { identity: freeAccount, headers: more });
+        const refused = await service.call(path, { identity: freeAccount, headers: more });
         t.is(refused.status, 403, path);
         t.is((refused.json as { error: { code: string } }).error.code, 'plan_required', path);
       }
-      t.is((await room.call(path)).status, 200, path);
+      t.is((await service.call(path)).status, 200, path);
     }
   },
 );

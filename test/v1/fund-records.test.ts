@@ -1,31 +1,31 @@
 // NAVs, payouts, expenses, returns, analytics and portfolios of one fund.
 import test from 'ava';
 import { fundFiles } from '../../ingest/demo-funds.ts';
-import { csvLines, startListRoom, type ListRoom } from '../list-room.ts';
+import { csvLines, startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 
 test.before(async () => {
-  room = await startListRoom();
-  for (const { dataset, lines } of fundFiles('2024-06-28')) await room.load(dataset, [...lines()]);
-  await room.load('funds', [
+  service = await startListService();
+  for (const { dataset, lines } of fundFiles('2024-06-28')) await service.load(dataset, [...lines()]);
+  await service.load('funds', [
     'fund_id,name,currency,category,asset_class,front_end_load_pct,back_end_load_pct,source',
     'worked,Worked by hand,PKR,By hand,equity,2,1.5,Register',
     'empty,Without anything,PKR,By hand,equity,,,Register',
   ]);
-  await room.load('payouts', [
+  await service.load('payouts', [
     'fund,ex_date,type,announcement_date,financial_year,payout_per_unit,payout_pct_of_par,ex_nav,cum_nav',
     'worked,2024-02-01,cash,2024-01-25,2023-24,10.00,100.00,90.00,100.00',
     'worked,2024-03-02,cash,,,3,,,',
     'worked,2024-03-02,bonus,,,6,,,',
   ]);
-  await room.load('expenses', [
+  await service.load('expenses', [
     'fund,period_end,period_type,ter_pct,ter_excl_levies_pct,government_levies_pct',
     'worked,2024-01-31,mtd,2.10,1.80,0.30',
     'worked,2024-01-31,ytd,2.00,1.75,0.25',
     'worked,2023-12-31,ytd,1.90,,',
   ]);
-  await room.load('nav', [
+  await service.load('nav', [
     'fund,date,nav,offer_price,aum',
     'worked,2023-12-29,100.00,,',
     'worked,2024-01-15,0,,1000000',
@@ -35,7 +35,7 @@ test.before(async () => {
     'worked,2024-03-04,90.0,,',
     'worked,2024-03-29,99.00,,',
   ]);
-  await room.load('portfolio', [
+  await service.load('portfolio', [
     'fund,as_of,section,rank,name,type,sector,rating,pct_net_assets,quantity,market_value,disclosure_scope,cash_pct',
     'worked,2024-02-29,holding,1,Bill,tbill,Government,AAA,55.50,100,1000.50,,',
     'worked,2024-02-29,holding,2,Share,equity,Banks,,44.50,,,,',
@@ -47,13 +47,13 @@ test.before(async () => {
   ]);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 const record = async (path: string) =>
-  ((await room.call(path)).json as { data: Record<string, unknown> }).data;
+  ((await service.call(path)).json as { data: Record<string, unknown> }).data;
 
 test('NAVs come with their digits, adjusted for payouts; a zero is none', async (t) => {
-  const { data } = await room.list('/v1/funds/worked/nav?fields=date,nav,nav_adjusted');
+  const { data } = await service.list('/v1/funds/worked/nav?fields=date,nav,nav_adjusted');
   // Units: 1 + 10/90 on 1 February; on 2 March (3 + 6)/90.0 more, at the first NAV after it.
   const units = 1 + 10 / 90;
   t.deepEqual(
@@ -68,24 +68,24 @@ test('NAVs come with their digits, adjusted for payouts; a zero is none', async 
       ['2024-03-29', 99, 99 * (units * (1 + 9 / 90))],
     ],
   );
-  t.regex((await room.call('/v1/funds/worked/nav')).text, /"nav":100\.50,/);
+  t.regex((await service.call('/v1/funds/worked/nav')).text, /"nav":100\.50,/);
 });
 
 test('no page, order or window changes an adjusted NAV', async (t) => {
-  const whole = await room.column('/v1/funds/worked/nav', 'nav_adjusted');
+  const whole = await service.column('/v1/funds/worked/nav', 'nav_adjusted');
   for (const limit of [1, 3])
-    t.deepEqual(await room.walk('/v1/funds/worked/nav', 'nav_adjusted', limit), whole);
-  t.deepEqual(await room.column('/v1/funds/worked/nav?sort=-date', 'nav_adjusted'), whole.toReversed());
-  t.deepEqual(await room.column('/v1/funds/worked/nav?from=2024-03', 'nav_adjusted'), whole.slice(-2));
-  t.deepEqual(await room.column('/v1/funds/worked/nav?fields=nav_adjusted', 'nav_adjusted'), whole);
+    t.deepEqual(await service.walk('/v1/funds/worked/nav', 'nav_adjusted', limit), whole);
+  t.deepEqual(await service.column('/v1/funds/worked/nav?sort=-date', 'nav_adjusted'), whole.toReversed());
+  t.deepEqual(await service.column('/v1/funds/worked/nav?from=2024-03', 'nav_adjusted'), whole.slice(-2));
+  t.deepEqual(await service.column('/v1/funds/worked/nav?fields=nav_adjusted', 'nav_adjusted'), whole);
   t.deepEqual(
-    await room.column('/v1/funds/worked/nav?adjusted=false', 'nav_adjusted'),
+    await service.column('/v1/funds/worked/nav?adjusted=false', 'nav_adjusted'),
     whole.map(() => null),
   );
 });
 
 test('offer and repurchase prices are as published, else the NAV with the loads', async (t) => {
-  const { text } = await room.call(
+  const { text } = await service.call(
     '/v1/funds/worked/nav?from=2024-01-31&to=2024-02-01&fields=offer_price,repurchase_price',
   );
   t.regex(
@@ -95,7 +95,7 @@ test('offer and repurchase prices are as published, else the NAV with the loads'
 });
 
 test('a frequency shows the last NAV of each period', async (t) => {
-  const dates = (frequency: string) => room.column(`/v1/funds/worked/nav?frequency=${frequency}`, 'date');
+  const dates = (frequency: string) => service.column(`/v1/funds/worked/nav?frequency=${frequency}`, 'date');
   t.deepEqual(await dates('monthly'), ['2023-12-29', '2024-01-31', '2024-02-29', '2024-03-29']);
   t.deepEqual(await dates('quarterly'), ['2023-12-29', '2024-03-29']);
   t.deepEqual(await dates('annual'), ['2023-12-29', '2024-03-29']);
@@ -103,7 +103,7 @@ test('a frequency shows the last NAV of each period', async (t) => {
 });
 
 test('payouts and expenses are lists with windows, filters and CSV', async (t) => {
-  const { data } = await room.list('/v1/funds/worked/payouts');
+  const { data } = await service.list('/v1/funds/worked/payouts');
   t.like(data[0], {
     announcement_date: '2024-01-25',
     ex_date: '2024-02-01',
@@ -116,21 +116,21 @@ test('payouts and expenses are lists with windows, filters and CSV', async (t) =
     cum_nav: 100,
     source: 'Register',
   });
-  t.deepEqual(await room.column('/v1/funds/worked/payouts?type=bonus', 'ex_date'), ['2024-03-02']);
-  t.deepEqual(await room.column('/v1/funds/worked/payouts?to=2024-02', 'ex_date'), ['2024-02-01']);
-  t.deepEqual(await room.walk('/v1/funds/worked/payouts?sort=-ex_date', 'type', 1), [
+  t.deepEqual(await service.column('/v1/funds/worked/payouts?type=bonus', 'ex_date'), ['2024-03-02']);
+  t.deepEqual(await service.column('/v1/funds/worked/payouts?to=2024-02', 'ex_date'), ['2024-02-01']);
+  t.deepEqual(await service.walk('/v1/funds/worked/payouts?sort=-ex_date', 'type', 1), [
     'cash',
     'bonus',
     'cash',
   ]);
-  const csv = await room.call(
+  const csv = await service.call(
     '/v1/funds/worked/expenses?format=csv&fields=period_end,period_type,ter_pct&from=2024',
   );
   t.deepEqual(csvLines(csv), {
     header: 'period_end,period_type,ter_pct',
     lines: ['2024-01-31,mtd,2.10', '2024-01-31,ytd,2.00'],
   });
-  t.deepEqual(await room.column('/v1/funds/worked/expenses?period_type=ytd', 'ter_pct'), [1.9, 2]);
+  t.deepEqual(await service.column('/v1/funds/worked/expenses?period_type=ytd', 'ter_pct'), [1.9, 2]);
 });
 
 test('returns are those of the adjusted NAV, each with its days, NAVs, basis and method', async (t) => {
@@ -190,7 +190,7 @@ test('returns as of an earlier day know nothing later', async (t) => {
 });
 
 test('a fund without NAVs has null returns and figures, and an empty list of NAVs', async (t) => {
-  t.deepEqual((await room.list('/v1/funds/empty/nav')).data, []);
+  t.deepEqual((await service.list('/v1/funds/empty/nav')).data, []);
   const returns = await record('/v1/funds/empty/returns');
   t.is(returns['as_of'], null);
   t.true((returns['periods'] as Record<string, unknown>[]).every(({ value_pct: value }) => value === null));
@@ -225,7 +225,7 @@ test('analytics follow the window, the frequency, the risk-free rate and the ben
   const monthly = await record('/v1/funds/harbour-equity/analytics?window=5y&frequency=monthly');
   t.is(monthly['n_obs'], 60);
   t.like(await record('/v1/funds/summit-cash/analytics'), { benchmark: null, beta: null, alpha_pct: null });
-  await room.load('observations', ['series_id,date,value', 'RATE,2019-01-01,5'], {
+  await service.load('observations', ['series_id,date,value', 'RATE,2019-01-01,5'], {
     create: true,
     set: { frequency: 'irregular', unit: 'Percent', source: 'Test' },
   });
@@ -259,8 +259,8 @@ test('a portfolio shows holdings and shares: published ones, else summed where a
   const only = await record('/v1/funds/worked/portfolio?section=holdings');
   t.is(only['asset_allocation'], null);
   t.is((only['holdings'] as unknown[]).length, 1);
-  t.is((await room.list('/v1/funds/worked/portfolio?date=2023-01-01')).error.code, 'not_found');
-  const csv = await room.call('/v1/funds/worked/portfolio?date=2024-02-29&format=csv');
+  t.is((await service.list('/v1/funds/worked/portfolio?date=2023-01-01')).error.code, 'not_found');
+  const csv = await service.call('/v1/funds/worked/portfolio?date=2024-02-29&format=csv');
   t.deepEqual(csvLines(csv).lines, [
     '1,Bill,,,tbill,Government,AAA,100,1000.50,55.50,,,,',
     '2,Share,,,equity,Banks,,,,44.50,,,,',
@@ -268,15 +268,15 @@ test('a portfolio shows holdings and shares: published ones, else summed where a
 });
 
 test('every endpoint of every demo fund answers, and holds its ETag', async (t) => {
-  const funds = (await room.column('/v1/funds?currency=DMD', 'id')) as string[];
+  const funds = (await service.column('/v1/funds?currency=DMD', 'id')) as string[];
   t.true(funds.length >= 8);
   for (const id of funds) {
     for (const path of ['', '/nav', '/returns', '/payouts', '/expenses', '/portfolio', '/analytics']) {
       if (id === 'old-mill-growth' && path === '/portfolio') continue; // it has none: it ended
       const target = `/v1/funds/${id}${path}`;
-      const first = await room.call(target);
+      const first = await service.call(target);
       t.is(first.status, 200, target);
-      const again = await room.call(target, {
+      const again = await service.call(target, {
         headers: { 'if-none-match': first.headers.get('etag') ?? '' },
       });
       t.is(again.status, 304, target);

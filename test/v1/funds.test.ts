@@ -1,16 +1,16 @@
 import test from 'ava';
-import { csvLines, startListRoom, type ListRoom } from '../list-room.ts';
+import { csvLines, startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 
 test.before(async () => {
-  room = await startListRoom();
-  await room.load('amcs', [
+  service = await startListService();
+  await service.load('amcs', [
     'amc_id,name,rating,source',
     'alpha,Alpha Asset Management,AM1,Register',
     'beta,Beta Investments,,Register',
   ]);
-  await room.load('funds', [
+  await service.load('funds', [
     'fund_id,name,symbol,isin,isin_payout,amc_id,category,asset_class,structure,shariah_compliant,risk_profile,plan,option,currency,launch_date,status,merged_into,rating,rating_agency,dealing_days,fund_managers,front_end_load_pct,back_end_load_pct,source',
     'alpha-cash,Alpha Cash Fund,ACF,INF209K01KU4,INF174K01EK4,alpha,Money market,money_market,open_end,false,low,,growth,PKR,2024-01-01,active,,AA+(f),Rater,Mon-Thu 16:00;Friday 12:00,A. One;B. Two,0,0,Register',
     'alpha-share,Alpha Share Fund,,,,alpha,Equity,equity,open_end,true,high,direct,,PKR,2024-01-01,active,,,,,,2.5,1,Register',
@@ -18,12 +18,12 @@ test.before(async () => {
     'beta-old,Beta Old Fund,,,,beta,Equity,equity,open_end,,,,,PKR,,merged,beta-share,,,,,,,Register',
     'gamma,Gamma,,,,,,,,,,,,USD,,,,,,,,,,Elsewhere',
   ]);
-  await room.load('expenses', [
+  await service.load('expenses', [
     'fund,period_end,period_type,ter_pct',
     'alpha-cash,2025-12-31,ytd,0.90',
     'beta-share,2025-12-31,ytd,3.10',
   ]);
-  await room.load('nav', [
+  await service.load('nav', [
     'fund,date,nav,aum',
     ...navs('alpha-cash', 10, 0.0004),
     ...navs('alpha-share', 100, 0.001),
@@ -33,7 +33,7 @@ test.before(async () => {
   ]);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 /** Two years of working days until 2025-12-31 that grow by a rate, a little more on even days. */
 function navs(fund: string, first: number, rate: number): string[] {
@@ -49,11 +49,11 @@ function navs(fund: string, first: number, rate: number): string[] {
   return lines;
 }
 
-const ids = (query: string) => room.column(`/v1/funds?${query}`, 'id');
-const screened = (query: string) => room.column(`/v1/funds/screener?${query}`, 'id');
+const ids = (query: string) => service.column(`/v1/funds?${query}`, 'id');
+const screened = (query: string) => service.column(`/v1/funds/screener?${query}`, 'id');
 
 test.serial('a fund shows every fact of the list in the list envelope, unknown ones as null', async (t) => {
-  const answer = await room.list('/v1/funds');
+  const answer = await service.list('/v1/funds');
   t.true(answer.success);
   t.is(answer.count, 5);
   t.deepEqual(answer.pagination, { next_cursor: null, count: 5 });
@@ -136,7 +136,11 @@ test.serial(
     ];
     for (const [sort, expected] of orders) {
       for (const limit of [1, 2, 5]) {
-        t.deepEqual(await room.walk(`/v1/funds?sort=${sort}`, 'id', limit), expected, `${sort} by ${limit}`);
+        t.deepEqual(
+          await service.walk(`/v1/funds?sort=${sort}`, 'id', limit),
+          expected,
+          `${sort} by ${limit}`,
+        );
       }
     }
   },
@@ -145,9 +149,9 @@ test.serial(
 test.serial(
   'fields choose what is shown, numbers keep the published digits, CSV is the whole list',
   async (t) => {
-    const { text } = await room.call('/v1/funds?fields=ter_pct,id&category=Money%20market');
+    const { text } = await service.call('/v1/funds?fields=ter_pct,id&category=Money%20market');
     t.regex(text, /"data":\[\{"id":"alpha-cash","ter_pct":0\.90\}\]/);
-    const csv = await room.call('/v1/funds?fields=id,name,ter_pct&format=csv');
+    const csv = await service.call('/v1/funds?fields=id,name,ter_pct&format=csv');
     t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
     t.deepEqual(csvLines(csv), {
       header: 'id,name,ter_pct',
@@ -163,7 +167,7 @@ test.serial(
 );
 
 test.serial('the profile of a fund has all that is known of it', async (t) => {
-  const { json } = await room.call('/v1/funds/alpha-cash');
+  const { json } = await service.call('/v1/funds/alpha-cash');
   const { data } = json as { data: Record<string, unknown> };
   t.like(data, {
     id: 'alpha-cash',
@@ -186,13 +190,13 @@ test.serial(
   'a fund is found by its id and by each of its codes; another one is 404 with the nearest id',
   async (t) => {
     for (const name of ['alpha-cash', 'INF209K01KU4', 'inf174k01ek4', 'ACF']) {
-      t.like(await room.list(`/v1/funds/${name}`), { data: { id: 'alpha-cash' } }, name);
+      t.like(await service.list(`/v1/funds/${name}`), { data: { id: 'alpha-cash' } }, name);
     }
-    const { error } = await room.list('/v1/funds/alpha-cush');
+    const { error } = await service.list('/v1/funds/alpha-cush');
     t.is(error.code, 'not_found');
     t.regex(error.message, /Did you mean "alpha-cash"/);
     for (const path of ['nav', 'returns', 'payouts', 'expenses', 'portfolio', 'analytics']) {
-      t.is((await room.call(`/v1/funds/nobody/${path}`)).status, 404, path);
+      t.is((await service.call(`/v1/funds/nobody/${path}`)).status, 404, path);
     }
   },
 );
@@ -217,15 +221,15 @@ test.serial('the screener compares figures; one that is not known passes no boun
     ['shariah=true&structure=open_end&risk_profile=high&amc=alpha', ['alpha-share']],
   ];
   for (const [query, expected] of cases) t.deepEqual(await screened(query), expected, query);
-  t.deepEqual(await room.walk('/v1/funds/screener', 'id', 1), await screened(''));
+  t.deepEqual(await service.walk('/v1/funds/screener', 'id', 1), await screened(''));
 });
 
 test.serial('a figure of the screener is that of the fund itself', async (t) => {
-  const [row] = (await room.list('/v1/funds/screener?category=Money%20market')).data;
-  const { data: returns } = (await room.call('/v1/funds/alpha-cash/returns')).json as {
+  const [row] = (await service.list('/v1/funds/screener?category=Money%20market')).data;
+  const { data: returns } = (await service.call('/v1/funds/alpha-cash/returns')).json as {
     data: { periods: { period: string; value_pct: number }[] };
   };
-  const { data: risk } = (await room.call('/v1/funds/alpha-cash/analytics')).json as {
+  const { data: risk } = (await service.call('/v1/funds/alpha-cash/analytics')).json as {
     data: Record<string, number>;
   };
   for (const { period, value_pct: value } of returns.periods)
@@ -238,13 +242,13 @@ test.serial('a figure of the screener is that of the fund itself', async (t) => 
 // Not serial, so it comes last: its load changes what the others read.
 test('an answer holds until a load changes something in it', async (t) => {
   const path = '/v1/funds?currency=USD';
-  const first = await room.call(path);
+  const first = await service.call(path);
   t.is(first.headers.get('cache-control'), 'private, no-cache');
   t.truthy(first.headers.get('last-modified'));
   const etag = first.headers.get('etag') ?? '';
-  const again = async () => (await room.call(path, { headers: { 'if-none-match': etag } })).status;
+  const again = async () => (await service.call(path, { headers: { 'if-none-match': etag } })).status;
   t.is(await again(), 304);
-  await room.load('funds', ['fund_id,short_name', 'gamma,G']);
+  await service.load('funds', ['fund_id,short_name', 'gamma,G']);
   t.is(await again(), 200);
 });
 
@@ -269,19 +273,19 @@ test.serial('a bad parameter is 400 and named', async (t) => {
     ['/v1/funds/alpha-cash/payouts?type=shares', 'type'],
     ['/v1/funds/alpha-cash/portfolio?section=all', 'section'],
   ]) {
-    const { error } = await room.list(path ?? '');
+    const { error } = await service.list(path ?? '');
     t.deepEqual([error.code, error.param], ['invalid_parameter', param], path);
   }
-  const { pagination } = await room.list('/v1/funds?limit=1');
+  const { pagination } = await service.list('/v1/funds?limit=1');
   t.is(
-    (await room.list(`/v1/funds?limit=1&amc=beta&cursor=${pagination.next_cursor}`)).error.code,
+    (await service.list(`/v1/funds?limit=1&amc=beta&cursor=${pagination.next_cursor}`)).error.code,
     'invalid_cursor',
   );
 });
 
 test.serial('search finds a fund by its words and codes', async (t) => {
   const found = async (q: string) =>
-    (await room.list(`/v1/search?q=${q}`)).data.map(({ type, id }) => `${String(type)} ${String(id)}`);
+    (await service.list(`/v1/search?q=${q}`)).data.map(({ type, id }) => `${String(type)} ${String(id)}`);
   t.deepEqual(await found('alpha%20cash'), ['fund alpha-cash']);
   t.deepEqual(await found('INF174K01EK4'), ['fund alpha-cash']);
   t.true((await found('beta%20investments')).includes('amc beta'));

@@ -5,33 +5,39 @@ import { QueryTypes } from 'sequelize';
 import type { KeyRecord } from '../../accounts-api/keys.ts';
 import { isWellFormedApiKey } from '../../kernel/api-key.ts';
 import { createLog } from '../../kernel/log.ts';
-import { assertError, dataOf, startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import {
+  assertError,
+  dataOf,
+  startAccountsService,
+  type AccountsService,
+  type Client,
+} from '../accounts-service.ts';
 
 const lines: string[] = [];
-let room: AccountsRoom;
+let service: AccountsService;
 
 test.before(async () => {
   const log = createLog('accounts-api', 'trace', { write: (line) => void lines.push(line) });
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z', log);
+  service = await startAccountsService('2026-11-20T10:00:00.000Z', log);
 });
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 type NewKey = KeyRecord & { key: string };
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function credentialOf(key: string): Promise<unknown> {
-  const answer = await room.internally('/internal/credentials', { keys: [sha256(key)] });
+  const answer = await service.internally('/internal/credentials', { keys: [sha256(key)] });
   return (answer.body as { credentials: unknown[] }).credentials[0];
 }
 
 async function list(client: Client): Promise<KeyRecord[]> {
-  return ((await room.as(client, '/v1/keys')).body as { data: KeyRecord[] }).data;
+  return ((await service.as(client, '/v1/keys')).body as { data: KeyRecord[] }).data;
 }
 
 test('a new key is shown once, well-formed, and works at once', async (t) => {
-  const client = await room.newClient();
-  const answer = await room.as(client, '/v1/keys', { body: { name: 'laptop' } });
+  const client = await service.newClient();
+  const answer = await service.as(client, '/v1/keys', { body: { name: 'laptop' } });
   const made = dataOf(t, answer, 201) as NewKey;
   t.true(isWellFormedApiKey(made.key));
   t.is(answer.headers.get('cache-control'), 'no-store');
@@ -56,23 +62,23 @@ test('a new key is shown once, well-formed, and works at once', async (t) => {
 });
 
 test('the value of a key is in no list, no log line, no audit row and no other table', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const headers = { 'idempotency-key': 'leak test' };
   const { key } = dataOf(
     t,
-    await room.as(client, '/v1/keys', { body: { name: 'secret' }, headers }),
+    await service.as(client, '/v1/keys', { body: { name: 'secret' }, headers }),
     201,
   ) as NewKey;
-  const listed = await room.as(client, '/v1/keys');
+  const listed = await service.as(client, '/v1/keys');
   t.false(JSON.stringify(listed.body).includes(key));
   t.false(lines.join('').includes(key));
-  const tables = await room.deps.db.sequelize.query<{ name: string }>(
+  const tables = await service.deps.db.sequelize.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'accounts'`,
     { type: QueryTypes.SELECT },
   );
   t.true(tables.length >= 7);
   for (const { name } of tables) {
-    const rows = await room.deps.db.sequelize.query(`select * from accounts.${name}`, {
+    const rows = await service.deps.db.sequelize.query(`select * from accounts.${name}`, {
       type: QueryTypes.SELECT,
     });
     t.false(JSON.stringify(rows).includes(key), name);
@@ -80,10 +86,10 @@ test('the value of a key is in no list, no log line, no audit row and no other t
 });
 
 test('of 100 keys asked for at once, exactly three are made and the others are told why', async (t) => {
-  const client = await room.newClient();
-  await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  const client = await service.newClient();
+  await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
   const answers = await Promise.all(
-    Array.from({ length: 100 }, (_, i) => room.as(client, '/v1/keys', { body: { name: `key ${i}` } })),
+    Array.from({ length: 100 }, (_, i) => service.as(client, '/v1/keys', { body: { name: `key ${i}` } })),
   );
   t.is(answers.filter((answer) => answer.status === 201).length, 3);
   for (const answer of answers.filter((each) => each.status !== 201)) {
@@ -93,34 +99,34 @@ test('of 100 keys asked for at once, exactly three are made and the others are t
 });
 
 test('the eleventh key within an hour is refused, and says when the next can be made', async (t) => {
-  const client = await room.newClient(); // the operator's key counts, too
+  const client = await service.newClient(); // the operator's key counts, too
   for (let i = 2; i <= 10; i += 1) {
     const { id } = dataOf(
       t,
-      await room.as(client, '/v1/keys', { body: { name: `key ${i}` } }),
+      await service.as(client, '/v1/keys', { body: { name: `key ${i}` } }),
       201,
     ) as NewKey;
-    await room.as(client, `/v1/keys/${id}`, { method: 'DELETE' });
+    await service.as(client, `/v1/keys/${id}`, { method: 'DELETE' });
   }
-  const answer = await room.as(client, '/v1/keys', { body: { name: 'eleventh' } });
+  const answer = await service.as(client, '/v1/keys', { body: { name: 'eleventh' } });
   assertError(t, answer, 429, 'rate_limited');
   t.is(answer.headers.get('retry-after'), '3600');
 });
 
 test('the database itself refuses a fourth active key', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   for (const name of ['second', 'third']) {
-    dataOf(t, await room.as(client, '/v1/keys', { body: { name } }), 201);
+    dataOf(t, await service.as(client, '/v1/keys', { body: { name } }), 201);
   }
   const fourth = (slot: number | null) =>
-    room.deps.db.keys.create({
+    service.deps.db.keys.create({
       id: `key_${'a'.repeat(20)}`,
       accountId: client.accountId,
       name: 'fourth',
       hash: sha256('fourth'),
       mask: 'pk_live_abcd…wxyz',
       slot,
-      createdAt: room.clock.now(),
+      createdAt: service.clock.now(),
       expiresAt: null,
     });
   await t.throwsAsync(fourth(3), { name: 'SequelizeUniqueConstraintError' });
@@ -129,45 +135,50 @@ test('the database itself refuses a fourth active key', async (t) => {
 });
 
 test('a revoked key is unknown on the next look-up, and its slot is free', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   t.truthy(await credentialOf(client.key));
-  const answer = await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  const answer = await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
   t.is(answer.status, 204);
   t.is(answer.body, '');
   t.is(await credentialOf(client.key), null);
   for (const name of ['one', 'two', 'three']) {
-    dataOf(t, await room.as(client, '/v1/keys', { body: { name } }), 201);
+    dataOf(t, await service.as(client, '/v1/keys', { body: { name } }), 201);
   }
 });
 
 test('a key is replaced without a moment that has none: make the next, put it in place, revoke the old one', async (t) => {
-  const client = await room.newClient();
-  const next = dataOf(t, await room.as(client, '/v1/keys', { body: { name: 'next' } }), 201) as NewKey;
+  const client = await service.newClient();
+  const next = dataOf(t, await service.as(client, '/v1/keys', { body: { name: 'next' } }), 201) as NewKey;
   t.truthy(await credentialOf(client.key));
   t.truthy(await credentialOf(next.key));
   const byNext = { ...client, keyId: next.id };
-  t.is((await room.as(byNext, `/v1/keys/${client.keyId}`, { method: 'DELETE' })).status, 204);
+  t.is((await service.as(byNext, `/v1/keys/${client.keyId}`, { method: 'DELETE' })).status, 204);
   t.is(await credentialOf(client.key), null);
   t.truthy(await credentialOf(next.key));
 });
 
 test('revoking again is 204 and changes neither the instant nor the audit', async (t) => {
-  const client = await room.newClient();
-  await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  const client = await service.newClient();
+  await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
   const [before] = await list(client);
-  const again = await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  const again = await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
   t.is(again.status, 204);
   const [after] = await list(client);
   t.is(after?.status, 'revoked');
   t.deepEqual(after, before);
   const where = { subject: client.keyId, action: 'key.revoked' as const };
-  t.is(await room.deps.db.auditEvents.count({ where }), 1);
+  t.is(await service.deps.db.auditEvents.count({ where }), 1);
 });
 
 test("another account's key is not found, and goes on working", async (t) => {
-  const [owner, stranger] = [await room.newClient(), await room.newClient()];
-  assertError(t, await room.as(stranger, `/v1/keys/${owner.keyId}`, { method: 'DELETE' }), 404, 'not_found');
-  assertError(t, await room.as(stranger, '/v1/keys/key_nothing', { method: 'DELETE' }), 404, 'not_found');
+  const [owner, stranger] = [await service.newClient(), await service.newClient()];
+  assertError(
+    t,
+    await service.as(stranger, `/v1/keys/${owner.keyId}`, { method: 'DELETE' }),
+    404,
+    'not_found',
+  );
+  assertError(t, await service.as(stranger, '/v1/keys/key_nothing', { method: 'DELETE' }), 404, 'not_found');
   t.truthy(await credentialOf(owner.key));
   t.false((await list(stranger)).some((key) => key.id === owner.keyId));
 });
@@ -175,23 +186,28 @@ test("another account's key is not found, and goes on working", async (t) => {
 test.serial(
   'an expired key stops working on the instant, is listed as expired, and gives its slot to the next',
   async (t) => {
-    const client = await room.newClient();
-    const expires = new Date(room.clock.now().getTime() + 60_000).toISOString();
+    const client = await service.newClient();
+    const expires = new Date(service.clock.now().getTime() + 60_000).toISOString();
     const short = dataOf(
       t,
-      await room.as(client, '/v1/keys', { body: { name: 'short', expires_at: expires } }),
+      await service.as(client, '/v1/keys', { body: { name: 'short', expires_at: expires } }),
       201,
     ) as NewKey;
     t.is(short.expires_at, expires);
-    dataOf(t, await room.as(client, '/v1/keys', { body: { name: 'third' } }), 201);
-    assertError(t, await room.as(client, '/v1/keys', { body: { name: 'fourth' } }), 409, 'key_limit_reached');
+    dataOf(t, await service.as(client, '/v1/keys', { body: { name: 'third' } }), 201);
+    assertError(
+      t,
+      await service.as(client, '/v1/keys', { body: { name: 'fourth' } }),
+      409,
+      'key_limit_reached',
+    );
     t.truthy(await credentialOf(short.key));
 
-    const earlier = room.clock.now().toISOString();
-    room.clock.advance(60_000);
+    const earlier = service.clock.now().toISOString();
+    service.clock.advance(60_000);
     try {
       t.is(await credentialOf(short.key), null);
-      dataOf(t, await room.as(client, '/v1/keys', { body: { name: 'fourth' } }), 201);
+      dataOf(t, await service.as(client, '/v1/keys', { body: { name: 'fourth' } }), 201);
       const keys = await list(client);
       t.deepEqual(
         keys.map((key) => key.status),
@@ -199,34 +215,34 @@ test.serial(
       );
       t.like(keys[3], { id: short.id, revoked_at: null });
     } finally {
-      room.clock.set(earlier);
+      service.clock.set(earlier);
     }
   },
 );
 
 test.serial('ten keys an hour are those of one account, and of the hour to the millisecond', async (t) => {
-  const [client, other] = [await room.newClient(), await room.newClient()];
+  const [client, other] = [await service.newClient(), await service.newClient()];
   const make = async (by: Client) => {
-    const answer = await room.as(by, '/v1/keys', { body: { name: 'k' } });
+    const answer = await service.as(by, '/v1/keys', { body: { name: 'k' } });
     if (answer.status === 201) {
       const { id } = (answer.body as { data: NewKey }).data;
-      await room.as(by, `/v1/keys/${id}`, { method: 'DELETE' });
+      await service.as(by, `/v1/keys/${id}`, { method: 'DELETE' });
     }
     return answer;
   };
-  const earlier = room.clock.now().toISOString();
-  t.teardown(() => room.clock.set(earlier));
+  const earlier = service.clock.now().toISOString();
+  t.teardown(() => service.clock.set(earlier));
   for (let i = 2; i <= 10; i += 1) {
-    room.clock.advance(1000);
+    service.clock.advance(1000);
     t.is((await make(client)).status, 201);
   }
-  room.clock.set(earlier);
-  room.clock.advance(60 * 60_000 - 1);
+  service.clock.set(earlier);
+  service.clock.advance(60 * 60_000 - 1);
   const refused = await make(client);
   assertError(t, refused, 429, 'rate_limited');
   t.is(refused.headers.get('retry-after'), '1');
   t.is((await make(other)).status, 201);
-  room.clock.advance(1);
+  service.clock.advance(1);
   t.is((await make(client)).status, 201, 'an hour after the first of the ten');
   assertError(t, await make(client), 429, 'rate_limited');
 });
@@ -234,25 +250,25 @@ test.serial('ten keys an hour are those of one account, and of the hour to the m
 test.serial(
   'the keys of an account that work are counted, and stand first in the list whatever has ended',
   async (t) => {
-    const [client, other] = [await room.newClient(), await room.newClient()];
-    const earlier = room.clock.now().toISOString();
-    t.teardown(() => room.clock.set(earlier));
+    const [client, other] = [await service.newClient(), await service.newClient()];
+    const earlier = service.clock.now().toISOString();
+    t.teardown(() => service.clock.set(earlier));
     const make = async (by: Client, name: string, seconds: number) => {
-      room.clock.advance(1000);
+      service.clock.advance(1000);
       const expires_at = new Date(Date.parse(earlier) + seconds * 1000).toISOString();
-      return dataOf(t, await room.as(by, '/v1/keys', { body: { name, expires_at } }), 201) as NewKey;
+      return dataOf(t, await service.as(by, '/v1/keys', { body: { name, expires_at } }), 201) as NewKey;
     };
     const revoked = await make(client, 'revoked', 3600);
     await make(client, 'expired', 60);
     await make(other, 'expired elsewhere', 60);
-    await room.as(client, `/v1/keys/${revoked.id}`, { method: 'DELETE' });
+    await service.as(client, `/v1/keys/${revoked.id}`, { method: 'DELETE' });
     await make(client, 'lasting', 3600);
-    room.clock.set(earlier);
-    room.clock.advance(60_000 - 1);
-    t.like(dataOf(t, await room.as(client, '/v1/account')), { active_keys: 3 });
-    room.clock.advance(1);
-    t.like(dataOf(t, await room.as(client, '/v1/account')), { active_keys: 2 });
-    t.like(dataOf(t, await room.as(other, '/v1/account')), { active_keys: 1 });
+    service.clock.set(earlier);
+    service.clock.advance(60_000 - 1);
+    t.like(dataOf(t, await service.as(client, '/v1/account')), { active_keys: 3 });
+    service.clock.advance(1);
+    t.like(dataOf(t, await service.as(client, '/v1/account')), { active_keys: 2 });
+    t.like(dataOf(t, await service.as(other, '/v1/account')), { active_keys: 1 });
     t.deepEqual(
       (await list(client)).map(({ name, status }) => [name, status]),
       [
@@ -265,7 +281,7 @@ test.serial(
     // Whoever makes the next key takes the place of an expired one of the same account, and of no other.
     await make(client, 'next', 3600);
     const slots = async (accountId: string) =>
-      (await room.deps.db.keys.findAll({ where: { accountId }, order: ['createdAt'] })).map(
+      (await service.deps.db.keys.findAll({ where: { accountId }, order: ['createdAt'] })).map(
         ({ slot }) => slot,
       );
     t.deepEqual((await slots(client.accountId)).toSorted(), [1, 2, 3, null, null]);
@@ -288,51 +304,55 @@ for (const [what, body, param] of [
   ['an expiry that is past', { name: 'x', expires_at: '2026-11-20T10:00:00Z' }, 'expires_at'],
 ] as const) {
   test(`a key is refused that is asked for with ${what}`, async (t) => {
-    const client = await room.newClient();
-    const error = assertError(t, await room.as(client, '/v1/keys', { body }), 400, 'invalid_body');
+    const client = await service.newClient();
+    const error = assertError(t, await service.as(client, '/v1/keys', { body }), 400, 'invalid_body');
     t.is(error.param, param);
     t.is((await list(client)).length, 1);
   });
 }
 
 test('a body that is no JSON object is refused, and one that is too large', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   for (const body of ['{"name":', '[]', '"x"', 'null']) {
-    assertError(t, await room.as(client, '/v1/keys', { body }), 400, 'invalid_body');
+    assertError(t, await service.as(client, '/v1/keys', { body }), 400, 'invalid_body');
   }
-  assertError(t, await room.as(client, '/v1/keys', { method: 'POST' }), 400, 'invalid_body');
+  assertError(t, await service.as(client, '/v1/keys', { method: 'POST' }), 400, 'invalid_body');
   const large = JSON.stringify({ name: 'x'.repeat(70_000) });
-  assertError(t, await room.as(client, '/v1/keys', { body: large }), 413, 'payload_too_large');
+  assertError(t, await service.as(client, '/v1/keys', { body: large }), 413, 'payload_too_large');
   const form = { body: 'name=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
-  assertError(t, await room.as(client, '/v1/keys', form), 415, 'unsupported_media_type');
+  assertError(t, await service.as(client, '/v1/keys', form), 415, 'unsupported_media_type');
 });
 
 test('a body cannot reach the prototype of objects', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const body = '{"name":"x","__proto__":{"slot":9},"constructor":{"prototype":{"slot":9}}}';
-  assertError(t, await room.as(client, '/v1/keys', { body }), 400, 'invalid_body');
+  assertError(t, await service.as(client, '/v1/keys', { body }), 400, 'invalid_body');
   t.is(({} as { slot?: number }).slot, undefined);
 });
 
 test('without a credential, and without a sealed identity, nothing is shown or changed', async (t) => {
-  assertError(t, await room.anonymously('/v1/keys'), 401, 'unauthorized');
-  assertError(t, await room.anonymously('/v1/keys', { body: { name: 'x' } }), 401, 'unauthorized');
-  t.is((await fetch(`${room.url}/v1/keys`)).status, 401);
+  assertError(t, await service.anonymously('/v1/keys'), 401, 'unauthorized');
+  assertError(t, await service.anonymously('/v1/keys', { body: { name: 'x' } }), 401, 'unauthorized');
+  t.is((await fetch(`${service.url}/v1/keys`)).status, 401);
 });
 
 test('a page never repeats or loses a key, and a damaged cursor is refused', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const ids = [client.keyId];
   for (let i = 0; i < 4; i += 1) {
-    const made = dataOf(t, await room.as(client, '/v1/keys', { body: { name: `key ${i}` } }), 201) as NewKey;
+    const made = dataOf(
+      t,
+      await service.as(client, '/v1/keys', { body: { name: `key ${i}` } }),
+      201,
+    ) as NewKey;
     ids.push(made.id);
-    if (i < 3) await room.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' });
+    if (i < 3) await service.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' });
   }
   const seen: KeyRecord[] = [];
   let cursor: string | null = null;
   do {
     const query: string = cursor === null ? '?limit=2' : `?limit=2&cursor=${cursor}`;
-    const { body } = await room.as(client, `/v1/keys${query}`);
+    const { body } = await service.as(client, `/v1/keys${query}`);
     const { data, pagination } = body as { data: KeyRecord[]; pagination: { next_cursor: string | null } };
     seen.push(...data);
     cursor = pagination.next_cursor;
@@ -351,51 +371,51 @@ test('a page never repeats or loses a key, and a damaged cursor is refused', asy
     `true +275760-09-13T00:00:00.000Z ${key}`,
   ]) {
     const damaged = Buffer.from(text).toString('base64url');
-    assertError(t, await room.as(client, `/v1/keys?cursor=${damaged}`), 400, 'invalid_cursor');
+    assertError(t, await service.as(client, `/v1/keys?cursor=${damaged}`), 400, 'invalid_cursor');
   }
 });
 
 test('an unknown parameter is refused by name', async (t) => {
-  const client = await room.newClient();
-  const error = assertError(t, await room.as(client, '/v1/keys?limt=2'), 400, 'invalid_parameter');
+  const client = await service.newClient();
+  const error = assertError(t, await service.as(client, '/v1/keys?limt=2'), 400, 'invalid_parameter');
   t.regex(error.message, /Did you mean "limit"/);
 });
 
 test('a retry with the same Idempotency-Key makes no second key, and is shown the first without its value', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const ask = { body: { name: 'once' }, headers: { 'idempotency-key': '"a1"' } };
-  const first = await room.as(client, '/v1/keys', ask);
+  const first = await service.as(client, '/v1/keys', ask);
   const { key, ...record } = dataOf(t, first, 201) as NewKey;
   t.true(isWellFormedApiKey(key));
   t.is(first.headers.get('idempotent-replayed'), null);
   const spelledOtherwise = { body: '{ "name" : "once" }', headers: { 'idempotency-key': 'a1' } };
-  const retry = await room.as(client, '/v1/keys', spelledOtherwise);
+  const retry = await service.as(client, '/v1/keys', spelledOtherwise);
   t.deepEqual(dataOf(t, retry, 201), record);
   t.is(retry.headers.get('idempotent-replayed'), 'true');
   t.is((await list(client)).length, 2);
 });
 
 test('an Idempotency-Key belongs to one body and one account', async (t) => {
-  const [one, other] = [await room.newClient(), await room.newClient()];
+  const [one, other] = [await service.newClient(), await service.newClient()];
   const headers = { 'idempotency-key': 'shared' };
-  dataOf(t, await room.as(one, '/v1/keys', { body: { name: 'a' }, headers }), 201);
+  dataOf(t, await service.as(one, '/v1/keys', { body: { name: 'a' }, headers }), 201);
   assertError(
     t,
-    await room.as(one, '/v1/keys', { body: { name: 'b' }, headers }),
+    await service.as(one, '/v1/keys', { body: { name: 'b' }, headers }),
     422,
     'idempotency_mismatch',
   );
-  dataOf(t, await room.as(other, '/v1/keys', { body: { name: 'b' }, headers }), 201);
+  dataOf(t, await service.as(other, '/v1/keys', { body: { name: 'b' }, headers }), 201);
   for (const unfit of ['""', 'x'.repeat(256)]) {
     const ask = { body: { name: 'a' }, headers: { 'idempotency-key': unfit } };
-    assertError(t, await room.as(one, '/v1/keys', ask), 400, 'invalid_request');
+    assertError(t, await service.as(one, '/v1/keys', ask), 400, 'invalid_request');
   }
 });
 
 test('20 requests at once with one Idempotency-Key make one key; the others are replayed or told to wait', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   const ask = { body: { name: 'race' }, headers: { 'idempotency-key': 'race' } };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => room.as(client, '/v1/keys', ask)));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => service.as(client, '/v1/keys', ask)));
   t.is((await list(client)).length, 2);
   t.is(answers.filter((answer) => JSON.stringify(answer.body).includes('"key":')).length, 1);
   for (const answer of answers.filter((each) => each.status !== 201)) {
@@ -405,21 +425,21 @@ test('20 requests at once with one Idempotency-Key make one key; the others are 
 });
 
 test('a failure is not kept under its Idempotency-Key: the retry runs', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   for (const name of ['two', 'three']) {
-    dataOf(t, await room.as(client, '/v1/keys', { body: { name } }), 201);
+    dataOf(t, await service.as(client, '/v1/keys', { body: { name } }), 201);
   }
   const ask = { body: { name: 'later' }, headers: { 'idempotency-key': 'later' } };
-  assertError(t, await room.as(client, '/v1/keys', ask), 409, 'key_limit_reached');
-  await room.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
-  t.truthy((dataOf(t, await room.as(client, '/v1/keys', ask), 201) as NewKey).key);
+  assertError(t, await service.as(client, '/v1/keys', ask), 409, 'key_limit_reached');
+  await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  t.truthy((dataOf(t, await service.as(client, '/v1/keys', ask), 201) as NewKey).key);
 });
 
 test('a key made or revoked leaves an audit row that says by whom', async (t) => {
-  const client = await room.newClient();
-  const made = dataOf(t, await room.as(client, '/v1/keys', { body: { name: 'audited' } }), 201) as NewKey;
-  await room.as({ ...client, keyId: made.id }, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
-  const rows = await room.deps.db.auditEvents.findAll({
+  const client = await service.newClient();
+  const made = dataOf(t, await service.as(client, '/v1/keys', { body: { name: 'audited' } }), 201) as NewKey;
+  await service.as({ ...client, keyId: made.id }, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
+  const rows = await service.deps.db.auditEvents.findAll({
     where: { accountId: client.accountId },
     order: ['eventNo'],
   });
@@ -435,8 +455,8 @@ test('a key made or revoked leaves an audit row that says by whom', async (t) =>
 });
 
 test('audit rows cannot be changed or deleted', async (t) => {
-  await room.newClient();
-  const { sequelize } = room.deps.db;
+  await service.newClient();
+  const { sequelize } = service.deps.db;
   await t.throwsAsync(sequelize.query(`update accounts.audit_events set action = 'key.created'`), {
     message: /only takes new rows/,
   });

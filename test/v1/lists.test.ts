@@ -11,17 +11,17 @@ import {
 } from '../endpoint-requests.ts';
 import { initialLoads, loadInto } from '../every-dataset.ts';
 import { isBelow, lists, textOf, type Row } from '../list-filters.ts';
-import { startListRoom, type ListRoom } from '../list-room.ts';
+import { startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 
 test.before(async () => {
-  room = await startListRoom();
-  room.clock.set('2024-07-01T12:00:00Z');
-  for (const load of initialLoads) await loadInto(room, load);
+  service = await startListService();
+  service.clock.set('2024-07-01T12:00:00Z');
+  for (const load of initialLoads) await loadInto(service, load);
 });
 
-test.after.always(() => room?.close());
+test.after.always(() => service?.close());
 
 /** Parameters that narrow nothing, or are tried elsewhere. */
 const noFilters = [
@@ -38,7 +38,7 @@ const noFilters = [
 ];
 
 const rowsOf = async (path: string): Promise<Row[]> =>
-  (await room.list(withParameter(path, 'limit', '1000'))).data;
+  (await service.list(withParameter(path, 'limit', '1000'))).data;
 
 /** The path with a parameter, and all rows that it gives. */
 async function narrowed(path: string, parameter: string, value: string): Promise<Row[]> {
@@ -47,7 +47,7 @@ async function narrowed(path: string, parameter: string, value: string): Promise
 
 test('each filter gives the rows of the whole list that pass it, no other and in the same order', async (t) => {
   for (const { path, list, filters } of lists) {
-    const declared = (await declaredParameters(room, path)).filter((name) => !noFilters.includes(name));
+    const declared = (await declaredParameters(service, path)).filter((name) => !noFilters.includes(name));
     const others = ['q', 'frequency', 'status'].filter((name) => filters[name] === undefined);
     t.deepEqual(declared.filter((name) => !others.includes(name)).sort(), Object.keys(filters).sort(), path);
     const all = await rowsOf(path);
@@ -106,7 +106,7 @@ function sorted(rows: readonly Row[], { key, fields }: List, sort: string): Row[
 test('each order, in either direction, is the whole list in that order, by pages of any size as at once', async (t) => {
   for (const { path, list } of lists) {
     const all = await rowsOf(path);
-    const sorts = await allowedWords(room, path, 'sort');
+    const sorts = await allowedWords(service, path, 'sort');
     t.is(sorts[0], list.sort, 'the first is the order unless asked for another');
     t.deepEqual(all, sorted(all, list, list.sort), path);
     for (const sort of sorts) {
@@ -126,7 +126,7 @@ async function comesByPages(t: ExecutionContext, path: string, expected: readonl
   let cursor: string | null = '';
   for (let page = 0; page < pages; page += 1) {
     const asked: string = withParameter(path, 'limit', String(size));
-    const answer = await room.list(cursor === '' ? asked : withParameter(asked, 'cursor', cursor ?? ''));
+    const answer = await service.list(cursor === '' ? asked : withParameter(asked, 'cursor', cursor ?? ''));
     shown.push(...answer.data);
     cursor = answer.pagination.next_cursor;
     t.is(cursor === null, page === pages - 1, `${path} limit=${size}, page ${page + 1} of ${pages}`);
@@ -137,14 +137,14 @@ async function comesByPages(t: ExecutionContext, path: string, expected: readonl
 
 test('a page that ends where the data ends has no cursor, in every endpoint that has pages', async (t) => {
   for (const endpoint of endpoints) {
-    const declared = await declaredParameters(room, endpoint.path);
+    const declared = await declaredParameters(service, endpoint.path);
     if (!declared.includes('cursor')) continue;
-    const paged = (await requestsFor(room, endpoint)).filter(
+    const paged = (await requestsFor(service, endpoint)).filter(
       (path) =>
       /[?&](transform|dims|sort|aggregate_by|city|q)=/.test(path) || path === endpoint.path, // prettier-ignore
     );
     for (const path of paged.slice(0, 5)) {
-      const whole = await room.list(withParameter(path, 'limit', '1000'));
+      const whole = await service.list(withParameter(path, 'limit', '1000'));
       if (!whole.success) continue;
       const rows = whole.data;
       if (rows.length > 50) continue; // NAVs; their pages are like those of any list
@@ -164,13 +164,13 @@ test('a CSV by pages leads on by Link, and names none after the last page', asyn
     '/v1/trade',
   ]) {
     const csv = withParameter(path, 'format', 'csv');
-    const whole = (await room.call(withParameter(csv, 'limit', '1000'))).text.split('\r\n').slice(1, -1);
+    const whole = (await service.call(withParameter(csv, 'limit', '1000'))).text.split('\r\n').slice(1, -1);
     for (const size of new Set([1, 2, whole.length])) {
       const lines: string[] = [];
       let next: string | undefined = withParameter(csv, 'limit', String(size));
       let pages = 0;
       while (next !== undefined && pages <= whole.length) {
-        const { text, headers } = await room.call(next);
+        const { text, headers } = await service.call(next);
         lines.push(...text.split('\r\n').slice(1, -1));
         next = /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
         pages += 1;
@@ -182,7 +182,7 @@ test('a CSV by pages leads on by Link, and names none after the last page', asyn
 });
 
 test('a category of search passes itself and what is below it, and none that only begins alike', async (t) => {
-  const { data: series } = await room.list('/v1/catalog?limit=1000');
+  const { data: series } = await service.list('/v1/catalog?limit=1000');
   const categories = [
     'prices',
     'prices-old',
@@ -194,7 +194,7 @@ test('a category of search passes itself and what is below it, and none that onl
   ];
   for (const q of new Set(series.flatMap((row) => [textOf(row['id']), textOf(row['name'])]))) {
     const hits = async (more: string) =>
-      (await room.list(`/v1/search?q=${encodeURIComponent(q)}${more}`)).data as Row[];
+      (await service.list(`/v1/search?q=${encodeURIComponent(q)}${more}`)).data as Row[];
     const all = await hits('');
     t.true(all.length > 0, q);
     for (const category of categories) {
@@ -210,7 +210,7 @@ test('a category of search passes itself and what is below it, and none that onl
 test('the signs of LIKE mean themselves in every filter that looks for a part of a text', async (t) => {
   const signs = ['a', 'B', '%', '_', '\\'];
   const texts = signs.flatMap((one) => [one, ...signs.map((other) => one + other)]);
-  const own = await startListRoom();
+  const own = await startListService();
   t.teardown(() => own.close());
   const rows = (line: (text: string, i: number) => string) => texts.map(line);
   await own.load('amcs', ['amc_id,name,source', ...rows((text, i) => `${i},x${text}x,Register`)]);
@@ -239,7 +239,7 @@ test('the signs of LIKE mean themselves in every filter that looks for a part of
 
 test('the largest and the smallest limit are taken, one beyond is refused, in every endpoint that has one', async (t) => {
   for (const { path } of endpoints) {
-    if (!(await declaredParameters(room, path)).includes('limit')) continue;
+    if (!(await declaredParameters(service, path)).includes('limit')) continue;
     const isSeries = /^\/v1\/(series\/[A-Z]+|commodities\?.*|series\?.*)$/.test(path);
     const most = path.includes('?ids=') ? 50_000 : isSeries ? 100_000 : 1_000; // of two series, a hundred thousand in all
     for (const [limit, status] of [
@@ -248,14 +248,14 @@ test('the largest and the smallest limit are taken, one beyond is refused, in ev
       [most, 200],
       [most + 1, 400],
     ] as const) {
-      const answer = await room.call(withParameter(path, 'limit', String(limit)));
+      const answer = await service.call(withParameter(path, 'limit', String(limit)));
       t.is(answer.status, status, `${path} limit=${limit}`);
     }
   }
 });
 
 test('without a limit a page has a thousand points of a series, and a hundred rows of a list', async (t) => {
-  const own = await startListRoom();
+  const own = await startListService();
   t.teardown(() => own.close());
   await own.pool.query(`
     insert into data.series (series_id, name, unit, frequency, source)
@@ -304,6 +304,6 @@ test('as many names as are allowed are taken, and one more is refused', async (t
     ['/v1/series/CPI?vintage=2024-07-01', 200], // today
     ['/v1/series/CPI?vintage=2024-07-02', 400],
   ] as const) {
-    t.is((await room.call(path)).status, status, path.slice(0, 60));
+    t.is((await service.call(path)).status, status, path.slice(0, 60));
   }
 });

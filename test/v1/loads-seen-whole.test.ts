@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'ava';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { proAccount } from '../data-room.ts';
+import { proAccount } from '../data-service.ts';
 import { createTestDatabase, testIdentitySecret } from '../harness.ts';
 import { endChildren, startChild, startServing } from '../processes.ts';
 import { within } from '../until.ts';

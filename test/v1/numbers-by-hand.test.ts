@@ -1,14 +1,14 @@
 // Figures that the data-api works out, each beside the same figure worked out here from the rows that were loaded.
 import test from 'ava';
-import { startListRoom, type ListRoom } from '../list-room.ts';
+import { startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 
 test.before(async () => {
-  room = await startListRoom();
+  service = await startListService();
 });
 
-test.after.always(() => room?.close());
+test.after.always(() => service?.close());
 
 const dayNumber = (date: string): number => Date.parse(date) / 86_400_000;
 
@@ -35,9 +35,9 @@ test.serial(
       return month.toISOString().slice(0, 10);
     });
     const navOf = (i: number) => 100 + 10 * i;
-    await room.load('funds', ['fund_id,name,currency,source', 'monthly,Monthly,PKR,Register']);
-    await room.load('nav', ['fund,date,nav', ...dates.map((date, i) => `monthly,${date},${navOf(i)}`)]);
-    const { data } = (await room.call('/v1/funds/monthly/returns')).json as {
+    await service.load('funds', ['fund_id,name,currency,source', 'monthly,Monthly,PKR,Register']);
+    await service.load('nav', ['fund,date,nav', ...dates.map((date, i) => `monthly,${date},${navOf(i)}`)]);
+    const { data } = (await service.call('/v1/funds/monthly/returns')).json as {
       data: { sip: { period: string; [field: string]: unknown }[] };
     };
     for (const [period, instalments] of [
@@ -62,7 +62,7 @@ test.serial(
 );
 
 test.serial('a sum of trade has a quantity only where all its rows have one, in one unit', async (t) => {
-  await room.load(
+  await service.load(
     'trade',
     [
       'reporter,flow,period,partner_code,commodity_code,value,quantity,quantity_unit,net_weight_kg',
@@ -78,7 +78,7 @@ test.serial('a sum of trade has a quantity only where all its rows have one, in 
     { set: { classification: 'hs', basis: 'customs', currency: 'USD', source: 'Customs' } },
   );
   const sums = async (query: string) =>
-    (await room.list(`/v1/trade?period=2024-04&${query}`)).data
+    (await service.list(`/v1/trade?period=2024-04&${query}`)).data
       .map((row) => [
         row['partner_code'],
         row['commodity_code'],
@@ -106,21 +106,21 @@ test.serial('a sum of trade has a quantity only where all its rows have one, in 
 
 test.serial('a code of its own, then an ISIN, wins over a code that another security had', async (t) => {
   const columns = 'code,isin,name,type,currency,source';
-  await room.load('securities', [
+  await service.load('securities', [
     columns,
     'B-1,,Owner,tfc,PKR,Exchange',
     'B-2,US0378331005,By ISIN,tfc,PKR,Exchange',
     'A-1,,Was B-1,tfc,PKR,Exchange',
     'A-2,,Was called like an ISIN,tfc,PKR,Exchange',
   ]);
-  await room.load('security-prices', [
+  await service.load('security-prices', [
     'code,date,price',
     'B-1,2024-01-02,10',
     'B-2,2024-01-02,20',
     'A-1,2024-01-02,30',
     'A-2,2024-01-02,40',
   ]);
-  await room.load('securities', [
+  await service.load('securities', [
     `${columns},former_codes`,
     'A-1,,Was B-1,tfc,PKR,Exchange,B-1;OLD-1',
     'A-2,,Was called like an ISIN,tfc,PKR,Exchange,US0378331005',
@@ -132,12 +132,12 @@ test.serial('a code of its own, then an ISIN, wins over a code that another secu
     ['OLD-1', 30],
     ['A-2', 40],
   ] as const) {
-    t.deepEqual(await room.column(`/v1/securities/${name}/prices`, 'price'), [price], name);
+    t.deepEqual(await service.column(`/v1/securities/${name}/prices`, 'price'), [price], name);
   }
 });
 
 test.serial('a code that two funds have names neither of them; an id wins over a code', async (t) => {
-  await room.load('funds', [
+  await service.load('funds', [
     'fund_id,name,symbol,currency,source',
     'one,One,SHARED,PKR,Register',
     'two,Two,SHARED,PKR,Register',
@@ -145,7 +145,7 @@ test.serial('a code that two funds have names neither of them; an id wins over a
     'four,Four,FOURTH,PKR,Register',
   ]);
   const found = async (name: string) => {
-    const { status, json } = await room.call(`/v1/funds/${name}`);
+    const { status, json } = await service.call(`/v1/funds/${name}`);
     return status === 200 ? (json as { data: { id: string } }).data.id : status;
   };
   t.is(await found('SHARED'), 404);
@@ -155,13 +155,18 @@ test.serial('a code that two funds have names neither of them; an id wins over a
 });
 
 test.serial('an average is as new as the newest of its prices', async (t) => {
-  await room.load('commodity-items', [
+  await service.load('commodity-items', [
     'item_id,name,unit,currency,frequency,source',
     'rice,Rice,1 Kg,PKR,monthly,Price Office',
   ]);
-  await room.load('commodity-cities', ['city_id,name', 'lahore,Lahore', 'karachi,Karachi', 'multan,Multan']);
+  await service.load('commodity-cities', [
+    'city_id,name',
+    'lahore,Lahore',
+    'karachi,Karachi',
+    'multan,Multan',
+  ]);
   const prices = (vintage: string, rows: string[]) =>
-    room.load('commodity-prices', ['item,city,date,price', ...rows], { vintage });
+    service.load('commodity-prices', ['item,city,date,price', ...rows], { vintage });
   await prices('2024-02-05', [
     'rice,lahore,2024-01,100',
     'rice,karachi,2024-01,110',
@@ -169,7 +174,7 @@ test.serial('an average is as new as the newest of its prices', async (t) => {
   ]);
   await prices('2024-03-05', ['rice,multan,2024-01,120.5', 'rice,karachi,2024-02,112']);
   await prices('2024-04-05', ['rice,lahore,2024-01,101']);
-  const { data } = await room.list('/v1/commodities?item=rice&fields=date,value,published_on');
+  const { data } = await service.list('/v1/commodities?item=rice&fields=date,value,published_on');
   t.deepEqual(data, [
     // (101 + 110 + 120.5) / 3; published on 5 April, 5 February and 5 March
     { date: '2024-01-31', value: 110.5, published_on: '2024-04-05' },
@@ -183,7 +188,7 @@ test.serial(
   async (t) => {
     const row = (period: string, value: number, partner = 'AUS') =>
       `NZL,export,${period},${partner},0101,${value}`;
-    await room.load(
+    await service.load(
       'trade',
       [
         'reporter,flow,period,partner_code,commodity_code,value',
@@ -199,7 +204,7 @@ test.serial(
       ],
       { set: { classification: 'hs', basis: 'customs', currency: 'NZD', source: 'Customs' } },
     );
-    const { data } = await room.list('/v1/trade?reporter=NZL&partner=AUS&sort=date');
+    const { data } = await service.list('/v1/trade?reporter=NZL&partner=AUS&sort=date');
     const changes = Object.fromEntries(data.map((row) => [row['period'], row['yoy_pct']]));
     t.deepEqual(changes, {
       '2022-04': null,
@@ -217,7 +222,7 @@ test.serial(
 test.serial('a cut-off changes from the last one before it, of three or more', async (t) => {
   const row = (id: string, date: string, cutoff: string, more = 'mtb,3M') =>
     `${id},${more},${date},held,PKR,${cutoff},Bank`;
-  await room.load('auctions', [
+  await service.load('auctions', [
     'auction_id,instrument,tenor,auction_date,status,currency,cutoff_yield_pct,source',
     row('1', '2024-01-03', '20'),
     row('2', '2024-01-17', '21.5'),
@@ -226,7 +231,7 @@ test.serial('a cut-off changes from the last one before it, of three or more', a
     row('5', '2024-02-28', '19'),
     row('6', '2024-02-28', '15', 'mtb,12M'),
   ]);
-  const { data } = await room.list('/v1/fixed-income/auctions?sort=auction_date');
+  const { data } = await service.list('/v1/fixed-income/auctions?sort=auction_date');
   t.deepEqual(
     data.map((each) => [each['auction_id'], each['previous_cutoff_yield_pct'], each['change_bps']]),
     [
@@ -243,14 +248,14 @@ test.serial('a cut-off changes from the last one before it, of three or more', a
 test.serial(
   'what is published of a price or a trade comes before what follows from other figures',
   async (t) => {
-    await room.load('securities', ['code,name,type,currency,source', 'C-1,Certificate,tfc,PKR,Exchange']);
-    await room.load('security-prices', [
+    await service.load('securities', ['code,name,type,currency,source', 'C-1,Certificate,tfc,PKR,Exchange']);
+    await service.load('security-prices', [
       'code,date,price,dirty_price,accrued,source',
       'C-1,2024-01-02,100,102.5,2.25,Broker', // 2.25 as published, not 102.5 − 100
       'C-1,2024-01-03,100,102.5,,', // 102.5 − 100
       'C-1,2024-01-04,100,,,',
     ]);
-    const { data } = await room.list('/v1/securities/C-1/prices');
+    const { data } = await service.list('/v1/securities/C-1/prices');
     t.deepEqual(
       data.map((row) => [row['accrued'], row['source']]),
       [
@@ -259,12 +264,12 @@ test.serial(
         [null, 'Exchange'],
       ],
     );
-    await room.load('security-trades', [
+    await service.load('security-trades', [
       'trade_id,trade_date,code,price,currency,source',
       'T1,2024-01-02,C-1,100,USD,Broker',
       'T2,2024-01-02,C-1,100,,',
     ]);
-    const trades = await room.list('/v1/securities/trades?code=C-1&sort=trade_date');
+    const trades = await service.list('/v1/securities/trades?code=C-1&sort=trade_date');
     t.deepEqual(
       trades.data.map((row) => [row['trade_id'], row['currency'], row['source']]),
       [
@@ -276,7 +281,7 @@ test.serial(
 );
 
 test.serial('a share of trade is of a total above zero', async (t) => {
-  await room.load(
+  await service.load(
     'trade',
     [
       'reporter,flow,period,partner_code,commodity_code,value',
@@ -291,7 +296,7 @@ test.serial('a share of trade is of a total above zero', async (t) => {
     ],
     { set: { classification: 'hs', basis: 'customs', currency: 'LKR', source: 'Customs' } },
   );
-  t.deepEqual(await room.column('/v1/trade?reporter=LKA&partner=CHN&sort=date', 'share_pct'), [
+  t.deepEqual(await service.column('/v1/trade?reporter=LKA&partner=CHN&sort=date', 'share_pct'), [
     25,
     null,
     null,
@@ -299,12 +304,12 @@ test.serial('a share of trade is of a total above zero', async (t) => {
 });
 
 test.serial('a change over a week is from a price seven to fourteen days older', async (t) => {
-  await room.load('commodity-items', [
+  await service.load('commodity-items', [
     'item_id,name,unit,currency,frequency,source',
     'milk,Milk,1 L,PKR,weekly,Price Office',
   ]);
-  await room.load('commodity-cities', ['city_id,name', 'a,A', 'b,B', 'c,C', 'd,D']);
-  await room.load('commodity-prices', [
+  await service.load('commodity-cities', ['city_id,name', 'a,A', 'b,B', 'c,C', 'd,D']);
+  await service.load('commodity-prices', [
     'item,city,date,price',
     ...['a', 'b', 'c', 'd'].map((city) => `milk,${city},2024-05-30,110`),
     'milk,a,2024-05-23,100', // 7 days older
@@ -312,13 +317,13 @@ test.serial('a change over a week is from a price seven to fourteen days older',
     'milk,c,2024-05-15,100', // 15 days older
     'milk,d,2024-05-24,100', // 6 days older
   ]);
-  const { data } = await room.list('/v1/commodities/by-city?item=milk&sort=city');
+  const { data } = await service.list('/v1/commodities/by-city?item=milk&sort=city');
   t.deepEqual(
     data.map((row) => row['change_1w_pct']),
     [10, 25, null, null], // 110 / 100, 110 / 88
   );
   const citiesOn = (day: string) =>
-    room.column(`/v1/commodities/by-city?item=milk&date=${day}&sort=city`, 'city_name');
+    service.column(`/v1/commodities/by-city?item=milk&date=${day}&sort=city`, 'city_name');
   t.deepEqual(await citiesOn('2024-05-22'), ['B'], 'a day means the seven days that end with it');
   t.deepEqual(await citiesOn('2024-05-21'), ['B', 'C']);
   t.deepEqual(await citiesOn('2024-05-23'), ['A']);
@@ -327,16 +332,19 @@ test.serial('a change over a week is from a price seven to fourteen days older',
 test.serial(
   'a company tells its assets of the last 120 months, each by the last day told within it',
   async (t) => {
-    await room.load('amcs', ['amc_id,name,source', 'grown,Grown,Register']);
-    await room.load('funds', ['fund_id,name,amc_id,currency,source', 'grown-a,Grown A,grown,PKR,Register']);
+    await service.load('amcs', ['amc_id,name,source', 'grown,Grown,Register']);
+    await service.load('funds', [
+      'fund_id,name,amc_id,currency,source',
+      'grown-a,Grown A,grown,PKR,Register',
+    ]);
     const months = Array.from({ length: 122 }, (_, i) =>
       new Date(Date.UTC(2014, i, 10)).toISOString().slice(0, 7),
     );
-    await room.load('nav', [
+    await service.load('nav', [
       'fund,date,nav,aum',
       ...months.flatMap((month, i) => [`grown-a,${month}-10,10,${i}1`, `grown-a,${month}-20,10,${i}2`]),
     ]);
-    const { data } = (await room.call('/v1/amcs/grown')).json as {
+    const { data } = (await service.call('/v1/amcs/grown')).json as {
       data: { aum_history: { date: string; aum: number }[] };
     };
     t.deepEqual(
@@ -349,13 +357,13 @@ test.serial(
 test.serial(
   'a city has prices from the first to the last that stands, not of one that was deleted',
   async (t) => {
-    await room.load('commodity-items', [
+    await service.load('commodity-items', [
       'item_id,name,unit,currency,frequency,source',
       'salt,Salt,1 Kg,PKR,monthly,Price Office',
     ]);
-    await room.load('commodity-cities', ['city_id,name', 'quetta,Quetta']);
+    await service.load('commodity-cities', ['city_id,name', 'quetta,Quetta']);
     const prices = (vintage: string, months: string[]) =>
-      room.load(
+      service.load(
         'commodity-prices',
         ['item,city,date,price', ...months.map((month) => `salt,quetta,${month},5`)],
         {
@@ -364,7 +372,7 @@ test.serial(
         },
       );
     const ends = async () =>
-      (await room.list('/v1/commodities/cities')).data
+      (await service.list('/v1/commodities/cities')).data
         .filter(({ id }) => id === 'quetta')
         .map((city) => [city['first_date'], city['last_date']]);
     await prices('2024-05-01', ['2024-01', '2024-02', '2024-03', '2024-04']);

@@ -1,18 +1,18 @@
 // GET /v1/plans: public, and equal to config/plans.yml.
 import test from 'ava';
-import { assertError, startAccountsRoom, type AccountsRoom } from '../accounts-room.ts';
+import { assertError, startAccountsService, type AccountsService } from '../accounts-service.ts';
 
-let room: AccountsRoom;
+let service: AccountsService;
 
 test.before(async () => {
-  room = await startAccountsRoom();
+  service = await startAccountsService();
 });
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 test('anybody sees the plans of the file, the lowest first', async (t) => {
-  const answer = await room.anonymously('/v1/plans');
+  const answer = await service.anonymously('/v1/plans');
   t.is(answer.status, 200);
-  const { plans } = room.deps;
+  const { plans } = service.deps;
   t.deepEqual(answer.body, {
     success: true,
     data: plans.all,
@@ -24,8 +24,8 @@ test('anybody sees the plans of the file, the lowest first', async (t) => {
 });
 
 test('the plans take no parameters and no other method', async (t) => {
-  assertError(t, await room.anonymously('/v1/plans?plan=pro'), 400, 'invalid_parameter');
-  const answer = await room.anonymously('/v1/plans', { method: 'DELETE' });
+  assertError(t, await service.anonymously('/v1/plans?plan=pro'), 400, 'invalid_parameter');
+  const answer = await service.anonymously('/v1/plans', { method: 'DELETE' });
   assertError(t, answer, 405, 'method_not_allowed');
   t.is(answer.headers.get('allow'), 'GET, HEAD');
 });

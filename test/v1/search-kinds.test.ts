@@ -3,11 +3,11 @@ import { Readable } from 'node:stream';
 import test from 'ava';
 import { load } from '../../ingest/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { publicCaller, startDataRoom } from '../data-room.ts';
+import { publicCaller, startDataService } from '../data-service.ts';
 import { silentLog } from '../harness.ts';
 
-const room = await startDataRoom();
-const database = openDatabase(room.databaseUrl, silentLog, { applicationName: 'tests' });
+const service = await startDataService();
+const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'tests' });
 const files: [dataset: string, ...lines: string[]][] = [
   ['series', 'series_id,name,unit,frequency,source', 'KIBOR.6M,Interbank offered rate,%,daily,Central Bank'],
   ['amcs', 'amc_id,name,source', 'meezan,Al Meezan Investment Management,Register'],
@@ -32,17 +32,17 @@ for (const [dataset, ...lines] of files) {
     dataset,
     input: Readable.from([Buffer.from(lines.join('\n'))]),
     seriesTimeZone: 'UTC',
-    clock: room.clock,
+    clock: service.clock,
   });
 }
 test.after.always(async () => {
   await database.close();
-  await room.close();
+  await service.close();
 });
 
 async function found(query: Record<string, string>): Promise<{ type: string; id: string; match: string }[]> {
   const path = `/v1/search?${String(new URLSearchParams(query))}`;
-  const { json } = await room.call(path, { identity: publicCaller });
+  const { json } = await service.call(path, { identity: publicCaller });
   return (json as { data: { type: string; id: string; match: string }[] }).data;
 }
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { publicCaller, startDataRoom, type DataRoom } from '../data-room.ts';
+import { publicCaller, startDataService, type DataService } from '../data-service.ts';
 import { makeSeries, publish } from '../series-fixture.ts';
 
 interface Result {
@@ -26,11 +26,11 @@ interface Answer {
   error: { code: string; message: string; param?: string };
 }
 
-let room: DataRoom;
+let service: DataService;
 
 test.before(async () => {
-  room = await startDataRoom();
-  const series = (id: string, name: string, more = {}) => makeSeries(room.pool, { id, name, ...more });
+  service = await startDataService();
+  const series = (id: string, name: string, more = {}) => makeSeries(service.pool, { id, name, ...more });
   await series('CPI', 'Consumer prices, all items', { category: 'prices/consumer', tags: ['inflation'] });
   await series('CPI.CORE', 'Consumer prices without food and energy', { category: 'prices/consumer' });
   await series('PPI', 'Producer price index', {
@@ -40,19 +40,19 @@ test.before(async () => {
   await series('UNRATE', 'Unemployment rate', { geography: 'Türkiye', frequency: 'quarterly' });
   await series('EXP.BR', 'Exports to São Paulo', { source: 'Customs', frequency: 'annual' });
   await series('XSS', 'Output of <b>sugar & salt</b>');
-  await room.pool.query(
+  await service.pool.query(
     `insert into data.commodity_items (item_id, name, name_local, unit, currency, category, frequency, source)
      values ('rice', 'Rice (basmati)', 'چاول', '1 Kg', 'PKR', 'cereals', 'monthly', 'Price Office')`,
   );
-  await publish(room.pool, 'PPI', '2026-05-02', [{ date: '2026-03-31', value: '1' }]);
-  await publish(room.pool, 'CPI', '2026-06-02', [{ date: '2026-04-30', value: '1' }]);
+  await publish(service.pool, 'PPI', '2026-05-02', [{ date: '2026-03-31', value: '1' }]);
+  await publish(service.pool, 'CPI', '2026-06-02', [{ date: '2026-04-30', value: '1' }]);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 async function search(parameters: Record<string, string>): Promise<Answer> {
   const path = `/v1/search?${String(new URLSearchParams(parameters))}`;
-  return (await room.call(path, { identity: publicCaller })).json as Answer;
+  return (await service.call(path, { identity: publicCaller })).json as Answer;
 }
 
 const idsOf = ({ data }: Answer) => data.map(({ id }) => id);
@@ -194,12 +194,12 @@ test('the highlight is safe to show as HTML', async (t) => {
 });
 
 test('a change of a name, a description or a source is searchable at once, and a deleted series is gone', async (t) => {
-  await makeSeries(room.pool, { id: 'TEMP', name: 'Temporary thing' });
+  await makeSeries(service.pool, { id: 'TEMP', name: 'Temporary thing' });
   t.deepEqual(await idsFor('temporary'), ['TEMP']);
-  await room.pool.query(`update data.series set name = 'Lasting thing' where series_id = 'TEMP'`);
+  await service.pool.query(`update data.series set name = 'Lasting thing' where series_id = 'TEMP'`);
   t.deepEqual(await idsFor('temporary'), []);
   t.deepEqual(await idsFor('lasting'), ['TEMP']);
-  await room.pool.query(`delete from data.series where series_id = 'TEMP'`);
+  await service.pool.query(`delete from data.series where series_id = 'TEMP'`);
   t.deepEqual(await idsFor('lasting'), []);
 });
 
@@ -242,7 +242,7 @@ test('no query breaks the search, whatever its signs', async (t) => {
 });
 
 test('of a word that very many entries have, a thousand are listed, none of them twice', async (t) => {
-  await room.pool.query(`insert into data.search_entries (type, id, name, facts)
+  await service.pool.query(`insert into data.search_entries (type, id, name, facts)
     select 'fund', 'f' || i, 'Fund ' || i || ' ubiquitous', '' from generate_series(1, 30000) i`);
   const walked: string[] = [];
   let cursor: string | null = null;

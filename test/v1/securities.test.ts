@@ -1,11 +1,11 @@
 import test from 'ava';
-import { csvLines, startListRoom, type ListRoom } from '../list-room.ts';
+import { csvLines, startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 
 test.before(async () => {
-  room = await startListRoom();
-  await room.load('securities', [
+  service = await startListService();
+  await service.load('securities', [
     'code,isin,name,issuer,type,currency,source,rating,issue_date,maturity_date,shariah_compliant,status,coupon_pct,former_codes,former_names',
     'HBL/TFC/190216,PK0009200129,Habib TFC,Habib Bank,tfc,PKR,Exchange,AA+,2016-02-19,2026-02-19,false,active,8.50,HBL-TFC-OLD,Habib notes',
     'KEL/SUKUK/170615,,K-Electric Sukuk,K-Electric,sukuk,PKR,Exchange,AA,2015-06-17,2022-06-17,true,matured,,,',
@@ -13,14 +13,14 @@ test.before(async () => {
     'US-1,,US note,Treasury,government_bond,USD,Treasury,AAA,2024-01-31,,,,4.125,,',
     'CP 7,,Paper 100%,Habib Metro,commercial_paper,PKR,Exchange,A1+,2026-01-01,2026-07-01,,,,,',
   ]);
-  await room.load('security-prices', [
+  await service.load('security-prices', [
     'code,date,price,dirty_price,yield_pct,traded,method,valid_from,valid_to',
     'HBL/TFC/190216,2026-01-02,99.50,101.25,9.10,true,trade,,',
     'HBL/TFC/190216,2026-01-05,99.60,,9.05,false,matrix,2026-01-05,2026-01-19',
     'HBL/TFC/190216,2026-02-02,,,,,,,',
     'GIS 2030,2026-01-02,100.00,,,true,,,',
   ]);
-  await room.load('security-trades', [
+  await service.load('security-trades', [
     'trade_id,trade_date,trade_time,code,side,price,amount,venue,status,as_of,trades_count',
     'T3,2026-01-05,15:00,HBL/TFC/190216,sell,99.60,5000000,PSX,corrected,true,1',
     'T1,2026-01-02,10:30:05,HBL/TFC/190216,buy,99.50,1000000.50,PSX,new,false,1',
@@ -28,16 +28,16 @@ test.before(async () => {
   ]);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
-const codes = (query: string) => room.column(`/v1/securities?${query}`, 'code');
-const trades = (query: string) => room.column(`/v1/securities/trades?${query}`, 'trade_id');
+const codes = (query: string) => service.column(`/v1/securities?${query}`, 'code');
+const trades = (query: string) => service.column(`/v1/securities/trades?${query}`, 'trade_id');
 
 test.serial('a security shows every fact in the list envelope, unknown ones as null', async (t) => {
-  const answer = await room.list('/v1/securities?limit=2&sort=-code');
+  const answer = await service.list('/v1/securities?limit=2&sort=-code');
   t.true(answer.success);
   t.is(answer.count, 2);
-  const { data } = await room.list('/v1/securities?issuer=habib%20bank');
+  const { data } = await service.list('/v1/securities?issuer=habib%20bank');
   t.deepEqual(
     { ...data[0], last_updated: null },
     {
@@ -88,7 +88,7 @@ test.serial('a security shows every fact in the list envelope, unknown ones as n
 });
 
 test.serial('numbers keep the digits that were published', async (t) => {
-  const { text } = await room.call('/v1/securities?fields=code,coupon_pct,last_price&type=tfc');
+  const { text } = await service.call('/v1/securities?fields=code,coupon_pct,last_price&type=tfc');
   t.true(text.includes('{"code":"HBL-TFC-190216","coupon_pct":8.50,"last_price":99.60}'), text);
 });
 
@@ -126,9 +126,9 @@ test.serial(
       'KEL-SUKUK-170615',
       'US-1',
     ]);
-    t.deepEqual(await room.walk('/v1/securities?sort=maturity_date', 'code', 2), ascending);
+    t.deepEqual(await service.walk('/v1/securities?sort=maturity_date', 'code', 2), ascending);
     t.deepEqual(
-      await room.walk('/v1/securities?sort=-coupon_pct', 'code', 1),
+      await service.walk('/v1/securities?sort=-coupon_pct', 'code', 1),
       await codes('sort=-coupon_pct'),
     );
   },
@@ -145,12 +145,12 @@ test.serial('prices are found by code with slashes or hyphens, by ISIN and by a 
   ];
   for (const name of names) {
     t.deepEqual(
-      await room.column(`/v1/securities/${name}/prices`, 'date'),
+      await service.column(`/v1/securities/${name}/prices`, 'date'),
       ['2026-01-02', '2026-01-05', '2026-02-02'],
       name,
     );
   }
-  const missing = await room.call('/v1/securities/HBL-TFC-190217/prices');
+  const missing = await service.call('/v1/securities/HBL-TFC-190217/prices');
   t.is(missing.status, 404);
   const { error } = missing.json as { error: Record<string, string> };
   t.like(error, { code: 'not_found', param: 'code' });
@@ -160,7 +160,7 @@ test.serial('prices are found by code with slashes or hyphens, by ISIN and by a 
 test.serial(
   'a price shows what it rests on; what has accrued follows from its clean and dirty price',
   async (t) => {
-    const { data } = await room.list('/v1/securities/HBL-TFC-190216/prices?from=2026-01&to=2026-01-02');
+    const { data } = await service.list('/v1/securities/HBL-TFC-190216/prices?from=2026-01&to=2026-01-02');
     t.deepEqual(
       data.map((row) => ({ ...row, last_updated: null })),
       [
@@ -184,17 +184,17 @@ test.serial(
         },
       ],
     );
-    t.deepEqual(await room.column('/v1/securities/HBL-TFC-190216/prices?sort=-date&limit=1', 'date'), [
+    t.deepEqual(await service.column('/v1/securities/HBL-TFC-190216/prices?sort=-date&limit=1', 'date'), [
       '2026-02-02',
     ]);
-    t.deepEqual(await room.column('/v1/securities/HBL-TFC-190216/prices?from=2027', 'date'), []);
+    t.deepEqual(await service.column('/v1/securities/HBL-TFC-190216/prices?from=2027', 'date'), []);
   },
 );
 
 test.serial('trades come newest first, with the facts of their security', async (t) => {
   t.deepEqual(await trades(''), ['T3', 'T2', 'T1']);
   t.deepEqual(await trades('sort=trade_date'), ['T1', 'T2', 'T3']);
-  const { data } = await room.list('/v1/securities/trades?code=hbl/tfc/190216&to=2026-01-02');
+  const { data } = await service.list('/v1/securities/trades?code=hbl/tfc/190216&to=2026-01-02');
   t.deepEqual(
     data.map((row) => ({ ...row, last_updated: null })),
     [
@@ -242,7 +242,7 @@ test.serial('every filter narrows the trades', async (t) => {
     ['venue=PSX&min_amount=2000000', ['T3']],
   ];
   for (const [query, expected] of cases) t.deepEqual(await trades(query), expected, query);
-  t.deepEqual(await room.walk('/v1/securities/trades', 'trade_id', 1), ['T3', 'T2', 'T1']);
+  t.deepEqual(await service.walk('/v1/securities/trades', 'trade_id', 1), ['T3', 'T2', 'T1']);
 });
 
 test.serial('what is not allowed is a 400 that names the parameter', async (t) => {
@@ -261,7 +261,7 @@ test.serial('what is not allowed is a 400 that names the parameter', async (t) =
     ['/v1/securities/trades?from=2026-02-30', 'from'],
   ];
   for (const [path, param] of cases) {
-    const { status, json } = await room.call(path);
+    const { status, json } = await service.call(path);
     t.is(status, 400, path);
     t.like((json as { error: object }).error, { code: 'invalid_parameter', param }, path);
   }
@@ -269,25 +269,27 @@ test.serial('what is not allowed is a 400 that names the parameter', async (t) =
 
 // Not serial, so it comes last: its load changes what the others read.
 test('the lists come as CSV, and are validated by ETag until a load changes them', async (t) => {
-  const csv = csvLines(await room.call('/v1/securities?format=csv&fields=code,name,former_names&type=tfc'));
+  const csv = csvLines(
+    await service.call('/v1/securities?format=csv&fields=code,name,former_names&type=tfc'),
+  );
   t.is(csv.header, 'code,name,former_names');
   t.deepEqual(csv.lines, ['HBL-TFC-190216,Habib TFC,"[""Habib notes""]"']);
   const path = '/v1/securities/GIS-2030/prices';
-  const first = await room.call(path);
+  const first = await service.call(path);
   const etag = first.headers.get('etag') ?? '';
   t.truthy(first.headers.get('last-modified'));
-  t.is((await room.call(path, { headers: { 'if-none-match': etag } })).status, 304);
-  await room.load('security-prices', ['code,date,price', 'GIS 2030,2026-01-03,100.10']);
-  const after = await room.call(path, { headers: { 'if-none-match': etag } });
+  t.is((await service.call(path, { headers: { 'if-none-match': etag } })).status, 304);
+  await service.load('security-prices', ['code,date,price', 'GIS 2030,2026-01-03,100.10']);
+  const after = await service.call(path, { headers: { 'if-none-match': etag } });
   t.is(after.status, 200);
-  t.deepEqual(await room.column(path, 'price'), [100, 100.1]);
+  t.deepEqual(await service.column(path, 'price'), [100, 100.1]);
 });
 
 test.serial(
   'a security is found by search: by its code, its ISIN, its issuer and the names it had',
   async (t) => {
     for (const q of ['HBL/TFC/190216', 'PK0009200129', 'habib bank', 'habib notes', 'HBL-TFC-OLD']) {
-      const { data } = await room.list(`/v1/search?type=security&q=${encodeURIComponent(q)}`);
+      const { data } = await service.list(`/v1/search?type=security&q=${encodeURIComponent(q)}`);
       t.like(data[0], { type: 'security', id: 'HBL-TFC-190216', name: 'Habib TFC', category: 'tfc' }, q);
     }
   },

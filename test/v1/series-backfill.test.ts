@@ -3,24 +3,24 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { load } from '../../ingest/load.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
-import { startDataRoom, type DataRoom } from '../data-room.ts';
+import { startDataService, type DataService } from '../data-service.ts';
 import { silentLog } from '../harness.ts';
 
 interface Envelope {
   data: { date: string; value: number; dims: Record<string, string> }[];
 }
 
-let room: DataRoom;
+let service: DataService;
 let database: Database;
 
 test.before(async () => {
-  room = await startDataRoom();
-  database = openDatabase(room.databaseUrl, silentLog, { applicationName: 'tests' });
+  service = await startDataService();
+  database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'tests' });
 });
 
 test.after.always(async () => {
   await database.close();
-  await room.close();
+  await service.close();
 });
 
 interface PublishedPoint {
@@ -71,7 +71,7 @@ test('whatever the order of loading, every vintage shows what its publisher had 
           vintage: `2024-02-${vintageDay}`,
           full,
           seriesTimeZone: 'UTC',
-          clock: room.clock,
+          clock: service.clock,
         });
       }
       const histories = ids.map((id, at) =>
@@ -107,7 +107,7 @@ async function checkHistory(t: ExecutionContext, id: string, files: readonly Pub
 }
 
 async function shown(id: string, query: string): Promise<[string, number][]> {
-  const { json } = await room.call(`/v1/series/${id}?${query}`);
+  const { json } = await service.call(`/v1/series/${id}?${query}`);
   return (json as Envelope).data
     .map(({ date, dims, value }): [string, number] => [`${date} ${dims['side']}`, value])
     .sort();

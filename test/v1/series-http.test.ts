@@ -1,9 +1,9 @@
 import { get } from 'node:http';
 import test from 'ava';
 import { makeSeries, publish } from '../series-fixture.ts';
-import { startSeriesRoom, type Envelope } from './series-room.ts';
+import { startSeriesService, type Envelope } from './series-service.ts';
 
-const { room, series } = await startSeriesRoom(test);
+const { service, series } = await startSeriesService(test);
 
 test('an unchanged answer is 304; another query, format or encoding is another ETag', async (t) => {
   const tags = new Set<string>();
@@ -19,14 +19,16 @@ test('an unchanged answer is 304; another query, format or encoding is another E
     ['/v1/series/TRADES', 'identity'],
   ] as const) {
     const headers = { 'accept-encoding': encoding };
-    const first = await room.call(path, { headers });
+    const first = await service.call(path, { headers });
     const etag = first.headers.get('etag') ?? '';
     t.regex(etag, /^"[\w-]+"$/);
     t.is(first.headers.get('vary'), 'Accept-Encoding');
     t.is(first.headers.get('cache-control'), 'private, no-cache');
     t.false(Number.isNaN(Date.parse(first.headers.get('last-modified') ?? '')));
     tags.add(etag);
-    const second = await room.call(path, { headers: { ...headers, 'if-none-match': `"other", W/${etag}` } });
+    const second = await service.call(path, {
+      headers: { ...headers, 'if-none-match': `"other", W/${etag}` },
+    });
     t.is(second.status, 304);
     t.is(second.text, '');
     t.is(second.headers.get('etag'), etag);
@@ -35,16 +37,16 @@ test('an unchanged answer is 304; another query, format or encoding is another E
 });
 
 test('a load is seen by the next call, and its ETag changes', async (t) => {
-  await makeSeries(room.pool, { id: 'FRESH' });
-  const empty = await room.call('/v1/series/FRESH');
+  await makeSeries(service.pool, { id: 'FRESH' });
+  const empty = await service.call('/v1/series/FRESH');
   t.is(empty.status, 200);
-  await publish(room.pool, 'FRESH', '2024-05-01', [{ date: '2024-04-30', value: '1' }]);
+  await publish(service.pool, 'FRESH', '2024-05-01', [{ date: '2024-04-30', value: '1' }]);
   const etag = empty.headers.get('etag') ?? '';
-  const loaded = await room.call('/v1/series/FRESH', { headers: { 'if-none-match': etag } });
+  const loaded = await service.call('/v1/series/FRESH', { headers: { 'if-none-match': etag } });
   t.is(loaded.status, 200);
   t.is((loaded.json as Envelope).data[0]?.value, 1);
-  await room.pool.query(`update data.series set name = 'Renamed' where series_id = 'FRESH'`);
-  const renamed = await room.call('/v1/series/FRESH', {
+  await service.pool.query(`update data.series set name = 'Renamed' where series_id = 'FRESH'`);
+  const renamed = await service.call('/v1/series/FRESH', {
     headers: { 'if-none-match': loaded.headers.get('etag') ?? '' },
   });
   t.is((renamed.json as Envelope).meta['name'], 'Renamed');
@@ -52,8 +54,8 @@ test('a load is seen by the next call, and its ETag changes', async (t) => {
 
 test('HEAD has the headers of GET and no body', async (t) => {
   for (const path of ['/v1/series/CPI', '/v1/series/CPI/latest', '/v1/series/CPI?format=csv']) {
-    const got = await room.call(path, { headers: { 'accept-encoding': 'identity' } });
-    const head = await room.call(path, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } });
+    const got = await service.call(path, { headers: { 'accept-encoding': 'identity' } });
+    const head = await service.call(path, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } });
     t.is(head.status, 200);
     t.is(head.text, '');
     for (const name of ['content-type', 'etag', 'content-length', 'content-disposition']) {
@@ -63,27 +65,27 @@ test('HEAD has the headers of GET and no body', async (t) => {
 });
 
 test('large answers are compressed as the client asks, and say the same', async (t) => {
-  await makeSeries(room.pool, { id: 'LONG', frequency: 'daily' });
+  await makeSeries(service.pool, { id: 'LONG', frequency: 'daily' });
   const points = Array.from({ length: 1500 }, (_, i) => ({
     date: new Date(Date.UTC(2020, 0, 1 + i)).toISOString().slice(0, 10),
     value: `${i}.25`,
   }));
-  await publish(room.pool, 'LONG', '2024-05-01', points);
+  await publish(service.pool, 'LONG', '2024-05-01', points);
   for (const path of ['/v1/series/LONG', '/v1/series/LONG?format=csv']) {
-    const plain = await room.call(path, { headers: { 'accept-encoding': 'identity' } });
+    const plain = await service.call(path, { headers: { 'accept-encoding': 'identity' } });
     t.is(plain.headers.get('content-encoding'), null);
     for (const encoding of ['gzip', 'br']) {
-      const packed = await room.call(path, { headers: { 'accept-encoding': encoding } });
+      const packed = await service.call(path, { headers: { 'accept-encoding': encoding } });
       t.is(packed.headers.get('content-encoding'), encoding);
       t.is(packed.text, plain.text);
     }
-    const refused = await room.call(path, { headers: { 'accept-encoding': 'br;q=0, gzip;q=0' } });
+    const refused = await service.call(path, { headers: { 'accept-encoding': 'br;q=0, gzip;q=0' } });
     t.is(refused.headers.get('content-encoding'), null);
   }
 });
 
 test('Server-Timing names the stages', async (t) => {
-  const { headers } = await room.call('/v1/series/CPI?to=2031');
+  const { headers } = await service.call('/v1/series/CPI?to=2031');
   t.regex(
     headers.get('server-timing') ?? '',
     /^parse;dur=[\d.]+, lookup;dur=[\d.]+, sql;dur=[\d.]+, render;dur=/,
@@ -91,19 +93,19 @@ test('Server-Timing names the stages', async (t) => {
 });
 
 test('clients that leave their streams keep no connection: the next call is served', async (t) => {
-  await makeSeries(room.pool, { id: 'HUGE', frequency: 'daily', dimensions: ['n'] });
-  await room.pool.query(
+  await makeSeries(service.pool, { id: 'HUGE', frequency: 'daily', dimensions: ['n'] });
+  await service.pool.query(
     `insert into data.series_dims select series_no, n, json_build_object('n', n::text) from data.series, generate_series(0, 19) n
      where series_id = 'HUGE'`,
   );
-  await room.pool.query(
+  await service.pool.query(
     `insert into data.observations (series_no, dims_no, date, published_on, load_no, value)
      select series_no, n, date '2000-01-01' + d, '2024-01-01', 0, n from data.series, generate_series(0, 19) n,
        generate_series(0, 2999) d where series_id = 'HUGE'`,
   );
   const leaveAfterFirstBytes = () =>
     new Promise<void>((resolve, reject) => {
-      get(`${room.url}/v1/series/HUGE?format=csv`, { headers: room.headers() }, (response) => {
+      get(`${service.url}/v1/series/HUGE?format=csv`, { headers: service.headers() }, (response) => {
         response.once('data', () => {
           response.destroy();
           resolve();
@@ -113,6 +115,6 @@ test('clients that leave their streams keep no connection: the next call is serv
   // More clients than the pool has connections.
   await Promise.all(Array.from({ length: 15 }, leaveAfterFirstBytes));
   t.is((await series('/v1/series/HUGE?limit=3')).pagination.count, 3);
-  const { text } = await room.call('/v1/series/HUGE?format=csv');
+  const { text } = await service.call('/v1/series/HUGE?format=csv');
   t.is(text.split('\r\n').length - 2, 60_000, 'a stream of many blocks is whole');
 });

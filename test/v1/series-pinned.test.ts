@@ -3,14 +3,14 @@ import { Readable } from 'node:stream';
 import test from 'ava';
 import { load } from '../../ingest/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { freeAccount, startDataRoom } from '../data-room.ts';
+import { freeAccount, startDataService } from '../data-service.ts';
 import { silentLog } from '../harness.ts';
 
-const room = await startDataRoom();
-const database = openDatabase(room.databaseUrl, silentLog, { applicationName: 'tests' });
+const service = await startDataService();
+const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'tests' });
 test.after.always(async () => {
   await database.close();
-  await room.close();
+  await service.close();
 });
 
 async function publish(id: string, vintage: string, values: readonly string[]): Promise<void> {
@@ -22,12 +22,12 @@ async function publish(id: string, vintage: string, values: readonly string[]): 
     set: { frequency: 'monthly', unit: 'Index', source: 'Office' },
     vintage,
     seriesTimeZone: 'UTC',
-    clock: room.clock,
+    clock: service.clock,
   });
 }
 
 async function answer(path: string) {
-  const { status, headers, text, json } = await room.call(path);
+  const { status, headers, text, json } = await service.call(path);
   const { data, meta, error } = (json ?? {}) as {
     data: { value: number }[];
     meta: Record<string, unknown>;
@@ -105,7 +105,9 @@ test('a version needs a past state, a plan that has them, and to have come', asy
     t.deepEqual([error?.code, error?.param], [code, 'version'], query);
     t.regex(error?.message ?? '', message);
   }
-  const free = await room.call('/v1/series/REFUSED?vintage=2024-05-10&version=1', { identity: freeAccount });
+  const free = await service.call('/v1/series/REFUSED?vintage=2024-05-10&version=1', {
+    identity: freeAccount,
+  });
   t.is(free.status, 403);
 });
 

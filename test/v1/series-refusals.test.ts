@@ -1,8 +1,8 @@
 import test from 'ava';
-import { freeAccount } from '../data-room.ts';
-import { startSeriesRoom, type Envelope } from './series-room.ts';
+import { freeAccount } from '../data-service.ts';
+import { startSeriesService, type Envelope } from './series-service.ts';
 
-const { room, series, refusal } = await startSeriesRoom(test);
+const { service, series, refusal } = await startSeriesService(test);
 
 test('a cursor opens only the walk that it was made for', async (t) => {
   const { pagination } = await series('/v1/series/TRADES?limit=3');
@@ -72,7 +72,7 @@ test('an unknown series is 404, with the nearest id', async (t) => {
 
 test('many series come in one call as a list of envelopes, each as it is alone, counted as a call a series', async (t) => {
   const query = 'from=2024&limit=3';
-  const { json, headers } = await room.call(`/v1/series?ids=TRADES,CPI&${query}`);
+  const { json, headers } = await service.call(`/v1/series?ids=TRADES,CPI&${query}`);
   const list = json as { success: boolean; data: Envelope[]; count: number };
   t.true(list.success);
   t.is(list.count, 2);
@@ -84,7 +84,9 @@ test('many series come in one call as a list of envelopes, each as it is alone, 
   const next = list.data[0]?.pagination.next_cursor;
   t.is((await series(`/v1/series/TRADES?${query}&cursor=${next}`)).success, true);
   const etag = headers.get('etag') ?? '';
-  const again = await room.call(`/v1/series?ids=TRADES,CPI&${query}`, { headers: { 'if-none-match': etag } });
+  const again = await service.call(`/v1/series?ids=TRADES,CPI&${query}`, {
+    headers: { 'if-none-match': etag },
+  });
   t.is(again.status, 304);
   t.is(again.headers.get('x-almanac-calls'), '2');
 });
@@ -115,16 +117,18 @@ test('many series are all told or none', async (t) => {
 });
 
 test('a call that did not come through the gateway is refused', async (t) => {
-  const bare = await fetch(`${room.url}/v1/series/CPI`);
+  const bare = await fetch(`${service.url}/v1/series/CPI`);
   t.is(bare.status, 401);
   t.is(((await bare.json()) as Envelope).error.code, 'unauthorized');
-  const forged = await fetch(`${room.url}/v1/series/CPI`, { headers: { 'x-almanac-identity': 'e30.e30.' } });
+  const forged = await fetch(`${service.url}/v1/series/CPI`, {
+    headers: { 'x-almanac-identity': 'e30.e30.' },
+  });
   t.is(forged.status, 401);
 });
 
 test('a past state of the data needs the feature, whatever the gateway let through', async (t) => {
   for (const query of ['?vintage=2024-05-01', '/latest?vintage=2024-05-01', '?release=first']) {
-    const { status, json } = await room.call(`/v1/series/CPI${query}`, { identity: freeAccount });
+    const { status, json } = await service.call(`/v1/series/CPI${query}`, { identity: freeAccount });
     t.is(status, 403);
     t.is((json as Envelope).error.code, 'plan_required');
   }

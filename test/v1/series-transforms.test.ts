@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { addDays } from '../../kernel/periods.ts';
-import { startDataRoom, type DataRoom } from '../data-room.ts';
+import { startDataService, type DataService } from '../data-service.ts';
 import { makeSeries, publish, type FixturePoint } from '../series-fixture.ts';
 
 interface Point {
@@ -17,16 +17,16 @@ interface Envelope {
   error: { code: string; message: string; param?: string };
 }
 
-let room: DataRoom;
+let service: DataService;
 
 const monthly = (values: Record<string, string | null>): FixturePoint[] =>
   Object.entries(values).map(([date, value]) => ({ date, value }));
 
 test.before(async () => {
-  room = await startDataRoom();
-  await makeSeries(room.pool, { id: 'CPI', unit: 'Index points' });
+  service = await startDataService();
+  await makeSeries(service.pool, { id: 'CPI', unit: 'Index points' });
   await publish(
-    room.pool,
+    service.pool,
     'CPI',
     '2024-03-10',
     monthly({
@@ -38,14 +38,14 @@ test.before(async () => {
     }),
   );
   await publish(
-    room.pool,
+    service.pool,
     'CPI',
     '2024-04-10',
     monthly({ '2023-01-31': '101.0', '2024-02-29': '106.0', '2024-03-31': '121.0' }),
   );
-  await makeSeries(room.pool, { id: 'RATES', frequency: 'daily', dimensions: ['side'] });
+  await makeSeries(service.pool, { id: 'RATES', frequency: 'daily', dimensions: ['side'] });
   await publish(
-    room.pool,
+    service.pool,
     'RATES',
     '2024-06-01',
     Array.from({ length: 500 }, (_, i) => ['buy', 'sell', 'mid'].map((side, s) => ({ i, side, s })))
@@ -57,14 +57,14 @@ test.before(async () => {
         dims: { side },
       })),
   );
-  await makeSeries(room.pool, { id: 'GDP', frequency: 'quarterly' });
-  await publish(room.pool, 'GDP', '2024-06-01', [{ date: '2024-03-31', value: '1' }]);
+  await makeSeries(service.pool, { id: 'GDP', frequency: 'quarterly' });
+  await publish(service.pool, 'GDP', '2024-06-01', [{ date: '2024-03-31', value: '1' }]);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 async function series(path: string): Promise<Envelope> {
-  return (await room.call(path)).json as Envelope;
+  return (await service.call(path)).json as Envelope;
 }
 
 const values = ({ data }: Envelope) => Object.fromEntries(data.map((point) => [point.date, point.value]));
@@ -163,7 +163,7 @@ test('page size, order, window, dims and format change no transformed value', as
           cursor = page.pagination.next_cursor;
         }
         t.deepEqual(walked, expected);
-        const { text } = await room.call(`${query}&format=csv`);
+        const { text } = await service.call(`${query}&format=csv`);
         t.deepEqual(
           text.split('\r\n').slice(1, -1),
           expected.map(({ date, value, dims }) => `${date},${value},${dims['side']}`),

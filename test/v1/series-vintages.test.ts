@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { freeAccount, startDataRoom, type DataRoom } from '../data-room.ts';
+import { freeAccount, startDataService, type DataService } from '../data-service.ts';
 import { makeSeries, publish, type FixturePoint } from '../series-fixture.ts';
 
 interface Envelope {
@@ -17,25 +17,25 @@ interface VintageList {
   pagination: { next_cursor: string | null };
 }
 
-let room: DataRoom;
+let service: DataService;
 
 test.before(async () => {
-  room = await startDataRoom();
+  service = await startDataService();
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 async function series(path: string): Promise<Envelope> {
-  return (await room.call(path)).json as Envelope;
+  return (await service.call(path)).json as Envelope;
 }
 
 const values = ({ data }: Envelope) => Object.fromEntries(data.map((point) => [point.date, point.value]));
 
 test('a vintage shows the data as published at the end of that day', async (t) => {
-  await makeSeries(room.pool, { id: 'GDP', frequency: 'quarterly' });
-  await publish(room.pool, 'GDP', '2024-04-30', [{ date: '2024-03-31', value: '1.6' }]);
-  await publish(room.pool, 'GDP', '2024-05-30', [{ date: '2024-03-31', value: '1.3' }]);
-  await publish(room.pool, 'GDP', '2024-07-25', [
+  await makeSeries(service.pool, { id: 'GDP', frequency: 'quarterly' });
+  await publish(service.pool, 'GDP', '2024-04-30', [{ date: '2024-03-31', value: '1.6' }]);
+  await publish(service.pool, 'GDP', '2024-05-30', [{ date: '2024-03-31', value: '1.3' }]);
+  await publish(service.pool, 'GDP', '2024-07-25', [
     { date: '2024-03-31', value: '1.4' },
     { date: '2024-06-30', value: '2.8' },
   ]);
@@ -58,14 +58,14 @@ test('a vintage shows the data as published at the end of that day', async (t) =
 });
 
 test('the vintages of a series are listed with what changed', async (t) => {
-  await makeSeries(room.pool, { id: 'LISTED', frequency: 'daily' });
+  await makeSeries(service.pool, { id: 'LISTED', frequency: 'daily' });
   const point = (n: number, value: string) => ({ date: `2024-01-0${n}`, value });
-  await publish(room.pool, 'LISTED', '2024-02-01', [point(1, '1'), point(2, '2')]);
-  await publish(room.pool, 'LISTED', '2024-02-01', [point(3, '3')]);
-  await publish(room.pool, 'LISTED', '2024-02-02', [point(3, '3')]);
-  await publish(room.pool, 'LISTED', '2024-02-03', [point(2, '2.5'), point(3, '3')], { complete: true });
+  await publish(service.pool, 'LISTED', '2024-02-01', [point(1, '1'), point(2, '2')]);
+  await publish(service.pool, 'LISTED', '2024-02-01', [point(3, '3')]);
+  await publish(service.pool, 'LISTED', '2024-02-02', [point(3, '3')]);
+  await publish(service.pool, 'LISTED', '2024-02-03', [point(2, '2.5'), point(3, '3')], { complete: true });
   const list = async (query = '') =>
-    (await room.call(`/v1/series/LISTED/vintages${query}`)).json as VintageList;
+    (await service.call(`/v1/series/LISTED/vintages${query}`)).json as VintageList;
   const all = await list();
   t.true(all.success);
   t.is(all.count, 2);
@@ -82,16 +82,16 @@ test('the vintages of a series are listed with what changed', async (t) => {
   const page = await list('?limit=1');
   t.deepEqual(days(page), ['2024-02-01']);
   t.deepEqual(days(await list(`?limit=1&cursor=${page.pagination.next_cursor}`)), ['2024-02-03']);
-  const csv = await room.call('/v1/series/LISTED/vintages?format=csv&limit=1');
+  const csv = await service.call('/v1/series/LISTED/vintages?format=csv&limit=1');
   t.regex(csv.text, /^vintage,points_new,points_revised,points_deleted,loaded_at\r\n2024-02-01,3,0,0,/);
   t.regex(csv.headers.get('link') ?? '', /rel="next"/);
-  const refused = await room.call('/v1/series/LISTED/vintages', { identity: freeAccount });
+  const refused = await service.call('/v1/series/LISTED/vintages', { identity: freeAccount });
   t.is(refused.status, 403);
 });
 
 test('before the first vintage there is no data, and meta says when it begins', async (t) => {
-  await makeSeries(room.pool, { id: 'YOUNG' });
-  await publish(room.pool, 'YOUNG', '2024-04-30', [{ date: '2024-03-31', value: '1' }]);
+  await makeSeries(service.pool, { id: 'YOUNG' });
+  await publish(service.pool, 'YOUNG', '2024-04-30', [{ date: '2024-03-31', value: '1' }]);
   const { data, meta, pagination } = await series('/v1/series/YOUNG?vintage=2024-04-29');
   t.deepEqual(data, []);
   t.is(meta['first_vintage'], '2024-04-30');
@@ -99,7 +99,7 @@ test('before the first vintage there is no data, and meta says when it begins', 
 });
 
 test("today is the publisher's day, not the server's", async (t) => {
-  const karachi = await startDataRoom('2026-06-15T20:00:00Z', 'Asia/Karachi');
+  const karachi = await startDataService('2026-06-15T20:00:00Z', 'Asia/Karachi');
   await makeSeries(karachi.pool, { id: 'A' });
   t.is((await karachi.call('/v1/series/A?vintage=2026-06-16')).status, 200);
   t.is((await karachi.call('/v1/series/A?vintage=2026-06-17')).status, 400);
@@ -107,17 +107,17 @@ test("today is the publisher's day, not the server's", async (t) => {
 });
 
 test('a complete vintage that changed nothing is none: not the first, not the newest, not listed', async (t) => {
-  await makeSeries(room.pool, { id: 'QUIET' });
-  await publish(room.pool, 'QUIET', '2024-02-01', [], { complete: true });
+  await makeSeries(service.pool, { id: 'QUIET' });
+  await publish(service.pool, 'QUIET', '2024-02-01', [], { complete: true });
   const points = [{ date: '2024-02-29', value: '1' }];
-  await publish(room.pool, 'QUIET', '2024-03-01', points, { complete: true });
-  await publish(room.pool, 'QUIET', '2024-04-01', points, { complete: true });
+  await publish(service.pool, 'QUIET', '2024-03-01', points, { complete: true });
+  await publish(service.pool, 'QUIET', '2024-04-01', points, { complete: true });
   const { meta, data } = await series('/v1/series/QUIET?vintage=2024-05-01');
   t.is(meta['first_vintage'], '2024-03-01');
   t.is(meta['last_updated'], '2024-03-01');
   t.is(data.length, 1);
   t.deepEqual((await series('/v1/series/QUIET?vintage=2024-02-15')).data, []);
-  const { json } = await room.call('/v1/series/QUIET/vintages');
+  const { json } = await service.call('/v1/series/QUIET/vintages');
   t.deepEqual(
     (json as { data: { vintage: string }[] }).data.map(({ vintage }) => vintage),
     ['2024-03-01'],
@@ -125,13 +125,13 @@ test('a complete vintage that changed nothing is none: not the first, not the ne
 });
 
 test('a value that was corrected within its vintage, or withdrawn and published anew, is right in every vintage', async (t) => {
-  await makeSeries(room.pool, { id: 'FIXED' });
+  await makeSeries(service.pool, { id: 'FIXED' });
   const point = (value: string | null) => [{ date: '2024-01-31', value }];
-  await publish(room.pool, 'FIXED', '2024-02-10', point('1.0'));
-  await publish(room.pool, 'FIXED', '2024-02-10', point('1.5'));
-  await publish(room.pool, 'FIXED', '2024-03-10', [], { complete: true });
-  await publish(room.pool, 'FIXED', '2024-04-10', point('2.5'));
-  await publish(room.pool, 'FIXED', '2024-05-10', point(null));
+  await publish(service.pool, 'FIXED', '2024-02-10', point('1.0'));
+  await publish(service.pool, 'FIXED', '2024-02-10', point('1.5'));
+  await publish(service.pool, 'FIXED', '2024-03-10', [], { complete: true });
+  await publish(service.pool, 'FIXED', '2024-04-10', point('2.5'));
+  await publish(service.pool, 'FIXED', '2024-05-10', point(null));
   const asOf = async (query: string) => values(await series(`/v1/series/FIXED?${query}`));
   t.deepEqual(await asOf('vintage=2024-02-10'), { '2024-01-31': 1.5 });
   t.deepEqual(await asOf('vintage=2024-03-10'), {});
@@ -164,7 +164,7 @@ test('for any history of publications, every vintage shows what was in force, by
     fc.asyncProperty(historyArbitrary, fc.integer({ min: 1, max: 5 }), async (history, limit) => {
       run += 1;
       const id = `ANY${run}`;
-      await makeSeries(room.pool, { id, frequency: 'daily', dimensions: ['side'] });
+      await makeSeries(service.pool, { id, frequency: 'daily', dimensions: ['side'] });
       const inForce = new Map<string, Map<string, string | null>>();
       let state = new Map<string, string | null>();
       let day = 1;
@@ -177,14 +177,14 @@ test('for any history of publications, every vintage shows what was in force, by
         state = new Map(complete ? [] : state);
         for (const { date, dims, value } of stated) state.set(`${date} ${dims?.['side']}`, value);
         inForce.set(vintage, state);
-        await publish(room.pool, id, vintage, stated, { complete });
+        await publish(service.pool, id, vintage, stated, { complete });
       }
       for (const [vintage, expected] of [...inForce, ['', state] as const]) {
         const query = vintage === '' ? '' : `&vintage=${vintage}`;
         const shown = new Map<string, string | null>();
         let cursor: string | null = '';
         while (cursor !== null) {
-          const page: { text: string; json: unknown } = await room.call(
+          const page: { text: string; json: unknown } = await service.call(
             `/v1/series/${id}?include_missing=true&limit=${limit}${query}${cursor === '' ? '' : `&cursor=${cursor}`}`,
           );
           for (const [, date, value, side] of page.text.matchAll(
@@ -197,7 +197,7 @@ test('for any history of publications, every vintage shows what was in force, by
         }
         const sorted = (map: ReadonlyMap<string, string | null>) => [...map].sort();
         t.deepEqual(sorted(shown), sorted(expected), `${vintage} of ${JSON.stringify(history)}`);
-        const csv = await room.call(`/v1/series/${id}?include_missing=true&format=csv${query}`);
+        const csv = await service.call(`/v1/series/${id}?include_missing=true&format=csv${query}`);
         t.deepEqual(
           csv.text.split('\r\n').slice(1, -1),
           [...shown].map(([key, value]) => `${key.slice(0, 10)},${value ?? ''},${key.slice(11)}`),
@@ -209,11 +209,11 @@ test('for any history of publications, every vintage shows what was in force, by
 });
 
 test('a walk over the pages that loads overtake sees the state of its first page, in any vintage', async (t) => {
-  await makeSeries(room.pool, { id: 'MOVING', frequency: 'daily' });
+  await makeSeries(service.pool, { id: 'MOVING', frequency: 'daily' });
   const day = (n: number) => `2024-01-${String(n).padStart(2, '0')}`;
   const first = Array.from({ length: 9 }, (_, i) => ({ date: day(i + 1), value: `${i}.1` }));
-  await publish(room.pool, 'MOVING', '2024-02-01', first.slice(0, 5));
-  await publish(room.pool, 'MOVING', '2024-02-02', first);
+  await publish(service.pool, 'MOVING', '2024-02-01', first.slice(0, 5));
+  await publish(service.pool, 'MOVING', '2024-02-02', first);
   for (const query of [
     'sort=asc',
     'sort=desc',
@@ -234,13 +234,13 @@ test('a walk over the pages that loads overtake sees the state of its first page
       step += 1;
       // Revised within the newest vintage, then revised, deleted and extended by a later one.
       const moved = first.map(({ date }) => ({ date, value: `${step}${query.length}` }));
-      await publish(room.pool, 'MOVING', '2024-02-02', moved);
+      await publish(service.pool, 'MOVING', '2024-02-02', moved);
     }
     t.deepEqual(walked, before.data, query);
-    await publish(room.pool, 'MOVING', '2024-02-02', first, { complete: true });
+    await publish(service.pool, 'MOVING', '2024-02-02', first, { complete: true });
   }
   const { pagination } = await series('/v1/series/MOVING?limit=4');
-  await publish(room.pool, 'MOVING', '2024-02-03', [{ date: day(20), value: '5' }], { complete: true });
+  await publish(service.pool, 'MOVING', '2024-02-03', [{ date: day(20), value: '5' }], { complete: true });
   const rest = await series(`/v1/series/MOVING?limit=100&cursor=${pagination.next_cursor}`);
   t.deepEqual(
     rest.data.map((point) => point.value),
@@ -250,29 +250,29 @@ test('a walk over the pages that loads overtake sees the state of its first page
 });
 
 test('a walk is told to start anew when an older vintage was loaded since', async (t) => {
-  await makeSeries(room.pool, { id: 'BACK', frequency: 'daily' });
+  await makeSeries(service.pool, { id: 'BACK', frequency: 'daily' });
   const points = [1, 2, 3].map((n) => ({ date: `2024-01-0${n}`, value: `${n}` }));
-  await publish(room.pool, 'BACK', '2024-02-02', points);
+  await publish(service.pool, 'BACK', '2024-02-02', points);
   const { pagination } = await series('/v1/series/BACK?limit=2');
-  await room.pool.query(
+  await service.pool.query(
     `with l as (insert into data.loads (dataset, source_name, vintage, complete)
        values ('observations', '-', '2024-02-01', false) returning load_no)
      , v as (insert into data.vintages (series_no, published_on, load_no, complete)
        select series_no, '2024-02-01', load_no, false from data.series, l where series_id = 'BACK')
      update data.series set data_version = l.load_no from l where series_id = 'BACK'`,
   );
-  const { status, json } = await room.call(`/v1/series/BACK?limit=2&cursor=${pagination.next_cursor}`);
+  const { status, json } = await service.call(`/v1/series/BACK?limit=2&cursor=${pagination.next_cursor}`);
   t.is(status, 410);
   t.regex((json as Envelope).error.message, /Start anew, without a cursor/);
 });
 
 test('a vintage that only deletes is one, and one that states the same again is none', async (t) => {
-  await makeSeries(room.pool, { id: 'SHRINKS' });
+  await makeSeries(service.pool, { id: 'SHRINKS' });
   const points = ['2024-01-31', '2024-02-29'].map((date) => ({ date, value: '1' }));
-  await publish(room.pool, 'SHRINKS', '2024-03-01', points);
-  await publish(room.pool, 'SHRINKS', '2024-04-01', points, { complete: true });
-  await publish(room.pool, 'SHRINKS', '2024-05-01', points.slice(0, 1), { complete: true });
-  const listed = (await room.call('/v1/series/SHRINKS/vintages')).json as VintageList;
+  await publish(service.pool, 'SHRINKS', '2024-03-01', points);
+  await publish(service.pool, 'SHRINKS', '2024-04-01', points, { complete: true });
+  await publish(service.pool, 'SHRINKS', '2024-05-01', points.slice(0, 1), { complete: true });
+  const listed = (await service.call('/v1/series/SHRINKS/vintages')).json as VintageList;
   t.is(listed.count, 2);
   t.like(listed, {
     data: [

@@ -2,9 +2,9 @@ import { parse } from 'csv-parse/sync';
 import test from 'ava';
 import fc from 'fast-check';
 import { makeSeries, publish } from '../series-fixture.ts';
-import { startSeriesRoom, trades, type Envelope, type Point } from './series-room.ts';
+import { startSeriesService, trades, type Envelope, type Point } from './series-service.ts';
 
-const { room, series, refusal } = await startSeriesRoom(test);
+const { service, series, refusal } = await startSeriesService(test);
 
 test('a series comes in the envelope of the contract, oldest point first', async (t) => {
   const envelope = await series('/v1/series/CPI');
@@ -32,7 +32,7 @@ test('a series comes in the envelope of the contract, oldest point first', async
 });
 
 test('numbers keep the digits that were published', async (t) => {
-  const { text } = await room.call('/v1/series/CPI');
+  const { text } = await service.call('/v1/series/CPI');
   t.true(text.includes('"value":99.50,'));
   t.true(text.includes('"value":100.00,'));
   t.true(text.includes('"value":-0.5,'));
@@ -43,7 +43,7 @@ test('a missing value is left out, and is null or an empty cell when asked for',
   const withMissing = await series('/v1/series/CPI?include_missing=true');
   t.deepEqual(withMissing.data[1], { date: '2023-11-30', value: null, dims: {} });
   t.is(withMissing.pagination.count, 6);
-  const { text } = await room.call('/v1/series/CPI?include_missing=true&format=csv');
+  const { text } = await service.call('/v1/series/CPI?include_missing=true&format=csv');
   t.is(text.split('\r\n')[2], '2023-11-30,');
 });
 
@@ -60,9 +60,11 @@ test('from and to are inclusive, and a partial date means the whole period', asy
 });
 
 test('fields chooses what a point shows, in JSON and in CSV', async (t) => {
-  const { text } = await room.call('/v1/series/CPI?from=2024-02&to=2024-02&fields=published_on,status,value');
+  const { text } = await service.call(
+    '/v1/series/CPI?from=2024-02&to=2024-02&fields=published_on,status,value',
+  );
   t.true(text.includes('"data":[{"value":100.10,"status":"P","published_on":"2024-04-10"}]'));
-  const csv = await room.call('/v1/series/CPI?from=2024-01&to=2024-02&fields=date,status&format=csv');
+  const csv = await service.call('/v1/series/CPI?from=2024-01&to=2024-02&fields=date,status&format=csv');
   t.is(csv.text, 'date,status\r\n2024-01-31,\r\n2024-02-29,P\r\n');
 });
 
@@ -115,13 +117,13 @@ test('latest gives the newest point of each combination', async (t) => {
     [...data].map((point) => point.date).sort(),
     data.map((point) => point.date),
   );
-  const one = await room.call('/v1/series/CPI/latest');
+  const one = await service.call('/v1/series/CPI/latest');
   t.true(
     one.text.includes(
       '"data":[{"date":"2024-03-31","value":123456789012345678901234567890.123456789,"dims":{}}]',
     ),
   );
-  const csv = await room.call('/v1/series/TRADES/latest?format=csv&dims=side:buy,city:Lahore');
+  const csv = await service.call('/v1/series/TRADES/latest?format=csv&dims=side:buy,city:Lahore');
   t.regex(csv.text, /^date,value,side,city\r\n2024-01-\d\d,\d\.\d+,buy,Lahore\r\n$/);
 });
 
@@ -160,7 +162,7 @@ test('descending is ascending backwards', async (t) => {
 
 test('CSV is RFC 4180 and equals JSON value by value; a cell that would run as a formula is defused', async (t) => {
   const { data } = await series('/v1/series/TRADES');
-  const csv = await room.call('/v1/series/TRADES?format=csv');
+  const csv = await service.call('/v1/series/TRADES?format=csv');
   t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
   t.is(csv.headers.get('content-disposition'), 'attachment; filename="TRADES.csv"');
   t.true(csv.text.startsWith('date,value,side,city\r\n'));
@@ -174,17 +176,17 @@ test('CSV is RFC 4180 and equals JSON value by value; a cell that would run as a
     })),
   );
   t.true(
-    (await room.call('/v1/series/CPI?format=csv')).text.includes('2023-12-31,-0.5\r\n'),
+    (await service.call('/v1/series/CPI?format=csv')).text.includes('2023-12-31,-0.5\r\n'),
     'numbers stay numbers',
   );
 });
 
 test('CSV is whole unless a limit is given; then the Link header leads on', async (t) => {
-  const whole = (await room.call('/v1/series/TRADES?format=csv')).text.split('\r\n').slice(1, -1);
+  const whole = (await service.call('/v1/series/TRADES?format=csv')).text.split('\r\n').slice(1, -1);
   const walked: string[] = [];
   let next: string | undefined = '/v1/series/TRADES?format=csv&limit=4';
   while (next !== undefined) {
-    const page: { text: string; headers: Headers } = await room.call(next);
+    const page: { text: string; headers: Headers } = await service.call(next);
     walked.push(...page.text.split('\r\n').slice(1, -1));
     next = /^<([^>]+)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1];
   }
@@ -192,8 +194,8 @@ test('CSV is whole unless a limit is given; then the Link header leads on', asyn
 });
 
 test('a combination that has no value of a dimension passes no filter on it', async (t) => {
-  await makeSeries(room.pool, { id: 'GREW', dimensions: ['side', 'city'] });
-  await publish(room.pool, 'GREW', '2024-01-09', [
+  await makeSeries(service.pool, { id: 'GREW', dimensions: ['side', 'city'] });
+  await publish(service.pool, 'GREW', '2024-01-09', [
     { date: '2024-01-02', value: '1', dims: { side: 'buy' } },
     { date: '2024-01-02', value: '2', dims: { side: 'buy', city: 'Lahore' } },
   ]);

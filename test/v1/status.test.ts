@@ -1,5 +1,5 @@
 import test from 'ava';
-import { publicCaller, startDataRoom } from '../data-room.ts';
+import { publicCaller, startDataService } from '../data-service.ts';
 import { makeSeries, publish } from '../series-fixture.ts';
 
 interface Status {
@@ -18,13 +18,13 @@ interface Status {
 }
 
 test('the status tells the freshness of every source, and that the database is gone when it is', async (t) => {
-  const room = await startDataRoom('2026-06-15T12:00:00Z');
-  await makeSeries(room.pool, { id: 'A', source: 'Central Bank' });
-  await makeSeries(room.pool, { id: 'B', source: 'Central Bank' });
-  await makeSeries(room.pool, { id: 'C', source: 'Bureau' });
-  await publish(room.pool, 'A', '2024-05-02', [{ date: '2024-04-30', value: '1' }]);
-  await publish(room.pool, 'B', '2024-05-02', [{ date: '2024-03-31', value: '1' }]);
-  const read = async () => (await room.call('/v1/status', { identity: publicCaller })).json as Status;
+  const service = await startDataService('2026-06-15T12:00:00Z');
+  await makeSeries(service.pool, { id: 'A', source: 'Central Bank' });
+  await makeSeries(service.pool, { id: 'B', source: 'Central Bank' });
+  await makeSeries(service.pool, { id: 'C', source: 'Bureau' });
+  await publish(service.pool, 'A', '2024-05-02', [{ date: '2024-04-30', value: '1' }]);
+  await publish(service.pool, 'B', '2024-05-02', [{ date: '2024-03-31', value: '1' }]);
+  const read = async () => (await service.call('/v1/status', { identity: publicCaller })).json as Status;
 
   const { data } = await read();
   t.is(data.state, 'operational');
@@ -46,28 +46,28 @@ test('the status tells the freshness of every source, and that the database is g
   t.is(bank?.last_data_date, '2024-04-30');
   t.regex(bank?.last_success_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
-  await room.pool.query('alter table data.series rename to gone');
+  await service.pool.query('alter table data.series rename to gone');
   t.deepEqual((await read()).data.sources, data.sources, 'kept for a second');
-  room.clock.advance(1_000);
+  service.clock.advance(1_000);
   const down = await read();
   t.is(down.data.state, 'degraded');
   t.deepEqual(down.data.components.at(-1), { name: 'database', state: 'down' });
   t.deepEqual(down.data.sources, []);
-  await room.close();
+  await service.close();
 });
 
 test('a source is late by the hours since a release that is not loaded, and current once it is', async (t) => {
-  const room = await startDataRoom('2026-06-15T12:00:00Z');
-  await makeSeries(room.pool, { id: 'A', source: 'Bureau' });
-  await publish(room.pool, 'A', '2026-06-01', [{ date: '2026-05-31', value: '1' }]);
-  await room.pool.query(`update data.loads set loaded_at = '2026-06-01 09:00Z'`);
+  const service = await startDataService('2026-06-15T12:00:00Z');
+  await makeSeries(service.pool, { id: 'A', source: 'Bureau' });
+  await publish(service.pool, 'A', '2026-06-01', [{ date: '2026-05-31', value: '1' }]);
+  await service.pool.query(`update data.loads set loaded_at = '2026-06-01 09:00Z'`);
   const release = (id: string, at: string, more = `null, '{}'`) =>
-    room.pool
+    service.pool
       .query(`insert into data.releases (release_id, title, source, release_at, time_zone, status, series_ids)
       values ('${id}', 'T', 'Bureau', '${at}', 'UTC', ${more})`);
   const read = async () => {
-    room.clock.advance(1_000);
-    return ((await room.call('/v1/status', { identity: publicCaller })).json as Status).data.sources[0];
+    service.clock.advance(1_000);
+    return ((await service.call('/v1/status', { identity: publicCaller })).json as Status).data.sources[0];
   };
   await release('old', '2026-06-01 08:00Z');
   await release('next', '2026-07-01 08:00Z');
@@ -83,25 +83,25 @@ test('a source is late by the hours since a release that is not loaded, and curr
   t.like(await read(), { state: 'due', lag_hours: 3 });
   await release('named', '2026-06-10 12:00Z', `null, '{A}'`);
   t.like(await read(), { state: 'late', lag_hours: 120, last_release_at: '2026-06-10T12:00:00Z' });
-  await room.pool.query(`update data.loads set loaded_at = '2026-06-15 10:00Z'`);
+  await service.pool.query(`update data.loads set loaded_at = '2026-06-15 10:00Z'`);
   t.like(await read(), { state: 'current', lag_hours: 0 });
 
   // Another series of the source that is loaded does not stand in for the one that was released.
-  await makeSeries(room.pool, { id: 'B', source: 'Bureau' });
+  await makeSeries(service.pool, { id: 'B', source: 'Bureau' });
   await release('of B', '2026-06-13 12:00Z', `null, '{B}'`);
   t.like(await read(), { state: 'late', lag_hours: 48, last_release_at: '2026-06-13T12:00:00Z' });
-  await publish(room.pool, 'B', '2026-06-15', [{ date: '2026-05-31', value: '1' }]);
+  await publish(service.pool, 'B', '2026-06-15', [{ date: '2026-05-31', value: '1' }]);
   t.like(await read(), { state: 'current', lag_hours: 0 });
-  await room.close();
+  await service.close();
 });
 
 test('a release that is not loaded is due for a day, and late from the end of that day on', async (t) => {
-  const room = await startDataRoom('2026-06-14T09:30:00Z');
-  t.teardown(() => room.close());
-  await makeSeries(room.pool, { id: 'A', source: 'Bureau' });
-  await publish(room.pool, 'A', '2026-06-01', [{ date: '2026-05-31', value: '1' }]);
-  await room.pool.query(`update data.loads set loaded_at = '2026-06-01 09:00Z'`);
-  await room.pool.query(`insert into data.releases (release_id, title, source, release_at, time_zone)
+  const service = await startDataService('2026-06-14T09:30:00Z');
+  t.teardown(() => service.close());
+  await makeSeries(service.pool, { id: 'A', source: 'Bureau' });
+  await publish(service.pool, 'A', '2026-06-01', [{ date: '2026-05-31', value: '1' }]);
+  await service.pool.query(`update data.loads set loaded_at = '2026-06-01 09:00Z'`);
+  await service.pool.query(`insert into data.releases (release_id, title, source, release_at, time_zone)
     values ('r', 'T', 'Bureau', '2026-06-14 09:30Z', 'UTC')`);
   for (const [instant, state, lag_hours] of [
     ['2026-06-14T09:29:59Z', 'current', null],
@@ -112,18 +112,18 @@ test('a release that is not loaded is due for a day, and late from the end of th
     ['2026-06-15T09:30:00Z', 'late', 24],
     ['2026-06-16T09:30:00Z', 'late', 48],
   ] as const) {
-    room.clock.set(instant);
-    const { data } = (await room.call('/v1/status', { identity: publicCaller })).json as Status;
+    service.clock.set(instant);
+    const { data } = (await service.call('/v1/status', { identity: publicCaller })).json as Status;
     t.like(data.sources[0], { state, lag_hours }, instant);
   }
 });
 
 test('a release that is cancelled or delayed is waited for by nobody', async (t) => {
-  const room = await startDataRoom('2026-06-15T12:00:00Z');
-  t.teardown(() => room.close());
-  await makeSeries(room.pool, { id: 'A', source: 'Bureau' });
-  await publish(room.pool, 'A', '2026-06-01', [{ date: '2026-05-31', value: '1' }]);
-  await room.pool.query(`update data.loads set loaded_at = '2026-06-01 09:00Z'`);
+  const service = await startDataService('2026-06-15T12:00:00Z');
+  t.teardown(() => service.close());
+  await makeSeries(service.pool, { id: 'A', source: 'Bureau' });
+  await publish(service.pool, 'A', '2026-06-01', [{ date: '2026-05-31', value: '1' }]);
+  await service.pool.query(`update data.loads set loaded_at = '2026-06-01 09:00Z'`);
   for (const [status, state] of [
     ['cancelled', 'current'],
     ['delayed', 'current'],
@@ -132,15 +132,15 @@ test('a release that is cancelled or delayed is waited for by nobody', async (t)
     [null, 'late'],
   ] as const) {
     for (const named of ['{}', '{A}']) {
-      await room.pool.query('delete from data.releases');
-      await room.pool.query(
+      await service.pool.query('delete from data.releases');
+      await service.pool.query(
         `insert into data.releases (release_id, title, source, release_at, time_zone, status, series_ids)
          values ('before', 'T', 'Bureau', '2026-06-01 08:00Z', 'UTC', null, $2),
            ('r', 'T', 'Bureau', '2026-06-10 08:00Z', 'UTC', $1, $2)`,
         [status, named],
       );
-      room.clock.advance(1_000);
-      const { data } = (await room.call('/v1/status', { identity: publicCaller })).json as Status;
+      service.clock.advance(1_000);
+      const { data } = (await service.call('/v1/status', { identity: publicCaller })).json as Status;
       t.like(data.sources[0], { state }, `${status} ${named}`);
     }
   }

@@ -1,16 +1,16 @@
 import test from 'ava';
-import { csvLines, startListRoom, type ListRoom } from '../list-room.ts';
+import { csvLines, startListService, type ListService } from '../list-service.ts';
 
-let room: ListRoom;
+let service: ListService;
 
 const constants = {
   set: { classification: 'hs', basis: 'customs', currency: 'USD', source: 'Customs', status: 'final' },
 };
 
 test.before(async () => {
-  room = await startListRoom();
+  service = await startListService();
   // Pakistan publishes parts only, at six digits; its exports one year earlier too.
-  await room.load(
+  await service.load(
     'trade',
     [
       'reporter,flow,period,partner_code,partner_name,commodity_code,commodity_name,value,quantity,quantity_unit,valuation',
@@ -25,7 +25,7 @@ test.before(async () => {
     constants,
   );
   // New Zealand publishes totals beside the parts; its year is provisional.
-  await room.load(
+  await service.load(
     'trade',
     [
       'reporter,flow,period,partner_code,commodity_code,commodity_name,value',
@@ -39,21 +39,21 @@ test.before(async () => {
     ],
     { set: { ...constants.set, currency: 'NZD', status: 'provisional' } },
   );
-  await room.load('trade-commodities', [
+  await service.load('trade-commodities', [
     'classification,commodity_code,name,source',
     'hs,27,Mineral fuels,WCO',
     'hs,0101,Equines,WCO',
   ]);
 });
 
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
-const column = (query: string, field: string) => room.column(`/v1/trade?${query}`, field);
+const column = (query: string, field: string) => service.column(`/v1/trade?${query}`, field);
 const sums = async (query: string, ...fields: string[]) =>
-  (await room.list(`/v1/trade?${query}`)).data.map((row) => fields.map((field) => row[field]));
+  (await service.list(`/v1/trade?${query}`)).data.map((row) => fields.map((field) => row[field]));
 
 test('a row shows every fact, and what follows from it', async (t) => {
-  const { data } = await room.list(
+  const { data } = await service.list(
     '/v1/trade?reporter=PAK&flow=export&period=2025-01&partner=CHN&commodity=010121',
   );
   t.deepEqual(
@@ -131,13 +131,13 @@ test('every filter narrows the rows, and they combine', async (t) => {
     ['reporter=PAK&flow=import&partner=CHN', 1],
     ['updated_after=2999-01-01', 0],
   ];
-  for (const [query, rows] of cases) t.is((await room.list(`/v1/trade?${query}`)).count, rows, query);
+  for (const [query, rows] of cases) t.is((await service.list(`/v1/trade?${query}`)).count, rows, query);
 });
 
 test('rows come newest first, sort by value, and page without gaps', async (t) => {
   t.is((await column('', 'period'))[0], '2025-02');
-  t.deepEqual(await room.walk('/v1/trade?reporter=PAK', 'id', 2), await column('reporter=PAK', 'id'));
-  t.deepEqual(await room.walk('/v1/trade?reporter=PAK&sort=-value', 'value', 3), [
+  t.deepEqual(await service.walk('/v1/trade?reporter=PAK', 'id', 2), await column('reporter=PAK', 'id'));
+  t.deepEqual(await service.walk('/v1/trade?reporter=PAK&sort=-value', 'value', 3), [
     300,
     150.5,
     100,
@@ -308,7 +308,7 @@ test('a commodity without a name of its own has that of the classification, in r
 });
 
 test('count_only answers with the number of rows, and no rows', async (t) => {
-  const count = async (query: string) => (await room.call(`/v1/trade?count_only=true&${query}`)).json;
+  const count = async (query: string) => (await service.call(`/v1/trade?count_only=true&${query}`)).json;
   t.deepEqual(await count('reporter=PAK'), { success: true, data: [], count: 7 });
   t.deepEqual(await count('reporter=PAK&flow=export&limit=1'), { success: true, data: [], count: 5 });
   t.deepEqual(await count('reporter=PAK&flow=export&from=2025-01&aggregate_by=period'), {
@@ -316,21 +316,21 @@ test('count_only answers with the number of rows, and no rows', async (t) => {
     data: [],
     count: 2,
   });
-  const first = await room.call('/v1/trade?count_only=true');
-  const again = await room.call('/v1/trade?count_only=true', {
+  const first = await service.call('/v1/trade?count_only=true');
+  const again = await service.call('/v1/trade?count_only=true', {
     headers: { 'if-none-match': first.headers.get('etag') ?? '' },
   });
   t.is(again.status, 304);
-  t.is((await room.list('/v1/trade?count_only=true&format=csv')).error.param, 'format');
+  t.is((await service.list('/v1/trade?count_only=true&format=csv')).error.param, 'format');
 });
 
 test('sums page and come as CSV like rows', async (t) => {
   const query =
     '/v1/trade?reporter=PAK&from=2024&aggregate_by=partner,commodity&fields=period,flow,partner_code,value';
-  const whole = await room.column(query, 'value');
+  const whole = await service.column(query, 'value');
   t.is(whole.length, 7);
-  t.deepEqual(await room.walk(query, 'value', 2), whole);
-  const { header, lines } = csvLines(await room.call(`${query}&format=csv&flow=import&partner=CHN`));
+  t.deepEqual(await service.walk(query, 'value', 2), whole);
+  const { header, lines } = csvLines(await service.call(`${query}&format=csv&flow=import&partner=CHN`));
   t.is(header, 'period,flow,partner_code,value');
   t.deepEqual(lines, ['2025-01,import,CHN,80']);
 });
@@ -352,21 +352,21 @@ test('what is not allowed is a 400 that names the parameter', async (t) => {
     ['basis=both', 'basis'],
   ];
   for (const [query, param] of cases) {
-    const { status, json } = await room.call(`/v1/trade?${query}`);
+    const { status, json } = await service.call(`/v1/trade?${query}`);
     t.is(status, 400, query);
     t.is((json as { error: { param: string } }).error.param, param, query);
   }
 });
 
 test('a cursor of one sum opens no other, and a load changes the ETag', async (t) => {
-  const first = await room.list('/v1/trade?reporter=PAK&from=2024&aggregate_by=partner&limit=1');
+  const first = await service.list('/v1/trade?reporter=PAK&from=2024&aggregate_by=partner&limit=1');
   const cursor = first.pagination.next_cursor;
   t.truthy(cursor);
-  const other = await room.list(
+  const other = await service.list(
     `/v1/trade?reporter=PAK&from=2024&aggregate_by=commodity&limit=1&cursor=${cursor}`,
   );
   t.is(other.error.code, 'invalid_cursor');
   const path = '/v1/trade?reporter=NZL&flow=re_export';
-  const etag = (await room.call(path)).headers.get('etag') ?? '';
-  t.is((await room.call(path, { headers: { 'if-none-match': etag } })).status, 304);
+  const etag = (await service.call(path)).headers.get('etag') ?? '';
+  t.is((await service.call(path, { headers: { 'if-none-match': etag } })).status, 304);
 });

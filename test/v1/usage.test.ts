@@ -2,23 +2,29 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { Group, HistoryRow, Interval } from '../../accounts-api/usage.sql.ts';
-import { assertError, dataOf, startAccountsRoom, type AccountsRoom, type Client } from '../accounts-room.ts';
+import {
+  assertError,
+  dataOf,
+  startAccountsService,
+  type AccountsService,
+  type Client,
+} from '../accounts-service.ts';
 
-let room: AccountsRoom;
+let service: AccountsService;
 
 test.before(async () => {
-  room = await startAccountsRoom('2026-11-20T10:00:00.000Z');
+  service = await startAccountsService('2026-11-20T10:00:00.000Z');
 });
-test.after.always(() => room.close());
+test.after.always(() => service.close());
 
 /** Takes and settles calls as the gateway does: all of them charged, those not answered 2xx refunded. */
 async function serve(
   client: Client,
   calls: { day: string; endpoint: string; status_class: number; calls: number }[],
 ): Promise<void> {
-  const month = `${room.clock.now().toISOString().slice(0, 7)}-01`;
+  const month = `${service.clock.now().toISOString().slice(0, 7)}-01`;
   const total = calls.reduce((sum, entry) => sum + entry.calls, 0);
-  await room.internally('/internal/quota/take', {
+  await service.internally('/internal/quota/take', {
     takes: [{ account_id: client.accountId, calls: total }],
   });
   const usage = calls.map((entry) => ({
@@ -30,20 +36,20 @@ async function serve(
   const failed = usage.reduce((sum, entry) => sum + entry.calls - entry.billed, 0);
   const refunds = failed === 0 ? [] : [{ account_id: client.accountId, month, calls: failed }];
   const batch = { batch_id: randomUUID(), usage, refunds, last_used: [] };
-  await room.internally('/internal/quota/settle', batch);
+  await service.internally('/internal/quota/settle', batch);
 }
 
 async function history(
   client: Client,
   query: { interval?: Interval; by?: Group; from?: string; to?: string },
 ) {
-  const answer = await room.as(client, `/v1/usage/history?${new URLSearchParams(query).toString()}`);
+  const answer = await service.as(client, `/v1/usage/history?${new URLSearchParams(query).toString()}`);
   return (answer.body as { data: HistoryRow[] }).data;
 }
 
 test('a new account has used nothing of its limit', async (t) => {
-  const client = await room.newClient();
-  t.deepEqual(dataOf(t, await room.as(client, '/v1/usage')), {
+  const client = await service.newClient();
+  t.deepEqual(dataOf(t, await service.as(client, '/v1/usage')), {
     month: '2026-11-01',
     plan: 'free',
     used: 0,
@@ -56,13 +62,13 @@ test('a new account has used nothing of its limit', async (t) => {
 });
 
 test('this month is the sum of its settled calls, by key and by endpoint; failed calls cost nothing', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await serve(client, [
     { day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 7 },
     { day: '2026-11-20', endpoint: 'series', status_class: 4, calls: 2 },
     { day: '2026-11-20', endpoint: 'funds', status_class: 2, calls: 3 },
   ]);
-  const usage = dataOf(t, await room.as(client, '/v1/usage')) as { by_key: object[] };
+  const usage = dataOf(t, await service.as(client, '/v1/usage')) as { by_key: object[] };
   t.like(usage, { used: 10, remaining: 990 });
   t.like(usage.by_key[0], { key_id: client.keyId, name: 'first', calls: 12, billed: 10 });
   t.like(usage, {
@@ -74,20 +80,20 @@ test('this month is the sum of its settled calls, by key and by endpoint; failed
 });
 
 test('an unlimited plan has neither limit nor remainder', async (t) => {
-  const client = await room.newClient('enterprise');
+  const client = await service.newClient('enterprise');
   await serve(client, [{ day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 5000 }]);
-  t.like(dataOf(t, await room.as(client, '/v1/usage')), { used: 5000, limit: null, remaining: null });
+  t.like(dataOf(t, await service.as(client, '/v1/usage')), { used: 5000, limit: null, remaining: null });
 });
 
 test('after a change to a smaller plan nothing remains, rather than less than nothing', async (t) => {
-  const client = await room.newClient('starter');
+  const client = await service.newClient('starter');
   await serve(client, [{ day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 3000 }]);
-  await room.deps.db.accounts.update({ plan: 'free' }, { where: { id: client.accountId } });
-  t.like(dataOf(t, await room.as(client, '/v1/usage')), { used: 3000, limit: 1000, remaining: 0 });
+  await service.deps.db.accounts.update({ plan: 'free' }, { where: { id: client.accountId } });
+  t.like(dataOf(t, await service.as(client, '/v1/usage')), { used: 3000, limit: 1000, remaining: 0 });
 });
 
 test('the history has a row for each day with calls, and each month dated to its last day', async (t) => {
-  const client = await room.newClient('pro');
+  const client = await service.newClient('pro');
   await serve(client, [
     { day: '2026-02-01', endpoint: 'series', status_class: 2, calls: 1 },
     { day: '2026-02-28', endpoint: 'funds', status_class: 2, calls: 2 },
@@ -117,18 +123,21 @@ test('the history has a row for each day with calls, and each month dated to its
 });
 
 test('the history as CSV has the same rows under a header, with CRLF', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await serve(client, [{ day: '2026-11-19', endpoint: '=series()', status_class: 2, calls: 1 }]);
-  const answer = await room.as(client, '/v1/usage/history?format=csv&by=endpoint&from=2026-11&to=2026-11-20');
+  const answer = await service.as(
+    client,
+    '/v1/usage/history?format=csv&by=endpoint&from=2026-11&to=2026-11-20',
+  );
   t.is(answer.headers.get('content-type'), 'text/csv; charset=utf-8');
   t.is(answer.headers.get('content-disposition'), 'attachment; filename="usage-2026-11-01-2026-11-20.csv"');
   t.is(answer.body, "date,endpoint,calls,billed\r\n2026-11-19,'=series(),1,1\r\n");
 });
 
 test("no account sees another's usage", async (t) => {
-  const [owner, stranger] = [await room.newClient(), await room.newClient()];
+  const [owner, stranger] = [await service.newClient(), await service.newClient()];
   await serve(owner, [{ day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 5 }]);
-  t.like(dataOf(t, await room.as(stranger, '/v1/usage')), { used: 0, by_key: [], by_endpoint: [] });
+  t.like(dataOf(t, await service.as(stranger, '/v1/usage')), { used: 0, by_key: [], by_endpoint: [] });
   t.deepEqual(await history(stranger, {}), []);
   const mixed = { ...stranger, keyId: owner.keyId };
   t.deepEqual(await history(mixed, { by: 'key' }), []);
@@ -147,14 +156,14 @@ for (const [query, param] of [
   ['account_id=acct_other', 'account_id'],
 ] as const) {
   test(`the history refuses ${query} and names the parameter`, async (t) => {
-    const client = await room.newClient();
-    const answer = await room.as(client, `/v1/usage/history?${query}`);
+    const client = await service.newClient();
+    const answer = await service.as(client, `/v1/usage/history?${query}`);
     t.is(assertError(t, answer, 400, 'invalid_parameter').param, param);
   });
 }
 
 test('without a range the history is of the last thirty days, today included', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await serve(
     client,
     ['2026-10-21', '2026-10-22', '2026-11-20'].map((day) => ({
@@ -171,20 +180,20 @@ test('without a range the history is of the last thirty days, today included', a
 });
 
 test('a history may span exactly its most months, and not a day more', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   for (const [interval, most, tooEarly] of [
     ['day', '2025-11-20', '2025-11-19'],
     ['month', '2016-11-20', '2016-11-19'],
   ] as const) {
     const ask = (from: string) =>
-      room.as(client, `/v1/usage/history?interval=${interval}&from=${from}&to=2026-11-20`);
+      service.as(client, `/v1/usage/history?interval=${interval}&from=${from}&to=2026-11-20`);
     t.is((await ask(most)).status, 200, interval);
     assertError(t, await ask(tooEarly), 400, 'invalid_parameter');
   }
 });
 
 test('the sums of this month hold no day of the month before or after', async (t) => {
-  const client = await room.newClient();
+  const client = await service.newClient();
   await serve(
     client,
     ['2026-10-31', '2026-11-01', '2026-11-30', '2026-12-01'].map((day) => ({
@@ -194,7 +203,7 @@ test('the sums of this month hold no day of the month before or after', async (t
       calls: 1,
     })),
   );
-  t.like(dataOf(t, await room.as(client, '/v1/usage')), {
+  t.like(dataOf(t, await service.as(client, '/v1/usage')), {
     by_key: [{ calls: 2, billed: 2 }],
     by_endpoint: [{ endpoint: 'series', calls: 2, billed: 2 }],
   });

@@ -1,6 +1,6 @@
-// What the tests of the series endpoints share: a room with two series, one plain, one with dimensions; and how to ask it.
+// What the tests of the series endpoints share: a service with two series, one plain, one with dimensions; and how to ask it.
 import type { TestFn } from 'ava';
-import { startDataRoom, type DataRoom } from '../data-room.ts';
+import { startDataService, type DataService } from '../data-service.ts';
 import { makeSeries, publish, type FixturePoint } from '../series-fixture.ts';
 
 export interface Point {
@@ -42,34 +42,34 @@ export const trades: FixturePoint[] = [
   ),
 );
 
-export interface SeriesRoom {
+export interface SeriesService {
   /** Started before the first test. */
-  room: DataRoom;
+  service: DataService;
   series(path: string): Promise<Envelope>;
   refusal(path: string): Promise<{ status: number; code: string; param: string; message: string }>;
 }
 
-/** The room with CPI and TRADES; closed when the tests are over. */
-export async function startSeriesRoom(test: TestFn): Promise<SeriesRoom> {
-  const room = await startDataRoom();
-  await makeSeries(room.pool, {
+/** The service with CPI and TRADES; closed when the tests are over. */
+export async function startSeriesService(test: TestFn): Promise<SeriesService> {
+  const service = await startDataService();
+  await makeSeries(service.pool, {
     id: 'CPI',
     name: 'Consumer prices',
     unit: 'Index',
     category: 'prices/consumer',
     tags: ['inflation'],
   });
-  await publish(room.pool, 'CPI', '2024-04-10', cpi);
-  await makeSeries(room.pool, { id: 'TRADES', frequency: 'daily', dimensions: ['side', 'city'] });
-  await publish(room.pool, 'TRADES', '2024-01-09', trades);
-  test.after.always(() => room.close());
+  await publish(service.pool, 'CPI', '2024-04-10', cpi);
+  await makeSeries(service.pool, { id: 'TRADES', frequency: 'daily', dimensions: ['side', 'city'] });
+  await publish(service.pool, 'TRADES', '2024-01-09', trades);
+  test.after.always(() => service.close());
   return {
-    room,
+    service,
     async series(path) {
-      return (await room.call(path)).json as Envelope;
+      return (await service.call(path)).json as Envelope;
     },
     async refusal(path) {
-      const { status, json } = await room.call(path);
+      const { status, json } = await service.call(path);
       const { code, param = '', message } = (json as Envelope).error;
       return { status, code, param, message };
     },

@@ -12,10 +12,10 @@ export interface Answer {
   json: unknown;
 }
 
-export interface DataRoom {
+export interface DataService {
   url: string;
   databaseUrl: string;
-  /** Connections to the room's database, for fixtures. */
+  /** Connections to the service's database, for fixtures. */
   pool: pg.Pool;
   clock: ReturnType<typeof fakeClock>;
   /** Calls with an identity that has every feature, or with that one. */
@@ -36,11 +36,14 @@ export const proAccount: Identity = {
 export const freeAccount: Identity = { ...proAccount, plan: 'free', features: [] };
 export const publicCaller: Identity = anonymous;
 
-/** @param now the room's clock, which stands still. */
-export async function startDataRoom(now = '2026-06-15T12:00:00Z', seriesTimeZone = 'UTC'): Promise<DataRoom> {
+/** @param now the service's clock, which stands still. */
+export async function startDataService(
+  now = '2026-06-15T12:00:00Z',
+  seriesTimeZone = 'UTC',
+): Promise<DataService> {
   const testDatabase = await createTestDatabase();
   const clock = fakeClock(now);
-  const room = await start({
+  const service = await start({
     databaseUrl: testDatabase.url,
     identitySecret: testIdentitySecret,
     seriesTimeZone,
@@ -53,13 +56,13 @@ export async function startDataRoom(now = '2026-06-15T12:00:00Z', seriesTimeZone
   const seal = createSealer(testIdentitySecret, 'data-api');
   const headers = (identity = proAccount) => ({ [identityHeader]: seal(identity) });
   return {
-    url: room.url,
+    url: service.url,
     databaseUrl: testDatabase.url,
     pool,
     clock,
     headers,
     async call(path, { identity, headers: more, ...init } = {}) {
-      const response = await fetch(room.url + path, {
+      const response = await fetch(service.url + path, {
         ...init,
         headers: { ...headers(identity), ...(more as Record<string, string> | undefined) },
       });
@@ -74,7 +77,7 @@ export async function startDataRoom(now = '2026-06-15T12:00:00Z', seriesTimeZone
     },
     async close() {
       await pool.end();
-      await room.close();
+      await service.close();
       await testDatabase.drop();
     },
   };

@@ -1,4 +1,4 @@
-// All three rooms as `almanac start` wires them, on free ports and a database of their own, for tests of the whole.
+// All three services as `almanac start` wires them, on free ports and a database of their own, for tests of the whole.
 import type { SignInSettings } from '../accounts-api/deps.ts';
 import type { MailSettings } from '../accounts-api/mail.ts';
 import { setPlan } from '../accounts-api/operator.ts';
@@ -14,14 +14,14 @@ import { openDatabase, type Database } from '../kernel/database.ts';
 import type { Log } from '../kernel/log.ts';
 import { loadPlans, type Plans } from '../kernel/plans.ts';
 import { projectRoot } from '../kernel/settings.ts';
-import { startAccountsApi } from './accounts-room.ts';
+import { startAccountsApi } from './accounts-service.ts';
 import { silentLog, testIdentitySecret } from './harness.ts';
 import { testMail, testSignIn } from './sign-in.ts';
 
-export interface Rooms {
+export interface Services {
   /** The gateway's address. */
   url: string;
-  /** The rooms behind it, for tests that go around it. */
+  /** The services behind it, for tests that go around it. */
   dataApiUrl: string;
   accountsApiUrl: string;
   accounts: Deps;
@@ -40,7 +40,7 @@ export interface Rooms {
   close(): Promise<void>;
 }
 
-export interface RoomsOptions {
+export interface ServicesOptions {
   clock?: Clock;
   log?: Log;
   redisUrl?: string;
@@ -48,7 +48,7 @@ export interface RoomsOptions {
   publicCallsPerSecond?: number;
   trustedProxyHops?: number;
   signIn?: Partial<SignInSettings>;
-  /** Given: a worker runs beside the rooms and sends mail so. */
+  /** Given: a worker runs beside the services and sends mail so. */
   mail?: Partial<MailSettings>;
 }
 
@@ -63,7 +63,7 @@ export function unhurried(plans: Plans): Plans {
   return { ...plans, all, get: (id) => all.find((plan) => plan.id === id) };
 }
 
-export async function startRooms(options: RoomsOptions = {}): Promise<Rooms> {
+export async function startServices(options: ServicesOptions = {}): Promise<Services> {
   const { clock = systemClock, log = silentLog, plans = unhurried(projectPlans()) } = options;
   const accountsApi = await startAccountsApi({ ...options, clock, log, plans });
   const { databaseUrl, deps: accounts } = accountsApi;

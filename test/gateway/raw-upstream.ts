@@ -1,4 +1,4 @@
-// A room that speaks bytes: for tests of what the gateway does with answers that no HTTP server would give.
+// A service that speaks bytes: for tests of what the gateway does with answers that no HTTP server would give.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** One request as it came in. */
@@ -7,7 +7,7 @@ export interface RawRequest {
   id: string;
 }
 
-export interface RawRoom {
+export interface RawUpstream {
   url: string;
   /** How each request is answered. */
   answer: (socket: Socket, request: RawRequest) => void;
@@ -15,7 +15,7 @@ export interface RawRoom {
   close(): Promise<void>;
 }
 
-export async function startRawRoom(): Promise<RawRoom> {
+export async function startRawUpstream(): Promise<RawUpstream> {
   let connections = 0;
   const open = new Set<Socket>();
   const server = createServer((socket) => {
@@ -30,13 +30,13 @@ export async function startRawRoom(): Promise<RawRoom> {
         const path = received.split(' ', 2)[1] ?? '';
         const id = /^x-request-id: (.*)\r$/im.exec(received)?.[1] ?? '';
         received = received.slice(end);
-        room.answer(socket, { path, id });
+        service.answer(socket, { path, id });
       }
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const room: RawRoom = {
+  const service: RawUpstream = {
     url: `http://127.0.0.1:${port}`,
     answer: (socket, request) => void socket.write(plain(request)),
     connections: () => connections,
@@ -45,7 +45,7 @@ export async function startRawRoom(): Promise<RawRoom> {
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
-  return room;
+  return service;
 }
 
 /** An honest answer: the path that was asked for. */

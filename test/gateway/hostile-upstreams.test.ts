@@ -1,21 +1,21 @@
-// Rooms that lie about their answers, cut them, or fall silent: the client gets its own answer, an envelope, or a clean
+// Services that lie about their answers, cut them, or fall silent: the client gets its own answer, an envelope, or a clean
 // cut; never a hang, and never a byte that was meant for another.
 import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import test from 'ava';
 import { mintApiKey } from '../../kernel/api-key.ts';
-import { head, plain, startRawRoom, type RawRequest } from './raw-room.ts';
+import { head, plain, startRawUpstream, type RawRequest } from './raw-upstream.ts';
 import { startTestGateway } from './recording-upstream.ts';
 
-const [dataRoom, accountsRoom] = [await startRawRoom(), await startRawRoom()];
+const [dataService, accountsService] = [await startRawUpstream(), await startRawUpstream()];
 const gateway = await startTestGateway({
-  dataApiUrls: [dataRoom.url],
-  accountsApiUrls: [accountsRoom.url],
+  dataApiUrls: [dataService.url],
+  accountsApiUrls: [accountsService.url],
   upstreamTimeoutMs: 300,
 });
 test.after.always(async () => {
   await gateway.close();
-  await Promise.all([dataRoom.close(), accountsRoom.close()]);
+  await Promise.all([dataService.close(), accountsService.close()]);
 });
 
 type Outcome = { status: number; body: string } | 'cut';
@@ -46,7 +46,7 @@ type Answer = (socket: Socket, request: RawRequest) => void;
 const half = (request: RawRequest) => `${head(request, '200 OK', 'content-length: 100')}half`;
 const chunked = (request: RawRequest) => head(request, '200 OK', 'transfer-encoding: chunked');
 
-/** What the room does → what the client sees: the status, `cut`, or `whole` for its own answer. */
+/** What the service does → what the client sees: the status, `cut`, or `whole` for its own answer. */
 const faults: Record<string, { answer: Answer; sees: 'whole' | 'cut' | number }> = {
   'adds a second answer': { answer: (socket, of) => void socket.write(plain(of) + stolen), sees: 'whole' },
   'adds a second answer a moment later': {
@@ -110,27 +110,30 @@ const faults: Record<string, { answer: Answer; sees: 'whole' | 'cut' | number }>
 };
 
 for (const kind of ['read', 'write'] as const) {
-  const room = kind === 'read' ? dataRoom : accountsRoom;
+  const service = kind === 'read' ? dataService : accountsService;
   for (const [name, { answer, sees }] of Object.entries(faults)) {
-    test.serial(`a room that ${name}: its ${kind} ends so, and the next gets its own answer`, async (t) => {
-      const own = `${kind === 'read' ? '/v1/catalog' : '/auth'}/first`;
-      room.answer = (socket, request) =>
-        request.path === own ? answer(socket, request) : void socket.write(plain(request));
-      const outcome = await call(kind, 'first');
-      if (sees === 'cut') t.is(outcome, 'cut');
-      else if (sees === 'whole') t.deepEqual(outcome, { status: 200, body: own });
-      else if (outcome === 'cut') t.fail('it was cut');
-      else {
-        t.is(outcome.status, sees);
-        if (sees >= 500)
-          t.regex(outcome.body, /^\{"success":false,"error":\{"code":"upstream_(error|timeout)"/);
-        else t.is(outcome.body, '');
-      }
-      for (let i = 0; i < 5; i += 1) {
-        const next = await call(kind, `next-${i}`);
-        t.deepEqual(next, { status: 200, body: own.replace('first', `next-${i}`) });
-      }
-    });
+    test.serial(
+      `a service that ${name}: its ${kind} ends so, and the next gets its own answer`,
+      async (t) => {
+        const own = `${kind === 'read' ? '/v1/catalog' : '/auth'}/first`;
+        service.answer = (socket, request) =>
+          request.path === own ? answer(socket, request) : void socket.write(plain(request));
+        const outcome = await call(kind, 'first');
+        if (sees === 'cut') t.is(outcome, 'cut');
+        else if (sees === 'whole') t.deepEqual(outcome, { status: 200, body: own });
+        else if (outcome === 'cut') t.fail('it was cut');
+        else {
+          t.is(outcome.status, sees);
+          if (sees >= 500)
+            t.regex(outcome.body, /^\{"success":false,"error":\{"code":"upstream_(error|timeout)"/);
+          else t.is(outcome.body, '');
+        }
+        for (let i = 0; i < 5; i += 1) {
+          const next = await call(kind, `next-${i}`);
+          t.deepEqual(next, { status: 200, body: own.replace('first', `next-${i}`) });
+        }
+      },
+    );
   }
 }
 
@@ -143,7 +146,7 @@ for (const [what, beyond] of Object.entries({
 })) {
   test.serial(`a connection on which ${what} came beyond an answer carries no further call`, async (t) => {
     const used: Socket[] = [];
-    dataRoom.answer = (socket, request) => {
+    dataService.answer = (socket, request) => {
       used.push(socket);
       socket.write(plain(request) + beyond(request)); // one write: it is read together
     };
@@ -159,45 +162,48 @@ test.serial('an answer about somebody else’s key, to another question, lets no
     credentials: [{ account_id: 'acct_other', key_id: 'key_other', plan: 'pro', active: true }],
   });
   const ofAnother = (request: RawRequest) => ({ ...request, id: 'another' });
-  accountsRoom.answer = (socket, request) =>
+  accountsService.answer = (socket, request) =>
     void socket.write(head(ofAnother(request), '200 OK', `content-length: ${body.length}`) + body);
   let asked = 0;
-  dataRoom.answer = () => void (asked += 1);
+  dataService.answer = () => void (asked += 1);
   const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': mintApiKey() } });
   t.is(response.status, 503);
   t.is(asked, 0);
 });
 
-test.serial('of a room that faults at random, no client ever gets what was meant for another', async (t) => {
-  const answers = Object.values(faults).filter(({ sees }) => sees !== 504);
-  let turn = 0;
-  for (const room of [dataRoom, accountsRoom]) {
-    room.answer = (socket, request) => {
-      turn += 1;
-      // Two honest answers between any two faults, so that connections are kept and shared.
-      if (turn % 3 === 0) answers[(turn / 3) % answers.length]?.answer(socket, request);
-      else socket.write(plain(request));
-    };
-  }
-  const seen = { whole: 0, other: 0 };
-  const clients = Array.from({ length: 16 }, async (_, client) => {
-    for (let i = 0; i < 40; i += 1) {
-      const kind = client % 2 === 0 ? 'read' : 'write';
-      const name = `${client}-${i}`;
-      const outcome = await call(kind, name);
-      if (outcome === 'cut' || outcome.status !== 200) {
-        seen.other += 1;
-        if (outcome !== 'cut' && outcome.status >= 500) t.regex(outcome.body, /"code":"upstream_/);
-        continue;
-      }
-      seen.whole += 1;
-      t.is(outcome.body, `${kind === 'read' ? '/v1/catalog' : '/auth'}/${name}`);
+test.serial(
+  'of a service that faults at random, no client ever gets what was meant for another',
+  async (t) => {
+    const answers = Object.values(faults).filter(({ sees }) => sees !== 504);
+    let turn = 0;
+    for (const service of [dataService, accountsService]) {
+      service.answer = (socket, request) => {
+        turn += 1;
+        // Two honest answers between any two faults, so that connections are kept and shared.
+        if (turn % 3 === 0) answers[(turn / 3) % answers.length]?.answer(socket, request);
+        else socket.write(plain(request));
+      };
     }
-  });
-  await Promise.all(clients);
-  t.true(seen.whole > 300, `${seen.whole} were answered`);
-  t.true(seen.other > 50, `${seen.other} met a fault`);
-});
+    const seen = { whole: 0, other: 0 };
+    const clients = Array.from({ length: 16 }, async (_, client) => {
+      for (let i = 0; i < 40; i += 1) {
+        const kind = client % 2 === 0 ? 'read' : 'write';
+        const name = `${client}-${i}`;
+        const outcome = await call(kind, name);
+        if (outcome === 'cut' || outcome.status !== 200) {
+          seen.other += 1;
+          if (outcome !== 'cut' && outcome.status >= 500) t.regex(outcome.body, /"code":"upstream_/);
+          continue;
+        }
+        seen.whole += 1;
+        t.is(outcome.body, `${kind === 'read' ? '/v1/catalog' : '/auth'}/${name}`);
+      }
+    });
+    await Promise.all(clients);
+    t.true(seen.whole > 300, `${seen.whole} were answered`);
+    t.true(seen.other > 50, `${seen.other} met a fault`);
+  },
+);
 
 function drip(socket: Socket, text: string): void {
   if (text === '' || socket.destroyed) return;

@@ -1,12 +1,12 @@
-// The connections to one instance of a room: one request at a time on each, kept for the next. Hides when one may be used again,
-// how long a room may be silent, and who is told when a connection breaks.
+// The connections to one instance of a service: one request at a time on each, kept for the next. Hides when one may be used again,
+// how long a service may be silent, and who is told when a connection breaks.
 import { connect, type Socket } from 'node:net';
 import { AnswerParser, type AnswerHandler } from './answer-parser.ts';
 import { atEndOfTurn } from './end-of-turn.ts';
 
 /** Why an attempt failed before or within its answer. */
 export class AttemptFailed extends Error {
-  /** `unsent`: no byte reached the room. `silent`: it took too long. `cut`: the connection broke. */
+  /** `unsent`: no byte reached the service. `silent`: it took too long. `cut`: the connection broke. */
   readonly why: 'unsent' | 'silent' | 'cut';
 
   constructor(why: 'unsent' | 'silent' | 'cut', cause: Error) {
@@ -22,28 +22,28 @@ export interface Exchange extends AnswerHandler {
 
 /** A request under way. */
 export interface Sent {
-  /** Leaves what the room sends next in the kernel; its silence is then not the room's. */
+  /** Leaves what the service sends next in the kernel; its silence is then not the service's. */
   pause(): void;
   resume(): void;
   /** Cuts the connection: the client has left. The exchange hears no more. */
   abort(): void;
 }
 
-export interface RoomConnections {
+export interface UpstreamConnections {
   /** @param request its head whole, as bytes in latin1, without a body. */
   send(method: 'GET' | 'HEAD', request: string, exchange: Exchange): Sent;
   close(): void;
 }
 
 const connectWithinMs = 2_000;
-// Without a hint of the room; our own say 75 s.
+// Without a hint of the service; our own say 75 s.
 const idleMs = 4_000;
 const idleMaxMs = 60_000;
 // All connections read into it in turn: what is in it is handed on before the next reads.
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** @param url `http://host:port`. @param silenceMs how long the room may be silent, before its answer or within it. */
-export function createRoomConnections(url: string, silenceMs: number): RoomConnections {
+/** @param url `http://host:port`. @param silenceMs how long the service may be silent, before its answer or within it. */
+export function createUpstreamConnections(url: string, silenceMs: number): UpstreamConnections {
   const { hostname, port } = new URL(url);
   const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 80 };
   const all = new Set<Connection>();
@@ -58,9 +58,9 @@ export function createRoomConnections(url: string, silenceMs: number): RoomConne
       if (at >= 0) idle.splice(at, 1);
     },
     broke() {
-      // What broke one in use, such as a room that was replaced, has broken those beside it: what is sent again goes by a new one.
+      // What broke one in use, such as a service that was replaced, has broken those beside it: what is sent again goes by a new one.
       for (const connection of idle.splice(0))
-        connection.destroy(new Error('Another connection to the room broke.'));
+        connection.destroy(new Error('Another connection to the service broke.'));
     },
   };
   const sweep = setInterval(
@@ -122,7 +122,7 @@ class Connection implements Sent {
     });
     this.#socket.once('connect', () => void (this.#isConnected = true));
     this.#socket.once('error', (error) => void (this.#error ??= error));
-    this.#socket.once('end', () => void (this.#error ??= new Error('The room closed the connection.')));
+    this.#socket.once('end', () => void (this.#error ??= new Error('The service closed the connection.')));
     this.#socket.once('close', () => this.#onClose());
   }
 
@@ -167,9 +167,9 @@ class Connection implements Sent {
     if (this.#exchange === undefined) {
       if (silentMs > this.#idleMs) this.#socket.destroy();
     } else if (!this.#isConnected) {
-      if (silentMs > connectWithinMs) this.destroy(new Error('The room takes no connection.'));
+      if (silentMs > connectWithinMs) this.destroy(new Error('The service takes no connection.'));
     } else if (silentMs > this.#pool.silenceMs && !this.#isPaused) {
-      this.destroy(new Error('The room was silent for too long.'), 'silent');
+      this.destroy(new Error('The service was silent for too long.'), 'silent');
     }
   }
 

@@ -1,7 +1,7 @@
 // A data-api with loaded files, asked for lists: what the tests of the list endpoints share.
 import { openDatabase } from '../kernel/database.ts';
 import type { LoadOptions } from '../ingest/load-options.ts';
-import { startDataRoom, type Answer, type DataRoom } from './data-room.ts';
+import { startDataService, type Answer, type DataService } from './data-service.ts';
 import { silentLog } from './harness.ts';
 import { loadCsv } from './ingest/loading.ts';
 
@@ -13,7 +13,7 @@ export interface ListBody {
   error: { code: string; message: string; param?: string };
 }
 
-export interface ListRoom extends DataRoom {
+export interface ListService extends DataService {
   /** Loads CSV lines into a dataset. */
   load(dataset: string, lines: readonly string[], options?: Partial<LoadOptions>): Promise<void>;
   list(path: string): Promise<ListBody>;
@@ -23,16 +23,16 @@ export interface ListRoom extends DataRoom {
   walk(path: string, field: string, limit: number): Promise<unknown[]>;
 }
 
-export async function startListRoom(): Promise<ListRoom> {
-  const room = await startDataRoom();
-  const list = async (path: string) => (await room.call(path)).json as ListBody;
+export async function startListService(): Promise<ListService> {
+  const service = await startDataService();
+  const list = async (path: string) => (await service.call(path)).json as ListBody;
   const column = async (path: string, field: string) => (await list(path)).data.map((row) => row[field]);
   return {
-    ...room,
+    ...service,
     list,
     column,
     async load(dataset, lines, options = {}) {
-      const database = openDatabase(room.databaseUrl, silentLog, { applicationName: 'test' });
+      const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
       try {
         await loadCsv(database, lines, { dataset, ...options });
       } finally {

@@ -1,4 +1,4 @@
-// accounts-api as tests boot it: the room itself over real HTTP, on a database of its own, called as the gateway calls.
+// accounts-api as tests boot it: the service itself over real HTTP, on a database of its own, called as the gateway calls.
 import type { ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { connect, type Deps } from '../accounts-api/database.ts';
@@ -103,7 +103,7 @@ export interface LedgerRow {
 }
 
 /** accounts-api, called as the gateway calls it, with a clock to move. */
-export async function startAccountsRoom(
+export async function startAccountsService(
   now = '2026-11-20T10:00:00.000Z',
   log: Log = silentLog,
   options: Pick<AccountsApiOptions, 'signIn' | 'redisUrl' | 'passwordCost'> = {},
@@ -174,7 +174,7 @@ export function sumOf(rows: readonly LedgerRow[]): { calls: number; billed: numb
   };
 }
 
-export type AccountsRoom = Awaited<ReturnType<typeof startAccountsRoom>>;
+export type AccountsService = Awaited<ReturnType<typeof startAccountsService>>;
 
 /** Asserts an error envelope of that status and code, and gives its error. */
 export function assertError(t: ExecutionContext, answer: Answer, status: number, code: string) {
