@@ -3,7 +3,7 @@ import { Sequelize, type Transaction, type TransactionOptions } from 'sequelize'
 import type { Clock } from '../kernel/clock.ts';
 import type { Plans } from '../kernel/plans.ts';
 import type { RedisLink } from '../kernel/redis.ts';
-import { createCopies, type Copies } from './copies.ts';
+import { createCredentialCacheWriter, type CredentialCacheWriter } from './credential-cache.ts';
 import { accountModel, type Account } from './models/account.ts';
 import { apiKeyModel, type ApiKey } from './models/api-key.ts';
 import { auditEventModel, type AuditEvent } from './models/audit-event.ts';
@@ -11,7 +11,7 @@ import { auditEventModel, type AuditEvent } from './models/audit-event.ts';
 export interface AccountsDatabase {
   /** For transactions, and for the statements of the `*.sql.ts` files. */
   readonly sequelize: Sequelize;
-  readonly copies: Copies;
+  readonly credentialCache: CredentialCacheWriter;
   readonly accounts: typeof Account;
   readonly keys: typeof ApiKey;
   readonly auditEvents: typeof AuditEvent;
@@ -32,7 +32,7 @@ const statementTimeoutMs = 30_000;
 
 /** Sequelize whose transactions end when what they changed of a credential is in force at every gateway, not before. */
 class StrictSequelize extends Sequelize {
-  #copies: Copies | undefined;
+  #credentialCache: CredentialCacheWriter | undefined;
 
   override transaction<T>(options: TransactionOptions, work: (t: Transaction) => PromiseLike<T>): Promise<T>;
   override transaction<T>(work: (t: Transaction) => PromiseLike<T>): Promise<T>;
@@ -44,12 +44,12 @@ class StrictSequelize extends Sequelize {
     const work = typeof first === 'function' ? first : second;
     if (work === undefined) throw new Error('A transaction here is given its work.');
     const result = await super.transaction(typeof first === 'object' ? first : {}, work);
-    await this.#copies?.settle();
+    await this.#credentialCache?.settle();
     return result;
   }
 
-  keep(copies: Copies): void {
-    this.#copies = copies;
+  keep(credentialCache: CredentialCacheWriter): void {
+    this.#credentialCache = credentialCache;
   }
 }
 
@@ -63,11 +63,11 @@ export function connect(databaseUrl: string, redis?: RedisLink): AccountsDatabas
     dialectOptions: { application_name: 'almanac accounts-api', statement_timeout: statementTimeoutMs },
     logging: false, // Sequelize writes values into the statements it makes, key hashes among them
   });
-  const copies = createCopies(sequelize, redis);
-  sequelize.keep(copies);
+  const credentialCache = createCredentialCacheWriter(sequelize, redis);
+  sequelize.keep(credentialCache);
   return {
     sequelize,
-    copies,
+    credentialCache,
     accounts: accountModel(sequelize),
     keys: apiKeyModel(sequelize),
     auditEvents: auditEventModel(sequelize),

@@ -12,10 +12,10 @@ export interface CredentialRow {
   active: boolean;
   expires_at: Date | null;
   revision: number;
-  /** Of the copies, at the moment of this reading. */
+  /** Of the credential cache, at the moment of this reading. */
   generation: number;
-  /** Of the Redis server that copies are made on. */
-  life: string | null;
+  /** Of the Redis server that the cache is on. */
+  replicationId: string | null;
 }
 
 /** The keys of those hashes that work now, in any order. `active` is false while the subscription is unpaid. */
@@ -27,10 +27,10 @@ export function selectCredentials(
   return db.sequelize.query(
     `select key.hash, key.account_id, key.id as key_id, account.plan,
             account.subscription_state <> 'inactive' as active, key.expires_at,
-            (account.revision + key.revision)::float8 as revision, copies.generation::float8 as generation,
-            copies.life
+            (account.revision + key.revision)::float8 as revision, cache.generation::float8 as generation,
+            cache.replication_id as "replicationId"
      from accounts.api_keys as key join accounts.accounts as account on account.id = key.account_id
-          cross join accounts.copies as copies
+          cross join accounts.credential_cache as cache
      where key.hash = any($1::text[]) and key.revoked_at is null
        and (key.expires_at is null or key.expires_at > $2) and account.status = 'active'`,
     { bind: [hashes, now], type: QueryTypes.SELECT },

@@ -3,11 +3,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { nextUtcMonth, utcMonth } from '../kernel/clock.ts';
-import { copiesLeaseMs } from '../kernel/credential-copy.ts';
+import { credentialLeaseMs } from '../kernel/credential-cache.ts';
 import { sendJson, type Handler } from '../kernel/http.ts';
 import { dateParam, parseBody } from '../kernel/params.ts';
 import { planOf } from '../kernel/plans.ts';
-import { leaseGeneration } from './copies.sql.ts';
+import { leaseGeneration } from './credential-cache.sql.ts';
 import type { Deps } from './database.ts';
 import {
   addUsage,
@@ -22,8 +22,8 @@ import {
   type Allowance,
   type GrantRow,
 } from './internal.sql.ts';
-import { spentEntry } from './purses.ts';
-import { noteSpent } from './purses.sql.ts';
+import { drawnEntry } from './quota-allotments.ts';
+import { noteDrawn } from './quota-allotments.sql.ts';
 import { selectSessions, touchSessions } from './sessions.sql.ts';
 import { countServed } from './thresholds.sql.ts';
 
@@ -86,7 +86,7 @@ const settleBody = z.strictObject({
     .array(z.strictObject({ account_id: id, month: monthField, calls: count }))
     .max(settleMax)
     .default([]),
-  spent: z.array(spentEntry).max(settleMax).default([]),
+  drawn: z.array(drawnEntry).max(settleMax).default([]),
   last_used: z.array(z.strictObject({ key_id: id, at: z.iso.datetime() })).max(settleMax),
 });
 
@@ -107,13 +107,13 @@ export function findCredentials(deps: Deps): Handler {
 async function credentialsOf(deps: Deps, keys: readonly string[]): Promise<(object | null)[]> {
   if (keys.length === 0) return [];
   const rows = await selectCredentials(deps.db, keys, deps.clock.now());
-  const states = rows.map(({ hash, revision, generation, life, expires_at, plan, ...row }) => {
+  const states = rows.map(({ hash, revision, generation, replicationId, expires_at, plan, ...row }) => {
     const credential = { ...row, plan: planOf(deps.plans, plan).id };
-    const copy = { ...credential, expires_at: expires_at?.getTime() ?? null };
-    return { hash, revision, madeUnder: { generation, life }, credential, copy };
+    const cached = { ...credential, expires_at: expires_at?.getTime() ?? null };
+    return { hash, revision, madeUnder: { generation, replicationId }, credential, cached };
   });
   const madeUnder = states[0]?.madeUnder;
-  if (madeUnder !== undefined) deps.db.copies.fill(madeUnder, states);
+  if (madeUnder !== undefined) deps.db.credentialCache.fill(madeUnder, states);
   const byHash = new Map(states.map(({ hash, credential }) => [hash, credential]));
   return keys.map((hash) => byHash.get(hash) ?? null);
 }
@@ -145,11 +145,11 @@ function isSameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-/** POST /internal/copies/lease: lets a gateway believe copies of credentials for a second from when it asked. */
-export function leaseCopies(deps: Deps): Handler {
+/** POST /internal/credential-cache/lease: lets a gateway use the credential cache for a second from when it asked. */
+export function leaseCredentialCache(deps: Deps): Handler {
   return async (request, response, call) => {
     parseBody(z.strictObject({}), request.body);
-    const generation = await call.stage('sql', () => leaseGeneration(deps.db.sequelize, copiesLeaseMs));
+    const generation = await call.stage('sql', () => leaseGeneration(deps.db.sequelize, credentialLeaseMs));
     sendJson(response, 200, { generation });
   };
 }
@@ -206,7 +206,7 @@ export function settleBatch(deps: Deps): Handler {
           await countServed(deps.db, transaction, batch.usage, allowances, now);
           await addUsage(deps.db, transaction, batch.usage);
         }
-        if (batch.spent.length > 0) await noteSpent(deps.db, transaction, batch.spent);
+        if (batch.drawn.length > 0) await noteDrawn(deps.db, transaction, batch.drawn);
         if (batch.charges.length > 0) await chargeQuota(deps.db, transaction, batch.charges);
         if (batch.refunds.length > 0) await refundQuota(deps.db, transaction, batch.refunds);
         if (batch.last_used.length > 0) await touchKeys(deps.db, transaction, batch.last_used, now);
@@ -221,8 +221,8 @@ function monthsOf(batch: z.output<typeof settleBody>): { account_id: string; mon
   const billed = batch.usage
     .filter((entry) => entry.billed > 0)
     .map(({ account_id, day }) => ({ account_id, month: `${day.slice(0, 7)}-01` }));
-  const { spent, charges, refunds } = batch;
-  return [...billed, ...spent, ...charges, ...refunds].map(({ account_id, month }) => ({
+  const { drawn, charges, refunds } = batch;
+  return [...billed, ...drawn, ...charges, ...refunds].map(({ account_id, month }) => ({
     account_id,
     month,
   }));

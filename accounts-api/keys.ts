@@ -1,5 +1,5 @@
 // API keys: list, make, revoke. The value leaves in one answer, at creation; its SHA-256 is all that is kept.
-// Revocation is immediate because credentials are looked up in PostgreSQL (internal.ts): there is no copy to forget.
+// Revocation is immediate because credentials are looked up in PostgreSQL (internal.ts): without Redis there is nothing to invalidate, and with it the credential cache follows every change.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { hashApiKey, maskApiKey, mintApiKey } from '../kernel/api-key.ts';

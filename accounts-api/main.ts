@@ -11,7 +11,7 @@ import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
 import { openJobs } from './jobs.ts';
 import { createPasswords, type HashCost } from './passwords.ts';
-import { reclaimLostPurses } from './purses.ts';
+import { reclaimLostAllotments } from './quota-allotments.ts';
 import { routes } from './routes.ts';
 import { createThrottle } from './throttle.ts';
 
@@ -78,9 +78,11 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
   }, pruneEveryMs);
   // For changes whose maker died before it had settled them, and for those made by a statement outside a transaction.
   const settling = setInterval(() => {
-    db.copies.settle().catch((error: unknown) => log.warn({ err: error }, 'settling of copies failed'));
-    reclaimLostPurses({ db, plans, clock }).catch((error: unknown) =>
-      log.warn({ err: error }, 'reclaiming of purses failed'),
+    db.credentialCache
+      .settle()
+      .catch((error: unknown) => log.warn({ err: error }, 'settling of the credential cache failed'));
+    reclaimLostAllotments({ db, plans, clock }).catch((error: unknown) =>
+      log.warn({ err: error }, 'reclaiming of allotments failed'),
     );
   }, settleEveryMs);
   jobs.warmUp();

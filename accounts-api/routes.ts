@@ -4,11 +4,11 @@ import { changeAccount, closeAccount, readAccount } from './account.ts';
 import { listAuditEvents } from './audit.ts';
 import type { SignInDeps } from './deps.ts';
 import { google } from './google.ts';
-import { findCredentials, grantQuota, leaseCopies, settleBatch } from './internal.ts';
+import { findCredentials, grantQuota, leaseCredentialCache, settleBatch } from './internal.ts';
 import { createKey, deleteKey, listKeys } from './keys.ts';
 import { changePassword, forgotPassword, setPassword } from './password-change.ts';
 import { listPlans } from './plans.ts';
-import { refillQuota } from './purses.ts';
+import { topUpQuota } from './quota-allotments.ts';
 import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './sessions.ts';
 import { logIn } from './sign-in.ts';
 import { resendVerification, signUp, verifyEmail } from './sign-up.ts';
@@ -22,9 +22,14 @@ export function routes(deps: SignInDeps): Route[] {
     ...accountRoutes(deps),
     ...authRoutes(deps),
     { method: 'POST', path: '/internal/credentials', scope: 'internal', handler: findCredentials(deps) },
-    { method: 'POST', path: '/internal/copies/lease', scope: 'internal', handler: leaseCopies(deps) },
+    {
+      method: 'POST',
+      path: '/internal/credential-cache/lease',
+      scope: 'internal',
+      handler: leaseCredentialCache(deps),
+    },
     { method: 'POST', path: '/internal/quota/take', scope: 'internal', handler: grantQuota(deps) },
-    { method: 'POST', path: '/internal/quota/refill', scope: 'internal', handler: refillQuota(deps) },
+    { method: 'POST', path: '/internal/quota/top-up', scope: 'internal', handler: topUpQuota(deps) },
     { method: 'POST', path: '/internal/quota/settle', scope: 'internal', handler: settleBatch(deps) },
   ];
 }

@@ -15,12 +15,12 @@ export interface Sums {
 }
 
 /**
- * What is charged to the account for the month, calls under way included; without what lies in purses, which is charged in
+ * What is charged to the account for the month, calls under way included; without what lies in allotments, which is charged in
  * advance. @param month `YYYY-MM-01`
  */
 export async function selectUsed(db: AccountsDatabase, accountId: string, month: string): Promise<number> {
   const rows = await db.sequelize.query<{ used: number }>(
-    `select (used - (select coalesce(sum(granted - spent), 0) from accounts.quota_purses
+    `select (used - (select coalesce(sum(granted - drawn), 0) from accounts.quota_allotments
                      where account_id = $1 and month = $2 and reclaimed_at is null))::float8 as used
      from accounts.quota_months where account_id = $1 and month = $2`,
     { bind: [accountId, month], type: QueryTypes.SELECT },

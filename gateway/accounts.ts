@@ -32,25 +32,25 @@ export interface Grant {
   resetsAt: string;
 }
 
-/** A question for calls to be put into a purse in Redis. */
-export interface Refill {
+/** A question for calls to be put into an allotment in Redis. */
+export interface TopUp {
   id: string;
   /** `YYYY-MM-01`, UTC. */
   month: string;
-  purse: string;
-  /** All that was ever granted to the purse, as far as its Redis knows. */
+  allotment: string;
+  /** All that was ever granted to the allotment, as far as its Redis knows. */
   seen: number;
-  /** Calls that are wanted beyond what the purse holds. */
+  /** Calls that are wanted beyond what the allotment holds. */
   calls: number;
 }
 
-export interface Refilled {
-  /** All that was ever granted to the purse. */
+export interface ToppedUp {
+  /** All that was ever granted to the allotment. */
   granted: number;
-  /** What is charged to the month outside the purse. */
+  /** What is charged to the month outside the allotment. */
   elsewhere: number;
   limit: number | null;
-  /** The purse must not be spent from any more. */
+  /** The allotment must not be drawn from any more. */
   closed: boolean;
 }
 
@@ -64,10 +64,10 @@ export interface Accounts {
    * granted after all, where the answer came when it was waited for no more. @throws Failure unavailable.
    */
   take(accountId: string, calls: number, onLate: (grant: Grant) => void): Promise<Grant>;
-  /** Charges the month with calls for a purse; one question an account at a time. @throws Failure unavailable. */
-  refill(refill: Refill): Promise<Refilled>;
-  /** Leave to believe copies of credentials for a second from when it was asked for. @returns their generation. */
-  leaseCopies(): Promise<number>;
+  /** Charges the month with calls for an allotment; one question an account at a time. @throws Failure unavailable. */
+  topUp(topUp: TopUp): Promise<ToppedUp>;
+  /** A lease on the credential cache, for a second from when it was asked for. @returns its generation. */
+  leaseCredentialCache(): Promise<number>;
   /** Sends one batch of the journal; the same batch may be sent again. @throws Failure unavailable, or BatchRefused. */
   settle(batch: object): Promise<void>;
   /** Resolves when no take is without its answer, late ones included, or after so many ms. */
@@ -112,8 +112,8 @@ const grantsAnswer = z.object({
       .transform(({ resets_at, ...grant }): Grant => ({ ...grant, resetsAt: resets_at })),
   ),
 });
-const pursesAnswer = z.object({
-  purses: z.array(
+const allotmentsAnswer = z.object({
+  allotments: z.array(
     z.object({ granted: z.int(), elsewhere: z.int(), limit: z.int().nullable(), closed: z.boolean() }),
   ),
 });
@@ -152,18 +152,22 @@ export function createAccounts(options: AccountsOptions): Accounts {
     });
     return answer.grants;
   });
-  const refill = batched(batchMax, async (items: readonly Refill[]) => {
-    const refills = items.map(({ id, purse, ...rest }) => ({ account_id: id, purse_id: purse, ...rest }));
-    // May be sent again: what was granted is told as a sum, and a purse that was filled already is not filled again.
-    return (await post('/internal/quota/refill', { refills }, pursesAnswer)).purses;
+  const topUp = batched(batchMax, async (items: readonly TopUp[]) => {
+    const topUps = items.map(({ id, allotment, ...rest }) => ({
+      account_id: id,
+      allotment_id: allotment,
+      ...rest,
+    }));
+    // May be sent again: what was granted is told as a sum, and an allotment that was filled already is not filled again.
+    return (await post('/internal/quota/top-up', { top_ups: topUps }, allotmentsAnswer)).allotments;
   });
   return {
     credential,
     session,
     take: (accountId, calls, onLate) => take({ accountId, calls, onLate }),
-    refill,
-    async leaseCopies() {
-      return (await post('/internal/copies/lease', {}, leaseAnswer)).generation;
+    topUp,
+    async leaseCredentialCache() {
+      return (await post('/internal/credential-cache/lease', {}, leaseAnswer)).generation;
     },
     async settle(batch) {
       await post('/internal/quota/settle', batch, settleAnswer);

@@ -1,15 +1,19 @@
 // Lets a call in by one question to Redis instead of three in turn: whose key it is and, for the account that the key stood for
 // last, the second and the month. Redis answers them as one: nothing is counted unless the key still stands for that very account
 // and plan, nothing is taken from the month unless the second has calls left for all. What is not answered, the policies ask as ever.
-import { readCopy, readCopyLua, serverLife } from '../kernel/credential-copy.ts';
+import {
+  readCachedCredential,
+  readCachedCredentialLua,
+  replicationIdLua,
+} from '../kernel/credential-cache.ts';
 import { planOf, type Plans } from '../kernel/plans.ts';
 import { RedisUnavailable, script, type RedisLink } from '../kernel/redis.ts';
 import type { Credential } from './accounts.ts';
 import { batchedBy } from './batched.ts';
-import type { Copies } from './copies.ts';
+import type { CredentialCache } from './credential-cache.ts';
 import { accountCounter, countLua, share, type Taken } from './limits.ts';
 import type { Month, Take } from './month.ts';
-import { spendLua, type Purses } from './purses.ts';
+import { drawLua, type Allotments } from './quota-allotments.ts';
 
 /** What one question has answered of a call. */
 export interface Admission {
@@ -28,47 +32,47 @@ export interface Admissions {
 
 export interface AdmissionsOptions {
   redis: RedisLink;
-  copies: Copies;
-  purses: Pick<Purses, 'question'>;
+  credentialCache: CredentialCache;
+  allotments: Pick<Allotments, 'question'>;
   month: Pick<Month, 'share'>;
   plans: Plans;
 }
 
 /**
- * KEYS: the copy of the credential. ARGV: what it should say, the counter of the second, calls to count, how many may be, the
- * purse, then as `spendLua`. → what the copy says; where that is as it should be, as `countLua`; and where all of them fit,
- * as `spendLua`. The keys stand in several slots, so a cluster cannot run it.
+ * KEYS: the cache entry of the credential. ARGV: what it should say, the counter of the second, calls to count, how many may be, the
+ * allotment, then as `drawLua`. → what the entry says; where that is as it should be, as `countLua`; and where all of them fit,
+ * as `drawLua`. The keys stand in several slots, so a cluster cannot run it.
  */
 const admit = script(`
-local life = ${serverLife}
-local function copy(KEYS, ARGV) ${readCopyLua}
+local replid = ${replicationIdLua}
+local function cached(KEYS, ARGV) ${readCachedCredentialLua}
 end
 local function count(KEYS, ARGV) ${countLua}
 end
-local function spend(KEYS, ARGV) ${spendLua}
+local function draw(KEYS, ARGV) ${drawLua}
 end
-local found = copy({ KEYS[1] }, {})
+local found = cached({ KEYS[1] }, {})
 if found ~= ARGV[1] then return { found or false } end
 local counted = count({ ARGV[2] }, { ARGV[3], 1 })
 if counted[1] > tonumber(ARGV[4]) then return { found, counted } end
 local words = {}
 for i = 6, #ARGV do words[i - 5] = ARGV[i] end
-return { found, counted, spend({ ARGV[5] }, words) }`);
+return { found, counted, draw({ ARGV[5] }, words) }`);
 
-type Admitted = [copy: string | null, counted?: [calls: number, resetMs: number], spent?: unknown];
+type Admitted = [entry: string | null, counted?: [calls: number, resetMs: number], drawn?: unknown];
 
 const batchMax = 500;
 const keysMax = 10_000;
 
 export function createAdmissions(options: AdmissionsOptions): Admissions {
-  const { redis, copies, purses, month, plans } = options;
-  const lastFound = new Map<string, string>(); // by hash of the key: what its copy said
+  const { redis, credentialCache, allotments, month, plans } = options;
+  const lastFound = new Map<string, string>(); // by hash of the key: what its entry said
 
-  /** What the copy said last, where a call with the key would be counted. */
-  function foreseen(keyHash: string): { copy: string; credential: Credential } | undefined {
-    const copy = redis.isCluster ? undefined : lastFound.get(keyHash);
-    const credential = copies.read(copy);
-    return copy !== undefined && credential?.active === true ? { copy, credential } : undefined;
+  /** What the entry said last, where a call with the key would be counted. */
+  function foreseen(keyHash: string): { entry: string; credential: Credential } | undefined {
+    const entry = redis.isCluster ? undefined : lastFound.get(keyHash);
+    const credential = credentialCache.read(entry);
+    return entry !== undefined && credential?.active === true ? { entry, credential } : undefined;
   }
 
   function remember(keyHash: string, found: unknown): Credential | null | undefined {
@@ -77,29 +81,29 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
       if (lastFound.size >= keysMax) lastFound.clear();
       lastFound.set(keyHash, found);
     }
-    return copies.read(found);
+    return credentialCache.read(found);
   }
 
   async function askAll(keyHash: string, calls: readonly number[]): Promise<Admission[]> {
     const all = (credential: Credential | null | undefined) => calls.map((): Admission => ({ credential }));
-    const place = copies.placeOf(keyHash);
+    const place = credentialCache.placeOf(keyHash);
     if (place === undefined) return all(undefined);
     const known = foreseen(keyHash);
-    if (known === undefined) return all(remember(keyHash, await redis.run(readCopy, place, [])));
+    if (known === undefined) return all(remember(keyHash, await redis.run(readCachedCredential, place, [])));
 
     const { accountId } = known.credential;
     const { calls_second: perSecond, calls_month: perMonth } = planOf(plans, known.credential.plan);
     const sum = calls.reduce((total, each) => total + each, 0);
-    const purse = purses.question(accountId, sum, perMonth);
+    const allotment = allotments.question(accountId, sum, perMonth);
     const second = [accountCounter(accountId), String(calls.length), String(perSecond)];
-    const words = [known.copy, ...second, purse.key, ...purse.words];
-    const answer = await redis.run(admit, place, words, (late) => purse.noteLate((late as Admitted)[2]));
-    const [found, counted, spent] = answer as Admitted;
+    const words = [known.entry, ...second, allotment.key, ...allotment.words];
+    const answer = await redis.run(admit, place, words, (late) => allotment.noteLate((late as Admitted)[2]));
+    const [found, counted, drawn] = answer as Admitted;
     if (counted === undefined) return all(remember(keyHash, found));
 
     const [counter, resetMs] = counted;
     const seconds = share(calls.length, { counted: counter, resetMs }, perSecond);
-    const grant = purse.note(spent);
+    const grant = allotment.note(drawn);
     const takes = grant && month.share(accountId, calls, grant);
     return seconds.map((taken, i): Admission => {
       const take = takes?.[i];

@@ -1,4 +1,4 @@
-// One message to accounts-api: what was served, handed back, charged, spent and used, summed by key.
+// One message to accounts-api: what was served, handed back, charged, drawn and used, summed by key.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 
@@ -23,13 +23,13 @@ export const entrySchema = z.discriminatedUnion('of', [
   usageSchema.extend({ of: z.literal('usage') }),
   z.strictObject({ of: z.literal('refund'), ...monthCalls }),
   z.strictObject({ of: z.literal('charge'), ...monthCalls }),
-  // What was ever spent from a purse.
+  // What was ever drawn from an allotment.
   z.strictObject({
-    of: z.literal('spent'),
+    of: z.literal('drawn'),
     accountId: z.string(),
     month: z.string(),
-    purse: z.string(),
-    spent: z.int(),
+    allotment: z.string(),
+    drawn: z.int(),
   }),
   z.strictObject({ of: z.literal('use'), keyId: z.string(), at: z.iso.datetime() }),
 ]);
@@ -48,8 +48,8 @@ export class Batch {
   #lastUsage: UsageEntry | undefined;
   readonly #refunds = new Map<string, MonthCalls>();
   readonly #charges = new Map<string, MonthCalls>();
-  /** By purse. */
-  readonly #spent = new Map<string, { accountId: string; month: string; spent: number }>();
+  /** By allotment. */
+  readonly #drawn = new Map<string, { accountId: string; month: string; drawn: number }>();
   readonly #lastUsed = new Map<string, string>();
 
   constructor(id: string = randomUUID()) {
@@ -62,10 +62,10 @@ export class Batch {
     else if (entry.of === 'charge') addCalls(this.#charges, entry);
     else if (entry.of === 'use') this.#lastUsed.set(entry.keyId, entry.at);
     else {
-      const { accountId, month, purse, spent } = entry;
-      const known = this.#spent.get(purse);
-      if (known === undefined) this.#spent.set(purse, { accountId, month, spent });
-      else known.spent = Math.max(known.spent, spent);
+      const { accountId, month, allotment, drawn } = entry;
+      const known = this.#drawn.get(allotment);
+      if (known === undefined) this.#drawn.set(allotment, { accountId, month, drawn });
+      else known.drawn = Math.max(known.drawn, drawn);
     }
   }
 
@@ -83,7 +83,7 @@ export class Batch {
 
   get size(): number {
     return (
-      this.#usage.size + this.#refunds.size + this.#charges.size + this.#spent.size + this.#lastUsed.size
+      this.#usage.size + this.#refunds.size + this.#charges.size + this.#drawn.size + this.#lastUsed.size
     );
   }
 
@@ -101,9 +101,9 @@ export class Batch {
       })),
       refunds: [...this.#refunds.values()].map(toJson),
       charges: [...this.#charges.values()].map(toJson),
-      spent: [...this.#spent].map(([purse_id, { accountId, ...entry }]) => ({
+      drawn: [...this.#drawn].map(([allotment_id, { accountId, ...entry }]) => ({
         account_id: accountId,
-        purse_id,
+        allotment_id,
         ...entry,
       })),
       last_used: [...this.#lastUsed].map(([key_id, at]) => ({ key_id, at })),

@@ -26,15 +26,15 @@ const call: UsageEntry = {
 };
 
 const directories = mkdtempSync(path.join(tmpdir(), 'almanac-journal-'));
-const lives: Journal[] = [];
+const processes: Journal[] = [];
 test.after.always(async () => {
-  for (const journal of lives) await journal.close(); // the timers of those that were killed
+  for (const journal of processes) await journal.close(); // the timers of those that were killed
   rmSync(directories, { recursive: true });
 });
 const newDirectory = () => mkdtempSync(path.join(directories, 'of-'));
 
-/** A life of a gateway. One that is never closed has been killed. */
-function live(directory: string, send: (batch: SentBatch) => Promise<void>): Journal {
+/** A process of a gateway. One that is never closed has been killed. */
+function startJournal(directory: string, send: (batch: SentBatch) => Promise<void>): Journal {
   const journal = createJournal({
     send: (batch) => send(batch as SentBatch),
     flushEveryMs: 60_000, // only close() flushes
@@ -42,23 +42,23 @@ function live(directory: string, send: (batch: SentBatch) => Promise<void>): Jou
     clock: systemClock,
     log: silentLog,
   });
-  lives.push(journal);
+  processes.push(journal);
   journal.keepIn(directory);
   return journal;
 }
 
 const never = () => Promise.reject(new Error('accounts-api is away'));
 
-/** What the next life in the directory hands over. */
+/** What the next process in the directory hands over. */
 async function handedOverBy(directory: string): Promise<SentBatch[]> {
   const sent: SentBatch[] = [];
-  await live(directory, async (batch) => void sent.push(batch)).close();
+  await startJournal(directory, async (batch) => void sent.push(batch)).close();
   return sent;
 }
 
 test('what a killed gateway had not handed over, it hands over when it comes back', async (t) => {
   const directory = newDirectory();
-  const killed = live(directory, never);
+  const killed = startJournal(directory, never);
   for (let i = 0; i < 3; i += 1) killed.record(call);
   killed.refund('a', '2026-11-01', 2);
   await turnOfTheLoop();
@@ -71,7 +71,7 @@ test('what a killed gateway had not handed over, it hands over when it comes bac
 test('what was sent but not acknowledged before a kill is sent again under its old id', async (t) => {
   const directory = newDirectory();
   const tried: SentBatch[] = [];
-  const killed = live(directory, async (batch) => {
+  const killed = startJournal(directory, async (batch) => {
     tried.push(batch);
     throw new Error('the answer was lost');
   });
@@ -83,7 +83,7 @@ test('what was sent but not acknowledged before a kill is sent again under its o
 
 test('what was handed over leaves nothing behind', async (t) => {
   const directory = newDirectory();
-  const journal = live(directory, async () => undefined);
+  const journal = startJournal(directory, async () => undefined);
   journal.record(call);
   await turnOfTheLoop();
   t.is(readdirSync(directory).length, 1);
@@ -94,7 +94,7 @@ test('what was handed over leaves nothing behind', async (t) => {
 
 test('a last line that a kill has cut short is left out, and all before it counts', async (t) => {
   const directory = newDirectory();
-  const killed = live(directory, never);
+  const killed = startJournal(directory, never);
   killed.record(call);
   await turnOfTheLoop();
   appendFileSync(path.join(directory, readdirSync(directory)[0] ?? ''), '{"of":"usage","accou');
@@ -105,13 +105,13 @@ test('a file that no journal wrote is refused by name and line, and stays', (t) 
   const directory = newDirectory();
   const file = path.join(directory, 'f1b9b1a6-5d1f-4b44-a53b-2b8f0a5d6c11.jsonl');
   writeFileSync(file, '{"of":"rumour"}\n');
-  t.throws(() => live(directory, never), {
+  t.throws(() => startJournal(directory, never), {
     message: `Line 1 of ${file} is no entry of a journal: repair the file, or move it away.`,
   });
   t.deepEqual(readdirSync(directory), [path.basename(file)]);
 });
 
-test('over any number of lives and failures, each call is handed over once', async (t) => {
+test('over any number of processes and failures, each call is handed over once', async (t) => {
   const step = fc.oneof(
     fc.record({ act: fc.constant('record'), calls: fc.integer({ min: 1, max: 5 }) }),
     fc.record({ act: fc.constantFrom('kill', 'stop', 'stop while away'), calls: fc.constant(0) }),
@@ -130,7 +130,7 @@ test('over any number of lives and failures, each call is handed over once', asy
           );
       };
       let recorded = 0;
-      let journal = live(directory, send);
+      let journal = startJournal(directory, send);
       for (const { act, calls } of steps) {
         if (act === 'record') {
           journal.record({ ...call, calls, billed: calls });
@@ -141,7 +141,7 @@ test('over any number of lives and failures, each call is handed over once', asy
         if (act === 'kill') await turnOfTheLoop();
         else await journal.close();
         away.now = false;
-        journal = live(directory, send);
+        journal = startJournal(directory, send);
       }
       await journal.close();
       t.is(

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Log } from '../kernel/log.ts';
 import { addCounts, entrySchema, isSameUsage, type Entry, type UsageEntry } from './journal-batch.ts';
 
-/** A batch that an earlier life of the gateway had not handed over. */
+/** A batch that an earlier process of the gateway had not handed over. */
 export interface LeftBatch {
   id: string;
   entries: Entry[];

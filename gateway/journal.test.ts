@@ -18,7 +18,7 @@ interface SentBatch {
     billed: number;
   }[];
   refunds: { account_id: string; month: string; calls: number }[];
-  spent: { account_id: string; month: string; purse_id: string; spent: number }[];
+  drawn: { account_id: string; month: string; allotment_id: string; drawn: number }[];
   last_used: { key_id: string; at: string }[];
 }
 
@@ -94,12 +94,12 @@ test('whatever is recorded is told once, summed only with what is of the same ac
   );
 });
 
-test('what was spent from an allotment is told as the most that was noted, in whichever order', async (t) => {
+test('what was drawn from an allotment is told as the most that was noted, in whichever order', async (t) => {
   const sent: SentBatch[] = [];
   const { journal } = journalTo(async (batch) => void sent.push(batch));
-  for (const spent of [3, 7, 5]) journal.spent('a', '2026-11-01', 'p', spent);
+  for (const drawn of [3, 7, 5]) journal.drawn('a', '2026-11-01', 'p', drawn);
   await journal.close();
-  t.deepEqual(sent[0]?.spent, [{ account_id: 'a', month: '2026-11-01', purse_id: 'p', spent: 7 }]);
+  t.deepEqual(sent[0]?.drawn, [{ account_id: 'a', month: '2026-11-01', allotment_id: 'p', drawn: 7 }]);
 });
 
 test('a batch that failed is sent again though nothing more is recorded', async (t) => {

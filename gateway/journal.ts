@@ -13,13 +13,13 @@ export interface Journal {
   refund(accountId: string, month: string, calls: number): void;
   /** Charges calls that were served while nobody could be asked. */
   charge(accountId: string, month: string, calls: number): void;
-  /** Notes what was ever spent from a purse. */
-  spent(accountId: string, month: string, purse: string, spent: number): void;
+  /** Notes what was ever drawn from an allotment. */
+  drawn(accountId: string, month: string, allotment: string, drawn: number): void;
   /** Notes that a key was used just now; at most once a minute a key goes out. */
   touch(keyId: string): void;
   /**
    * From now on, keeps what is not handed over in files of this directory, which no other gateway uses, and hands over what an
-   * earlier life left there. To be called before the first call is served. @throws Error where it cannot be used.
+   * earlier process left there. To be called before the first call is served. @throws Error where it cannot be used.
    */
   keepIn(directory: string): void;
   /** What accounts-api has not taken yet: entries, and how many batches of them wait to be sent again. */
@@ -125,7 +125,7 @@ export function createJournal(options: JournalOptions): Journal {
     record: (entry) => add({ of: 'usage', ...entry }),
     refund: (accountId, month, calls) => add({ of: 'refund', accountId, month, calls }),
     charge: (accountId, month, calls) => add({ of: 'charge', accountId, month, calls }),
-    spent: (accountId, month, purse, spent) => add({ of: 'spent', accountId, month, purse, spent }),
+    drawn: (accountId, month, allotment, drawn) => add({ of: 'drawn', accountId, month, allotment, drawn }),
     touch(keyId) {
       const now = options.clock.now();
       if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;

@@ -10,7 +10,7 @@ import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
 import { createAdmissions } from './admission.ts';
 import { createAccessLog } from './access-log.ts';
-import { createCopies } from './copies.ts';
+import { createCredentialCache } from './credential-cache.ts';
 import { runEngine } from './engine.ts';
 import { answerFailure } from './failure.ts';
 import { compileFlat } from './flat.ts';
@@ -36,7 +36,7 @@ import { session } from './policies/session.ts';
 import { usage } from './policies/usage.ts';
 import { withAction, withoutAction, type BuildPolicy } from './policy.ts';
 import type { Prepared } from './plugin.ts';
-import { createPurses } from './purses.ts';
+import { createAllotments } from './quota-allotments.ts';
 import { createGatewayServer, type Pipelines } from './server.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -170,11 +170,22 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
   });
   const accounts = createAccounts({ upstreams: accountsApi, identitySecret });
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
-  const copies = redis && createCopies({ redis, lease: () => accounts.leaseCopies(), clock, log });
+  const credentialCache =
+    redis && createCredentialCache({ redis, lease: () => accounts.leaseCredentialCache(), clock, log });
   const limits = createLimits(redis);
-  const purses = redis && createPurses({ redis, accounts, journal, clock });
-  const month = createMonth({ accounts, purses, journal, outage: options.quotaOutage ?? 'bounded', clock });
-  const admissions = redis && copies && purses && createAdmissions({ redis, copies, purses, month, plans });
+  const allotments = redis && createAllotments({ redis, accounts, journal, clock });
+  const month = createMonth({
+    accounts,
+    allotments,
+    journal,
+    outage: options.quotaOutage ?? 'bounded',
+    clock,
+  });
+  const admissions =
+    redis &&
+    credentialCache &&
+    allotments &&
+    createAdmissions({ redis, credentialCache, allotments, month, plans });
   const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
   const forwarders = {
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
@@ -193,7 +204,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
       ),
     ),
     credential: withAction(credentialAction, (action) =>
-      credential({ accounts, copies, admissions, journal, plans, speakFor }, action),
+      credential({ accounts, credentialCache, admissions, journal, plans, speakFor }, action),
     ),
     session: withoutAction(session({ accounts, plans, speakFor })),
     usage: withoutAction(usage({ journal, clock })),
@@ -220,7 +231,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
       await accounts.allAnswered(answersWithinMs);
       await journal.close();
       accounts.close();
-      copies?.close();
+      credentialCache?.close();
       redis?.close();
       for (const forwarder of Object.values(forwarders)) forwarder.close();
     },

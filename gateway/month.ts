@@ -1,4 +1,4 @@
-// Takes calls from the month of an account: from its purse in Redis, or from PostgreSQL where there is no Redis or it does not
+// Takes calls from the month of an account: from its allotment in Redis, or from PostgreSQL where there is no Redis or it does not
 // answer; and where neither answers, from what QUOTA_OUTAGE allows. Hides which of them it was, and that calls share questions.
 import { utcMonth, nextUtcMonth, type Clock } from '../kernel/clock.ts';
 import { Failure } from '../kernel/errors.ts';
@@ -6,7 +6,7 @@ import { RedisUnavailable } from '../kernel/redis.ts';
 import type { Accounts, Grant } from './accounts.ts';
 import { batchedBy } from './batched.ts';
 import type { Journal } from './journal.ts';
-import type { Purses } from './purses.ts';
+import type { Allotments } from './quota-allotments.ts';
 
 export interface Take {
   granted: boolean;
@@ -28,7 +28,7 @@ export interface Take {
 export interface Month {
   /** Takes calls from the account's month, all or none. @param limit of its plan. @throws Failure unavailable. */
   take(accountId: string, calls: number, limit: number | null): Promise<Take>;
-  /** Shares out what a purse has granted to calls of an account. */
+  /** Shares out what an allotment has granted to calls of an account. */
   share(accountId: string, calls: readonly number[], grant: Grant): Take[];
 }
 
@@ -37,7 +37,7 @@ export type QuotaOutage = 'bounded' | 'closed' | 'open';
 export interface MonthOptions {
   accounts: Pick<Accounts, 'take'>;
   /** Undefined where there is no Redis. */
-  purses: Purses | undefined;
+  allotments: Allotments | undefined;
   journal: Pick<Journal, 'refund' | 'charge'>;
   outage: QuotaOutage;
   clock: Clock;
@@ -64,7 +64,7 @@ interface LastSeen {
   takenInOutage: number;
 }
 
-export function createMonth({ accounts, purses, journal, outage, clock }: MonthOptions): Month {
+export function createMonth({ accounts, allotments, journal, outage, clock }: MonthOptions): Month {
   const lastSeen = new Map<string, LastSeen>();
 
   async function takeUpTo(accountId: string, calls: number, limit: number | null): Promise<Grant> {
@@ -72,7 +72,7 @@ export function createMonth({ accounts, purses, journal, outage, clock }: MonthO
       if (late.granted > 0) journal.refund(accountId, monthBefore(late.resetsAt), late.granted);
     };
     const grant =
-      (await fromPurse(accountId, calls, limit)) ?? (await accounts.take(accountId, calls, handBack));
+      (await fromAllotment(accountId, calls, limit)) ?? (await accounts.take(accountId, calls, handBack));
     see(accountId, grant);
     return grant;
   }
@@ -84,13 +84,13 @@ export function createMonth({ accounts, purses, journal, outage, clock }: MonthO
   }
 
   /** @returns undefined where Redis cannot be asked. */
-  async function fromPurse(
+  async function fromAllotment(
     accountId: string,
     calls: number,
     limit: number | null,
   ): Promise<Grant | undefined> {
     try {
-      return await purses?.take(accountId, calls, limit);
+      return await allotments?.take(accountId, calls, limit);
     } catch (error) {
       if (error instanceof RedisUnavailable) return undefined;
       throw error;

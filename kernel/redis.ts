@@ -38,7 +38,7 @@ export interface RedisLink {
   readonly client: object;
   /** Whether it is asked just now: false after a fault, until it answers again. */
   readonly isUsable: boolean;
-  /** Whether keys stand on several servers, each with a life of its own. */
+  /** Whether keys stand on several servers, each with a replication id of its own. */
   readonly isCluster: boolean;
   /** Redis' clock minus ours, in ms, as last seen. */
   readonly clockOffsetMs: number;

@@ -9,7 +9,7 @@ import { parseSessionToken } from '../../kernel/session-token.ts';
 import type { Accounts, Credential } from '../accounts.ts';
 import { callOf, enterStage, type Call, type Caller } from '../call.ts';
 import type { Admission, Admissions } from '../admission.ts';
-import type { Copies } from '../copies.ts';
+import type { CredentialCache } from '../credential-cache.ts';
 import type { Journal } from '../journal.ts';
 import type { Policy } from '../policy.ts';
 import { callsOf } from './quota.ts';
@@ -17,7 +17,7 @@ import { callsOf } from './quota.ts';
 export interface CredentialOptions {
   accounts: Accounts;
   /** Both undefined where there is no Redis. */
-  copies: Copies | undefined;
+  credentialCache: CredentialCache | undefined;
   admissions: Admissions | undefined;
   journal: Journal;
   plans: Plans;
@@ -33,13 +33,13 @@ export const credentialAction = z.strictObject({
 const speakersMax = 10_000;
 
 export function credential(
-  { accounts, copies, admissions, journal, plans, speakFor }: CredentialOptions,
+  { accounts, credentialCache, admissions, journal, plans, speakFor }: CredentialOptions,
   { accept, counted }: z.output<typeof credentialAction>,
 ): Policy {
   /** What Redis says of a key. */
   async function ask(hash: string, { path, query }: Call): Promise<Admission> {
     if (counted && admissions !== undefined) return admissions.ask(hash, callsOf(path, query));
-    return { credential: await copies?.find(hash) };
+    return { credential: await credentialCache?.find(hash) };
   }
 
   return async (request, response, next) => {

@@ -13,7 +13,7 @@ export interface Account {
   cutOff: number;
   /** What the ledger bills. */
   billed: number;
-  /** What is charged to the month, with what lies in purses. */
+  /** What is charged to the month, with what lies in allotments. */
   charged: number;
 }
 

@@ -48,7 +48,7 @@ test.serial('a call of a known key asks Redis once, not three times', async (t) 
   const before = await scriptsRun(redis);
   for (let i = 0; i < 60; i += 1) t.is((await get(key)).status, 200);
   const run = (await scriptsRun(redis)) - before;
-  t.true(run >= 60 && run < 120, `${run} scripts for 60 calls, heartbeats and refills among them`);
+  t.true(run >= 60 && run < 120, `${run} scripts for 60 calls, heartbeats and top-ups among them`);
 });
 
 test.serial('what it answers stands in the headers as ever', async (t) => {

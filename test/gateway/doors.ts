@@ -1,9 +1,9 @@
 // A gateway as far as it looks keys up: the real modules, put together as `policies/credential.ts` does.
 import { createAccounts } from '../../gateway/accounts.ts';
 import { createAdmissions } from '../../gateway/admission.ts';
-import { createCopies } from '../../gateway/copies.ts';
+import { createCredentialCache } from '../../gateway/credential-cache.ts';
 import { createMonth } from '../../gateway/month.ts';
-import { createPurses } from '../../gateway/purses.ts';
+import { createAllotments } from '../../gateway/quota-allotments.ts';
 import { createUpstreams } from '../../gateway/upstreams.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { openRedis } from '../../kernel/redis.ts';
@@ -14,9 +14,9 @@ import { projectPlans } from '../services.ts';
 export interface Door {
   /** Whether a call with the key is let in. */
   opensFor(keyHash: string): Promise<boolean>;
-  /** Whether Redis alone says so; undefined where its copy, if it has one, is not believed. */
-  copySays(keyHash: string): Promise<boolean | undefined>;
-  /** How often it has asked for leave to believe copies, and how often it was given leave. */
+  /** Whether Redis alone says so; undefined where there is no valid cache entry. */
+  cacheSays(keyHash: string): Promise<boolean | undefined>;
+  /** How often it has asked for a lease on the cache, and how often it was given one. */
   readonly leases: { readonly asked: number; readonly given: number };
   close(): void;
 }
@@ -32,21 +32,21 @@ export async function startDoor(
   const leases = { asked: 0, given: 0 };
   async function lease(): Promise<number> {
     leases.asked += 1;
-    const generation = await accounts.leaseCopies();
+    const generation = await accounts.leaseCredentialCache();
     leases.given += 1;
     return generation;
   }
-  const copies = createCopies({ redis, lease, clock: service.clock, log: silentLog });
+  const credentialCache = createCredentialCache({ redis, lease, clock: service.clock, log: silentLog });
   const { clock } = service;
-  const journal = { spent() {}, refund() {}, charge() {} }; // what is counted, other tests look at
-  const purses = createPurses({ redis, accounts, journal, clock });
-  const month = createMonth({ accounts, purses, journal, outage: 'closed', clock });
-  const admissions = createAdmissions({ redis, copies, purses, month, plans: projectPlans() });
+  const journal = { drawn() {}, refund() {}, charge() {} }; // what is counted, other tests look at
+  const allotments = createAllotments({ redis, accounts, journal, clock });
+  const month = createMonth({ accounts, allotments, journal, outage: 'closed', clock });
+  const admissions = createAdmissions({ redis, credentialCache, allotments, month, plans: projectPlans() });
   return {
     leases,
     async opensFor(keyHash) {
-      const { credential: copied } = await admissions.ask(keyHash, 1);
-      if (copied !== undefined) return copied !== null;
+      const { credential: found } = await admissions.ask(keyHash, 1);
+      if (found !== undefined) return found !== null;
       try {
         return (await accounts.credential(keyHash)) !== null;
       } catch (error) {
@@ -54,12 +54,12 @@ export async function startDoor(
         throw error;
       }
     },
-    async copySays(keyHash) {
-      const copied = await copies.find(keyHash);
-      return copied === undefined ? undefined : copied !== null;
+    async cacheSays(keyHash) {
+      const found = await credentialCache.find(keyHash);
+      return found === undefined ? undefined : found !== null;
     },
     close() {
-      copies.close();
+      credentialCache.close();
       redis.close();
       accounts.close();
     },

@@ -115,13 +115,13 @@ async function leaveWhileRedisAnswers(
   let before = Number.NaN;
   try {
     before = await warmUp(gateway, client);
-    const spent = async () =>
-      Number(await redis.command('hget', `almanac:purse:{${client.accountId}}:2026-11-01`, 'spent'));
-    const spentBefore = await spent();
+    const drawn = async () =>
+      Number(await redis.command('hget', `almanac:allotment:{${client.accountId}}:2026-11-01`, 'drawn'));
+    const drawnBefore = await drawn();
     toRedis.deafen();
     const left = new AbortController();
     const leaving = call(gateway, client, { signal: left.signal }, query).catch(() => undefined);
-    await until('Redis has taken the call', async () => (await spent()) > spentBefore);
+    await until('Redis has taken the call', async () => (await drawn()) > drawnBefore);
     left.abort();
     await leaving;
     await until('the gateway has seen the client leave', () => logged.includes('"complete":false'));
@@ -173,7 +173,7 @@ test.serial('a take whose answer is lost is not asked again: it may have been ch
   t.is(await usedOf(client), 1);
 });
 
-test.serial('a refill whose answer is lost is asked again, and charged once', async (t) => {
+test.serial('a top-up whose answer is lost is asked again, and charged once', async (t) => {
   const client = await service.newClient('free');
   const url = `http://127.0.0.1:${toAccounts.port}`;
   const gateway = await startCountingGateway({ url, clock: service.clock }, redis.url, 'closed');
@@ -188,14 +188,14 @@ test.serial('a refill whose answer is lost is asked again, and charged once', as
   };
   toAccounts.deafen();
   const taking = gateway.month.take(client.accountId, 300, 1_000);
-  await until('the refill is charged', async () => (await charged()) > 0);
+  await until('the top-up is charged', async () => (await charged()) > 0);
   toAccounts.cut();
   toAccounts.mend();
   t.true((await taking).granted);
   t.is(await charged(), 300);
 });
 
-test.serial('calls that were taken before a refill failed go back', async (t) => {
+test.serial('calls that were taken before a top-up failed go back', async (t) => {
   const client = await service.newClient('free');
   const toService = await startProxy(Number(new URL(service.url).port));
   t.teardown(() => toService.close());

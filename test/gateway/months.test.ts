@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { setPlan } from '../../accounts-api/operator.ts';
-import { reclaimLostPurses } from '../../accounts-api/purses.ts';
+import { reclaimLostAllotments } from '../../accounts-api/quota-allotments.ts';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
 import { utcMonth } from '../../kernel/clock.ts';
 import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
@@ -120,7 +120,7 @@ class History {
 async function reclaim(gateways: readonly CountingGateway[], history: History): Promise<void> {
   for (const at of gateways.keys()) await history.settle(at); // every gateway alive reports within the time that is waited
   service.clock.advance(61_000);
-  await reclaimLostPurses(service.deps);
+  await reclaimLostAllotments(service.deps);
 }
 
 test('no history of bursts, failures, crashes, lost Redis and turning months serves more than the limit, and none less', async (t) => {

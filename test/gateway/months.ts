@@ -1,10 +1,10 @@
 // Gateways as far as they count months: the real modules over the real accounts-api, PostgreSQL and a Redis of their own, with
 // a clock to move and journals that settle when told.
-import { reclaimLostPurses } from '../../accounts-api/purses.ts';
+import { reclaimLostAllotments } from '../../accounts-api/quota-allotments.ts';
 import { createAccounts } from '../../gateway/accounts.ts';
 import { BatchRefused, createJournal, type Journal } from '../../gateway/journal.ts';
 import { createMonth, type Month, type QuotaOutage } from '../../gateway/month.ts';
-import { createPurses } from '../../gateway/purses.ts';
+import { createAllotments } from '../../gateway/quota-allotments.ts';
 import { createUpstreams } from '../../gateway/upstreams.ts';
 import { openRedis, script, type RedisLink } from '../../kernel/redis.ts';
 import type { AccountsService } from '../accounts-service.ts';
@@ -39,9 +39,9 @@ export async function startCountingGateway(
     clock,
     log: silentLog,
   });
-  const purses = redis && createPurses({ redis, accounts, journal, clock });
+  const allotments = redis && createAllotments({ redis, accounts, journal, clock });
   return {
-    month: createMonth({ accounts, purses, journal, outage, clock }),
+    month: createMonth({ accounts, allotments, journal, outage, clock }),
     journal,
     redis,
     async settle() {
@@ -71,8 +71,8 @@ export async function connected({ redis }: CountingGateway): Promise<void> {
 }
 
 /**
- * Serves what is left of a month, also what comes back of purses that were lost and of answers that came late. A round in which
- * a busy machine let a gateway leave Redis alone says nothing: what lies in a purse can then not be spent.
+ * Serves what is left of a month, also what comes back of allotments that were lost and of answers that came late. A round in which
+ * a busy machine let a gateway leave Redis alone says nothing: what lies in an allotment can then not be drawn.
  * @param serve asks for some calls. @returns how many were served.
  */
 export async function serveTheRest(
@@ -88,7 +88,7 @@ export async function serveTheRest(
     served += inRound;
     for (const gateway of gateways) await gateway.settle();
     service.clock.advance(61_000);
-    await reclaimLostPurses(service.deps);
+    await reclaimLostAllotments(service.deps);
     if (inRound === 0 && gateways.every(({ redis }) => redis?.isUsable !== false)) emptyRounds += 1;
   }
   return served;

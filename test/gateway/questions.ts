@@ -8,7 +8,7 @@ export async function scriptsRun(redis: PrivateRedis): Promise<number> {
 }
 
 /**
- * Calls until one is let in by one question: until then its key, or the leave to believe its copy, had to be found. The next goes
+ * Calls until one is let in by one question: until then its key, or the lease on the cache, had to be found. The next goes
  * the same way. @returns how many calls that took.
  */
 export async function untilOneQuestion(redis: PrivateRedis, call: () => Promise<unknown>): Promise<number> {

@@ -60,11 +60,11 @@ async function serve({ gateways }: Set, client: Client, calls: number): Promise<
   return takes.filter(({ granted }) => granted).length;
 }
 
-async function untilCopied({ doors }: Set, hash: string): Promise<void> {
+async function untilCached({ doors }: Set, hash: string): Promise<void> {
   for (const door of doors) {
-    await until('Redis has a copy that is believed', async () => {
+    await until('Redis has a valid cache entry', async () => {
       await door.opensFor(hash);
-      return (await door.copySays(hash)) === true;
+      return (await door.cacheSays(hash)) === true;
     });
   }
 }
@@ -80,10 +80,10 @@ for (const [name, setOf] of [
   ['a cluster of three masters', () => inCluster],
   ['a master that sentinels watch', () => underWatch],
 ] as const) {
-  test.serial(`in ${name}, keys are copied and a revoked one is refused at once`, async (t) => {
+  test.serial(`in ${name}, keys are cached and a revoked one is refused at once`, async (t) => {
     const set = setOf();
     const clients = await Promise.all(Array.from({ length: 12 }, () => set.service.newClient()));
-    for (const client of clients) await untilCopied(set, hashApiKey(client.key));
+    for (const client of clients) await untilCached(set, hashApiKey(client.key));
     for (const client of clients) await revokedAtOnce(t, set, client);
   });
 
@@ -145,13 +145,13 @@ test.serial(
 );
 
 test.serial(
-  'a key that is revoked while the master is lost is not let in by the copy that its replica has',
+  'a key that is revoked while the master is lost is not let in by the cache entry that its replica has',
   async (t) => {
     const set = underWatch;
     const present = await watched.presentMaster();
     const master = watched.replicas.find(({ port }) => port === present);
     const client = await set.service.newClient();
-    await untilCopied(set, hashApiKey(client.key));
+    await untilCached(set, hashApiKey(client.key));
     await master?.kill();
     await revokedAtOnce(t, set, client);
     const hash = hashApiKey(client.key);

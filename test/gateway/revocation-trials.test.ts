@@ -1,5 +1,5 @@
 // Revocation is strict, tried often: gateways as far as they look keys up, over the real accounts-api, PostgreSQL and Redis,
-// with calls that fill the copies all the while. Whatever is wrong with Redis or with the way to it, no look-up that begins
+// with calls that fill the credential cache all the while. Whatever is wrong with Redis or with the way to it, no look-up that begins
 // after a revocation was answered finds the key. REVOCATION_TRIALS (default 500) says how many keys are revoked.
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
@@ -102,7 +102,7 @@ async function tryOut(
       await pause(1); // the machine has other work to do, that of revoking included
     }
   });
-  await until('the copies are there', () => tally.before >= victims.length * 8);
+  await until('the cache entries are there', () => tally.before >= victims.length * 8);
   await trouble.begin();
   await Promise.all(
     victims.map(async (victim) => {
@@ -181,12 +181,12 @@ interface CutOff {
 
 const cutsOff: Record<string, CutOff> = {
   'is cut off from accounts-api': { begin: (to) => Promise.resolve(to.cut()), answered: nothing },
-  'hears its leave to believe copies after the answer': {
+  'hears its lease on the cache after the answer': {
     async begin(to, { leases }) {
       const { asked } = leases;
       to.deafen();
       await until('the gateway asks for leave', () => leases.asked > asked);
-      await service.internally('/internal/copies/lease', {}); // by now accounts-api has given it
+      await service.internally('/internal/credential-cache/lease', {}); // by now accounts-api has given it
     },
     async answered(to, { leases }) {
       const { given } = leases;
@@ -207,9 +207,9 @@ for (const [what, { begin, answered }] of Object.entries(cutsOff)) {
       t.teardown(() => door.close());
       const victims = await makeVictims(5);
       for (const { hash } of victims) {
-        await until('Redis has a copy that is believed', async () => {
+        await until('Redis has a valid cache entry', async () => {
           await door.opensFor(hash);
-          return (await door.copySays(hash)) === true;
+          return (await door.cacheSays(hash)) === true;
         });
       }
       t.teardown(() => way.mend());
@@ -217,27 +217,27 @@ for (const [what, { begin, answered }] of Object.entries(cutsOff)) {
       await begin(toAccounts, door);
       await Promise.all(victims.map(revoke));
       await answered(toAccounts, door);
-      for (const { hash } of victims) t.not(await door.copySays(hash), true);
+      for (const { hash } of victims) t.not(await door.cacheSays(hash), true);
       for (const { hash } of victims) t.false(await door.opensFor(hash));
     },
   );
 }
 
-test.serial('a copy of a key lets nobody in from the instant at which the key expires', async (t) => {
+test.serial('a cached key lets nobody in from the instant at which the key expires', async (t) => {
   const door = doors[0] as Door;
   const [victim] = await makeVictims(1);
   const { keyId, hash } = victim as Victim;
   const expiresAt = new Date(service.clock.now().getTime() + 60_000);
   await service.deps.db.keys.update({ expiresAt }, { where: { id: keyId } });
-  await until('Redis has a copy that is believed', async () => {
+  await until('Redis has a valid cache entry', async () => {
     await door.opensFor(hash);
-    return (await door.copySays(hash)) === true;
+    return (await door.cacheSays(hash)) === true;
   });
   service.clock.advance(59_999);
-  t.not(await door.copySays(hash), false);
+  t.not(await door.cacheSays(hash), false);
   t.true(await door.opensFor(hash));
   service.clock.advance(1);
-  t.not(await door.copySays(hash), true);
+  t.not(await door.cacheSays(hash), true);
   t.false(await door.opensFor(hash));
 });
 
@@ -247,10 +247,10 @@ test.serial(
     const door = doors[0] as Door;
     const victims = await makeVictims(600);
     let missing = victims;
-    await until('Redis has copies of all', async () => {
+    await until('Redis has entries of all', async () => {
       await Promise.all(missing.map(({ hash }) => door.opensFor(hash)));
-      const copied = await Promise.all(missing.map(({ hash }) => door.copySays(hash)));
-      missing = missing.filter((_victim, i) => copied[i] !== true);
+      const cached = await Promise.all(missing.map(({ hash }) => door.cacheSays(hash)));
+      missing = missing.filter((_victim, i) => cached[i] !== true);
       return missing.length === 0;
     });
     const link = openRedis(redis.url, silentLog);

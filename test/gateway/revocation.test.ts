@@ -1,4 +1,4 @@
-// Revocation is strict: with gateways in processes of their own, traffic that fills the copies in Redis, and a Redis that is
+// Revocation is strict: with gateways in processes of their own, traffic that fills the credential cache in Redis, and a Redis that is
 // well, emptied, stalled, killed, or unknown to whoever revokes, no call that begins after the answer is accepted.
 // A few trials of the whole call, over HTTP; revocation-trials.test.ts does many of the look-up alone.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -124,7 +124,7 @@ test.serial(
         bind: [accountId],
       },
     );
-    await redis.command('flushall'); // with the purse, which was filled before
+    await redis.command('flushall'); // with the allotment, which was filled before
     t.deepEqual(await limits(), every(402, '1000'));
     await services.setPlan(accountId, 'starter');
     t.deepEqual(await limits(), every(200, '25000'));

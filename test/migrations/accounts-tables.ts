@@ -87,8 +87,8 @@ function apiKeys(): TableCases {
 function months(): TableCases[] {
   const quota = checksOf('quota_months');
   const quotaRow = { account_id: one, month: '2026-11-01' };
-  const purses = checksOf('quota_purses');
-  const purse = { ...quotaRow, purse_id: 'a' };
+  const allotments = checksOf('quota_allotments');
+  const allotment = { ...quotaRow, allotment_id: 'a' };
   const thresholds = checksOf('usage_thresholds');
   const threshold = { ...quotaRow, calls_month: '10', percent: '50', served: '5', reached_at: at };
   const other = { account_id: two, month: '2026-12-01' };
@@ -106,22 +106,25 @@ function months(): TableCases[] {
       references: [ofAccount('quota_months')],
     },
     {
-      table: 'accounts.quota_purses',
+      table: 'accounts.quota_allotments',
       before: twoAccounts,
-      row: purse,
-      defaults: { granted: 0, spent: 0 },
+      row: allotment,
+      defaults: { granted: 0, drawn: 0 },
       cases: [
-        key('quota_purses_pkey', ['account_id', 'month', 'purse_id'], purse, { ...other, purse_id: 'b' }),
-        ...purses.pattern('month', fromMonthStart.accepted, fromMonthStart.refused),
-        ...purses.text(64, 'purse_id'),
-        ...purses.wholeFrom(0, 'granted', 'spent'),
-        ...purses.check(
+        key('quota_allotments_pkey', ['account_id', 'month', 'allotment_id'], allotment, {
+          ...other,
+          allotment_id: 'b',
+        }),
+        ...allotments.pattern('month', fromMonthStart.accepted, fromMonthStart.refused),
+        ...allotments.text(64, 'allotment_id'),
+        ...allotments.wholeFrom(0, 'granted', 'drawn'),
+        ...allotments.check(
           'check',
           [{ reclaimed_at: at }],
           [{ reclaimed_at: at, closed_at: at }, { closed_at: at }],
         ),
       ],
-      references: [ofAccount('quota_purses')],
+      references: [ofAccount('quota_allotments')],
     },
     {
       table: 'accounts.usage_thresholds',
@@ -257,13 +260,17 @@ function rest(): TableCases[] {
       cases: [key('changed_credentials_pkey', ['change_no'], { change_no: '1000' }, { change_no: '1001' })],
     },
     {
-      table: 'accounts.copies',
-      before: ['delete from accounts.copies'], // the one row that the migration makes
+      table: 'accounts.credential_cache',
+      before: ['delete from accounts.credential_cache'], // the one row that the migration makes
       row: {},
       defaults: { one: true, generation: 1, leased_until: '-infinity', before_until: '-infinity' },
       cases: [
-        { constraint: 'copies_pkey', beside: {}, refused: [{}], accepted: [] },
-        { constraint: 'copies_one_check', refused: [{ one: 'false' }], accepted: [{ one: 'true' }] },
+        { constraint: 'credential_cache_pkey', beside: {}, refused: [{}], accepted: [] },
+        {
+          constraint: 'credential_cache_one_check',
+          refused: [{ one: 'false' }],
+          accepted: [{ one: 'true' }],
+        },
       ],
     },
   ];

@@ -67,7 +67,7 @@ test('of many files that run a change the nearest come first, and the rest with 
 test('a change of a migration is tried on the tests of the files that name its table', (t) => {
   const map = {
     'test/v1/status.test.ts': facts(1_000, { 'data-api/discovery.sql.ts': [0, 1] }),
-    'test/internal/quota.test.ts': facts(1_000, { 'accounts-api/purses.sql.ts': [0, 1] }),
+    'test/internal/quota.test.ts': facts(1_000, { 'accounts-api/quota-allotments.sql.ts': [0, 1] }),
   };
   const { covering } = orderTests(
     mutantAt('migrations/000040_redis_mode.sql', 3_600),

@@ -5,7 +5,7 @@ import test from 'ava';
 import { connect, type AccountsDatabase } from '../../accounts-api/database.ts';
 import { lockMonths, touchKeys } from '../../accounts-api/internal.sql.ts';
 import type { Account } from '../../accounts-api/models/account.ts';
-import { noteSpent } from '../../accounts-api/purses.sql.ts';
+import { noteDrawn } from '../../accounts-api/quota-allotments.sql.ts';
 import { hashApiKey } from '../../kernel/api-key.ts';
 import { openRedis, type RedisLink } from '../../kernel/redis.ts';
 import { dataIn, peopleOf, type Answer } from '../auth/people.ts';
@@ -89,16 +89,18 @@ test.serial('an account is closed while its calls are being settled, and neither
   const now = new Date();
   const month = `${now.toISOString().slice(0, 7)}-01`;
   let closing: Promise<Answer> | undefined;
-  // As accounts-api settles a batch and fills a purse: the months first, then what belongs to them.
+  // As accounts-api settles a batch and fills an allotment: the months first, then what belongs to them.
   await accounts.sequelize.transaction(async (transaction) => {
     await lockMonths(accounts, transaction, [{ account_id: accountId, month }]);
     closing = ask('DELETE', '/v1/account', { session });
     await untilSomebodyWaits();
     await accounts.sequelize.query(
-      `insert into accounts.quota_purses (account_id, month, purse_id) values ($1, $2, 'another')`,
+      `insert into accounts.quota_allotments (account_id, month, allotment_id) values ($1, $2, 'another')`,
       { bind: [accountId, month], transaction },
     );
-    await noteSpent(accounts, transaction, [{ account_id: accountId, month, purse_id: 'another', spent: 1 }]);
+    await noteDrawn(accounts, transaction, [
+      { account_id: accountId, month, allotment_id: 'another', drawn: 1 },
+    ]);
     await touchKeys(accounts, transaction, [{ key_id: keyId, at: now.toISOString() }], now);
   });
   t.is((await closing)?.status, 204);

@@ -238,7 +238,7 @@ const watched = [
  * Asks everything that is watched with the ETag that it had: 304 only where the answer is still the same.
  * @returns what the answers are now, and which of them are others.
  */
-async function askAgain(
+async function dirtyMarker(
   t: ExecutionContext,
   name: string,
   before: ReadonlyMap<string, Answer>,
@@ -269,10 +269,10 @@ test.serial(
   'after every kind of load each answer is the new one, under a new ETag where it changed',
   async (t) => {
     const ledger = new Ledger();
-    let { now } = await askAgain(t, 'the start', new Map(), ledger);
+    let { now } = await dirtyMarker(t, 'the start', new Map(), ledger);
     for (const change of changes) {
       await loadInto(service, change);
-      const after = await askAgain(t, change.name, now, ledger);
+      const after = await dirtyMarker(t, change.name, now, ledger);
       t.true(after.changed.length > 0, `${change.name} changes some answer`);
       now = after.now;
     }
@@ -281,7 +281,7 @@ test.serial(
 
 test.serial('as time passes each answer is the present one, under a new ETag where it changed', async (t) => {
   const ledger = new Ledger();
-  let { now } = await askAgain(t, 'the start', new Map(), ledger);
+  let { now } = await dirtyMarker(t, 'the start', new Map(), ledger);
   // A second, an hour, past the next release of CPI, past midnight, a month.
   for (const instant of [
     '2024-07-01T12:00:01Z',
@@ -291,7 +291,7 @@ test.serial('as time passes each answer is the present one, under a new ETag whe
     '2024-08-04T12:00:00Z',
   ]) {
     service.clock.set(instant);
-    ({ now } = await askAgain(t, instant, now, ledger));
+    ({ now } = await dirtyMarker(t, instant, now, ledger));
   }
 });
 

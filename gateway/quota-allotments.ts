@@ -1,21 +1,21 @@
-// Spends calls of a month from a purse in Redis that all gateways share. accounts-api fills it from the month, which it
-// charges first: a purse that is lost with Redis costs its account nothing for long, and gives it nothing twice.
+// Draws calls of a month from an allotment in Redis that all gateways share. accounts-api fills it from the month, which it
+// charges first: an allotment that is lost with Redis costs its account nothing for long, and gives it nothing twice.
 import { randomUUID } from 'node:crypto';
-import { serverLife } from '../kernel/credential-copy.ts';
+import { replicationIdLua } from '../kernel/credential-cache.ts';
 import { nextUtcMonth, utcMonth, type Clock } from '../kernel/clock.ts';
 import { RedisUnavailable, script, type RedisLink } from '../kernel/redis.ts';
 import type { Accounts, Grant } from './accounts.ts';
 import type { Journal } from './journal.ts';
 
-export interface Purses {
+export interface Allotments {
   /** Takes up to so many calls. @param limit of the account's plan. @throws RedisUnavailable; Failure unavailable. */
   take(accountId: string, calls: number, limit: number | null): Promise<Grant>;
-  /** The question for up to so many calls that the purse holds already, for those who ask Redis themselves. */
-  question(accountId: string, calls: number, limit: number | null): PurseQuestion;
+  /** The question for up to so many calls that the allotment holds already, for those who ask Redis themselves. */
+  question(accountId: string, calls: number, limit: number | null): DrawQuestion;
 }
 
-/** A question to be asked once, of `spendLua`. One of the two must hear what Redis says. */
-export interface PurseQuestion {
+/** A question to be asked once, of `drawLua`. One of the two must hear what Redis says. */
+export interface DrawQuestion {
   /** KEYS[1] of the script. */
   key: string;
   /** Its ARGV. */
@@ -27,42 +27,42 @@ export interface PurseQuestion {
 }
 
 /**
- * Lua: spends. KEYS: the purse; `life`: that of the server. ARGV: calls wanted, the limit or '', an id for a new purse, an instant
- * of Redis' clock after which nothing may be taken; then, after a refill, the purse that was filled, all that was granted to it,
+ * Lua: draws. KEYS: the allotment; `replid`: the replication id of the server. ARGV: calls wanted, the limit or '', an id for a new allotment, an instant
+ * of Redis' clock after which nothing may be taken; then, after a top-up, the allotment that was filled, all that was granted to it,
  * and what is charged elsewhere.
- * A purse of another life of the server may lack what was spent last: it is left for a new one.
- * → the purse's id, calls taken, all granted, all spent, what is charged elsewhere; or null where it is too late.
+ * An allotment of another replication id may lack what was drawn last: it is left for a new one.
+ * → the allotment's id, calls taken, all granted, all drawn, what is charged elsewhere; or null where it is too late.
  */
-export const spendLua = `
+export const drawLua = `
 local now = redis.call('time')
 if now[1] * 1000 + now[2] / 1000 > tonumber(ARGV[4]) then return nil end
-local purse = redis.call('hmget', KEYS[1], 'life', 'id', 'granted', 'spent', 'elsewhere')
-if purse[1] ~= life then
+local allotment = redis.call('hmget', KEYS[1], 'replid', 'id', 'granted', 'drawn', 'elsewhere')
+if allotment[1] ~= replid then
   redis.call('del', KEYS[1])
-  redis.call('hset', KEYS[1], 'life', life, 'id', ARGV[3], 'granted', 0, 'spent', 0, 'elsewhere', 0)
+  redis.call('hset', KEYS[1], 'replid', replid, 'id', ARGV[3], 'granted', 0, 'drawn', 0, 'elsewhere', 0)
   redis.call('expire', KEYS[1], 35 * 24 * 3600)
-  purse = { life, ARGV[3], 0, 0, 0 }
+  allotment = { replid, ARGV[3], 0, 0, 0 }
 end
-local granted, spent, elsewhere = tonumber(purse[3]), tonumber(purse[4]), tonumber(purse[5])
-if ARGV[5] == purse[2] then
+local granted, drawn, elsewhere = tonumber(allotment[3]), tonumber(allotment[4]), tonumber(allotment[5])
+if ARGV[5] == allotment[2] then
   granted = math.max(granted, tonumber(ARGV[6]))
   elsewhere = tonumber(ARGV[7])
   redis.call('hset', KEYS[1], 'granted', granted, 'elsewhere', elsewhere)
 end
-local free = granted - spent
-if ARGV[2] ~= '' then free = math.min(free, tonumber(ARGV[2]) - elsewhere - spent) end
+local free = granted - drawn
+if ARGV[2] ~= '' then free = math.min(free, tonumber(ARGV[2]) - elsewhere - drawn) end
 local taken = math.max(0, math.min(tonumber(ARGV[1]), free))
-if taken > 0 then spent = redis.call('hincrby', KEYS[1], 'spent', taken) end
-return { purse[2], taken, granted, spent, elsewhere }`;
+if taken > 0 then drawn = redis.call('hincrby', KEYS[1], 'drawn', taken) end
+return { allotment[2], taken, granted, drawn, elsewhere }`;
 
-const spend = script(`local life = ${serverLife}${spendLua}`);
+const draw = script(`local replid = ${replicationIdLua}${drawLua}`);
 
-/** KEYS: the purse. ARGV: its id. Removes it where it is still that one. */
+/** KEYS: the allotment. ARGV: its id. Removes it where it is still that one. */
 const discard = script(
   `if redis.call('hget', KEYS[1], 'id') == ARGV[1] then redis.call('del', KEYS[1]) end return 1`,
 );
 
-/** In the place of what a refill has brought. */
+/** In the place of what a top-up has brought. */
 const noCredit = ['', '', ''];
 
 // A take that was written to a connection just before Redis stalled must not be charged when it goes on, long after.
@@ -74,31 +74,31 @@ interface Account {
   month: string;
 }
 
-interface Spent {
-  purse: string;
+interface Drawn {
+  allotment: string;
   taken: number;
   granted: number;
   used: number;
 }
 
-export interface PursesOptions {
+export interface AllotmentsOptions {
   redis: RedisLink;
-  accounts: Pick<Accounts, 'refill'>;
-  journal: Pick<Journal, 'refund' | 'spent'>;
+  accounts: Pick<Accounts, 'topUp'>;
+  journal: Pick<Journal, 'refund' | 'drawn'>;
   clock: Clock;
 }
 
-export function createPurses({ redis, accounts, journal, clock }: PursesOptions): Purses {
+export function createAllotments({ redis, accounts, journal, clock }: AllotmentsOptions): Allotments {
   function ask(account: Account, calls: number, limit: number | null, filled: readonly string[]) {
     const deadline = Date.now() + redis.clockOffsetMs + takeWithinMs;
-    function note(answer: unknown): Spent | undefined {
+    function note(answer: unknown): Drawn | undefined {
       if (answer === null || answer === undefined) return undefined;
-      const [purse, taken, granted, spent, elsewhere] = answer as SpendAnswer;
-      if (taken > 0) journal.spent(account.id, account.month, purse, spent);
-      return { purse, taken, granted, used: spent + elsewhere };
+      const [allotment, taken, granted, drawn, elsewhere] = answer as DrawAnswer;
+      if (taken > 0) journal.drawn(account.id, account.month, allotment, drawn);
+      return { allotment, taken, granted, used: drawn + elsewhere };
     }
     return {
-      key: purseKey(account),
+      key: allotmentKey(account),
       words: [String(calls), String(limit ?? ''), randomUUID(), deadline.toFixed(0), ...filled],
       note,
       noteLate(answer: unknown): void {
@@ -113,12 +113,12 @@ export function createPurses({ redis, accounts, journal, clock }: PursesOptions)
     calls: number,
     limit: number | null,
     filled: readonly string[],
-  ): Promise<Spent> {
+  ): Promise<Drawn> {
     const question = ask(account, calls, limit, filled);
-    const answer = await redis.run(spend, question.key, question.words, (late) => question.noteLate(late));
-    const spent = question.note(answer);
-    if (spent === undefined) throw new RedisUnavailable('Redis ran a take too late.');
-    return spent;
+    const answer = await redis.run(draw, question.key, question.words, (late) => question.noteLate(late));
+    const drawn = question.note(answer);
+    if (drawn === undefined) throw new RedisUnavailable('Redis ran a take too late.');
+    return drawn;
   }
 
   return {
@@ -128,9 +128,9 @@ export function createPurses({ redis, accounts, journal, clock }: PursesOptions)
       return {
         ...question,
         note(answer) {
-          const spent = question.note(answer);
+          const drawn = question.note(answer);
           const resetsAt = nextUtcMonth(now).toISOString();
-          return spent && { granted: spent.taken, limit, used: spent.used, resetsAt };
+          return drawn && { granted: drawn.taken, limit, used: drawn.used, resetsAt };
         },
       };
     },
@@ -144,17 +144,17 @@ export function createPurses({ redis, accounts, journal, clock }: PursesOptions)
       try {
         while (taken < calls) {
           const lacking = calls - taken;
-          const { purse, granted: seen } = got;
-          const filled = await accounts.refill({ ...account, purse, seen, calls: lacking });
+          const { allotment, granted: seen } = got;
+          const filled = await accounts.topUp({ ...account, allotment, seen, calls: lacking });
           bound = filled.limit;
           if (filled.closed) {
-            await redis.run(discard, purseKey(account), [purse]);
+            await redis.run(discard, allotmentKey(account), [allotment]);
             got = await trySpend(account, lacking, bound, noCredit);
           } else {
-            const credit = [purse, String(filled.granted), String(filled.elsewhere)];
+            const credit = [allotment, String(filled.granted), String(filled.elsewhere)];
             got = await trySpend(account, lacking, bound, credit);
             // Nothing new was in it, so nothing is left. Else it may be that others were faster: then it is filled again.
-            if (filled.granted <= seen && got.purse === purse) {
+            if (filled.granted <= seen && got.allotment === allotment) {
               taken += got.taken;
               break;
             }
@@ -170,8 +170,8 @@ export function createPurses({ redis, accounts, journal, clock }: PursesOptions)
   };
 }
 
-type SpendAnswer = [purse: string, taken: number, granted: number, spent: number, elsewhere: number];
+type DrawAnswer = [allotment: string, taken: number, granted: number, drawn: number, elsewhere: number];
 
-function purseKey({ id, month }: Account): string {
-  return `almanac:purse:{${id}}:${month}`;
+function allotmentKey({ id, month }: Account): string {
+  return `almanac:allotment:{${id}}:${month}`;
 }

@@ -1,25 +1,31 @@
-// Reads credentials from their copies in Redis. A copy is believed only while accounts-api has said within the last second
-// that copies of this generation may be; else, and where there is none, PostgreSQL is to be asked.
+// Reads credentials from the cache in Redis. An entry counts only while the gateway holds a lease of accounts-api on this generation
+// of the cache, good for a second; otherwise, and where there is no entry, accounts-api is to be asked.
 import type { Clock } from '../kernel/clock.ts';
-import { copiesLeaseMs, copyKey, readCopy, refused, type CredentialCopy } from '../kernel/credential-copy.ts';
+import {
+  credentialLeaseMs,
+  credentialCacheKey,
+  readCachedCredential,
+  negativeEntry,
+  type CachedCredential,
+} from '../kernel/credential-cache.ts';
 import type { Log } from '../kernel/log.ts';
 import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
 import type { Credential } from './accounts.ts';
 import { batchedBy } from './batched.ts';
 
-export interface Copies {
-  /** What the copy of a key says: whose it is, or null where it does not work. Undefined: there is no copy to be believed. */
+export interface CredentialCache {
+  /** What the cache says of a key: whose it is, or null where it does not work. Undefined: there is no valid entry. */
   find(keyHash: string): Promise<Credential | null | undefined>;
-  /** Where it stands, for those who ask Redis themselves; undefined while none is to be believed. */
+  /** Where it stands, for those who ask Redis themselves; undefined while there is no lease. */
   placeOf(keyHash: string): string | undefined;
   /** What Redis gave for it says. */
   read(found: unknown): Credential | null | undefined;
   close(): void;
 }
 
-export interface CopiesOptions {
+export interface CredentialCacheOptions {
   redis: RedisLink;
-  /** Asks accounts-api for leave to believe copies for a second; gives their generation. */
+  /** Asks accounts-api for a lease of a second; gives the generation. */
   lease(): Promise<number>;
   clock: Clock;
   log: Log;
@@ -29,33 +35,33 @@ const renewEveryMs = 300;
 const parsedMax = 10_000;
 const batchMax = 500;
 
-interface Copied {
+interface Parsed {
   credential: Credential;
   /** In ms since 1970. */
   expiresAt: number;
 }
 
-export function createCopies({ redis, lease, clock, log }: CopiesOptions): Copies {
+export function createCredentialCache({ redis, lease, clock, log }: CredentialCacheOptions): CredentialCache {
   let generation = 0;
-  let believedUntilMs = 0;
+  let leasedUntilMs = 0;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
-  const parsed = new Map<string, Copied>();
+  const parsed = new Map<string, Parsed>();
 
   async function renew(): Promise<void> {
-    const askedAtMs = performance.now(); // accounts-api counts from later on, so it never believes a leave over too soon
+    const askedAtMs = performance.now(); // accounts-api counts from later on, so a lease never outlasts what it granted
     try {
       generation = await lease();
-      believedUntilMs = askedAtMs + copiesLeaseMs;
+      leasedUntilMs = askedAtMs + credentialLeaseMs;
     } catch (error) {
-      log.debug({ err: error }, 'Copies of credentials are not believed for now');
+      log.debug({ err: error }, 'the credential cache is not used: there is no lease on it');
     }
     if (!closed) timer = setTimeout(() => void renew(), renewEveryMs);
   }
   void renew();
 
   /** The same JSON again and again is parsed once. */
-  function parse(json: string): Copied {
+  function parse(json: string): Parsed {
     const known = parsed.get(json);
     if (known !== undefined) return known;
     const {
@@ -64,23 +70,23 @@ export function createCopies({ redis, lease, clock, log }: CopiesOptions): Copie
       plan,
       active,
       expires_at,
-    } = JSON.parse(json) as CredentialCopy;
-    const copied = {
+    } = JSON.parse(json) as CachedCredential;
+    const entry = {
       credential: { accountId, keyId, sessionId: null, plan, active },
       expiresAt: expires_at ?? Infinity,
     };
     if (parsed.size >= parsedMax) parsed.clear();
-    parsed.set(json, copied);
-    return copied;
+    parsed.set(json, entry);
+    return entry;
   }
 
   function placeOf(keyHash: string): string | undefined {
-    return performance.now() < believedUntilMs ? copyKey(generation, keyHash) : undefined;
+    return performance.now() < leasedUntilMs ? credentialCacheKey(generation, keyHash) : undefined;
   }
 
   function read(found: unknown): Credential | null | undefined {
     if (typeof found !== 'string') return undefined;
-    if (found === refused) return null;
+    if (found === negativeEntry) return null;
     const { credential, expiresAt } = parse(found);
     return expiresAt <= clock.now().getTime() ? null : credential;
   }
@@ -89,7 +95,7 @@ export function createCopies({ redis, lease, clock, log }: CopiesOptions): Copie
     const place = placeOf(keyHash);
     if (place === undefined) return undefined;
     try {
-      return read(await redis.run(readCopy, place, []));
+      return read(await redis.run(readCachedCredential, place, []));
     } catch (error) {
       if (error instanceof RedisUnavailable) return undefined;
       throw error;

@@ -1,11 +1,11 @@
-// The statements about what has changed and not been copied yet, and about the generation that copies are made under.
+// The statements about credentials that have changed and are still cached as they were, and about the generation of the cache.
 import { QueryTypes, type Sequelize } from 'sequelize';
 
-/** What copies are made under. */
+/** What the entries of the cache are written under. */
 export interface Generation {
   generation: number;
   /** Of the Redis server; null: none yet. */
-  life: string | null;
+  replicationId: string | null;
 }
 
 export interface ChangedRow {
@@ -13,7 +13,7 @@ export interface ChangedRow {
   hash: string;
 }
 
-/** Credentials that have changed and may still be believed as they were, the oldest change first. */
+/** Credentials that have changed and may still be cached as they were, the oldest change first. */
 export function selectChanged(sequelize: Sequelize, limit: number): Promise<ChangedRow[]> {
   return sequelize.query(
     'select change_no::float8 as change_no, hash from accounts.changed_credentials order by change_no limit $1',
@@ -29,7 +29,7 @@ export async function deleteChanged(sequelize: Sequelize, changeNos: readonly nu
   });
 }
 
-export interface CopyStateRow {
+export interface CredentialStateRow {
   hash: string;
   revision: number;
   account_id: string;
@@ -43,7 +43,10 @@ export interface CopyStateRow {
 }
 
 /** What the keys of those hashes are now; none for a key that is gone. */
-export function selectCopyStates(sequelize: Sequelize, hashes: readonly string[]): Promise<CopyStateRow[]> {
+export function selectCredentialStates(
+  sequelize: Sequelize,
+  hashes: readonly string[],
+): Promise<CredentialStateRow[]> {
   return sequelize.query(
     `select key.hash, (account.revision + key.revision)::float8 as revision, key.account_id, key.id as key_id,
             account.plan, account.subscription_state <> 'inactive' as active, key.expires_at,
@@ -54,24 +57,24 @@ export function selectCopyStates(sequelize: Sequelize, hashes: readonly string[]
   );
 }
 
-/** The present generation, the life that it is made in, and how long a gateway may still believe one before it, in ms. */
+/** The present generation, the replication id that it is written under, and how long a gateway may still use one before it, in ms. */
 export async function selectGeneration(
   sequelize: Sequelize,
 ): Promise<Generation & { beforeEndsInMs: number }> {
   const rows = await sequelize.query<Generation & { ms: number }>(
-    `select generation::float8 as generation, life,
+    `select generation::float8 as generation, replication_id as "replicationId",
             greatest(0, extract(epoch from greatest(before_until, clock_timestamp()) - clock_timestamp()) * 1000)::float8 as ms
-     from accounts.copies`,
+     from accounts.credential_cache`,
     { type: QueryTypes.SELECT },
   );
-  const { generation = 0, life = null, ms = 0 } = rows[0] ?? {};
-  return { generation, life, beforeEndsInMs: ms };
+  const { generation = 0, replicationId = null, ms = 0 } = rows[0] ?? {};
+  return { generation, replicationId, beforeEndsInMs: ms };
 }
 
-/** Lets a gateway believe copies of the present generation for a while from now. @returns the generation. */
+/** Lets a gateway use cache entries of the present generation for a while from now. @returns the generation. */
 export async function leaseGeneration(sequelize: Sequelize, leaseMs: number): Promise<number> {
   const rows = await sequelize.query<{ generation: number }>(
-    `update accounts.copies set leased_until = greatest(leased_until, clock_timestamp() + $1 * interval '1 ms')
+    `update accounts.credential_cache set leased_until = greatest(leased_until, clock_timestamp() + $1 * interval '1 ms')
      returning generation::float8 as generation`,
     { bind: [leaseMs], type: QueryTypes.SELECT },
   );
@@ -79,24 +82,24 @@ export async function leaseGeneration(sequelize: Sequelize, leaseMs: number): Pr
 }
 
 /**
- * Begins a new generation. @param life that its copies are made in; null: as before.
- * @returns how long a gateway may still believe one before it, in ms.
+ * Begins a new generation. @param replicationId of the Redis server that its entries are written on; null: as before.
+ * @returns how long a gateway may still use one before it, in ms.
  */
-export async function beginGeneration(sequelize: Sequelize, life: string | null): Promise<number> {
+export async function beginGeneration(sequelize: Sequelize, replicationId: string | null): Promise<number> {
   const rows = await sequelize.query<{ ms: number }>(
-    `update accounts.copies set generation = generation + 1, before_until = greatest(before_until, leased_until),
-            life = coalesce($1, life)
+    `update accounts.credential_cache set generation = generation + 1, before_until = greatest(before_until, leased_until),
+            replication_id = coalesce($1, replication_id)
      returning greatest(0, extract(epoch from greatest(before_until, clock_timestamp()) - clock_timestamp()) * 1000)::float8 as ms`,
-    { bind: [life], type: QueryTypes.SELECT },
+    { bind: [replicationId], type: QueryTypes.SELECT },
   );
   return rows[0]?.ms ?? 0;
 }
 
-/** Begins a new generation where the present one is made in another life. */
-export async function moveToLife(sequelize: Sequelize, life: string): Promise<void> {
+/** Begins a new generation if the present one was written on a server of another replication id. */
+export async function moveToReplicationId(sequelize: Sequelize, replicationId: string): Promise<void> {
   await sequelize.query(
-    `update accounts.copies set generation = generation + 1, before_until = greatest(before_until, leased_until), life = $1
-     where life is distinct from $1`,
-    { bind: [life], type: QueryTypes.RAW },
+    `update accounts.credential_cache set generation = generation + 1, before_until = greatest(before_until, leased_until), replication_id = $1
+     where replication_id is distinct from $1`,
+    { bind: [replicationId], type: QueryTypes.RAW },
   );
 }

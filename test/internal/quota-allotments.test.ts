@@ -1,11 +1,11 @@
-// POST /internal/quota/refill, and the allotments that it fills: each question is charged once, and what a closed allotment still
-// holds comes back only when every gateway has had the time to tell what it spent from it.
+// POST /internal/quota/top-up, and the allotments that it fills: each question is charged once, and what a closed allotment still
+// holds comes back only when every gateway has had the time to tell what it drawn from it.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';
 import { setPlan } from '../../accounts-api/operator.ts';
-import { reclaimLostPurses } from '../../accounts-api/purses.ts';
+import { reclaimLostAllotments } from '../../accounts-api/quota-allotments.ts';
 import { selectUsed } from '../../accounts-api/usage.sql.ts';
 import { assertError, startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
 
@@ -19,7 +19,7 @@ const month = '2026-11-01';
 const limit = 1000;
 
 interface Question {
-  purse: string;
+  allotment: string;
   /** All that was ever granted to the allotment, as far as who asks knows. */
   seen: number;
   calls: number;
@@ -33,19 +33,19 @@ interface Filled {
   resets_at: string;
 }
 
-async function refill(
+async function topUp(
   { accountId }: Client,
-  { purse, seen, calls }: Question,
+  { allotment, seen, calls }: Question,
   of: string = month,
 ): Promise<Filled> {
-  const refills = [{ account_id: accountId, month: of, purse_id: purse, seen, calls }];
-  const { status, body } = await service.internally('/internal/quota/refill', { refills });
-  if (status !== 200) throw new Error(`The refill was answered ${status}: ${JSON.stringify(body)}`);
-  return (body as { purses: [Filled] }).purses[0];
+  const topUps = [{ account_id: accountId, month: of, allotment_id: allotment, seen, calls }];
+  const { status, body } = await service.internally('/internal/quota/top-up', { top_ups: topUps });
+  if (status !== 200) throw new Error(`The top-up was answered ${status}: ${JSON.stringify(body)}`);
+  return (body as { allotments: [Filled] }).allotments[0];
 }
 
 async function settle(batch: {
-  spent?: { client: Client; purse: string; spent: number }[];
+  drawn?: { client: Client; allotment: string; drawn: number }[];
   refunds?: { client: Client; calls: number }[];
 }): Promise<void> {
   const answer = await service.internally('/internal/quota/settle', {
@@ -56,11 +56,11 @@ async function settle(batch: {
       month,
       calls,
     })),
-    spent: (batch.spent ?? []).map(({ client, purse, spent }) => ({
+    drawn: (batch.drawn ?? []).map(({ client, allotment, drawn }) => ({
       account_id: client.accountId,
       month,
-      purse_id: purse,
-      spent,
+      allotment_id: allotment,
+      drawn,
     })),
     last_used: [],
   });
@@ -81,10 +81,10 @@ test('a question that is asked again, at once or later, is charged once and answ
   await fc.assert(
     fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 6 }), async (questions) => {
       const client = await service.newClient('free');
-      const purse = randomUUID();
+      const allotment = randomUUID();
       let seen = 0;
       for (const { calls, times } of questions) {
-        const ask = () => refill(client, { purse, seen, calls });
+        const ask = () => topUp(client, { allotment, seen, calls });
         const first = await ask();
         for (const again of [await ask(), ...(await Promise.all(Array.from({ length: times }, ask)))]) {
           t.deepEqual(again, first);
@@ -101,9 +101,9 @@ test('a question that is asked again, at once or later, is charged once and answ
 
 test('gateways that ask for the same new allotment at once are each granted what they lack, and the month is charged what it holds', async (t) => {
   const client = await service.newClient('free');
-  const purse = randomUUID();
+  const allotment = randomUUID();
   const asked = [40, 300, 120, 7, 300];
-  const answers = await Promise.all(asked.map((calls) => refill(client, { purse, seen: 0, calls })));
+  const answers = await Promise.all(asked.map((calls) => topUp(client, { allotment, seen: 0, calls })));
   for (const [i, calls] of asked.entries()) t.true((answers[i]?.granted ?? 0) >= calls);
   const holds = Math.max(...answers.map(({ granted }) => granted));
   t.is(await charged(client), holds);
@@ -113,49 +113,49 @@ test('gateways that ask for the same new allotment at once are each granted what
 test('an allotment that is new closes the one before: it is filled no more, and says so', async (t) => {
   const client = await service.newClient('free');
   const [lost, next] = [randomUUID(), randomUUID()];
-  t.like(await refill(client, { purse: lost, seen: 0, calls: 400 }), { granted: 400, closed: false });
-  t.like(await refill(client, { purse: next, seen: 0, calls: 100 }), {
+  t.like(await topUp(client, { allotment: lost, seen: 0, calls: 400 }), { granted: 400, closed: false });
+  t.like(await topUp(client, { allotment: next, seen: 0, calls: 100 }), {
     granted: 100,
     elsewhere: 400,
     closed: false,
   });
-  t.like(await refill(client, { purse: lost, seen: 400, calls: 50 }), { granted: 400, closed: true });
+  t.like(await topUp(client, { allotment: lost, seen: 400, calls: 50 }), { granted: 400, closed: true });
   t.is(await charged(client), 500);
-  t.like(await refill(client, { purse: next, seen: 100, calls: 50 }), { granted: 150, closed: false });
+  t.like(await topUp(client, { allotment: next, seen: 100, calls: 50 }), { granted: 150, closed: false });
 });
 
 /** An allotment of so many calls whose Redis was lost: another has taken its place. */
 async function loseAllotment(client: Client, calls: number): Promise<{ lost: string; next: string }> {
   const [lost, next] = [randomUUID(), randomUUID()];
-  await refill(client, { purse: lost, seen: 0, calls });
-  await refill(client, { purse: next, seen: 0, calls: 1 });
+  await topUp(client, { allotment: lost, seen: 0, calls });
+  await topUp(client, { allotment: next, seen: 0, calls: 1 });
   return { lost, next };
 }
 
 async function isReclaimed(t: ExecutionContext, client: Client, expected: boolean, was: number) {
-  await reclaimLostPurses(service.deps);
+  await reclaimLostAllotments(service.deps);
   if (expected) t.true((await charged(client)) < was);
   else t.is(await charged(client), was);
 }
 
 test.serial(
-  'what a closed allotment holds stays charged for a minute, while gateways may still tell what they spent from it',
+  'what a closed allotment holds stays charged for a minute, while gateways may still tell what they drawn from it',
   async (t) => {
     const client = await service.newClient('free');
     const { lost, next } = await loseAllotment(client, 600);
     const before = await charged(client);
     await isReclaimed(t, client, false, before);
     // A gateway that has not told yet has served from it; nobody may be granted these calls again meanwhile.
-    const { granted } = await refill(client, { purse: next, seen: 0, calls: limit });
+    const { granted } = await topUp(client, { allotment: next, seen: 0, calls: limit });
     t.is(granted, limit - 600);
     service.clock.advance(60_000);
     await isReclaimed(t, client, false, limit);
-    await settle({ spent: [{ client, purse: lost, spent: 450 }] });
+    await settle({ drawn: [{ client, allotment: lost, drawn: 450 }] });
     service.clock.advance(1);
     await isReclaimed(t, client, true, limit);
     t.is(await charged(client), limit - 600 + 450);
     t.is(await selectUsed(service.deps.db, client.accountId, month), 450);
-    t.is(await reclaimLostPurses(service.deps), 0, 'it comes back once');
+    t.is(await reclaimLostAllotments(service.deps), 0, 'it comes back once');
     t.is(await charged(client), limit - 600 + 450);
   },
 );
@@ -163,9 +163,9 @@ test.serial(
 test.serial('calls that are told of after an allotment came back are charged then, once', async (t) => {
   const client = await service.newClient('free');
   const { lost } = await loseAllotment(client, 600);
-  await settle({ spent: [{ client, purse: lost, spent: 100 }] });
+  await settle({ drawn: [{ client, allotment: lost, drawn: 100 }] });
   service.clock.advance(60_001);
-  await reclaimLostPurses(service.deps);
+  await reclaimLostAllotments(service.deps);
   const base = (await charged(client)) - 100;
   for (const [told, used] of [
     [250, 250],
@@ -173,44 +173,44 @@ test.serial('calls that are told of after an allotment came back are charged the
     [180, 250], // an older report that comes later
     [600, 600],
   ] as const) {
-    await settle({ spent: [{ client, purse: lost, spent: told }] });
+    await settle({ drawn: [{ client, allotment: lost, drawn: told }] });
     t.is(await charged(client), base + used);
     t.is(await selectUsed(service.deps.db, client.accountId, month), used);
   }
 });
 
-test('what was spent never shrinks, though an older report comes later', async (t) => {
+test('what was drawn never shrinks, though an older report comes later', async (t) => {
   const client = await service.newClient('free');
-  const purse = randomUUID();
-  await refill(client, { purse, seen: 0, calls: 600 });
-  for (const spent of [250, 180]) {
-    await settle({ spent: [{ client, purse, spent }] });
+  const allotment = randomUUID();
+  await topUp(client, { allotment, seen: 0, calls: 600 });
+  for (const drawn of [250, 180]) {
+    await settle({ drawn: [{ client, allotment, drawn }] });
     t.is(await service.used(client), 250);
   }
 });
 
 test('an allotment holds a fiftieth of what is left beyond what is lacking, a thousand at most, and never more than is left', async (t) => {
   const client = await service.newClient('pro'); // 250,000 a month
-  const purse = randomUUID();
-  t.like(await refill(client, { purse, seen: 0, calls: 1 }), { granted: 1000, limit: 250_000 });
-  t.like(await refill(client, { purse, seen: 1000, calls: 2000 }), { granted: 3000 });
-  t.like(await refill(client, { purse, seen: 3000, calls: 246_000 }), { granted: 249_000 });
-  t.like(await refill(client, { purse, seen: 249_000, calls: 1 }), { granted: 249_020 });
-  t.like(await refill(client, { purse, seen: 249_020, calls: 5000 }), { granted: 250_000 });
-  t.like(await refill(client, { purse, seen: 250_000, calls: 1 }), { granted: 250_000 });
+  const allotment = randomUUID();
+  t.like(await topUp(client, { allotment, seen: 0, calls: 1 }), { granted: 1000, limit: 250_000 });
+  t.like(await topUp(client, { allotment, seen: 1000, calls: 2000 }), { granted: 3000 });
+  t.like(await topUp(client, { allotment, seen: 3000, calls: 246_000 }), { granted: 249_000 });
+  t.like(await topUp(client, { allotment, seen: 249_000, calls: 1 }), { granted: 249_020 });
+  t.like(await topUp(client, { allotment, seen: 249_020, calls: 5000 }), { granted: 250_000 });
+  t.like(await topUp(client, { allotment, seen: 250_000, calls: 1 }), { granted: 250_000 });
   const unlimited = await service.newClient('enterprise');
-  t.like(await refill(unlimited, { purse, seen: 0, calls: 1 }), { granted: 1000, limit: null });
-  t.like(await refill(unlimited, { purse, seen: 1000, calls: 5000 }), { granted: 6000, limit: null });
+  t.like(await topUp(unlimited, { allotment, seen: 0, calls: 1 }), { granted: 1000, limit: null });
+  t.like(await topUp(unlimited, { allotment, seen: 1000, calls: 5000 }), { granted: 6000, limit: null });
 });
 
-test('an account that is disabled is granted nothing, and a changed plan is in force on the next refill', async (t) => {
+test('an account that is disabled is granted nothing, and a changed plan is in force on the next top-up', async (t) => {
   const client = await service.newClient('free');
-  const purse = randomUUID();
-  t.like(await refill(client, { purse, seen: 0, calls: 5000 }), { granted: limit, limit });
+  const allotment = randomUUID();
+  t.like(await topUp(client, { allotment, seen: 0, calls: 5000 }), { granted: limit, limit });
   await setPlan(service.deps, client.accountId, 'starter');
-  t.like(await refill(client, { purse, seen: limit, calls: 500 }), { granted: 1500, limit: 25_000 });
+  t.like(await topUp(client, { allotment, seen: limit, calls: 500 }), { granted: 1500, limit: 25_000 });
   await service.deps.db.accounts.update({ status: 'disabled' }, { where: { id: client.accountId } });
-  t.like(await refill(client, { purse, seen: 1500, calls: 1 }), { granted: 0, limit: 0, closed: false });
+  t.like(await topUp(client, { allotment, seen: 1500, calls: 1 }), { granted: 0, limit: 0, closed: false });
   t.is(await charged(client), 1500);
 });
 
@@ -219,7 +219,7 @@ test.serial(
   async (t) => {
     const client = await service.newClient('free');
     const december = '2026-12-01';
-    const ask = (of: string) => refill(client, { purse: randomUUID(), seen: 0, calls: 1 }, of);
+    const ask = (of: string) => topUp(client, { allotment: randomUUID(), seen: 0, calls: 1 }, of);
     t.teardown(() => service.clock.set('2026-11-20T10:00:00.000Z'));
     service.clock.set('2026-11-30T23:58:59.999Z');
     t.is((await ask(december)).granted, 0);
@@ -235,16 +235,21 @@ test.serial(
   },
 );
 
-test('a refill that names an account twice, or asks for nothing, is refused whole', async (t) => {
+test('a top-up that names an account twice, or asks for nothing, is refused whole', async (t) => {
   const client = await service.newClient('free');
-  const one = { account_id: client.accountId, month, purse_id: randomUUID(), seen: 0, calls: 1 };
-  for (const refills of [
+  const one = { account_id: client.accountId, month, allotment_id: randomUUID(), seen: 0, calls: 1 };
+  for (const topUps of [
     [one, one],
     [{ ...one, calls: 0 }],
     [{ ...one, seen: -1 }],
     [{ ...one, month: 'x' }],
   ]) {
-    assertError(t, await service.internally('/internal/quota/refill', { refills }), 400, 'invalid_body');
+    assertError(
+      t,
+      await service.internally('/internal/quota/top-up', { top_ups: topUps }),
+      400,
+      'invalid_body',
+    );
   }
   t.is(await charged(client), 0);
 });
@@ -253,13 +258,13 @@ test.serial('allotments that came back long ago do not hold up one that is to co
   const client = await service.newClient('free');
   await service.take(client, 1); // the month has a row
   await service.deps.db.sequelize.query(
-    `insert into accounts.quota_purses (account_id, month, purse_id, granted, spent, closed_at, reclaimed_at)
+    `insert into accounts.quota_allotments (account_id, month, allotment_id, granted, drawn, closed_at, reclaimed_at)
      select $1, $2, '000-' || n, 0, 0, $3::timestamptz, $3 from generate_series(1, 600) as n`,
     { bind: [client.accountId, month, new Date(service.clock.now().getTime() - 3_600_000)] },
   );
   await loseAllotment(client, 200);
   // So that they are read first, as in a table that has grown with time.
-  await service.deps.db.sequelize.query('cluster accounts.quota_purses using quota_purses_pkey');
+  await service.deps.db.sequelize.query('cluster accounts.quota_allotments using quota_allotments_pkey');
   const before = await charged(client);
   service.clock.advance(60_001);
   await isReclaimed(t, client, true, before);
