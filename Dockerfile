@@ -2,7 +2,7 @@
 FROM node:20-bookworm-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY gateway/stand-ins gateway/stand-ins
+COPY gateway/stubs gateway/stubs
 RUN npm ci --omit=dev --ignore-scripts
 COPY . .
 RUN mkdir -p /var/lib/almanac && chown node /var/lib/almanac

@@ -17,7 +17,7 @@ import { keysMax } from './keys.ts';
 import type { Account } from './models/account.ts';
 import type { Action } from './models/audit-event.ts';
 import { requireFresh } from './sessions.ts';
-import { visitOf } from './visit.ts';
+import { clientInfoOf } from './client-info.ts';
 
 const wanted = z.boolean({ error: 'must be true or false' }).optional();
 const change = z
@@ -54,7 +54,7 @@ export function changeAccount(deps: SignInDeps): Handler {
     const { name, email, password, notifications } = parseBody(change, request.body);
     const account = await call.stage('sql', () => findAccount(deps, accountId));
     if (email !== undefined) {
-      const { ip } = visitOf(request);
+      const { ip } = clientInfoOf(request);
       await proveHolder(deps, account, { caller: signedInOf(call), password, ip });
       await deps.throttle.mail({ email, ip });
     }

@@ -1,6 +1,6 @@
 // Sign-in with Google: the browser goes there and back, and the dashboard gets a session for a one-time code.
 // One cookie binds the way to the browser that began it; nonce and PKCE verifier are derived from it, so nothing secret is
-// stored. No token ever stands in an address. Where Google is not set up, these addresses do not exist.
+// stored. No token ever stands in a URL. Where Google is not set up, these endpoints do not exist.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { UniqueConstraintError } from 'sequelize';
@@ -26,7 +26,7 @@ import {
 import { deleteIdentitiesOf } from './identities.sql.ts';
 import { createOpenId, type FlowSecrets, type OpenId } from './openid.ts';
 import { openSession, requireFresh } from './sessions.ts';
-import { visitOf } from './visit.ts';
+import { clientInfoOf } from './client-info.ts';
 
 const flowLastsMs = 10 * 60_000;
 const codeLastsMs = 60_000;
@@ -42,7 +42,7 @@ const returnTo = z
   );
 const startQuery = z.object({ return_to: returnTo.default(defaultReturnTo) });
 const exchangeBody = z.strictObject({
-  code: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code from the address'),
+  code: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code from the URL'),
 });
 
 export interface GoogleHandlers {
@@ -117,8 +117,8 @@ async function begin(
 function callback(deps: SignInDeps, openId: OpenId): Handler {
   return async (request, response) => {
     refuseHead(request);
-    const visit = visitOf(request);
-    await deps.throttle.token(visit.ip);
+    const clientInfo = clientInfoOf(request);
+    await deps.throttle.token(clientInfo.ip);
     const query = new URL(request.url, deps.settings.publicUrl).searchParams;
     const state = query.get('state') ?? '';
     const cookie = readCookie(deps, request) ?? '';
@@ -133,7 +133,7 @@ function callback(deps: SignInDeps, openId: OpenId): Handler {
     if (query.has('error')) return back('google_error=denied');
     const identity = await openId.identityOf(query, secretsOf(state, cookie)).catch((error: unknown) => {
       deps.log.warn(
-        { event: 'google_refused', err: error, ip: visit.ip },
+        { event: 'google_refused', err: error, ip: clientInfo.ip },
         'an answer from Google was not right',
       );
       return null;
@@ -147,10 +147,10 @@ function callback(deps: SignInDeps, openId: OpenId): Handler {
       .transaction(async (transaction): Promise<string> => {
         if (linkTo !== null) {
           if (!(await holdLinkTarget(deps.db, transaction, stateHash))) return refused('expired');
-          const linked = await link(deps, transaction, { accountId: linkTo, identity, ip: visit.ip });
+          const linked = await link(deps, transaction, { accountId: linkTo, identity, ip: clientInfo.ip });
           return 'refusal' in linked ? refused('identity_taken') : 'google_linked=1';
         }
-        const found = await accountOf(deps, transaction, identity, visit.ip);
+        const found = await accountOf(deps, transaction, identity, clientInfo.ip);
         if ('refusal' in found) return refused(found.refusal);
         const { accountId } = found;
         await storeCode(deps.db, transaction, { stateHash, codeHash: sha256(code), accountId, expiresAt });
@@ -169,15 +169,15 @@ function exchange(deps: SignInDeps): Handler {
   return async (request, response) => {
     parseQuery(noParameters, request.url);
     const { code } = parseBody(exchangeBody, request.body);
-    const visit = visitOf(request);
-    await deps.throttle.token(visit.ip);
+    const clientInfo = clientInfoOf(request);
+    await deps.throttle.token(clientInfo.ip);
     const cookieHash = sha256(readCookie(deps, request) ?? '');
     const now = deps.clock.now();
     const answer = await deps.db.sequelize.transaction(async (transaction) => {
       const accountId = await takeCode(deps.db, transaction, { codeHash: sha256(code), cookieHash, now });
       if (accountId === null)
         fail('gone', 'This sign-in was finished already, or took too long: begin again.');
-      return openSession(deps, transaction, accountId, { visit, how: 'google' });
+      return openSession(deps, transaction, accountId, { clientInfo, how: 'google' });
     });
     setCookie(deps, response, '', 0);
     sendOne(response, 200, answer);
@@ -223,7 +223,7 @@ function secretsOf(state: string, cookie: string): FlowSecrets {
 /** A look ahead must neither begin a way nor use one up. */
 function refuseHead(request: Request): void {
   if (request.method === 'HEAD')
-    fail('method_not_allowed', 'This address takes GET.', { headers: { allow: 'GET' } });
+    fail('method_not_allowed', 'This path takes GET.', { headers: { allow: 'GET' } });
 }
 
 function redirect(response: Response, url: string): void {

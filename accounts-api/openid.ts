@@ -1,4 +1,4 @@
-// What Google says about somebody, checked. Hides openid-client: discovery, the address to send a browser to, the exchange of
+// What Google says about somebody, checked. Hides openid-client: discovery, the URL to send a browser to, the exchange of
 // its code, and every check of the ID token, its signature included.
 import {
   allowInsecureRequests,

@@ -20,7 +20,7 @@ import { openSession, requireFresh } from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { visitor } from './sign-up.ts';
 import { revokeUnprovenAccess } from './unproven.sql.ts';
-import { visitOf } from './visit.ts';
+import { clientInfoOf } from './client-info.ts';
 
 const change = z.strictObject({ current: passwordField, new: passwordField });
 const forgotten = z.strictObject({ email: emailField });
@@ -32,14 +32,14 @@ export function changePassword(deps: SignInDeps): Handler {
     const caller = signedInOf(call);
     parseQuery(noParameters, request.url);
     const wish = parseBody(change, request.body);
-    const visit = visitOf(request);
+    const clientInfo = clientInfoOf(request);
     const account = await findAccount(deps, caller.accountId);
     if (account.passwordHash === null) {
       fail('conflict', 'The account has no password yet: set one with POST /auth/set-password.');
     }
     checkPassword(deps, account, 'new', wish.new);
     // Also here: a stolen session must not be a way to guess the password.
-    const isRight = await deps.throttle.signIn({ email: account.email, ip: visit.ip }, () =>
+    const isRight = await deps.throttle.signIn({ email: account.email, ip: clientInfo.ip }, () =>
       deps.passwords.matches(account.passwordHash, wish.current),
     );
     const failCurrent = () =>
@@ -48,8 +48,12 @@ export function changePassword(deps: SignInDeps): Handler {
     const passwordHash = await deps.passwords.hash(wish.new);
     const answer = await deps.db.sequelize.transaction(async (transaction) => {
       if (!(await holdAccount(deps, transaction, account))) failCurrent(); // somebody was faster
-      await replacePassword(deps, transaction, account, { passwordHash, actor: caller.actor, ip: visit.ip });
-      return openSession(deps, transaction, account.id, { visit, how: 'password' });
+      await replacePassword(deps, transaction, account, {
+        passwordHash,
+        actor: caller.actor,
+        ip: clientInfo.ip,
+      });
+      return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
     });
     sendOne(response, 200, answer);
   };
@@ -60,7 +64,7 @@ export function forgotPassword(deps: SignInDeps): Handler {
   return async (request, response) => {
     parseQuery(noParameters, request.url);
     const { email } = parseBody(forgotten, request.body);
-    await deps.throttle.mail({ email, ip: visitOf(request).ip });
+    await deps.throttle.mail({ email, ip: clientInfoOf(request).ip });
     await deps.db.sequelize.transaction((transaction) =>
       deps.jobs.enqueue(transaction, { mail: 'reset_password', email }),
     );
@@ -78,8 +82,8 @@ export function setPassword(deps: SignInDeps): Handler {
     parseQuery(noParameters, request.url);
     const { token, password } = parseBody(setting, request.body);
     if (token === undefined) return first(request, response, call);
-    const visit = visitOf(request);
-    await deps.throttle.token(visit.ip);
+    const clientInfo = clientInfoOf(request);
+    await deps.throttle.token(clientInfo.ip);
     const hash = hashMailToken(token);
     const link = await selectMailToken(deps.db, hash, ['reset_password'], deps.clock.now());
     const account = link === null ? null : await deps.db.accounts.findByPk(link.account_id ?? '');
@@ -93,7 +97,7 @@ export function setPassword(deps: SignInDeps): Handler {
       // The mailbox is proved only now: whatever somebody else may have prepared in this account ends.
       if (account.emailVerifiedAt === null) await revokeUnprovenAccess(deps.db, transaction, account.id, now);
       await account.update({ emailVerifiedAt: account.emailVerifiedAt ?? now }, { transaction });
-      await replacePassword(deps, transaction, account, { passwordHash, actor: visitor, ip: visit.ip });
+      await replacePassword(deps, transaction, account, { passwordHash, actor: visitor, ip: clientInfo.ip });
     });
     await deps.throttle.forgive(account.email);
     // Whoever owns the mailbox gets in by a known device, however many others try the account meanwhile.
@@ -105,7 +109,7 @@ function setFirstPassword(deps: SignInDeps): Handler {
   return async (request, response, call) => {
     const caller = signedInOf(call);
     const { password } = parseBody(setting, request.body);
-    const visit = visitOf(request);
+    const clientInfo = clientInfoOf(request);
     const account = await findAccount(deps, caller.accountId);
     const failExists = () =>
       fail('conflict', 'The account has a password: change it with POST /auth/change-password.');
@@ -115,8 +119,12 @@ function setFirstPassword(deps: SignInDeps): Handler {
     const passwordHash = await deps.passwords.hash(password);
     const answer = await deps.db.sequelize.transaction(async (transaction) => {
       if (!(await holdAccount(deps, transaction, account))) failExists(); // somebody was faster
-      await replacePassword(deps, transaction, account, { passwordHash, actor: caller.actor, ip: visit.ip });
-      return openSession(deps, transaction, account.id, { visit, how: 'password' });
+      await replacePassword(deps, transaction, account, {
+        passwordHash,
+        actor: caller.actor,
+        ip: clientInfo.ip,
+      });
+      return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
     });
     sendOne(response, 200, answer);
   };

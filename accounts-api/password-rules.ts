@@ -13,8 +13,8 @@ const common: ReadonlySet<string> = new Set([
 // Shorter words of the list are too much of many good passwords; longer ones fall whatever is appended to them.
 const stemLengthMin = 4;
 
-// Rows of keyboards, the alphabet and the digits. A stretch of one, either way, is a walk and no password.
-const walks = [
+// Rows of keyboards, the alphabet and the digits. A stretch of one, either way, is a keyboard run and no password.
+const keyboardRuns = [
   'abcdefghijklmnopqrstuvwxyz',
   '01234567890',
   'qwertyuiop',
@@ -65,7 +65,8 @@ export function requireGoodPassword(
 /** Whether a password is a common one, dressed up or not. */
 export function isCommon(password: string): boolean {
   const plain = password.toLowerCase();
-  if (new Set(plain).size <= 2 || isRepeated(plain) || isWalk(plain) || isDateOrNumber(plain)) return true;
+  if (new Set(plain).size <= 2 || isRepeated(plain) || isKeyboardRun(plain) || isDateOrNumber(plain))
+    return true;
   return [plain, undress(plain)].some((text) => {
     const core = text.replace(/^[^a-z]+|[^a-z]+$/g, '');
     return (
@@ -73,7 +74,7 @@ export function isCommon(password: string): boolean {
       isStem(core) ||
       isStem(core.replace(/s$/, '')) ||
       isRepeatedStem(core) ||
-      isWalk(core)
+      isKeyboardRun(core)
     );
   });
 }
@@ -105,9 +106,9 @@ function isRepeatedStem(core: string): boolean {
   return core === half + half && isStem(half);
 }
 
-function isWalk(text: string): boolean {
+function isKeyboardRun(text: string): boolean {
   if (text.length < 4) return false;
-  const lines = [...walks.map((walk) => walk + walk), ...columns];
+  const lines = [...keyboardRuns.map((run) => run + run), ...columns];
   const backwards = Array.from(text).reverse().join('');
   if (lines.some((line) => line.includes(text) || line.includes(backwards))) return true;
   const halves =
@@ -116,7 +117,8 @@ function isWalk(text: string): boolean {
       ?.slice(1)
       .filter((part) => part !== undefined) ?? [];
   return (
-    halves.length === 2 && halves.every((part) => part.length < 3 || isWalk(part) || new Set(part).size === 1)
+    halves.length === 2 &&
+    halves.every((part) => part.length < 3 || isKeyboardRun(part) || new Set(part).size === 1)
   );
 }
 

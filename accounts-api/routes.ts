@@ -1,4 +1,4 @@
-// Every address of accounts-api, on one screen.
+// Every path of accounts-api, on one screen.
 import type { Route } from '../kernel/http.ts';
 import { changeAccount, closeAccount, readAccount } from './account.ts';
 import { listAuditEvents } from './audit.ts';
@@ -14,7 +14,7 @@ import { logIn } from './sign-in.ts';
 import { resendVerification, signUp, verifyEmail } from './sign-up.ts';
 import { listUsageHistory, readUsage } from './usage.ts';
 
-// Whatever is sent to /auth/* is an address, a password or a token.
+// Whatever is sent to /auth/* is an e-mail address, a password or a token.
 const bodyBytesMax = 4 * 1024;
 
 export function routes(deps: SignInDeps): Route[] {

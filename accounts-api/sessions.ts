@@ -16,7 +16,7 @@ import {
   selectAuthTime,
   selectSessionsOf,
 } from './sessions.sql.ts';
-import type { Visit } from './visit.ts';
+import type { ClientInfo } from './client-info.ts';
 
 // An account's twenty-first session ends the one that was used least recently.
 const sessionsMax = 20;
@@ -35,11 +35,11 @@ export async function openSession(
   deps: Deps,
   transaction: Transaction,
   accountId: string,
-  { visit, how }: { visit: Visit; how: 'password' | 'google' | 'mailed_link' | 'sign_up' },
+  { clientInfo, how }: { clientInfo: ClientInfo; how: 'password' | 'google' | 'mailed_link' | 'sign_up' },
 ): Promise<SessionAnswer> {
   const now = deps.clock.now();
   const { token, id, secretHash } = mintSessionToken();
-  const session = { id, accountId, secretHash, now, ...visit };
+  const session = { id, accountId, secretHash, now, ...clientInfo };
   const { absolute_expires_at } = await insertSession(deps.db, transaction, session, sessionsMax);
   await deps.db.auditEvents.create(
     {
@@ -49,7 +49,7 @@ export async function openSession(
       actorId: id,
       action: 'session.created',
       subject: id,
-      detail: { how, ip: visit.ip, user_agent: visit.userAgent },
+      detail: { how, ip: clientInfo.ip, user_agent: clientInfo.userAgent },
     },
     { transaction },
   );

@@ -12,7 +12,7 @@ import type { Account } from './models/account.ts';
 import { findAccountByEmail } from './operator.sql.ts';
 import { openSession } from './sessions.ts';
 import { deleteSession } from './sessions.sql.ts';
-import { visitOf, type Visit } from './visit.ts';
+import { clientInfoOf, type ClientInfo } from './client-info.ts';
 
 const body = z.strictObject({
   email: emailField,
@@ -25,8 +25,8 @@ export function logIn(deps: SignInDeps): Handler {
   return async (request, response, call) => {
     parseQuery(noParameters, request.url);
     const { email, password, device_token } = parseBody(body, request.body);
-    const visit = visitOf(request);
-    const account = await verify(deps, { email, password, device: device_token, visit });
+    const clientInfo = clientInfoOf(request);
+    const account = await verify(deps, { email, password, device: device_token, clientInfo });
     requireUsable(deps, account);
     const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
     const renewed = outdated ? await deps.passwords.hash(password) : null;
@@ -39,7 +39,7 @@ export function logIn(deps: SignInDeps): Handler {
       if (presentId !== null && presentAccountId === account.id) {
         await deleteSession(deps.db, transaction, account.id, presentId);
       }
-      return openSession(deps, transaction, account.id, { visit, how: 'password' });
+      return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
     });
     sendOne(response, 200, { ...answer, device_token: deps.throttle.deviceToken(email) });
   };
@@ -55,17 +55,22 @@ async function verify(
     email,
     password,
     device,
-    visit,
-  }: { email: string; password: string; device: string | undefined; visit: Visit },
+    clientInfo,
+  }: { email: string; password: string; device: string | undefined; clientInfo: ClientInfo },
 ): Promise<Account> {
   const account = await findAccountByEmail(deps.db, email);
-  const isRight = await deps.throttle.signIn({ email, ip: visit.ip, device }, () =>
+  const isRight = await deps.throttle.signIn({ email, ip: clientInfo.ip, device }, () =>
     deps.passwords.matches(account?.passwordHash ?? null, password),
   );
   if (isRight && account !== null) return account;
   // Not in the audit: a row there would take its time, and tell a known address from an unknown one.
   deps.log.info(
-    { event: 'sign_in_refused', account_id: account?.id ?? null, ip: visit.ip, user_agent: visit.userAgent },
+    {
+      event: 'sign_in_refused',
+      account_id: account?.id ?? null,
+      ip: clientInfo.ip,
+      user_agent: clientInfo.userAgent,
+    },
     'a sign-in was refused',
   );
   return failCredentials();

@@ -18,7 +18,7 @@ import { requireGoodPassword } from './password-rules.ts';
 import { openSession, type SessionAnswer } from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { deleteSignup, insertSignup, selectSignup } from './signups.sql.ts';
-import { visitOf, type Visit } from './visit.ts';
+import { clientInfoOf, type ClientInfo } from './client-info.ts';
 
 const newAccount = z.strictObject({ email: emailField, password: passwordField, name: nameField.optional() });
 const proof = z.strictObject({ token: tokenField, password: passwordField.optional() });
@@ -34,10 +34,10 @@ export function signUp(deps: SignInDeps): Handler {
   return async (request, response) => {
     parseQuery(noParameters, request.url);
     const { email, password, name = null } = parseBody(newAccount, request.body);
-    const visit = visitOf(request);
+    const clientInfo = clientInfoOf(request);
     const lengthMin = deps.settings.passwordLengthMin;
     requireGoodPassword(password, { field: 'password', lengthMin, context: [email, name] });
-    await deps.throttle.mail({ email, ip: visit.ip });
+    await deps.throttle.mail({ email, ip: clientInfo.ip });
     const passwordHash = await deps.passwords.hash(password);
     if (deps.settings.mailGoesOut) {
       await awaitMail(deps, { email, name, passwordHash });
@@ -46,7 +46,7 @@ export function signUp(deps: SignInDeps): Handler {
     const answer = await makeAccount(
       deps,
       { email, name, passwordHash, emailVerifiedAt: null },
-      visit,
+      clientInfo,
       (transaction, id) => deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId: id }),
     );
     return sendOne(response, 201, { ...answer, device_token: deps.throttle.deviceToken(email) });
@@ -61,16 +61,16 @@ export function verifyEmail(deps: SignInDeps): Handler {
   return async (request, response, call) => {
     parseQuery(noParameters, request.url);
     const { token, password } = parseBody(proof, request.body);
-    const visit = visitOf(request);
-    await deps.throttle.token(visit.ip);
+    const clientInfo = clientInfoOf(request);
+    await deps.throttle.token(clientInfo.ip);
     const hash = hashMailToken(token);
     const purposes = ['sign_up', 'verify_email', 'change_email'] as const;
     const link = await selectMailToken(deps.db, hash, purposes, deps.clock.now());
     if (link === null) failGone();
     const answer =
       link.signup_id === null
-        ? await confirmAddress(deps, link, { hash, visit, password, call })
-        : await finishSignUp(deps, link.signup_id, { hash, visit, password });
+        ? await confirmAddress(deps, link, { hash, clientInfo, password, call })
+        : await finishSignUp(deps, link.signup_id, { hash, clientInfo, password });
     sendOne(response, 200, answer);
   };
 }
@@ -83,7 +83,7 @@ export function resendVerification(deps: SignInDeps): Handler {
     const account = await deps.db.accounts.findByPk(accountId);
     if (account === null) fail('unauthorized', 'The account of this session no longer exists.');
     if (account.emailVerifiedAt !== null) fail('conflict', 'The e-mail address is confirmed already.');
-    await deps.throttle.mail({ email: account.email, ip: visitOf(request).ip });
+    await deps.throttle.mail({ email: account.email, ip: clientInfoOf(request).ip });
     await deps.db.sequelize.transaction((transaction) =>
       deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId }),
     );
@@ -108,17 +108,22 @@ async function awaitMail(
 async function finishSignUp(
   deps: SignInDeps,
   signupId: string,
-  { hash, visit, password }: { hash: string; visit: Visit; password: string | undefined },
+  { hash, clientInfo, password }: { hash: string; clientInfo: ClientInfo; password: string | undefined },
 ): Promise<SessionAnswer & { device_token: string }> {
   const signup = await selectSignup(deps.db, signupId, deps.clock.now());
   if (signup === null) failGone();
-  await requirePassword(deps, { email: signup.email, passwordHash: signup.passwordHash, password, visit });
+  await requirePassword(deps, {
+    email: signup.email,
+    passwordHash: signup.passwordHash,
+    password,
+    clientInfo,
+  });
   const { email, name, passwordHash } = signup;
   const emailVerifiedAt = deps.clock.now();
   const answer = await makeAccount(
     deps,
     { email, name, passwordHash, emailVerifiedAt },
-    visit,
+    clientInfo,
     async (transaction) => {
       if (!(await spendMailToken(deps.db, transaction, hash, 'sign_up', emailVerifiedAt))) failGone();
       await deleteSignup(deps.db, transaction, signupId);
@@ -131,13 +136,18 @@ async function finishSignUp(
 async function confirmAddress(
   deps: SignInDeps,
   link: MailTokenRow,
-  { hash, visit, password, call }: { hash: string; visit: Visit; password: string | undefined; call: Call },
+  {
+    hash,
+    clientInfo,
+    password,
+    call,
+  }: { hash: string; clientInfo: ClientInfo; password: string | undefined; call: Call },
 ): Promise<SessionAnswer & { device_token: string }> {
   const account = await deps.db.accounts.findByPk(link.account_id ?? '');
   if (account === null) failGone();
   if (call.identity.sessionId === null || call.identity.accountId !== account.id) {
     const { email, passwordHash } = account;
-    await requirePassword(deps, { email, passwordHash, password, visit });
+    await requirePassword(deps, { email, passwordHash, password, clientInfo });
   }
   const now = deps.clock.now();
   const before = account.email;
@@ -156,7 +166,7 @@ async function confirmAddress(
           ...visitor,
           action: isChange ? 'email.changed' : 'email.verified',
           subject: account.id,
-          detail: { email: link.email, ip: visit.ip, ...(isChange ? { before } : {}) },
+          detail: { email: link.email, ip: clientInfo.ip, ...(isChange ? { before } : {}) },
         },
         { transaction },
       );
@@ -169,7 +179,7 @@ async function confirmAddress(
         } as const;
         await deps.jobs.enqueue(transaction, notice);
       }
-      return openSession(deps, transaction, account.id, { visit, how: 'mailed_link' });
+      return openSession(deps, transaction, account.id, { clientInfo, how: 'mailed_link' });
     });
     return { ...answer, device_token: deps.throttle.deviceToken(link.email) };
   } catch (error) {
@@ -187,13 +197,13 @@ async function requirePassword(
     email,
     passwordHash,
     password,
-    visit,
-  }: { email: string; passwordHash: string | null; password: string | undefined; visit: Visit },
+    clientInfo,
+  }: { email: string; passwordHash: string | null; password: string | undefined; clientInfo: ClientInfo },
 ): Promise<void> {
   if (password === undefined) {
     fail('invalid_body', '"password": is needed: the one that was given at sign-up.', { param: 'password' });
   }
-  const isRight = await deps.throttle.signIn({ email, ip: visit.ip }, () =>
+  const isRight = await deps.throttle.signIn({ email, ip: clientInfo.ip }, () =>
     deps.passwords.matches(passwordHash, password),
   );
   if (!isRight) {
@@ -205,7 +215,7 @@ async function requirePassword(
 export async function makeAccount(
   deps: SignInDeps,
   wish: { email: string; name: string | null; passwordHash: string | null; emailVerifiedAt: Date | null },
-  visit: Visit,
+  clientInfo: ClientInfo,
   also: (transaction: Transaction, id: string) => Promise<void>,
 ): Promise<SessionAnswer> {
   const at = deps.clock.now();
@@ -213,13 +223,13 @@ export async function makeAccount(
   try {
     return await deps.db.sequelize.transaction(async (transaction) => {
       await deps.db.accounts.create({ ...wish, id, plan: 'free', createdAt: at }, { transaction });
-      const detail = { email: wish.email, plan: 'free', ip: visit.ip };
+      const detail = { email: wish.email, plan: 'free', ip: clientInfo.ip };
       await deps.db.auditEvents.create(
         { at, accountId: id, ...visitor, action: 'account.created', subject: id, detail },
         { transaction },
       );
       await also(transaction, id);
-      return openSession(deps, transaction, id, { visit, how: 'sign_up' });
+      return openSession(deps, transaction, id, { clientInfo, how: 'sign_up' });
     });
   } catch (error) {
     if (error instanceof UniqueConstraintError) {

@@ -3,7 +3,7 @@
 // Nobody can lock an owner out: waits end by themselves, and a device that has signed in before counts on its own.
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { limitKey } from '../kernel/address.ts';
+import { limitKey } from '../kernel/ip.ts';
 import { fail } from '../kernel/errors.ts';
 import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
 
@@ -58,7 +58,7 @@ export function createThrottle({
 }): Throttle {
   const limiter = (name: string, { points, seconds }: { points: number; seconds: number }) =>
     createLimiter(redis, name, points, seconds);
-  const failuresOfAddress = limiter('failures', limits.failures);
+  const failuresOfIp = limiter('failures', limits.failures);
   const tries = limiter('tries', { points: 1_000_000, seconds: quarterHour });
   const gate = limiter('gate', { points: 1, seconds: 1 });
   const mailsOfIp = limiter('mail-ip', limits.mailsOfAddress);
@@ -70,9 +70,9 @@ export function createThrottle({
   return {
     async signIn({ email, ip, device }, compare) {
       const known = device === undefined ? null : devices.open(device, email);
-      const address = limitKey(ip);
+      const network = limitKey(ip);
       // A known device is beyond the reach of whoever uses up the tries of the account, or of a shared address.
-      if (known === null) await failuresOfAddress.take(address);
+      if (known === null) await failuresOfIp.take(network);
       const who = known === null ? account(email) : `device:${known}`;
       const count = await tries.take(who);
       const wait = waitSeconds(count);
@@ -87,12 +87,12 @@ export function createThrottle({
       try {
         const isRight = await compare();
         if (isRight) await tries.forget(who);
-        if (isRight && known === null) await failuresOfAddress.giveBack(address);
+        if (isRight && known === null) await failuresOfIp.giveBack(network);
         if (isRight) await gate.forget(who);
         return isRight;
       } catch (error) {
         await tries.giveBack(who);
-        if (known === null) await failuresOfAddress.giveBack(address);
+        if (known === null) await failuresOfIp.giveBack(network);
         if (wait > 0) await gate.forget(who);
         throw error;
       }

@@ -111,9 +111,9 @@ async function layGround(bench: Bench): Promise<Ground> {
   await loadSeries(DATABASE_URL);
   const redisPort = await freePort();
   const redisUrl = `redis://127.0.0.1:${redisPort}`;
-  const redisWords = ['--port', String(redisPort), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
+  const redisArgs = ['--port', String(redisPort), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
   const redisOutput = { core: redisCore, outputFile: path.join(directory, 'redis-output') };
-  keep(bench, await startOn(redisOutput, ['redis-server', ...redisWords], /(Ready to accept connections)/));
+  keep(bench, await startOn(redisOutput, ['redis-server', ...redisArgs], /(Ready to accept connections)/));
   const plansFile = path.join(directory, 'plans.yml');
   writeFileSync(
     plansFile,
@@ -158,8 +158,8 @@ async function startTargets(bench: Bench): Promise<Target[]> {
   };
   const ours = await startService(bench, targetCore, 'gateway', { ...env, REDIS_URL: redisUrl });
   const withoutRedis = await startService(bench, targetCore, 'gateway', env);
-  const floorWords = [path.join(import.meta.dirname, 'gateway/floor.ts'), upstream.url];
-  const floor = await startNode(bench, targetCore, floorWords);
+  const floorArgs = [path.join(import.meta.dirname, 'gateway/floor.ts'), upstream.url];
+  const floor = await startNode(bench, targetCore, floorArgs);
   const lua = keep(bench, await startLuaGateway(directory, { upstreamUrl: upstream.url, redisPort }));
   const sets = keys.map((key) => ({ 'x-api-key': key }));
   const one = () => sets.slice(0, 1);

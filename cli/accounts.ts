@@ -6,7 +6,7 @@ import {
   printJson,
   printTable,
   readSecret,
-  readWords,
+  parseCommandArgs,
   type Command,
   type Terminal,
 } from './command.ts';
@@ -32,7 +32,7 @@ export const accounts: Command = {
 
 A disabled account's keys are refused on the next call and its sessions end. A new password ends the sessions, too.`,
   async run(args, terminal) {
-    const { values, positionals } = readWords(args, flags);
+    const { values, positionals } = parseCommandArgs(args, flags);
     const [action = '', ...rest] = positionals;
     if (action === 'list' && rest.length === 0)
       return print(terminal, await withAccounts(terminal.env, listAccounts), values.json);

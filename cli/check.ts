@@ -7,7 +7,7 @@ import { openDatabase } from '../kernel/database.ts';
 import { openRedis, script } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
 import { readSettings, type Settings } from '../kernel/settings.ts';
-import { printJson, readWords, type Command } from './command.ts';
+import { printJson, parseCommandArgs, type Command } from './command.ts';
 import { serverVersion } from './check.sql.ts';
 import { withInstallation, type Environment, type Installation } from './installation.ts';
 
@@ -24,7 +24,7 @@ export const check: Command = {
   summary: 'say what works and what does not: settings, plans, database, Redis, mail, Google',
   usage: 'Usage: almanac check [--json]\n\nExit code 1 where something that is configured does not work.',
   async run(args, terminal) {
-    const { values } = readWords(args, flags);
+    const { values } = parseCommandArgs(args, flags);
     const findings = await findAll(terminal.env);
     if (values.json === true) printJson(terminal, { findings });
     else
@@ -80,9 +80,9 @@ async function describeDatabase({ databaseUrl, embedded }: Installation): Promis
     applicationName: 'almanac check',
   });
   try {
-    const address = new URL(databaseUrl);
-    address.password = '';
-    return `${embedded ? 'embedded ' : ''}PostgreSQL ${await serverVersion(database)} at ${address.href}`;
+    const url = new URL(databaseUrl);
+    url.password = '';
+    return `${embedded ? 'embedded ' : ''}PostgreSQL ${await serverVersion(database)} at ${url.href}`;
   } finally {
     await database.close();
   }

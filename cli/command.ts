@@ -29,7 +29,7 @@ export interface Command {
 export class UsageError extends Error {}
 
 /** Reads flags and positional words. @throws UsageError on an unknown flag or a missing value. */
-export function readWords<const Flags extends ParseArgsOptionsConfig>(args: string[], flags: Flags) {
+export function parseCommandArgs<const Flags extends ParseArgsOptionsConfig>(args: string[], flags: Flags) {
   try {
     return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
   } catch (error) {

@@ -7,7 +7,7 @@ import { load } from '../ingest/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { openDatabase } from '../kernel/database.ts';
 import { createLog } from '../kernel/log.ts';
-import { UsageError, printJson, readWords, type Command, type Terminal } from './command.ts';
+import { UsageError, printJson, parseCommandArgs, type Command, type Terminal } from './command.ts';
 import { withInstallation, type Environment } from './installation.ts';
 import { createProgress } from './progress.ts';
 
@@ -66,7 +66,7 @@ Datasets: ${datasetNames.join(', ')}
   --report FILE            where all bad rows are written; default almanac-rejects.csv
   --json                   one line for machines`,
   async run(args, terminal) {
-    const { values, positionals } = readWords(args, flags);
+    const { values, positionals } = parseCommandArgs(args, flags);
     if (values.describe !== undefined) return printDescription(terminal, values.describe);
     const [dataset, input, ...rest] = positionals;
     if (dataset === undefined || input === undefined || rest.length > 0) {

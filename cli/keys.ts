@@ -1,6 +1,6 @@
 // almanac keys: create, list, revoke, rotate. A new key's value is printed once.
 import { createKey, listKeys, revokeKey, rotateKey } from '../accounts-api/operator.ts';
-import { UsageError, printJson, printTable, readWords, type Command } from './command.ts';
+import { UsageError, printJson, printTable, parseCommandArgs, type Command } from './command.ts';
 import { withAccounts } from './with-accounts.ts';
 
 const flags = {
@@ -18,7 +18,7 @@ export const keys: Command = {
 
 A revoked key is refused on the next call.`,
   async run(args, terminal) {
-    const { values, positionals } = readWords(args, flags);
+    const { values, positionals } = parseCommandArgs(args, flags);
     const [action, subject, ...rest] = positionals;
     if (subject === undefined || rest.length > 0)
       throw new UsageError('keys takes create, list, revoke or rotate, and one name.');

@@ -1,5 +1,5 @@
 // almanac migrate: brings the database to the newest schema.
-import { printJson, readWords, type Command } from './command.ts';
+import { printJson, parseCommandArgs, type Command } from './command.ts';
 import { withInstallation } from './installation.ts';
 
 const flags = { json: { type: 'boolean' } } as const;
@@ -9,7 +9,7 @@ export const migrate: Command = {
   summary: 'bring the database to the newest schema',
   usage: 'Usage: almanac migrate [--json]',
   async run(args, terminal) {
-    const { values } = readWords(args, flags);
+    const { values } = parseCommandArgs(args, flags);
     const migrated = await withInstallation(terminal.env, (installation) =>
       Promise.resolve(installation.migrated),
     );

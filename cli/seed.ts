@@ -6,7 +6,7 @@ import { load } from '../ingest/load.ts';
 import { dateIn, systemClock } from '../kernel/clock.ts';
 import { openDatabase } from '../kernel/database.ts';
 import { createLog } from '../kernel/log.ts';
-import { readWords, type Command } from './command.ts';
+import { parseCommandArgs, type Command } from './command.ts';
 import { withInstallation, type Installation } from './installation.ts';
 import { withAccountsOf } from './with-accounts.ts';
 
@@ -17,7 +17,7 @@ export const seed: Command = {
   usage: 'Usage: almanac seed',
   flags: {},
   async run(args, { env, stdout }) {
-    readWords(args, {});
+    parseCommandArgs(args, {});
     const key = await withInstallation(env, seedDemo);
     stdout.write(key === undefined ? 'the demo is there already\n' : `API key: ${key}\n`);
   },

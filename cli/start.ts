@@ -11,7 +11,7 @@ import type { RunningService } from '../kernel/http.ts';
 import { createLog } from '../kernel/log.ts';
 import { openPlans, type Plans } from '../kernel/plans.ts';
 import { readSettings } from '../kernel/settings.ts';
-import { UsageError, readWords, type Command, type Output, type Terminal } from './command.ts';
+import { UsageError, parseCommandArgs, type Command, type Output, type Terminal } from './command.ts';
 import { openInstallation, type Environment, type Installation } from './installation.ts';
 import { seedDemo } from './seed.ts';
 import { reloadOnHangUp, stopSignal } from './signals.ts';
@@ -31,7 +31,7 @@ With a name: that service alone, for machines of their own. It needs IDENTITY_SE
 accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends the mail.`,
   flags: {},
   async run(args, terminal) {
-    const { positionals } = readWords(args, {});
+    const { positionals } = parseCommandArgs(args, {});
     const [name, ...rest] = positionals;
     if (rest.length > 0) throw new UsageError(`start takes one service, not "${positionals.join(' ')}".`);
     if (name === undefined) return serveEverything(terminal);

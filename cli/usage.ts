@@ -1,6 +1,6 @@
 // almanac usage: what an account has used this month.
 import { usage as monthUsage } from '../accounts-api/operator.ts';
-import { UsageError, printJson, printTable, readWords, type Command } from './command.ts';
+import { UsageError, printJson, printTable, parseCommandArgs, type Command } from './command.ts';
 import { withAccounts } from './with-accounts.ts';
 
 const flags = { json: { type: 'boolean' } } as const;
@@ -10,7 +10,7 @@ export const usage: Command = {
   summary: "show an account's calls of this month",
   usage: 'Usage: almanac usage <account id or e-mail> [--json]',
   async run(args, terminal) {
-    const { values, positionals } = readWords(args, flags);
+    const { values, positionals } = parseCommandArgs(args, flags);
     const [account, ...rest] = positionals;
     if (account === undefined || rest.length > 0) throw new UsageError('usage takes one account.');
     const used = await withAccounts(terminal.env, (deps) => monthUsage(deps, account));

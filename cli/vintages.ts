@@ -2,7 +2,7 @@
 import { openDatabase } from '../kernel/database.ts';
 import { fail } from '../kernel/errors.ts';
 import { createLog } from '../kernel/log.ts';
-import { UsageError, printJson, printTable, readWords, type Command } from './command.ts';
+import { UsageError, printJson, printTable, parseCommandArgs, type Command } from './command.ts';
 import { withInstallation } from './installation.ts';
 import { findVintages } from './vintages.sql.ts';
 
@@ -13,7 +13,7 @@ export const vintages: Command = {
   summary: 'list the vintages of a series, with what changed',
   usage: 'Usage: almanac vintages <series id> [--json]',
   async run(args, terminal) {
-    const { values, positionals } = readWords(args, flags);
+    const { values, positionals } = parseCommandArgs(args, flags);
     const [seriesId, ...rest] = positionals;
     if (seriesId === undefined || rest.length > 0) throw new UsageError('vintages takes one series id.');
     await withInstallation(terminal.env, async ({ databaseUrl }) => {

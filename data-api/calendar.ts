@@ -53,8 +53,17 @@ export function getCalendar({ database, cursors, clock, seriesTimeZone }: Depend
     const now = clock.now();
     const { from, to } = windowOf(asked.from?.from, asked.to?.to, dateIn(seriesTimeZone, now));
     const { source, series, status, importance, sort } = asked;
-    const walk = JSON.stringify(['calendar', asked.from, asked.to, source, series, status, importance, sort]);
-    const after = cursor === undefined ? null : (cursors.open(cursor, walk) as [string, string]);
+    const pageQuery = JSON.stringify([
+      'calendar',
+      asked.from,
+      asked.to,
+      source,
+      series,
+      status,
+      importance,
+      sort,
+    ]);
+    const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, string]);
     const query: ReleaseQuery = {
       from,
       to,
@@ -72,7 +81,7 @@ export function getCalendar({ database, cursors, clock, seriesTimeZone }: Depend
     const releases = found.slice(0, limit);
     const last = releases.at(-1);
     const nextCursor =
-      found.length > limit && last !== undefined ? cursors.seal([last.release_at, last.id], walk) : null;
+      found.length > limit && last !== undefined ? cursors.seal([last.release_at, last.id], pageQuery) : null;
     const answer = await call.stage('render', () => {
       if (format === 'ics')
         return { type: icsType, text: releasesIcs(releases, now.toISOString().slice(0, 10)) };

@@ -3,16 +3,16 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Database } from '../kernel/database.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Cursors } from './cursor.ts';
-import type { KeptAnswers } from './kept-answers.ts';
-import type { KnownAddresses } from './known-addresses.ts';
+import type { ResponseCache } from './response-cache.ts';
+import type { UrlValidatorCache } from './url-validator-cache.ts';
 import type { SeriesFacts } from './series-facts.ts';
 
 export interface Dependencies {
   database: Database;
   cursors: Cursors;
   seriesFacts: SeriesFacts;
-  keptAnswers: KeptAnswers;
-  knownAddresses: KnownAddresses;
+  responseCache: ResponseCache;
+  urlValidatorCache: UrlValidatorCache;
   clock: Clock;
   /** The publisher's, an IANA name: a vintage is a day there. */
   seriesTimeZone: string;

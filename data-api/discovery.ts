@@ -63,7 +63,7 @@ function toFacets(counts: readonly CatalogFacets[]) {
   return facets;
 }
 
-/** GET /v1/catalog/{id}: everything known of one series, and an address to try. */
+/** GET /v1/catalog/{id}: everything known of one series, and a URL to try. */
 export function getCatalogEntry(dependencies: Dependencies): Handler {
   const { database } = dependencies;
   return async function getCatalogEntry(request, response, call) {

@@ -2,7 +2,7 @@
 // Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { adjustNavs } from '../kernel/funds/adjusted-nav.ts';
-import { expensePeriods, payoutTypes } from '../kernel/funds/words.ts';
+import { expensePeriods, payoutTypes } from '../kernel/funds/enums.ts';
 import type { Handler } from '../kernel/http.ts';
 import { booleanParam, oneOfParam, parseQuery } from '../kernel/params.ts';
 import type { Dependencies } from './dependencies.ts';

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../kernel/database.ts';
 import { fail } from '../kernel/errors.ts';
-import { assetClasses, fundStatuses, fundStructures } from '../kernel/funds/words.ts';
+import { assetClasses, fundStatuses, fundStructures } from '../kernel/funds/enums.ts';
 import type { Handler } from '../kernel/http.ts';
 import { booleanParam, nearestName, oneOfParam, parseQuery, periodParam } from '../kernel/params.ts';
 import type { Dependencies } from './dependencies.ts';

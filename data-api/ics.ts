@@ -1,4 +1,4 @@
-// Writes releases as an iCalendar file (RFC 5545), for calendars that subscribe to an address.
+// Writes releases as an iCalendar file (RFC 5545), for calendars that subscribe to a URL.
 // Hides folding, escapes and line ends. A release whose hour is not known is an event of the whole day.
 import type { Release } from './calendar.sql.ts';
 

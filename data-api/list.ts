@@ -92,24 +92,24 @@ export async function sendList(
   request: Request,
   response: Response,
   call: Call,
-  { database, cursors, keptAnswers }: Dependencies,
+  { database, cursors, responseCache }: Dependencies,
   { list, asked, where, extra, derived }: ListAnswer,
 ): Promise<void> {
   where.and(asked.updated_after, (p) => `${list.fields.last_updated.sql} > ${p}`);
-  const walk = JSON.stringify([list.name, list.from, where.sql, where.values, asked.sort]);
-  const after = asked.cursor === undefined ? null : (cursors.open(asked.cursor, walk) as ListPlace);
+  const pageQuery = JSON.stringify([list.name, list.from, where.sql, where.values, asked.sort]);
+  const after = asked.cursor === undefined ? null : (cursors.open(asked.cursor, pageQuery) as ListPlace);
   const state = await call.stage('lookup', () => findDataState(database, list.datasets));
   const { sort, fields, limit, format } = asked;
   const headers = {
     ...cachingHeaders(request, {
-      identity: [walk, after, fields, limit, format, extra?.name, derived?.name, state.version],
+      identity: [pageQuery, after, fields, limit, format, extra?.name, derived?.name, state.version],
       lastModified: state.changedAt,
       cacheControl: list.isPublic === true ? publicCacheControl : cacheControl,
     }),
     ...(format === 'csv' ? { 'content-disposition': `attachment; filename="${list.name}.csv"` } : {}),
   };
   if (sendNotModified(request, response, headers)) return;
-  const kept = keptAnswers.get(headers.etag);
+  const kept = responseCache.get(headers.etag);
   if (kept !== undefined) return sendAnswer(response, kept);
 
   const deriving = derived !== undefined && fields.includes(derived.name) ? derived : null;
@@ -125,7 +125,7 @@ export async function sendList(
     return;
   }
   const page = await call.stage('sql', () => read(after, limit ?? limitDefault));
-  const nextCursor = page.last === null ? null : cursors.seal(page.last, walk);
+  const nextCursor = page.last === null ? null : cursors.seal(page.last, pageQuery);
   const more = format === 'csv' || extra === undefined ? {} : await call.stage(extra.name, extra.read);
   const text = await call.stage('render', () =>
     format === 'csv' ? listCsv(page.rows, fields) : listJson(page.rows, nextCursor, more),
@@ -135,7 +135,7 @@ export async function sendList(
     headers: { ...headers, ...nextPageLink(request, nextCursor) },
     text,
   });
-  if (list.isPublic === true) keptAnswers.keep(headers.etag, sent);
+  if (list.isPublic === true) responseCache.keep(headers.etag, sent);
 }
 
 /** Answers with the number of rows alone, in the list envelope without rows. */

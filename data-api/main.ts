@@ -5,8 +5,8 @@ import { startService, type RunningService } from '../kernel/http.ts';
 import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import { createCursors } from './cursor.ts';
-import { createKeptAnswers } from './kept-answers.ts';
-import { createKnownAddresses } from './known-addresses.ts';
+import { createResponseCache } from './response-cache.ts';
+import { createUrlValidatorCache } from './url-validator-cache.ts';
 import { routes } from './routes.ts';
 import { createSeriesFacts } from './series-facts.ts';
 
@@ -35,8 +35,8 @@ export async function start(options: DataApiOptions): Promise<RunningService> {
       database,
       cursors: createCursors(identitySecret),
       seriesFacts,
-      keptAnswers: createKeptAnswers(),
-      knownAddresses: createKnownAddresses(seriesFacts, clock),
+      responseCache: createResponseCache(),
+      urlValidatorCache: createUrlValidatorCache(seriesFacts, clock),
       clock,
       seriesTimeZone,
       log,

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import type { Request, Response } from 'express';
-import type { KeptAnswer } from './kept-answers.ts';
+import type { CachedResponse } from './response-cache.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
@@ -76,7 +76,7 @@ export async function sendText(
   request: Request,
   response: Response,
   { type, headers, text }: Answer & { text: string },
-): Promise<KeptAnswer> {
+): Promise<CachedResponse> {
   const whole = Buffer.from(text);
   const encoding =
     whole.length < compressBytesMin ? 'identity' : encodingFor(request.headers['accept-encoding']);
@@ -96,7 +96,7 @@ export async function sendText(
 }
 
 /** Sends what was sent before. */
-export function sendAnswer(response: Response, { headers, body }: KeptAnswer): void {
+export function sendAnswer(response: Response, { headers, body }: CachedResponse): void {
   response.writeHead(200, headers).end(body); // to a HEAD, Node sends the headers alone
 }
 

@@ -54,9 +54,9 @@ export function getSearch({ database, cursors }: Dependencies): Handler {
       parseQuery(searchQuery, request.url),
     );
     const { type, frequency, source, category } = filter;
-    const walk = JSON.stringify(['search', q, sort, type, frequency, source, category]);
+    const pageQuery = JSON.stringify(['search', q, sort, type, frequency, source, category]);
     const [corrected = null, rank, finerRank, entryNo] =
-      cursor === undefined ? [] : (cursors.open(cursor, walk) as [string, number, number, number]);
+      cursor === undefined ? [] : (cursors.open(cursor, pageQuery) as [string, number, number, number]);
     const after: HitPlace | null = entryNo === undefined ? null : [rank ?? 0, finerRank ?? 0, entryNo];
     const query: SearchQuery = {
       q,
@@ -83,7 +83,7 @@ export function getSearch({ database, cursors }: Dependencies): Handler {
     const last = shown.at(-1);
     const nextCursor =
       hits.length > limit && last !== undefined
-        ? cursors.seal([asked.corrected ?? '', last.rank, last.finerRank, last.entryNo], walk)
+        ? cursors.seal([asked.corrected ?? '', last.rank, last.finerRank, last.entryNo], pageQuery)
         : null;
     const text = await call.stage('render', () =>
       listJson(shown.map(toResult), nextCursor, {

@@ -18,7 +18,7 @@ import {
   securityTradesWhere,
 } from './securities.sql.ts';
 
-/** In an address `+` means a blank, and few write `AA%2B`. */
+/** In a URL `+` means a blank, and few write `AA%2B`. */
 export const ratingParam = z
   .string()
   .transform((text) => text.replace(/ $/, '+').toUpperCase())

@@ -31,9 +31,9 @@ export interface Place {
 }
 
 /** One call's way through one series. */
-export interface Walk {
+export interface PageQuery {
   selection: Selection;
-  /** What the cursors of this walk belong to. */
+  /** What the cursors of this pageQuery belong to. */
   query: string;
   /** Where the page begins: behind this point. Null: at the beginning. */
   after: Place | null;
@@ -58,7 +58,7 @@ export async function requireSeries(
 }
 
 /** @throws Failure `unknown_dimension`, `invalid_cursor`, or `invalid_parameter` for a version that is still to come. */
-export function walkOf(series: Series, request: SeriesRequest, cursors: Cursors): Walk {
+export function pageQueryOf(series: Series, request: SeriesRequest, cursors: Cursors): PageQuery {
   const query = canonicalRequest(series.id, request);
   const [version = request.version ?? series.version, date, dimsNo] =
     request.cursor === undefined ? [] : (cursors.open(request.cursor, query) as [number, string, number]);
@@ -77,10 +77,10 @@ export function walkOf(series: Series, request: SeriesRequest, cursors: Cursors)
   };
 }
 
-/** The points of a walk, transformed where asked, in blocks. @param pointsWanted sizes the blocks, bounds nothing. */
-export async function* pointsOfWalk(
+/** The points of a pageQuery, transformed where asked, in blocks. @param pointsWanted sizes the blocks, bounds nothing. */
+export async function* pointsOfQuery(
   database: Queryable,
-  { selection, after }: Walk,
+  { selection, after }: PageQuery,
   computation: Computation | null,
   pointsWanted: number,
 ): AsyncGenerator<Points> {
@@ -100,12 +100,12 @@ export async function* pointsOfWalk(
 /** One page; `last` is the place of its last point where more follow, else null. */
 export async function readPage(
   database: Queryable,
-  walk: Walk,
+  pageQuery: PageQuery,
   computation: Computation | null,
   limit: number,
 ): Promise<{ points: Points; last: Place | null }> {
   let points = noPoints();
-  for await (const block of pointsOfWalk(database, walk, computation, limit + 1)) {
+  for await (const block of pointsOfQuery(database, pageQuery, computation, limit + 1)) {
     if (points.dates.length === 0) points = block;
     else appendPoints(points, block);
     if (points.dates.length > limit) break;

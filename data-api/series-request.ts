@@ -104,7 +104,7 @@ export const seriesParams = {
 };
 const seriesQuery = z.object(seriesParams);
 const manySeriesQuery = z.object({
-  // A hundred of the longest ids; an address of that length is still one that the servers take.
+  // A hundred of the longest ids; a URL of that length is still one that the servers take.
   ids: idsParam.meta({ lengthMax: idsMax * 129 }),
   ...windowParams,
   ...latestParams,

@@ -15,9 +15,16 @@ import {
   sendText,
   type CachingHeaders,
 } from './reply.ts';
-import type { KeptAnswer } from './kept-answers.ts';
+import type { CachedResponse } from './response-cache.ts';
 import { metaOf } from './series-meta.ts';
-import { pointsOfWalk, readLatest, readPage, requireSeries, walkOf, type Walk } from './series-read.ts';
+import {
+  pointsOfQuery,
+  readLatest,
+  readPage,
+  requireSeries,
+  pageQueryOf,
+  type PageQuery,
+} from './series-read.ts';
 import {
   limitDefault,
   parseLatestRequest,
@@ -50,19 +57,19 @@ export function getSeries(dependencies: Dependencies): Handler {
 
 type SeriesHandler = (...call: Parameters<Handler>) => Promise<{ series: Series; headers: CachingHeaders }>;
 
-/** Answers as the address was answered before, where that still holds; where not, and the first time, by `handler`. */
-function byAddress({ knownAddresses, keptAnswers }: Dependencies, handler: SeriesHandler): Handler {
+/** Answers as the URL was answered before, where that still holds; where not, and the first time, by `handler`. */
+function byAddress({ urlValidatorCache, responseCache }: Dependencies, handler: SeriesHandler): Handler {
   return async function sendKnown(request, response, call) {
     const encoding = encodingFor(request.headers['accept-encoding']);
-    const address = `${encoding} ${call.identity.features.join(',')} ${request.url}`;
-    const known = knownAddresses.get(address);
-    if (known !== undefined && (await call.stage('lookup', () => knownAddresses.holds(known)))) {
+    const url = `${encoding} ${call.identity.features.join(',')} ${request.url}`;
+    const known = urlValidatorCache.get(url);
+    if (known !== undefined && (await call.stage('lookup', () => urlValidatorCache.holds(known)))) {
       if (sendNotModified(request, response, known.headers)) return;
-      const kept = keptAnswers.get(known.headers.etag);
+      const kept = responseCache.get(known.headers.etag);
       if (kept !== undefined) return sendAnswer(response, kept);
     }
     const { series, headers } = await handler(request, response, call);
-    knownAddresses.keep(address, headers, series);
+    urlValidatorCache.keep(url, headers, series);
   };
 }
 
@@ -77,93 +84,99 @@ export async function sendSeries(
   dependencies: Dependencies,
   { endpoint, series, asked }: { endpoint: string; series: Series; asked: SeriesRequest },
 ): Promise<CachingHeaders> {
-  const { database, cursors, keptAnswers } = dependencies;
-  const walk = walkOf(series, asked, cursors);
+  const { database, cursors, responseCache } = dependencies;
+  const pageQuery = pageQueryOf(series, asked, cursors);
   const headers = cachingHeaders(request, {
-    identity: [endpoint, ...identityOf(walk), asked.version, asked.limit, asked.format, asked.fields],
+    identity: [endpoint, ...identityOf(pageQuery), asked.version, asked.limit, asked.format, asked.fields],
     lastModified: series.changedAt,
     cacheControl: asked.version === null ? cacheControl : pinnedCacheControl,
   });
-  Object.assign(headers, pinnedAddress(request, walk, asked));
+  Object.assign(headers, pinnedUrl(request, pageQuery, asked));
   if (sendNotModified(request, response, headers)) return headers;
-  const kept = keptAnswers.get(headers.etag);
+  const kept = responseCache.get(headers.etag);
   if (kept !== undefined) {
     sendAnswer(response, kept);
     return headers;
   }
-  const computation = await computationOf(dependencies, walk, asked, call);
+  const computation = await computationOf(dependencies, pageQuery, asked, call);
   if (asked.format === 'csv' && asked.limit === undefined) {
-    const blocks = pointsOfWalk(database, walk, computation, blockPoints);
+    const blocks = pointsOfQuery(database, pageQuery, computation, blockPoints);
     await sendCsvStream(request, response, { headers, series, asked, blocks });
     return headers;
   }
   const { points, last } = await call.stage('sql', () =>
-    readPage(database, walk, computation, asked.limit ?? limitDefault),
+    readPage(database, pageQuery, computation, asked.limit ?? limitDefault),
   );
-  const { version } = walk.selection;
-  const nextCursor = last === null ? null : cursors.seal([version, last.date, last.dimsNo], walk.query);
-  const page = { headers, selection: walk.selection, asked, computation, points, nextCursor };
-  keptAnswers.keep(headers.etag, await sendPage(request, response, call, page));
+  const { version } = pageQuery.selection;
+  const nextCursor = last === null ? null : cursors.seal([version, last.date, last.dimsNo], pageQuery.query);
+  const page = { headers, selection: pageQuery.selection, asked, computation, points, nextCursor };
+  responseCache.keep(headers.etag, await sendPage(request, response, call, page));
   return headers;
 }
 
 /** GET /v1/series/{id}/latest: the newest point of each combination. */
 export function getLatest(dependencies: Dependencies): Handler {
-  const { database, cursors, keptAnswers } = dependencies;
+  const { database, cursors, responseCache } = dependencies;
   return byAddress(dependencies, async function getLatest(request, response, call) {
     const asked = await call.stage('parse', () => parseLatestRequest(request.url, call, dependencies));
     const series = await call.stage('lookup', () =>
       requireSeries(dependencies, String(request.params['id']), asked.vintage),
     );
-    const walk = walkOf(series, asked, cursors);
+    const pageQuery = pageQueryOf(series, asked, cursors);
     const headers = cachingHeaders(request, {
-      identity: ['latest', ...identityOf(walk), asked.version, asked.format, asked.fields],
+      identity: ['latest', ...identityOf(pageQuery), asked.version, asked.format, asked.fields],
       lastModified: series.changedAt,
       cacheControl: asked.version === null ? cacheControl : pinnedCacheControl,
     });
-    Object.assign(headers, pinnedAddress(request, walk, asked));
+    Object.assign(headers, pinnedUrl(request, pageQuery, asked));
     if (sendNotModified(request, response, headers)) return { series, headers };
-    const computation = await computationOf(dependencies, walk, asked, call);
-    const points = await call.stage('sql', () => readLatest(database, walk.selection, computation));
-    const page = { headers, selection: walk.selection, asked, computation, points, nextCursor: null };
-    keptAnswers.keep(headers.etag, await sendPage(request, response, call, page));
+    const computation = await computationOf(dependencies, pageQuery, asked, call);
+    const points = await call.stage('sql', () => readLatest(database, pageQuery.selection, computation));
+    const page = { headers, selection: pageQuery.selection, asked, computation, points, nextCursor: null };
+    responseCache.keep(headers.etag, await sendPage(request, response, call, page));
     return { series, headers };
   });
 }
 
 /** GET /v1/series?ids=a,b,c: a list of series envelopes; all of them or, where one cannot be told, none. */
 export function getManySeries(dependencies: Dependencies): Handler {
-  const { database, cursors, keptAnswers } = dependencies;
+  const { database, cursors, responseCache } = dependencies;
   return async function getManySeries(request, response, call) {
     const asked = await call.stage('parse', () => parseManySeriesRequest(request.url, call, dependencies));
     const found = await call.stage('lookup', () =>
       Promise.all(asked.ids.map((id) => requireSeries(dependencies, id, asked.vintage))),
     );
-    const walks = found.map((series) => walkOf(series, asked, cursors));
+    const pageQueries = found.map((series) => pageQueryOf(series, asked, cursors));
     const headers = {
       ...cachingHeaders(request, {
-        identity: ['many', ...walks.flatMap(identityOf), asked.limit, asked.fields],
+        identity: ['many', ...pageQueries.flatMap(identityOf), asked.limit, asked.fields],
         lastModified: new Date(
-          Math.max(...walks.map(({ selection }) => selection.series.changedAt.getTime())),
+          Math.max(...pageQueries.map(({ selection }) => selection.series.changedAt.getTime())),
         ),
         cacheControl,
       }),
       [callsHeader]: String(asked.ids.length),
     };
     if (sendNotModified(request, response, headers)) return;
-    const kept = keptAnswers.get(headers.etag);
+    const kept = responseCache.get(headers.etag);
     if (kept !== undefined) return sendAnswer(response, kept);
     const envelopes = await call.stage('sql', async () => {
       const texts: string[] = [];
-      for (const walk of walks) {
-        const { series, version } = walk.selection;
-        const computation = await computationOf(dependencies, walk, asked, call);
-        const { points, last } = await readPage(database, walk, computation, asked.limit ?? limitDefault);
-        const nextCursor = last === null ? null : cursors.seal([version, last.date, last.dimsNo], walk.query);
+      for (const pageQuery of pageQueries) {
+        const { series, version } = pageQuery.selection;
+        const computation = await computationOf(dependencies, pageQuery, asked, call);
+        const { points, last } = await readPage(
+          database,
+          pageQuery,
+          computation,
+          asked.limit ?? limitDefault,
+        );
+        const nextCursor =
+          last === null ? null : cursors.seal([version, last.date, last.dimsNo], pageQuery.query);
         texts.push(
           seriesJson(
             series,
-            metaOf(series, walk.selection, computation),
+            metaOf(series, pageQuery.selection, computation),
             { points, nextCursor },
             asked.fields,
           ),
@@ -174,17 +187,17 @@ export function getManySeries(dependencies: Dependencies): Handler {
     const count = envelopes.length;
     const pagination = JSON.stringify({ next_cursor: null, count });
     const text = `{"success":true,"data":[${envelopes.join(',')}],"count":${count},"pagination":${pagination}}`;
-    keptAnswers.keep(headers.etag, await sendText(request, response, { type: jsonType, headers, text }));
+    responseCache.keep(headers.etag, await sendText(request, response, { type: jsonType, headers, text }));
   };
 }
 
-/** What decides the points of a walk, for its ETag: the query, the page's place, the state of the series. */
-function identityOf({ query, after, selection: { series, version } }: Walk): unknown[] {
+/** What decides the points of a pageQuery, for its ETag: the query, the page's place, the state of the series. */
+function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {
   return [query, after, series.rowVersion, version, series.releases[0]];
 }
 
 /** `Content-Location`: where a past state that is not pinned yet stands for ever. */
-function pinnedAddress(request: Request, { selection }: Walk, asked: SeriesRequest): Record<string, string> {
+function pinnedUrl(request: Request, { selection }: PageQuery, asked: SeriesRequest): Record<string, string> {
   const isPast = asked.vintage !== null || asked.release === 'first';
   if (!isPast || asked.version !== null) return {};
   const url = new URL(request.url, 'http://host');
@@ -194,7 +207,7 @@ function pinnedAddress(request: Request, { selection }: Walk, asked: SeriesReque
 
 async function computationOf(
   { database }: Dependencies,
-  { selection }: Walk,
+  { selection }: PageQuery,
   { transform, base }: SeriesRequest,
   call: Call,
 ): Promise<Computation | null> {
@@ -216,7 +229,7 @@ async function sendPage(
   response: Response,
   call: Call,
   page: PageAnswer,
-): Promise<KeptAnswer> {
+): Promise<CachedResponse> {
   const { headers, selection, asked, computation, points, nextCursor } = page;
   const { series } = selection;
   if (asked.format === 'json') {

@@ -34,14 +34,14 @@ export function getVintages(dependencies: Dependencies): Handler {
     );
     let from = window.from?.from ?? '0001-01-01';
     let to = window.to?.to ?? '9999-12-31';
-    const walk = JSON.stringify(['vintages', series.id, from, to, sort]);
+    const pageQuery = JSON.stringify(['vintages', series.id, from, to, sort]);
     if (cursor !== undefined) {
-      const last = String(cursors.open(cursor, walk)[0]);
+      const last = String(cursors.open(cursor, pageQuery)[0]);
       if (sort === 'vintage') from = addDays(last, 1);
       else to = addDays(last, -1);
     }
     const headers = cachingHeaders(request, {
-      identity: [walk, from, to, limit, format, series.rowVersion],
+      identity: [pageQuery, from, to, limit, format, series.rowVersion],
       lastModified: series.changedAt,
       cacheControl: 'private, no-cache',
     });
@@ -51,7 +51,8 @@ export function getVintages(dependencies: Dependencies): Handler {
     );
     const rows = found.slice(0, limit);
     const last = rows.at(-1);
-    const nextCursor = found.length > limit && last !== undefined ? cursors.seal([last.vintage], walk) : null;
+    const nextCursor =
+      found.length > limit && last !== undefined ? cursors.seal([last.vintage], pageQuery) : null;
     if (format === 'csv') {
       const text = listCsv(rows, columns);
       await sendText(request, response, {

@@ -3,20 +3,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { lineWriter, withoutSecrets, type Log } from '../kernel/log.ts';
 import { enterStage, stages, type Call } from './call.ts';
-import type { GatewayMap } from './map.ts';
+import type { GatewayRoutes } from './routes.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Watches a call from its first policy to the end of its answer. */
 export type AccessLog = (request: IncomingMessage, response: ServerResponse, call: Call) => void;
 
-export function createAccessLog(options: { log: Log; metrics: Metrics; map: () => GatewayMap }): AccessLog {
-  const { log, metrics, map } = options;
+export function createAccessLog(options: {
+  log: Log;
+  metrics: Metrics;
+  routes: () => GatewayRoutes;
+}): AccessLog {
+  const { log, metrics, routes } = options;
   const write = lineWriter(log, 'call');
 
   function note(request: IncomingMessage, response: ServerResponse, call: Call, bytes: number): void {
     const { caller, stageMs } = call;
-    const route = map().routeOf(call.path);
-    let line = `,"request_id":"${call.requestId}","ip":${JSON.stringify(call.clientAddress)}`;
+    const route = routes().routeOf(call.path);
+    let line = `,"request_id":"${call.requestId}","ip":${JSON.stringify(call.clientIp)}`;
     if (caller !== undefined) line += `,"account_id":${JSON.stringify(caller.accountId)}`;
     if (typeof caller?.keyId === 'string') line += `,"key_id":${JSON.stringify(caller.keyId)}`;
     line += `,"method":${JSON.stringify(request.method ?? '')}`;
@@ -39,7 +43,7 @@ export function createAccessLog(options: { log: Log; metrics: Metrics; map: () =
     response.on('close', () => {
       enterStage(call, undefined);
       metrics.ended({
-        group: map().groupOf(call.path),
+        group: routes().groupOf(call.path),
         status: statusOf(response),
         complete: response.writableFinished,
         totalMs: call.stageSinceMs - call.arrivedAtMs,

@@ -34,7 +34,7 @@ export interface Call {
   /** `performance.now()` when the first policy ran. */
   readonly arrivedAtMs: number;
   /** The client's IP address, through as many proxies as are trusted. */
-  readonly clientAddress: string;
+  readonly clientIp: string;
   /** Whether the client came over TLS, as the trusted proxy says. */
   readonly secure: boolean;
   /** Whether the client will take more answers on its connection: as Node read it from the request's version and headers. */

@@ -8,13 +8,13 @@ import { prepare, type EngineApp, type Prepared } from './plugin.ts';
 /**
  * @param configDirectory with gateway.config.yml, system.config.yml and models/, which the engine checks for itself;
  * what it then runs is `prepared`.
- * @throws Error where a policy of the map does not exist or refuses its action.
+ * @throws Error where a policy of the file does not exist or refuses its action.
  */
 export async function runEngine(
   configDirectory: string,
   prepared: Omit<Prepared, 'onApp'>,
 ): Promise<EngineApp> {
-  process.env['EG_DISABLE_CONFIG_WATCH'] = '1'; // the map is read again by main.ts: here a bad one would end the process
+  process.env['EG_DISABLE_CONFIG_WATCH'] = '1'; // gateway.config.yml is read again by main.ts: here a bad one would end the process
   const require = createRequire(import.meta.url);
   const loggers = require('express-gateway/lib/logger') as Record<string, { level: string }>;
   // Its lines are coloured text on stdout, not our JSON; what goes wrong it throws as well.

@@ -1,4 +1,4 @@
-// Starts the gateway: builds the policies, has the engine run them by the map, and stops without losing a call.
+// Starts the gateway: builds the policies, has the engine run them by the routes, and stops without losing a call.
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
@@ -13,16 +13,16 @@ import { createAccessLog } from './access-log.ts';
 import { createCredentialCache } from './credential-cache.ts';
 import { runEngine } from './engine.ts';
 import { answerFailure } from './failure.ts';
-import { compileFlat } from './flat.ts';
+import { compilePipelines } from './compiled.ts';
 import { createJournal } from './journal.ts';
 import { createLimits } from './limits.ts';
-import { loadMap, type GatewayMap } from './map.ts';
+import { loadRoutes, type GatewayRoutes } from './routes.ts';
 import { gaugesOf } from './gauges.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { createMonth, type QuotaOutage } from './month.ts';
 import { cors } from './policies/cors.ts';
-import { createSpeaker, credential, credentialAction } from './policies/credential.ts';
+import { createCallerContexts, credential, credentialAction } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
 import { framing } from './policies/framing.ts';
 import { health } from './policies/health.ts';
@@ -49,7 +49,7 @@ export interface GatewayOptions {
   redisUrl: string | undefined;
   trustedProxyHops: number;
   publicCallsPerSecond: number;
-  /** Whose pages may call account and sign-in addresses beside the gateway's own; none by default. */
+  /** Whose pages may call account and sign-in endpoints beside the gateway's own; none by default. */
   dashboardOrigins?: readonly string[];
   /** How long close() goes on serving after /readyz has turned to 503. */
   drainDelayMs: number;
@@ -88,17 +88,17 @@ const requestWithinMs = 30_000;
 const closeJournalWithinMs = 10_000;
 const answersWithinMs = 2_000;
 
-/** @throws Error where the map is wrong, a policy of it does not exist, or the port is taken. */
+/** @throws Error where gateway.config.yml is wrong, a policy of it does not exist, or the port is taken. */
 export async function start(options: GatewayOptions): Promise<RunningGateway> {
   const { log } = options;
   const configDirectory = options.configDirectory ?? path.resolve(import.meta.dirname, '../config');
   const metrics = createMetrics();
-  let inForce: (Pipelines & { map: GatewayMap }) | undefined;
+  let inForce: (Pipelines & { routes: GatewayRoutes }) | undefined;
   const current = () => {
     if (inForce === undefined) throw new Error('The gateway takes no calls before its pipelines are built.');
     return inForce;
   };
-  const gateway = assemble(options, metrics, () => current().map);
+  const gateway = assemble(options, metrics, () => current().routes);
   let scraped: RunningService | undefined;
   try {
     const build = () => buildPipelines(configDirectory, gateway.policies, log);
@@ -140,22 +140,22 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
   }
 }
 
-/** Reads the map and builds all it says, touching nothing that runs. @throws Error where the map is wrong. */
+/** Reads gateway.config.yml and builds all it says, touching nothing that runs. @throws Error where it is wrong. */
 async function buildPipelines(
   configDirectory: string,
   policies: Readonly<Record<string, BuildPolicy>>,
   log: Log,
-): Promise<Pipelines & { map: GatewayMap }> {
-  const map = loadMap(path.join(configDirectory, 'gateway.config.yml'), Object.keys(policies));
+): Promise<Pipelines & { routes: GatewayRoutes }> {
+  const routes = loadRoutes(path.join(configDirectory, 'gateway.config.yml'), Object.keys(policies));
   const answer: Prepared['answerFailure'] = (request, response, thrown) =>
     answerFailure(log, request, response, thrown);
-  const runFlat = compileFlat(map, policies, answer);
-  const engine = { policies, gatewayConfig: map.forEngine, answerFailure: answer };
-  return { map, runFlat, app: await runEngine(configDirectory, engine) };
+  const runCompiled = compilePipelines(routes, policies, answer);
+  const engine = { policies, gatewayConfig: routes.forEngine, answerFailure: answer };
+  return { routes, runCompiled, app: await runEngine(configDirectory, engine) };
 }
 
 /** Everything the policies need, built once and given to them here and nowhere else. */
-function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayMap) {
+function assemble(options: GatewayOptions, metrics: Metrics, routes: () => GatewayRoutes) {
   const { plans, clock, log, identitySecret, trustedProxyHops, publicCallsPerSecond } = options;
   const dataApi = createUpstreams('data-api', options.dataApiUrls);
   const accountsApi = createUpstreams('accounts-api', options.accountsApiUrls);
@@ -191,25 +191,25 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
     'accounts-api': createForwarder({ upstreams: accountsApi, identitySecret, timeoutMs }),
   };
-  const speakFor = createSpeaker();
-  const accessLog = createAccessLog({ log, metrics, map });
+  const setCallerContext = createCallerContexts();
+  const accessLog = createAccessLog({ log, metrics, routes });
   const policies: Record<string, BuildPolicy> = {
     'request-id': withoutAction(requestId({ trustedProxyHops, isDraining, accessLog })),
     framing: withoutAction(framing()),
     'path-check': withoutAction(pathCheck()),
     cors: withAction(z.strictObject({ from: z.enum(['any', 'dashboard']) }), ({ from }) =>
       cors(
-        { dashboardOrigins: options.dashboardOrigins ?? [], methodsAt: (at) => map().methodsAt(at) },
+        { dashboardOrigins: options.dashboardOrigins ?? [], methodsAt: (at) => routes().methodsAt(at) },
         from,
       ),
     ),
     credential: withAction(credentialAction, (action) =>
-      credential({ accounts, credentialCache, admissions, journal, plans, speakFor }, action),
+      credential({ accounts, credentialCache, admissions, journal, plans, setCallerContext }, action),
     ),
-    session: withoutAction(session({ accounts, plans, speakFor })),
+    session: withoutAction(session({ accounts, plans, setCallerContext })),
     usage: withoutAction(usage({ journal, clock })),
     plan: withAction(planAction, (action) => plan(plans, action)),
-    rate: withAction(z.strictObject({ by: z.enum(['account', 'address']) }), ({ by }) =>
+    rate: withAction(z.strictObject({ by: z.enum(['account', 'ip']) }), ({ by }) =>
       rate({ limits, publicCallsPerSecond }, by),
     ),
     quota: withoutAction(quota({ month, journal, clock })),
@@ -218,7 +218,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, map: () => GatewayM
       ({ to }) => forwarders[to].policy,
     ),
     health: withoutAction(health({ services: [dataApi, accountsApi], isDraining })),
-    'not-found': withoutAction((request, response, next) => notFound(map())(request, response, next)),
+    'not-found': withoutAction((request, response, next) => notFound(routes())(request, response, next)),
   };
   return {
     policies,

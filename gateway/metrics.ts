@@ -1,11 +1,11 @@
 // What the gateway counts of its calls, and how Prometheus reads it. Counting a call is a few additions to arrays.
-// Hides the text format. No label holds a key, an account or an address of a client: their number has no bound.
+// Hides the text format. no label holds a key, an account or an IP address: their number has no bound.
 import type { ErrorCode } from '../kernel/errors.ts';
 import { stages, type Stage } from './call.ts';
 
 /** What is known of a call when its answer has ended. */
 export interface EndedCall {
-  /** Of the map. */
+  /** Of the routes. */
   group: string;
   status: number;
   /** Whether the client was answered to the end. */
@@ -76,7 +76,7 @@ export function createMetrics(): Metrics {
   function render(gauges: readonly Gauge[]): string {
     const byGroup = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
     return [
-      family('almanac_gateway_requests_total', 'counter', 'Requests answered, by group of addresses.', [
+      family('almanac_gateway_requests_total', 'counter', 'Requests answered, by group of paths.', [
         ...byGroup.flatMap(([group, { statuses }]) =>
           statuses.flatMap((value, digit) =>
             value === 0 ? [] : [line('', { group, status: `${digit}xx` }, value)],

@@ -6,7 +6,7 @@ import type { BuildPolicy, Policy } from './policy.ts';
 /** What the engine is given to run. */
 export interface Prepared {
   policies: Readonly<Record<string, BuildPolicy>>;
-  /** The map in the engine's own shape. It has no address to listen at: the server is ours. */
+  /** The routes in the engine's own shape. It does not listen: the server is ours. */
   gatewayConfig: object;
   /** Given the engine's app, which the pipelines are mounted on. */
   onApp: (app: EngineApp) => void;

@@ -1,5 +1,5 @@
-// What a policy is: a plain (request, response, next) function, built once per place in the map.
-// Hides how the `action` of the map is checked before a policy is built from it.
+// What a policy is: a plain (request, response, next) function, built once per place in gateway.config.yml.
+// Hides how the `action` in the file is checked before a policy is built from it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 
@@ -10,7 +10,7 @@ export type Policy = (
   next: () => void,
 ) => void | Promise<void>;
 
-/** Builds a policy from the `action` of the map. @throws Error where the action is not what the policy takes. */
+/** Builds a policy from the `action` in the file. @throws Error where the action is not what the policy takes. */
 export type BuildPolicy = (action: unknown) => Policy;
 
 /** A policy that takes an action of the given shape. */
@@ -20,7 +20,8 @@ export function withAction<Schema extends z.ZodType>(
 ): BuildPolicy {
   return (action) => {
     const parsed = schema.safeParse(action);
-    if (!parsed.success) throw new Error(`The map's action is wrong: ${z.prettifyError(parsed.error)}`);
+    if (!parsed.success)
+      throw new Error(`The action in gateway.config.yml is wrong: ${z.prettifyError(parsed.error)}`);
     return build(parsed.data);
   };
 }

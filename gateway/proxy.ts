@@ -59,7 +59,7 @@ function proxyTo(
     // Bodies are small and read already: sent whole, with their length, so that there is no framing to disagree on.
     // It also saves the pipe of a request without one (-15 % CPU a call, 2026-11-20).
     buffer: { pipe: (upstream: ClientRequest) => upstream.end(bodies.get(upstream)) } as unknown as Stream,
-    ejectPlugins: true, // the default ones answer failures in plain text, and log addresses
+    ejectPlugins: true, // the default ones answer failures in plain text, and log URLs
     plugins: [
       (proxy) => {
         proxy.on('error', (error, request) => request && attempts.get(request)?.fail(error));

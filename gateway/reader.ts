@@ -69,12 +69,12 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
   };
 }
 
-const notInAddress = /[^\x21-\x7e\x80-\xff]/;
+const notInUrl = /[^\x21-\x7e\x80-\xff]/;
 
 /** @throws Error where it would be more than one request: Node's parser lets nothing in that could make it so. */
-function requestText(method: string, address: string, host: string, headers: readonly string[]): string {
-  if (notInAddress.test(address)) throw new Error('The address holds what no address may.');
-  let text = `${method} ${address} HTTP/1.1\r\nhost: ${host}\r\n`;
+function requestText(method: string, target: string, host: string, headers: readonly string[]): string {
+  if (notInUrl.test(target)) throw new Error('The URL holds what no URL may.');
+  let text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n`;
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
   return `${text}\r\n`;
 }

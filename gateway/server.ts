@@ -12,14 +12,14 @@ import type { Duplex } from 'node:stream';
 import { Failure, toEnvelope } from '../kernel/errors.ts';
 import type { Log } from '../kernel/log.ts';
 import { answerFailure } from './failure.ts';
-import type { RunFlat } from './flat.ts';
+import type { RunCompiled } from './compiled.ts';
 import type { Metrics } from './metrics.ts';
 import type { EngineApp } from './plugin.ts';
 import { GatewayResponse, keepAliveTimeoutMs } from './response.ts';
 
-/** What runs the calls: the flat pipelines and, for all other addresses, the engine's app. */
+/** What runs the calls: the compiled pipelines and, for all other paths, the engine's app. */
 export interface Pipelines {
-  runFlat: RunFlat;
+  runCompiled: RunCompiled;
   app: EngineApp;
 }
 
@@ -49,8 +49,8 @@ export function createGatewayServer(options: ServerOptions): Server {
     requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it
   };
   const server = createServer(serverOptions, (request, response) => {
-    const { runFlat, app } = options.pipelines();
-    if (runFlat(request, response) !== undefined) return;
+    const { runCompiled, app } = options.pipelines();
+    if (runCompiled(request, response) !== undefined) return;
     app(request, response, (error) => answerFailure(log, request, response, unanswered(error)));
   });
   server.timeout = options.stalledAfterMs;
@@ -80,25 +80,20 @@ export function createGatewayServer(options: ServerOptions): Server {
   return server;
 }
 
-/** What the engine hands to its own HTML page: no route of the map, or a fault in the engine. */
+/** What the engine hands to its own HTML page: no route, or a fault in the engine. */
 function unanswered(error: unknown): unknown {
   if (error === undefined || error === null)
-    return new Failure('not_found', 'There is nothing at this address.');
+    return new Failure('not_found', 'There is nothing at this path.');
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
-  return status >= 500
-    ? error
-    : new Failure('invalid_request', 'The address is malformed.', { detail: error });
+  return status >= 500 ? error : new Failure('invalid_request', 'The URL is malformed.', { detail: error });
 }
 
 function malformed(error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number }): Failure {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    // What overflowed without the end of a line is the first line, which holds the address.
+    // What overflowed without the end of a line is the first line, which holds the URL.
     return error.rawPacket?.subarray(0, error.bytesParsed).includes('\n') === false
-      ? new Failure('uri_too_long', 'The address is too long: with the headers it may have 16 KB.')
-      : new Failure(
-          'header_fields_too_large',
-          'The headers are too long: with the address they may have 16 KB.',
-        );
+      ? new Failure('uri_too_long', 'The URL is too long: with the headers it may have 16 KB.')
+      : new Failure('header_fields_too_large', 'The headers are too long: with the URL they may have 16 KB.');
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new Failure('invalid_request', 'The request did not arrive in time.');

@@ -17,7 +17,7 @@ export interface Upstreams {
 const avoidMs = 2_000;
 
 export function createUpstreams(name: Service, urls: readonly string[]): Upstreams {
-  if (urls.length === 0) throw new Error(`The gateway needs an address of ${name}.`);
+  if (urls.length === 0) throw new Error(`The gateway needs a URL of ${name}.`);
   const avoidUntil = new Map<string, number>();
   let turn = 0;
   return {

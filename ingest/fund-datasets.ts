@@ -7,8 +7,8 @@ import {
   fundStructures,
   payoutTypes,
   portfolioSections,
-} from '../kernel/funds/words.ts';
-import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-words.ts';
+} from '../kernel/funds/enums.ts';
+import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-types.ts';
 import type { Dataset, Reference } from './dataset.ts';
 import { refreshFundFigures } from './fund-figures.ts';
 

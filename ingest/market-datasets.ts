@@ -10,7 +10,7 @@ import {
   tradeFlows,
 } from '../kernel/markets.ts';
 import type { Column } from './cells.ts';
-import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-words.ts';
+import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-types.ts';
 import type { Dataset, Reference } from './dataset.ts';
 
 const price = (name: string, meaning: string) => column(name, 'number', meaning, { range: [0, 1e6] });

@@ -63,8 +63,8 @@ function fitsDouble(number: string): boolean {
 /** What a value cell should have said, for the message. */
 export function expectedValue(text: string, options: ValueOptions): string {
   const example = options.decimal === ',' ? '1234,5' : '1234.5';
-  const missingWords = /^(?:nan|n\/?a|#n\/a|null|none|nil|-+|\.+|\*+)$/i;
-  if (missingWords.test(text))
+  const missingPattern = /^(?:nan|n\/?a|#n\/a|null|none|nil|-+|\.+|\*+)$/i;
+  if (missingPattern.test(text))
     return `a number such as ${example}, or --missing "${text}" if it means missing`;
   if (/^[+-]?\d{1,3}(?:[,.' ]\d{3})+/.test(text) && options.thousands === undefined)
     return `a number such as ${example}; for digits in groups of three name the sign by --thousands`;

@@ -28,10 +28,10 @@ export const errorTable = {
   subscription_inactive: { status: 402, meaning: 'The subscription of the account is not active.' },
   plan_required: { status: 403, meaning: 'The feature belongs to a higher plan.' },
   forbidden: { status: 403, meaning: 'The credential is valid but may not do this.' },
-  not_found: { status: 404, meaning: 'There is nothing at this address.' },
+  not_found: { status: 404, meaning: 'There is nothing at this path.' },
   method_not_allowed: {
     status: 405,
-    meaning: 'The address exists, the method does not; see the Allow header.',
+    meaning: 'The path exists, the method does not; see the Allow header.',
   },
   not_acceptable: { status: 406, meaning: 'The asked format does not exist.' },
   conflict: { status: 409, meaning: 'The request contradicts the present state.' },
@@ -44,7 +44,7 @@ export const errorTable = {
   },
   gone: { status: 410, meaning: 'The thing existed and was used up or deleted.' },
   payload_too_large: { status: 413, meaning: 'The body is larger than allowed.' },
-  uri_too_long: { status: 414, meaning: 'The address is longer than allowed.' },
+  uri_too_long: { status: 414, meaning: 'The URL is longer than allowed.' },
   unsupported_media_type: { status: 415, meaning: 'The body must be application/json.' },
   idempotency_mismatch: { status: 422, meaning: 'The Idempotency-Key was used for another request.' },
   rate_limited: { status: 429, meaning: 'Too many requests at once; see Retry-After.' },
@@ -141,7 +141,7 @@ export function toFailure(thrown: unknown): Failure {
 const connectionCodes =
   /^(?:08\w{3}|57P0[123]|53300|E(?:CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
 // What pg says without a code, and Sequelize's names for the same.
-const connectionWords =
+const connectionPattern =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Sequelize(?:Connection|HostNot))/;
 
 function isConnectionFault(thrown: unknown): boolean {
@@ -149,8 +149,8 @@ function isConnectionFault(thrown: unknown): boolean {
   const code = 'code' in thrown ? String(thrown.code) : '';
   return (
     connectionCodes.test(code) ||
-    connectionWords.test(thrown.message) ||
-    connectionWords.test(thrown.name) ||
+    connectionPattern.test(thrown.message) ||
+    connectionPattern.test(thrown.name) ||
     ('parent' in thrown && isConnectionFault(thrown.parent)) // where Sequelize keeps what the driver said
   );
 }

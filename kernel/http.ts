@@ -62,7 +62,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   return { url: await listen(server, options.host, options.port), close: () => closeServer(server) };
 }
 
-/** Listens and gives the address. @throws Error that names the port and what to do where it is taken. */
+/** Listens and gives the URL. @throws Error that names the port and what to do where it is taken. */
 export async function listen(server: Server, host: string, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -181,10 +181,10 @@ function createAnswerer(options: ServiceOptions): Answerer {
     if (identity === null) return fail('unauthorized', 'Calls come through the gateway.');
     call.identity = identity;
     const found = find(path);
-    if (found === null) return fail('not_found', 'There is nothing at this address.');
+    if (found === null) return fail('not_found', 'There is nothing at this path.');
     const route = found.entries.get(request.method === 'HEAD' ? 'GET' : request.method);
     if (route === undefined) return refuseMethod([...found.entries.keys()]);
-    if (identity.scope !== route.scope) return fail('not_found', 'There is nothing at this address.');
+    if (identity.scope !== route.scope) return fail('not_found', 'There is nothing at this path.');
     request.params = found.params;
     if (route.readBody !== null) await route.readBody(request, response);
     await route.handler(request, response, call);
@@ -227,7 +227,7 @@ function requireJson(request: Request): void {
 
 function refuseMethod(methods: readonly string[]): never {
   const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-  return fail('method_not_allowed', `This address takes ${allowed}.`, { headers: { allow: allowed } });
+  return fail('method_not_allowed', `This path takes ${allowed}.`, { headers: { allow: allowed } });
 }
 
 function sendFailure(

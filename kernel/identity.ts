@@ -103,7 +103,7 @@ function verify(
   now: number,
 ): { identity: Identity; expiresAt: number } | null {
   try {
-    // `kid` only picks from the keys that are here: it is no path, no address and no part of a statement.
+    // `kid` only picks from the keys that are here: it is no path, no URL and no part of a statement.
     const key = keys.get(jsonwebtoken.decode(token, { complete: true })?.header.kid ?? '');
     if (key === undefined) return null;
     const { header, payload } = jsonwebtoken.verify(token, key, {

@@ -19,7 +19,7 @@ const secretShape = /(?<![A-Za-z0-9])(?:pk_live_|sess_|whsec_)[\w.+=-]+|(?<=\/ac
 
 const mayHoldSecret = /[%_]|\/account\//;
 
-/** A path as it may be logged: people put keys where ids belong, and the address that shows a new key holds its token. */
+/** A path as it may be logged: people put keys where ids belong, and the path that shows a new key holds its token. */
 export function withoutSecrets(path: string): string {
   if (!mayHoldSecret.test(path)) return path;
   const plain = path.replace(/%([2-7][0-9a-f])/gi, (_whole, hex: string) =>

@@ -42,7 +42,7 @@ export const repeatableParam = <Item extends z.ZodType>(item: Item) => z.array(i
 
 /**
  * Reads the query of a URL by a schema whose keys are the known parameters.
- * @param url the request's address, or its path and query.
+ * @param url the request's URL, or its path and query.
  * @throws Failure `invalid_parameter` for an unknown, repeated, empty, over-long or disallowed one, named in `param`.
  */
 export function parseQuery<Shape extends z.ZodRawShape>(

@@ -1,6 +1,6 @@
 // Redis for the services: one server, Sentinel or Cluster behind one face. Hides connecting, a deadline of our own, and the
-// pause after a fault: a Redis that is dead, stalled, loading or read-only is found in well under a second and then left
-// alone, so that no call waits for it, until it answers again.
+// circuit breaker: a Redis that is dead, stalled, loading or read-only is found in well under a second, and then the circuit
+// stays open, so that no call waits for it, until it answers again.
 import { createHash } from 'node:crypto';
 import { createClient, createCluster, createSentinel } from 'redis';
 import { createDeadline, TooLate } from './deadline.ts';
@@ -146,11 +146,11 @@ const heartbeat = script(
 
 /**
  * Opens the connection and keeps it; nothing waits for it. @param deadlineMs of each command.
- * @throws Error where the address is none.
+ * @throws Error if the URL is malformed.
  */
 export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): RedisLink {
   const target = parseRedisUrl(url);
-  if (target === null) throw new Error('The address of Redis cannot be read.');
+  if (target === null) throw new Error('The URL of Redis cannot be read.');
   const client = createFor(target);
   let usable = false;
   let closed = false;
@@ -163,13 +163,14 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
 
   function fault(error: unknown): void {
     if (usable && !closed)
-      log.warn({ err: error }, 'Redis does not answer as it should and is left alone for now');
+      log.warn({ err: error }, 'Redis does not answer as it should: the circuit is open');
     usable = false;
     lastFault = error;
     faults += 1;
   }
 
-  const leftAlone = () => new RedisUnavailable('Redis is left alone after a fault', { cause: lastFault });
+  const circuitOpen = () =>
+    new RedisUnavailable('The circuit to Redis is open after a fault', { cause: lastFault });
 
   const deadline = createDeadline(deadlineMs);
 
@@ -280,9 +281,9 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
     get clockOffsetMs() {
       return clockOffsetMs;
     },
-    ask: (work) => (usable ? bounded(work) : Promise.reject(leftAlone())),
+    ask: (work) => (usable ? bounded(work) : Promise.reject(circuitOpen())),
     run: (which, key, args, onLate) =>
-      usable ? enqueue(which, key, args, onLate) : Promise.reject(leftAlone()),
+      usable ? enqueue(which, key, args, onLate) : Promise.reject(circuitOpen()),
     opened: () =>
       Promise.race([first.promise, new Promise<void>((resolve) => setTimeout(resolve, openWithinMs))]),
     allAnswered: (withinMs) => deadline.allEnded(withinMs),

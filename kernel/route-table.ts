@@ -1,7 +1,7 @@
 // Which route serves a path: compared segment by segment, in the order in which the routes were given.
-// Hides how paths are cut up. There is one spelling of each address, as the gateway has it.
+// Hides how paths are cut up. There is one spelling of each path, as the gateway has it.
 
-/** What stands at one address: the entries by method, and what its parameters took. */
+/** What stands at one path: the entries by method, and what its parameters took. */
 export interface FoundAddress<Entry> {
   entries: ReadonlyMap<string, Entry>;
   params: Record<string, string>;
@@ -27,12 +27,12 @@ export function createRouteTable<Entry extends { path: string; method: string }>
   const byLength = new Map<number, Address<Entry>[]>();
   for (const [path, entries] of Map.groupBy(routes, (route) => route.path)) {
     const segments = path.slice(1).split('/');
-    const address = {
+    const entry = {
       fixed: segments.map((segment) => (segment.startsWith(':') ? null : segment)),
       names: segments.map((segment) => (segment.startsWith(':') ? segment.slice(1) : null)),
       entries: new Map(entries.map((entry) => [entry.method, entry])),
     };
-    byLength.set(segments.length, [...(byLength.get(segments.length) ?? []), address]);
+    byLength.set(segments.length, [...(byLength.get(segments.length) ?? []), entry]);
   }
   return (path) => {
     if (!path.startsWith('/')) return null;

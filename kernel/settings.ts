@@ -26,7 +26,7 @@ const urlOf = (...protocols: string[]) =>
       const url = URL.parse(text);
       return url !== null && protocols.includes(url.protocol.slice(0, -1));
     },
-    `must be an address that begins ${protocols.map((p) => `${p}://`).join(' or ')}`,
+    `must be a URL that begins ${protocols.map((p) => `${p}://`).join(' or ')}`,
   );
 
 const urls = z
@@ -136,7 +136,7 @@ export type Settings = Readonly<{
   metrics: { host: string; port: number } | undefined;
   /** Where people reach the gateway; no slash at the end. */
   publicUrl: string;
-  /** Whose pages may call account and sign-in addresses, beside those of publicUrl. */
+  /** Whose pages may call account and sign-in endpoints, beside those of publicUrl. */
   dashboardOrigins: readonly string[];
   passwordLengthMin: number;
   /** Undefined: mails are kept in DATA_DIR/outbox. */

@@ -79,9 +79,9 @@ test('docs/decisions/dependencies.md says of every runtime dependency why it is 
 test('no package with a known hole is in the lockfile', (t) => {
   // name → the releases that must never come back; found in express-gateway's own tree or by advisories since.
   const denied: Record<string, (version: string) => boolean> = {
-    'http-proxy': (version) => !isStandIn(version),
-    ejs: (version) => !isStandIn(version) && below(version, '3.1.10'),
-    jsonwebtoken: (version) => !isStandIn(version) && below(version, '9.0.3'),
+    'http-proxy': (version) => !isStub(version),
+    ejs: (version) => !isStub(version) && below(version, '3.1.10'),
+    jsonwebtoken: (version) => !isStub(version) && below(version, '9.0.3'),
     passport: (version) => below(version, '0.6.0'),
     got: (version) => below(version, '11.8.5'),
     'pac-resolver': (version) => below(version, '5.0.0'),
@@ -92,9 +92,9 @@ test('no package with a known hole is in the lockfile', (t) => {
     'glob-parent': (version) => below(version, '5.1.2'),
     'unset-value': (version) => below(version, '2.0.1'),
     formidable: () => true,
-    superagent: (version) => !isStandIn(version),
+    superagent: (version) => !isStub(version),
     'base-x': (version) => below(version, '4.0.1'),
-    uuid: (version) => version !== '3.4.0' && below(version, '11.1.1'), // 3.4.0 is gateway/stand-ins/uuid
+    uuid: (version) => version !== '3.4.0' && below(version, '11.1.1'), // 3.4.0 is gateway/stubs/uuid
     'js-yaml': (version) => below(version, version.startsWith('3.') ? '3.14.2' : '4.1.1'),
     vm2: () => true,
     jws: (version) => below(version, '3.2.3'),
@@ -142,7 +142,7 @@ function importedFolders(file: string): string[] {
 }
 
 /** The empty package that npm's overrides put in the place of what express-gateway never runs. */
-function isStandIn(version: string): boolean {
+function isStub(version: string): boolean {
   return version === '1.0.0';
 }
 

@@ -294,7 +294,11 @@ export async function declaredParameters(service: DataService, path: string): Pr
 }
 
 /** The words that a parameter takes; empty where it does not list them. */
-export async function allowedWords(service: DataService, path: string, parameter: string): Promise<string[]> {
+export async function allowedValues(
+  service: DataService,
+  path: string,
+  parameter: string,
+): Promise<string[]> {
   const message = await refusalOf(service, path, `${parameter}=zzz`);
   const { words = '' } =
     /must be (?:one|some) of (?<words>.*?)(?:, with a comma.*)?\.$/.exec(message)?.groups ?? {};
@@ -326,7 +330,7 @@ export function withParameter(path: string, parameter: string, value: string): s
 
 async function wordsOf(service: DataService, path: string, parameter: string): Promise<string[]> {
   if (parameter === 'cursor') return [];
-  const words = await allowedWords(service, path, parameter);
+  const words = await allowedValues(service, path, parameter);
   const [first = '', last = ''] = [words[0], words.at(-1)];
   return parameter === 'fields' ? [first, last, `${last},${first}`] : words;
 }

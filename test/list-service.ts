@@ -19,8 +19,8 @@ export interface ListService extends DataService {
   list(path: string): Promise<ListBody>;
   /** One field of every row. */
   column(path: string, field: string): Promise<unknown[]>;
-  /** One field of every row, walked a page at a time. */
-  walk(path: string, field: string, limit: number): Promise<unknown[]>;
+  /** One field of every row, paged a page at a time. */
+  readPages(path: string, field: string, limit: number): Promise<unknown[]>;
 }
 
 export async function startListService(): Promise<ListService> {
@@ -39,17 +39,17 @@ export async function startListService(): Promise<ListService> {
         await database.close();
       }
     },
-    async walk(path, field, limit) {
-      const walked: unknown[] = [];
+    async readPages(path, field, limit) {
+      const paged: unknown[] = [];
       let cursor: string | null = '';
       while (cursor !== null) {
         const page: ListBody = await list(
           `${path}${path.includes('?') ? '&' : '?'}limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`,
         );
-        walked.push(...page.data.map((row) => row[field]));
+        paged.push(...page.data.map((row) => row[field]));
         cursor = page.pagination.next_cursor;
       }
-      return walked;
+      return paged;
     },
   };
 }

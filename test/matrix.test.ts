@@ -1,4 +1,4 @@
-// Every address of the map × every failure that can befall it: the right status, the right code, always the envelope.
+// Every path of the gateway × every failure that can befall it: the right status, the right code, always the envelope.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -13,12 +13,14 @@ interface Endpoint {
   methods?: string[];
   paths: string[];
 }
-interface MapFile {
+interface RouteFile {
   apiEndpoints: Record<string, Endpoint | Endpoint[]>;
   pipelines: Record<string, { apiEndpoints: string[]; policies: Record<string, unknown>[] }>;
 }
 
-const map = parse(readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), 'utf8')) as MapFile;
+const routeFile = parse(
+  readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), 'utf8'),
+) as RouteFile;
 
 /** The plans of the project, and three more: two calls a month, one call a second, a thousand calls at once. */
 const plans = (() => {
@@ -51,10 +53,10 @@ test.after.always(() => services.close());
 
 /** The addresses of a pipeline with a policy, every method of each: `:id` filled in with what is there. */
 function addresses(policy: string): { method: string; target: string }[] {
-  return Object.values(map.pipelines)
+  return Object.values(routeFile.pipelines)
     .filter((pipeline) => pipeline.policies.some((step) => Object.hasOwn(step, policy)))
     .flatMap((pipeline) => pipeline.apiEndpoints)
-    .flatMap((name) => [map.apiEndpoints[name] ?? []].flat())
+    .flatMap((name) => [routeFile.apiEndpoints[name] ?? []].flat())
     .flatMap(({ methods = ['GET'], paths }) =>
       methods.flatMap((method) => paths.map((target) => ({ method, target }))),
     )
@@ -95,7 +97,7 @@ async function usedOnceSettled(key: string, calls: number): Promise<number> {
   return used;
 }
 
-test('the walk covers the map', (t) => {
+test('every route is tried', (t) => {
   t.true(keyed.length > 30);
   t.true(data.length > 20);
 });
@@ -173,7 +175,7 @@ test('too many calls a second are 429 with Retry-After at every address that cou
   }
 });
 
-test('an address that is not in the map is 404, a method it does not take 405 with Allow', async (t) => {
+test('a path without a route is 404, a method it does not take 405 with Allow', async (t) => {
   const { key } = await services.accountWithKey();
   for (const target of [
     '/',

@@ -1,5 +1,5 @@
-// Which pages may call from a browser: every page the data and public addresses, and those of the dashboard's own origins the
-// account and sign-in addresses. Always without credentials of the browser. Answers preflights.
+// Which pages may call from a browser: every page the data and public endpoints, and those of the dashboard's own origins the
+// account and sign-in endpoints. Always without credentials of the browser. Answers preflights.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
@@ -7,7 +7,7 @@ import type { Policy } from '../policy.ts';
 export interface CorsOptions {
   /** `https://dashboard.example`: beside the gateway's own pages, which need no leave. */
   dashboardOrigins: readonly string[];
-  /** The methods that an address takes. */
+  /** The methods that a path takes. */
   methodsAt: (path: string) => readonly string[];
 }
 

@@ -21,7 +21,7 @@ export interface CredentialOptions {
   admissions: Admissions | undefined;
   journal: Journal;
   plans: Plans;
-  speakFor: SpeakFor;
+  setCallerContext: SetCallerContext;
 }
 
 export const credentialAction = z.strictObject({
@@ -30,10 +30,10 @@ export const credentialAction = z.strictObject({
   counted: z.boolean().default(false),
 });
 
-const speakersMax = 10_000;
+const contextsMax = 10_000;
 
 export function credential(
-  { accounts, credentialCache, admissions, journal, plans, speakFor }: CredentialOptions,
+  { accounts, credentialCache, admissions, journal, plans, setCallerContext }: CredentialOptions,
   { accept, counted }: z.output<typeof credentialAction>,
 ): Policy {
   /** What Redis says of a key. */
@@ -51,14 +51,14 @@ export function credential(
       const found = name && (await accounts.session(name));
       if (found === null)
         throw refused('The session is not valid: it is unknown, or it has ended. Sign in again.');
-      speakFor(call, found, planOf(plans, found.plan));
+      setCallerContext(call, found, planOf(plans, found.plan));
     } else {
       const hash = hashApiKey(presented.key);
       const admission = await ask(hash, call);
       const found =
         admission.credential === undefined ? await accounts.credential(hash) : admission.credential;
       if (found === null) throw refused('The API key is not valid: it is unknown, or it was revoked.');
-      speakFor(call, found, planOf(plans, found.plan));
+      setCallerContext(call, found, planOf(plans, found.plan));
       if (admission.month !== undefined && response.closed) {
         journal.refund(found.accountId, admission.month.month, admission.month.calls); // the client left meanwhile
         return;
@@ -71,32 +71,32 @@ export function credential(
 }
 
 /** Makes the call one of the account that the credential stands for. */
-export type SpeakFor = (call: Call, found: Credential, plan: Plan) => void;
+export type SetCallerContext = (call: Call, found: Credential, plan: Plan) => void;
 
 /**
  * What is said of a caller is made once and used for as long as the look-ups say the same: a call then makes no objects, and the
  * sealed identity is found by them.
  */
-export function createSpeaker(): SpeakFor {
-  const speakers = new Map<string, { caller: Caller; identity: Identity }>(); // by key or session
+export function createCallerContexts(): SetCallerContext {
+  const contexts = new Map<string, { caller: Caller; identity: Identity }>(); // by key or session
   return (call, { accountId, keyId, sessionId, active }, plan) => {
     const id = keyId ?? sessionId ?? '';
-    let speaker = speakers.get(id);
+    let context = contexts.get(id);
     const isSame =
-      speaker?.caller.accountId === accountId &&
-      speaker.caller.plan === plan &&
-      speaker.caller.active === active;
-    if (speaker === undefined || !isSame) {
-      if (speakers.size >= speakersMax) speakers.clear();
+      context?.caller.accountId === accountId &&
+      context.caller.plan === plan &&
+      context.caller.active === active;
+    if (context === undefined || !isSame) {
+      if (contexts.size >= contextsMax) contexts.clear();
       const { id: planId, features } = plan;
-      speaker = {
+      context = {
         caller: { accountId, keyId, plan, active },
         identity: { scope: 'client', accountId, keyId, sessionId, plan: planId, features },
       };
-      speakers.set(id, speaker);
+      contexts.set(id, context);
     }
-    call.caller = speaker.caller;
-    call.identity = speaker.identity;
+    call.caller = context.caller;
+    call.identity = context.identity;
   };
 }
 

@@ -84,7 +84,7 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity
   // The one cookie of the service ties a sign-in with Google to the browser that began it.
   if (call.path.startsWith('/auth/google/')) pass(headers, 'cookie', sent.cookie);
   if (body.length > 0) headers.push('content-length', String(body.length));
-  pass(headers, 'x-forwarded-for', call.clientAddress);
+  pass(headers, 'x-forwarded-for', call.clientIp);
   headers.push('x-request-id', call.requestId);
   headers.push('x-forwarded-proto', call.secure ? 'https' : 'http', identityHeader, identity);
   return headers;

@@ -1,4 +1,4 @@
-// Parses the address once, for match, log and forward alike; an address that two servers could read differently is refused.
+// Parses the URL once, for match, log and forward alike; a URL that two servers could read differently is refused.
 // Takes every `api_key` parameter out of the URL before anything logs or forwards it.
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../kernel/errors.ts';
@@ -18,7 +18,7 @@ export function pathCheck(): Policy {
     if (!isNormalPath(path)) {
       fail(
         'invalid_request',
-        'The address must be a path in its normal form: no empty or dot segments, no encoded dots or slashes.',
+        'The URL must be a path in its normal form: no empty or dot segments, no encoded dots or slashes.',
       );
     }
     const call = callOf(request);
@@ -65,7 +65,7 @@ export function takeKeys(rawQuery: string): { query: string; keys: string[] } {
   return { query: kept.join('&'), keys };
 }
 
-/** Express keeps a second copy of the address for error pages and loggers; it must not keep the key either. */
+/** Express keeps a second copy of the URL for error pages and loggers; it must not keep the key either. */
 function setUrl(request: IncomingMessage & { originalUrl?: string }, url: string): void {
   request.url = url;
   if (request.originalUrl !== undefined) request.originalUrl = url;

@@ -1,10 +1,10 @@
 // What the account's plan allows: 402 where its subscription does not run, 403 where a feature belongs to a higher plan.
-// Which parameters and paths are a feature stands in the map.
+// Which parameters and paths are a feature is in gateway.config.yml.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { features, type Feature, type Plans } from '../../kernel/plans.ts';
 import { callOf, callerOf } from '../call.ts';
-import { patternOf } from '../map.ts';
+import { patternOf } from '../routes.ts';
 import type { Policy } from '../policy.ts';
 
 export const planAction = z.strictObject({

@@ -1,5 +1,5 @@
-// How fast: calls a second, per account by its plan, or per client address where nobody is known; 429 beyond.
-import { limitKey } from '../../kernel/address.ts';
+// How fast: calls a second, per account by its plan, or per client IP where nobody is known; 429 beyond.
+import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
 import { callOf, callerOf, enterStage } from '../call.ts';
 import type { Limits } from '../limits.ts';
@@ -7,13 +7,13 @@ import type { Policy } from '../policy.ts';
 
 export function rate(
   { limits, publicCallsPerSecond }: { limits: Limits; publicCallsPerSecond: number },
-  by: 'account' | 'address',
+  by: 'account' | 'ip',
 ): Policy {
   return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'rate');
     const callsPerSecond = by === 'account' ? callerOf(call).plan.calls_second : publicCallsPerSecond;
-    const key = by === 'account' ? callerOf(call).accountId : limitKey(call.clientAddress);
+    const key = by === 'account' ? callerOf(call).accountId : limitKey(call.clientIp);
     const taken = call.admission?.second ?? (await limits.take(`${by}:${key}`, callsPerSecond));
     const resetSeconds = Math.max(1, Math.ceil(taken.resetMs / 1000));
     call.limits.push({
@@ -21,7 +21,7 @@ export function rate(
       state: `"second";r=${taken.remaining};t=${resetSeconds}`,
     });
     if (!taken.allowed) {
-      const whose = by === 'account' ? 'this plan' : 'one address';
+      const whose = by === 'account' ? 'this plan' : 'one IP address';
       fail('rate_limited', `Too many calls: ${whose} may make ${callsPerSecond} a second.`, {
         headers: { 'retry-after': String(resetSeconds) },
       });

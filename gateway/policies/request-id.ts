@@ -1,11 +1,11 @@
-// Opens the call: an id of our own, the client's address, nothing left of what only the gateway may say.
+// Opens the call: an id of our own, the client's IP, nothing left of what only the gateway may say.
 // Hides which inbound headers are ours.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../access-log.ts';
 import { openCall, type Call } from '../call.ts';
-import { clientAddress } from '../client-address.ts';
+import { clientIp } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
 import { GatewayResponse } from '../response.ts';
 
@@ -23,11 +23,7 @@ export function requestId(options: {
     const call: Call = {
       requestId: randomUUID(),
       arrivedAtMs: performance.now(),
-      clientAddress: clientAddress(
-        request.socket.remoteAddress ?? '',
-        taken.forwardedFor,
-        options.trustedProxyHops,
-      ),
+      clientIp: clientIp(request.socket.remoteAddress ?? '', taken.forwardedFor, options.trustedProxyHops),
       secure: options.trustedProxyHops > 0 && taken.forwardedProto === 'https',
       clientKeeps: response.shouldKeepAlive,
       isDraining: options.isDraining,

@@ -1,15 +1,19 @@
 // Who is signed in, where that is optional: a valid session speaks for its account, any other is as good as none, and the
-// service says which endpoints need one. An API key never opens these addresses, so it is refused instead of passed over.
+// service says which endpoints need one. An API key never opens these endpoints, so it is refused instead of passed over.
 import { fail } from '../../kernel/errors.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/session-token.ts';
 import type { Accounts } from '../accounts.ts';
 import { callOf, enterStage } from '../call.ts';
 import type { Policy } from '../policy.ts';
-import type { SpeakFor } from './credential.ts';
+import type { SetCallerContext } from './credential.ts';
 
-export function session(options: { accounts: Accounts; plans: Plans; speakFor: SpeakFor }): Policy {
-  const { accounts, plans, speakFor } = options;
+export function session(options: {
+  accounts: Accounts;
+  plans: Plans;
+  setCallerContext: SetCallerContext;
+}): Policy {
+  const { accounts, plans, setCallerContext } = options;
   return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
@@ -20,7 +24,7 @@ export function session(options: { accounts: Accounts; plans: Plans; speakFor: S
     if (sessionHeaders.length > 1) fail('unauthorized', 'A credential must be given once.');
     const name = parseSessionToken(sessionHeaders[0] ?? '');
     const found = name && (await accounts.session(name));
-    if (found !== null) speakFor(call, found, planOf(plans, found.plan));
+    if (found !== null) setCallerContext(call, found, planOf(plans, found.plan));
     next();
   };
 }

@@ -35,12 +35,12 @@ export async function holdersOf(service: AccountsService) {
   const { deps } = service;
   const password = newPassword();
   const passwordHash = await createPasswords(testPasswordCost).hash(password);
-  const visit = { ip: '192.0.2.1', userAgent: 'Tests' };
+  const clientInfo = { ip: '192.0.2.1', userAgent: 'Tests' };
 
   /** Signs an account in. @returns the session's id, and what the gateway asks accounts-api by. */
   async function newSession(accountId: string): Promise<{ sessionId: string; name: string; token: string }> {
     const { session_token: token } = await deps.db.sequelize.transaction((transaction) =>
-      openSession(deps, transaction, accountId, { visit, how: 'password' }),
+      openSession(deps, transaction, accountId, { clientInfo, how: 'password' }),
     );
     noteSecret(token.split('.')[1] ?? '');
     const { id, secretHash } = parseSessionToken(token) ?? { id: '', secretHash: '' };

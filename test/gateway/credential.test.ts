@@ -30,7 +30,7 @@ async function errorOf(response: Response) {
   return { status: response.status, ...body.error };
 }
 
-const map = parse(readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), 'utf8')) as {
+const routeFile = parse(readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), 'utf8')) as {
   apiEndpoints: Record<
     string,
     { methods: string[]; paths: string[] } | { methods: string[]; paths: string[] }[]
@@ -38,10 +38,10 @@ const map = parse(readFileSync(path.join(projectRoot, 'config/gateway.config.yml
   pipelines: Record<string, { apiEndpoints: string[]; policies: Record<string, unknown>[] }>;
 };
 
-for (const [name, pipeline] of Object.entries(map.pipelines)) {
+for (const [name, pipeline] of Object.entries(routeFile.pipelines)) {
   if (!pipeline.policies.some((step) => 'credential' in step)) continue;
   const routes = pipeline.apiEndpoints
-    .flatMap((endpoint) => map.apiEndpoints[endpoint] ?? [])
+    .flatMap((endpoint) => routeFile.apiEndpoints[endpoint] ?? [])
     .flatMap(({ methods, paths }) => paths.flatMap((at) => methods.map((method) => ({ method, at }))))
     .filter(({ method }) => method !== 'OPTIONS');
   test.serial(

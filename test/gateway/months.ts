@@ -72,7 +72,7 @@ export async function connected({ redis }: CountingGateway): Promise<void> {
 
 /**
  * Serves what is left of a month, also what comes back of allotments that were lost and of answers that came late. A round in which
- * a busy machine let a gateway leave Redis alone says nothing: what lies in an allotment can then not be drawn.
+ * a busy machine opened a gateway's circuit says nothing: what lies in an allotment can then not be drawn.
  * @param serve asks for some calls. @returns how many were served.
  */
 export async function serveTheRest(

@@ -86,7 +86,7 @@ for (const [what, fault] of Object.entries(faults)) {
   });
 }
 
-test.serial('a Redis that is silent is left alone after one deadline, not asked by every call', async (t) => {
+test.serial('the circuit to a silent Redis opens after one deadline: not every call asks it', async (t) => {
   const client = await service.newClient();
   await serve(client, 2);
   t.teardown(() => redis.goOn());

@@ -54,7 +54,7 @@ const wrongMaps: Record<string, [text: string, saying: RegExp]> = {
 };
 
 test.serial(
-  'a wrong map is refused with what is wrong with it, and the one before stays in force',
+  'a wrong file of routes is refused with what is wrong with it, and the one before stays in force',
   async (t) => {
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
     t.teardown(() => gateway.close());
@@ -73,7 +73,7 @@ test.serial(
 );
 
 test.serial(
-  'a right map is in force once it is put in force, flat pipelines and the engine’s alike',
+  'new routes are in force once they are put in force, compiled pipelines and the engine’s alike',
   async (t) => {
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
     t.teardown(() => gateway.close());
@@ -183,6 +183,6 @@ test.serial('two hundred reloads under load fail no call and leave nothing behin
   t.log(
     `200 reloads, ${statuses.get(200)} calls, heap ${((after - before) / 1024).toFixed(0)} KB more after the last 160`,
   );
-  // A map with its engine app takes about 300 KB: kept, 160 of them would be 50 MB.
+  // One set of routes with its engine app takes about 300 KB: kept, 160 of them would be 50 MB.
   t.true(after - before < 6 * 1024 * 1024, `the heap grew by ${after - before} bytes`);
 });

@@ -17,7 +17,7 @@ export const defaultFolders = [
 ];
 
 /** Empty packages, and the invented figures of the demo, any of which would do as well. */
-const notOurs = /^gateway\/stand-ins\/|^ingest\/demo-/;
+const notOurs = /^gateway\/stubs\/|^ingest\/demo-/;
 
 /** The project's files, tracked or new, without those that are ignored or deleted. */
 export function projectFiles(root: string): string[] {

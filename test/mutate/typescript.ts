@@ -37,7 +37,7 @@ export function parseTypeScript(source: string): { program: AnyNode; bare: strin
 export function typescriptChanges(source: string, isSql: boolean): Change[] {
   const { program, bare } = parseTypeScript(source);
   const finder = new Finder(source, bare, isSql);
-  finder.visit(program, []);
+  finder.clientInfo(program, []);
   return finder.changes;
 }
 
@@ -64,11 +64,11 @@ class Finder {
   }
 
   /** @param above the nodes around this one, the nearest last. */
-  visit(node: AnyNode, above: readonly AnyNode[]): void {
+  clientInfo(node: AnyNode, above: readonly AnyNode[]): void {
     if (isImport(node) || isLogCall(node)) return;
     if (isMessage(node, above)) return;
     this.#changesOf(node, above);
-    for (const child of childrenOf(node)) this.visit(child, [...above, node]);
+    for (const child of childrenOf(node)) this.clientInfo(child, [...above, node]);
   }
 
   #add(operator: Operator, start: number, end: number, text: string): void {

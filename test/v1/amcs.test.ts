@@ -67,10 +67,20 @@ test.serial('a company shows what it manages: its present funds, their assets an
   t.like(data[2], { id: 'new', funds_count: 0, aum_total: null, rating: null });
 });
 
-test.serial('companies can be searched, sorted, walked and had as CSV', async (t) => {
+test.serial('companies can be searched, sorted, paged and had as CSV', async (t) => {
   t.deepEqual(await service.column('/v1/amcs?q=INVEST', 'id'), ['beta']);
-  t.deepEqual(await service.walk('/v1/amcs?sort=-aum_total', 'id', 1), ['alpha', 'stale', 'new', 'beta']);
-  t.deepEqual(await service.walk('/v1/amcs?sort=-funds_count', 'id', 2), ['stale', 'beta', 'alpha', 'new']);
+  t.deepEqual(await service.readPages('/v1/amcs?sort=-aum_total', 'id', 1), [
+    'alpha',
+    'stale',
+    'new',
+    'beta',
+  ]);
+  t.deepEqual(await service.readPages('/v1/amcs?sort=-funds_count', 'id', 2), [
+    'stale',
+    'beta',
+    'alpha',
+    'new',
+  ]);
   const { text } = await service.call('/v1/amcs?format=csv&fields=id,aum_total');
   t.is(text, 'id,aum_total\r\nalpha,150.00\r\nbeta,\r\nnew,\r\nstale,8\r\n');
 });

@@ -131,17 +131,11 @@ test('every filter narrows the auctions, and they combine', async (t) => {
 test('auctions sort, page without gaps, and come as CSV', async (t) => {
   const newestFirst = await rows('');
   t.is(newestFirst[0], 'PIB-1');
-  t.deepEqual(await service.walk('/v1/fixed-income/auctions', 'auction_id', 1), newestFirst);
-  t.deepEqual(await service.walk('/v1/fixed-income/auctions?sort=-cutoff_yield_pct', 'cutoff_yield_pct', 2), [
-    12,
-    11.5,
-    11.3,
-    11.25,
-    8,
-    null,
-    null,
-    null,
-  ]);
+  t.deepEqual(await service.readPages('/v1/fixed-income/auctions', 'auction_id', 1), newestFirst);
+  t.deepEqual(
+    await service.readPages('/v1/fixed-income/auctions?sort=-cutoff_yield_pct', 'cutoff_yield_pct', 2),
+    [12, 11.5, 11.3, 11.25, 8, null, null, null],
+  );
   const { header: names, lines } = csvLines(
     await service.call(
       '/v1/fixed-income/auctions?format=csv&bidding=non_competitive&fields=auction_id,cutoff_yield_pct,change_bps',

@@ -143,7 +143,7 @@ test('releases can be narrowed by window, source, series, status and importance,
 test('pages put together are the whole list', async (t) => {
   for (const sort of ['release_at', '-release_at']) {
     const whole = await idsFor({ from: '2026', to: '2026', sort });
-    const walked: unknown[] = [];
+    const paged: unknown[] = [];
     let cursor: string | null = null;
     do {
       const page: List = await list({
@@ -153,10 +153,10 @@ test('pages put together are the whole list', async (t) => {
         limit: '1',
         ...(cursor === null ? {} : { cursor }),
       });
-      walked.push(...page.data.map(({ id }) => id));
+      paged.push(...page.data.map(({ id }) => id));
       cursor = page.pagination.next_cursor;
     } while (cursor !== null);
-    t.deepEqual(walked, whole);
+    t.deepEqual(paged, whole);
   }
 });
 

@@ -92,16 +92,16 @@ test('walking the catalogue by cursor misses nothing and repeats nothing', async
     ['id', ['CPI.PK', 'GDP', 'WPI.PK']],
     ['-id', ['WPI.PK', 'GDP', 'CPI.PK']],
   ] as const) {
-    const walked: unknown[] = [];
+    const paged: unknown[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
       const page: List = await list(
         `/v1/catalog?sort=${sort}&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`,
       );
-      walked.push(...ids(page));
+      paged.push(...ids(page));
       cursor = page.pagination.next_cursor;
     }
-    t.deepEqual(walked, expected);
+    t.deepEqual(paged, expected);
   }
   const { pagination } = await list('/v1/catalog?limit=1');
   t.is(

@@ -137,7 +137,7 @@ test('order, pages and CSV never change an average', async (t) => {
   const whole = await prices({ item: 'rice' });
   for (const sort of ['asc', 'desc']) {
     for (const limit of ['1', '2', '3']) {
-      const walked: Envelope['data'] = [];
+      const paged: Envelope['data'] = [];
       let cursor: string | null = null;
       do {
         const page: Envelope = await prices({
@@ -146,10 +146,10 @@ test('order, pages and CSV never change an average', async (t) => {
           limit,
           ...(cursor === null ? {} : { cursor }),
         });
-        walked.push(...page.data);
+        paged.push(...page.data);
         cursor = page.pagination.next_cursor;
       } while (cursor !== null);
-      t.deepEqual(sort === 'asc' ? walked : walked.toReversed(), whole.data, `${sort} ${limit}`);
+      t.deepEqual(sort === 'asc' ? paged : paged.toReversed(), whole.data, `${sort} ${limit}`);
     }
   }
   const csv = await service.call('/v1/commodities?item=rice&format=csv');

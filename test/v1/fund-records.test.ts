@@ -74,7 +74,7 @@ test('NAVs come with their digits, adjusted for payouts; a zero is none', async 
 test('no page, order or window changes an adjusted NAV', async (t) => {
   const whole = await service.column('/v1/funds/worked/nav', 'nav_adjusted');
   for (const limit of [1, 3])
-    t.deepEqual(await service.walk('/v1/funds/worked/nav', 'nav_adjusted', limit), whole);
+    t.deepEqual(await service.readPages('/v1/funds/worked/nav', 'nav_adjusted', limit), whole);
   t.deepEqual(await service.column('/v1/funds/worked/nav?sort=-date', 'nav_adjusted'), whole.toReversed());
   t.deepEqual(await service.column('/v1/funds/worked/nav?from=2024-03', 'nav_adjusted'), whole.slice(-2));
   t.deepEqual(await service.column('/v1/funds/worked/nav?fields=nav_adjusted', 'nav_adjusted'), whole);
@@ -118,7 +118,7 @@ test('payouts and expenses are lists with windows, filters and CSV', async (t) =
   });
   t.deepEqual(await service.column('/v1/funds/worked/payouts?type=bonus', 'ex_date'), ['2024-03-02']);
   t.deepEqual(await service.column('/v1/funds/worked/payouts?to=2024-02', 'ex_date'), ['2024-02-01']);
-  t.deepEqual(await service.walk('/v1/funds/worked/payouts?sort=-ex_date', 'type', 1), [
+  t.deepEqual(await service.readPages('/v1/funds/worked/payouts?sort=-ex_date', 'type', 1), [
     'cash',
     'bonus',
     'cash',

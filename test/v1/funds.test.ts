@@ -124,27 +124,24 @@ test.serial('every filter narrows the list, and they combine', async (t) => {
   for (const [query, expected] of cases) t.deepEqual(await ids(query), expected, query);
 });
 
-test.serial(
-  'any order can be walked by cursor without loss or repetition, unknown values last',
-  async (t) => {
-    const orders: [sort: string, ids: string[]][] = [
-      ['id', ['alpha-cash', 'alpha-share', 'beta-old', 'beta-share', 'gamma']],
-      ['-id', ['gamma', 'beta-share', 'beta-old', 'alpha-share', 'alpha-cash']],
-      ['aum', ['alpha-cash', 'beta-share', 'alpha-share', 'beta-old', 'gamma']],
-      ['-aum', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma', 'beta-old']],
-      ['-return_1y_pct', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma', 'beta-old']],
-    ];
-    for (const [sort, expected] of orders) {
-      for (const limit of [1, 2, 5]) {
-        t.deepEqual(
-          await service.walk(`/v1/funds?sort=${sort}`, 'id', limit),
-          expected,
-          `${sort} by ${limit}`,
-        );
-      }
+test.serial('any order can be paged by cursor without loss or repetition, unknown values last', async (t) => {
+  const orders: [sort: string, ids: string[]][] = [
+    ['id', ['alpha-cash', 'alpha-share', 'beta-old', 'beta-share', 'gamma']],
+    ['-id', ['gamma', 'beta-share', 'beta-old', 'alpha-share', 'alpha-cash']],
+    ['aum', ['alpha-cash', 'beta-share', 'alpha-share', 'beta-old', 'gamma']],
+    ['-aum', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma', 'beta-old']],
+    ['-return_1y_pct', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma', 'beta-old']],
+  ];
+  for (const [sort, expected] of orders) {
+    for (const limit of [1, 2, 5]) {
+      t.deepEqual(
+        await service.readPages(`/v1/funds?sort=${sort}`, 'id', limit),
+        expected,
+        `${sort} by ${limit}`,
+      );
     }
-  },
-);
+  }
+});
 
 test.serial(
   'fields choose what is shown, numbers keep the published digits, CSV is the whole list',
@@ -221,7 +218,7 @@ test.serial('the screener compares figures; one that is not known passes no boun
     ['shariah=true&structure=open_end&risk_profile=high&amc=alpha', ['alpha-share']],
   ];
   for (const [query, expected] of cases) t.deepEqual(await screened(query), expected, query);
-  t.deepEqual(await service.walk('/v1/funds/screener', 'id', 1), await screened(''));
+  t.deepEqual(await service.readPages('/v1/funds/screener', 'id', 1), await screened(''));
 });
 
 test.serial('a figure of the screener is that of the fund itself', async (t) => {

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { screenerList } from '../../data-api/funds.sql.ts';
 import type { List } from '../../data-api/list.sql.ts';
 import {
-  allowedWords,
+  allowedValues,
   declaredParameters,
   endpoints,
   requestsFor,
@@ -106,7 +106,7 @@ function sorted(rows: readonly Row[], { key, fields }: List, sort: string): Row[
 test('each order, in either direction, is the whole list in that order, by pages of any size as at once', async (t) => {
   for (const { path, list } of lists) {
     const all = await rowsOf(path);
-    const sorts = await allowedWords(service, path, 'sort');
+    const sorts = await allowedValues(service, path, 'sort');
     t.is(sorts[0], list.sort, 'the first is the order unless asked for another');
     t.deepEqual(all, sorted(all, list, list.sort), path);
     for (const sort of sorts) {

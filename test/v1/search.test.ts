@@ -169,7 +169,7 @@ test('pages put together are the whole list, in the same order, also of a correc
   for (const parameters of queries) {
     const whole = idsOf(await search(parameters));
     t.is(whole.length, 4);
-    const walked: string[] = [];
+    const paged: string[] = [];
     let cursor: string | null = null;
     do {
       const page: Answer = await search({
@@ -177,10 +177,10 @@ test('pages put together are the whole list, in the same order, also of a correc
         limit: '1',
         ...(cursor === null ? {} : { cursor }),
       });
-      walked.push(...idsOf(page));
+      paged.push(...idsOf(page));
       cursor = page.pagination.next_cursor;
     } while (cursor !== null);
-    t.deepEqual(walked, whole);
+    t.deepEqual(paged, whole);
   }
 });
 
@@ -244,7 +244,7 @@ test('no query breaks the search, whatever its signs', async (t) => {
 test('of a word that very many entries have, a thousand are listed, none of them twice', async (t) => {
   await service.pool.query(`insert into data.search_entries (type, id, name, facts)
     select 'fund', 'f' || i, 'Fund ' || i || ' ubiquitous', '' from generate_series(1, 30000) i`);
-  const walked: string[] = [];
+  const paged: string[] = [];
   let cursor: string | null = null;
   do {
     const page: Answer = await search({
@@ -252,11 +252,11 @@ test('of a word that very many entries have, a thousand are listed, none of them
       limit: '400',
       ...(cursor === null ? {} : { cursor }),
     });
-    walked.push(...idsOf(page));
+    paged.push(...idsOf(page));
     cursor = page.pagination.next_cursor;
   } while (cursor !== null);
-  t.is(walked.length, 1_000);
-  t.is(new Set(walked).size, 1_000);
+  t.is(paged.length, 1_000);
+  t.is(new Set(paged).size, 1_000);
   t.deepEqual(await idsFor('29999 ubiquitous'), ['f29999']);
   t.deepEqual(idsOf(await search({ q: 'ubiquitous', type: 'series' })), []);
 });

@@ -126,9 +126,9 @@ test.serial(
       'KEL-SUKUK-170615',
       'US-1',
     ]);
-    t.deepEqual(await service.walk('/v1/securities?sort=maturity_date', 'code', 2), ascending);
+    t.deepEqual(await service.readPages('/v1/securities?sort=maturity_date', 'code', 2), ascending);
     t.deepEqual(
-      await service.walk('/v1/securities?sort=-coupon_pct', 'code', 1),
+      await service.readPages('/v1/securities?sort=-coupon_pct', 'code', 1),
       await codes('sort=-coupon_pct'),
     );
   },
@@ -242,7 +242,7 @@ test.serial('every filter narrows the trades', async (t) => {
     ['venue=PSX&min_amount=2000000', ['T3']],
   ];
   for (const [query, expected] of cases) t.deepEqual(await trades(query), expected, query);
-  t.deepEqual(await service.walk('/v1/securities/trades', 'trade_id', 1), ['T3', 'T2', 'T1']);
+  t.deepEqual(await service.readPages('/v1/securities/trades', 'trade_id', 1), ['T3', 'T2', 'T1']);
 });
 
 test.serial('what is not allowed is a 400 that names the parameter', async (t) => {

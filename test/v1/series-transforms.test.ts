@@ -153,16 +153,16 @@ test('page size, order, window, dims and format change no transformed value', as
         );
         if (sort === 'desc') expected.reverse();
         const query = `/v1/series/RATES?transform=${transform}&sort=${sort}${filter}`;
-        const walked: Point[] = [];
+        const paged: Point[] = [];
         let cursor: string | null = '';
         while (cursor !== null) {
           const page: Envelope = await series(
             `${query}&limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`,
           );
-          walked.push(...page.data);
+          paged.push(...page.data);
           cursor = page.pagination.next_cursor;
         }
-        t.deepEqual(walked, expected);
+        t.deepEqual(paged, expected);
         const { text } = await service.call(`${query}&format=csv`);
         t.deepEqual(
           text.split('\r\n').slice(1, -1),

@@ -222,21 +222,21 @@ test('a walk over the pages that loads overtake sees the state of its first page
     'release=first',
   ]) {
     const before = await series(`/v1/series/MOVING?${query}`);
-    const walked: Envelope['data'] = [];
+    const paged: Envelope['data'] = [];
     let cursor: string | null = '';
     let step = 0;
     while (cursor !== null) {
       const page: Envelope = await series(
         `/v1/series/MOVING?${query}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
       );
-      walked.push(...page.data);
+      paged.push(...page.data);
       cursor = page.pagination.next_cursor;
       step += 1;
       // Revised within the newest vintage, then revised, deleted and extended by a later one.
       const moved = first.map(({ date }) => ({ date, value: `${step}${query.length}` }));
       await publish(service.pool, 'MOVING', '2024-02-02', moved);
     }
-    t.deepEqual(walked, before.data, query);
+    t.deepEqual(paged, before.data, query);
     await publish(service.pool, 'MOVING', '2024-02-02', first, { complete: true });
   }
   const { pagination } = await series('/v1/series/MOVING?limit=4');

@@ -137,7 +137,7 @@ test('walking by cursor gives exactly what one call gives, for any page size, or
       async (limit, sort, filter, missing) => {
         const query = `sort=${sort}${filter}${missing}`;
         const whole = await series(`/v1/series/TRADES?${query}`);
-        const walked: Point[] = [];
+        const paged: Point[] = [];
         let cursor: string | null = '';
         while (cursor !== null) {
           const page: Envelope = await series(
@@ -145,10 +145,10 @@ test('walking by cursor gives exactly what one call gives, for any page size, or
           );
           t.true(page.data.length === limit || page.pagination.next_cursor === null);
           t.is(page.pagination.count, page.data.length);
-          walked.push(...page.data);
+          paged.push(...page.data);
           cursor = page.pagination.next_cursor;
         }
-        t.deepEqual(walked, whole.data);
+        t.deepEqual(paged, whole.data);
       },
     ),
     { numRuns: 60 },
@@ -183,14 +183,14 @@ test('CSV is RFC 4180 and equals JSON value by value; a cell that would run as a
 
 test('CSV is whole unless a limit is given; then the Link header leads on', async (t) => {
   const whole = (await service.call('/v1/series/TRADES?format=csv')).text.split('\r\n').slice(1, -1);
-  const walked: string[] = [];
+  const paged: string[] = [];
   let next: string | undefined = '/v1/series/TRADES?format=csv&limit=4';
   while (next !== undefined) {
     const page: { text: string; headers: Headers } = await service.call(next);
-    walked.push(...page.text.split('\r\n').slice(1, -1));
+    paged.push(...page.text.split('\r\n').slice(1, -1));
     next = /^<([^>]+)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1];
   }
-  t.deepEqual(walked, whole);
+  t.deepEqual(paged, whole);
 });
 
 test('a combination that has no value of a dimension passes no filter on it', async (t) => {

@@ -136,8 +136,8 @@ test('every filter narrows the rows, and they combine', async (t) => {
 
 test('rows come newest first, sort by value, and page without gaps', async (t) => {
   t.is((await column('', 'period'))[0], '2025-02');
-  t.deepEqual(await service.walk('/v1/trade?reporter=PAK', 'id', 2), await column('reporter=PAK', 'id'));
-  t.deepEqual(await service.walk('/v1/trade?reporter=PAK&sort=-value', 'value', 3), [
+  t.deepEqual(await service.readPages('/v1/trade?reporter=PAK', 'id', 2), await column('reporter=PAK', 'id'));
+  t.deepEqual(await service.readPages('/v1/trade?reporter=PAK&sort=-value', 'value', 3), [
     300,
     150.5,
     100,
@@ -329,7 +329,7 @@ test('sums page and come as CSV like rows', async (t) => {
     '/v1/trade?reporter=PAK&from=2024&aggregate_by=partner,commodity&fields=period,flow,partner_code,value';
   const whole = await service.column(query, 'value');
   t.is(whole.length, 7);
-  t.deepEqual(await service.walk(query, 'value', 2), whole);
+  t.deepEqual(await service.readPages(query, 'value', 2), whole);
   const { header, lines } = csvLines(await service.call(`${query}&format=csv&flow=import&partner=CHN`));
   t.is(header, 'period,flow,partner_code,value');
   t.deepEqual(lines, ['2025-01,import,CHN,80']);

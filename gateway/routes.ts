@@ -1,4 +1,4 @@
-// Reads config/gateway.config.yml, the map of the gateway, and refuses what would open a hole in it.
+// Reads config/gateway.config.yml and refuses what would open a hole in it.
 // Hides how its paths become patterns: whole, in exact case, without the engine's tolerance for either.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -38,36 +38,36 @@ const fileSchema = z.strictObject({
 });
 
 type Endpoint = z.output<typeof endpointSchema>;
-type MapFile = z.output<typeof fileSchema>;
+type RouteFile = z.output<typeof fileSchema>;
 
-/** A pipeline with the addresses it serves, in the order of the map. */
-export interface MappedPipeline {
+/** A pipeline with the paths it serves, in the order of the file. */
+export interface PipelineRoutes {
   routes: readonly { path: string; pattern: RegExp; methods: readonly string[] | undefined }[];
   steps: readonly { policy: string; action: object }[];
 }
 
-export interface GatewayMap {
-  readonly pipelines: readonly MappedPipeline[];
-  /** Every group there is; `other` is for what is not in the map. */
+export interface GatewayRoutes {
+  readonly pipelines: readonly PipelineRoutes[];
+  /** Every group there is; `other` is for what has no route. */
   readonly groups: readonly string[];
-  /** The group of addresses a path belongs to: what follows /v1 in the map, as `series`, or its beginning, as `auth`. */
+  /** The group of paths that a path belongs to: what follows /v1, as `series`, or its beginning, as `auth`. */
   groupOf(path: string): string;
-  /** The address as the map spells it, as `/v1/series/:id`; undefined where nothing is mapped. */
+  /** The path as the file spells it, as `/v1/series/:id`; undefined where nothing is mapped. */
   routeOf(path: string): string | undefined;
-  /** The methods the address takes, HEAD and OPTIONS included where they stand; empty where nothing is mapped. */
+  /** The methods that the path takes, HEAD and OPTIONS included where they stand; empty where nothing is mapped. */
   methodsAt(path: string): readonly string[];
-  /** The map as express-gateway takes it, every path an anchored pattern. */
+  /** The routes as express-gateway takes them, every path an anchored pattern. */
   readonly forEngine: {
     apiEndpoints: Record<string, { host: string; pathRegex: string; methods?: readonly string[] }[]>;
     policies: readonly string[];
-    pipelines: MapFile['pipelines'];
+    pipelines: RouteFile['pipelines'];
   };
 }
 
-/** Reads the file. @throws Error as `parseMap` does, with the file's name. */
-export function loadMap(file: string, registered: readonly string[]): GatewayMap {
+/** Reads the file. @throws Error as `parseRoutes` does, with the file's name. */
+export function loadRoutes(file: string, registered: readonly string[]): GatewayRoutes {
   try {
-    return parseMap(readFileSync(file, 'utf8'), registered);
+    return parseRoutes(readFileSync(file, 'utf8'), registered);
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
   }
@@ -77,7 +77,7 @@ export function loadMap(file: string, registered: readonly string[]): GatewayMap
  * @param text the YAML. @param registered the names of the policies that exist.
  * @throws Error for a condition, an unknown policy, an endpoint without a pipeline, or any other fault of shape.
  */
-export function parseMap(text: string, registered: readonly string[]): GatewayMap {
+export function parseRoutes(text: string, registered: readonly string[]): GatewayRoutes {
   const parsed = fileSchema.safeParse(parse(text));
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const file = parsed.data;
@@ -112,7 +112,7 @@ export function parseMap(text: string, registered: readonly string[]): GatewayMa
   };
 }
 
-/** The pattern of a path of the map: anchored, in exact case; `:name` is one segment, a closing `*` the rest. */
+/** The pattern of a path of the file: anchored, in exact case; `:name` is one segment, a closing `*` the rest. */
 export function patternOf(path: string): RegExp {
   if (path === '*') return /^/;
   const source = path.replace(/:[A-Za-z][A-Za-z0-9_-]*/g, '[^/]+').replace(/\*$/, '.+');
@@ -126,7 +126,7 @@ export function groupName(path: string): string {
   return end < 0 ? path.slice(begin) : path.slice(begin, end);
 }
 
-function checkPolicies(file: MapFile, registered: readonly string[]): void {
+function checkPolicies(file: RouteFile, registered: readonly string[]): void {
   const used = Object.entries(file.pipelines).flatMap(([pipeline, { policies }]) =>
     policies.map((step) => ({ pipeline, names: Object.keys(step) })),
   );
@@ -144,7 +144,7 @@ function checkPolicies(file: MapFile, registered: readonly string[]): void {
 // A call is taken from the month together with the look-up of its key, so those that count on, and hand back, must follow.
 const countedBy = ['usage', 'rate', 'quota', 'forward'];
 
-function checkCounting(file: MapFile): void {
+function checkCounting(file: RouteFile): void {
   for (const [name, { policies }] of Object.entries(file.pipelines)) {
     const names = policies.flatMap((step) => Object.keys(step));
     const at = policies.findIndex((step) => step['credential']?.action?.['counted'] === true);
@@ -158,7 +158,7 @@ function checkCounting(file: MapFile): void {
   }
 }
 
-function checkEndpoints(file: MapFile): void {
+function checkEndpoints(file: RouteFile): void {
   const served = Object.values(file.pipelines).flatMap((pipeline) => pipeline.apiEndpoints);
   for (const name of served) {
     if (!(name in file.apiEndpoints)) throw new Error(`pipelines: there is no endpoint "${name}"`);
@@ -175,7 +175,7 @@ function routesOf(endpoint: Endpoint) {
   return endpoint.paths.map((path) => ({ path, pattern: patternOf(path), methods: endpoint.methods }));
 }
 
-function mappedPipeline(file: MapFile, pipeline: MapFile['pipelines'][string]): MappedPipeline {
+function mappedPipeline(file: RouteFile, pipeline: RouteFile['pipelines'][string]): PipelineRoutes {
   return {
     routes: pipeline.apiEndpoints.flatMap((name) => [file.apiEndpoints[name] ?? []].flat().flatMap(routesOf)),
     steps: pipeline.policies

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import test from 'ava';
 import { Failure } from '../kernel/errors.ts';
-import { compileFlat } from './flat.ts';
-import { parseMap } from './map.ts';
+import { compilePipelines } from './compiled.ts';
+import { parseRoutes } from './routes.ts';
 import type { BuildPolicy } from './policy.ts';
 
 const text = readFileSync(new URL('../config/gateway.config.yml', import.meta.url), 'utf8');
 const names = /^policies: \[(.+)\]$/m.exec(text)?.[1]?.split(', ') ?? [];
 
-/** The project's own map over policies that note that they ran, and pass. */
+/** The project's own routes over policies that note that they ran, and pass. */
 function compiled(overrides: Record<string, BuildPolicy> = {}) {
   const ran: string[] = [];
   const answered: unknown[] = [];
@@ -21,14 +21,14 @@ function compiled(overrides: Record<string, BuildPolicy> = {}) {
     },
   ]);
   const policies = { ...Object.fromEntries(noting), ...overrides };
-  const run = compileFlat(parseMap(text, names), policies, (_request, _response, thrown) => {
+  const run = compilePipelines(parseRoutes(text, names), policies, (_request, _response, thrown) => {
     answered.push(thrown);
   });
   const call = (method: string, url: string) => run({ method, url } as IncomingMessage, {} as ServerResponse);
   return { ran, answered, call };
 }
 
-test('a data call runs the policies of its pipeline, in the order of the map, with their actions', async (t) => {
+test('a data call runs the policies of its pipeline, in the order of the file, with their actions', async (t) => {
   const { ran, call } = compiled();
   await call('GET', '/v1/series/A?from=2024');
   t.deepEqual(

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { fakeClock } from '../test/harness.ts';
-import { createKnownAddresses } from './known-addresses.ts';
+import { createUrlValidatorCache } from './url-validator-cache.ts';
 import type { Series } from './series.sql.ts';
 
 const headers = { etag: '"a"' };
@@ -14,7 +14,7 @@ function setUp() {
     find: () => Promise.resolve(undefined),
     isCurrent: (_id: string, rowVersion: string) => Promise.resolve(rowVersion === state.rowVersion),
   };
-  const known = createKnownAddresses(seriesFacts, clock);
+  const known = createUrlValidatorCache(seriesFacts, clock);
   const holds = async (address: string): Promise<boolean> => {
     const found = known.get(address);
     return found !== undefined && (await known.holds(found));

@@ -1,10 +1,10 @@
-// Network addresses as limits count them.
+// IP addresses as limits count them..
 import { isIPv6 } from 'node:net';
 
-/** What an address is limited by: an IPv4 address itself, the /64 network of an IPv6 one, which one client owns whole. */
-export function limitKey(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
+/** What limits count for an IP address: an IPv4 address itself, the /64 network of an IPv6 one, which one client owns whole. */
+export function limitKey(ip: string): string {
+  if (!isIPv6(ip)) return ip;
+  const [head = '', tail] = (ip.split('%')[0] ?? '').split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);

@@ -1,10 +1,10 @@
 import test from 'ava';
-import { createKeptAnswers } from './kept-answers.ts';
+import { createResponseCache } from './response-cache.ts';
 
 const answer = (bytes: number) => ({ headers: [], body: Buffer.alloc(bytes) });
 
 test('what was not asked for longest is let go first, and memory stays bounded', (t) => {
-  const kept = createKeptAnswers(300);
+  const kept = createResponseCache(300);
   for (const etag of ['a', 'b', 'c']) kept.keep(etag, answer(100));
   t.truthy(kept.get('a'));
   kept.keep('d', answer(100));
@@ -21,7 +21,7 @@ test('what was not asked for longest is let go first, and memory stays bounded',
 });
 
 test('a very large answer is not kept', (t) => {
-  const kept = createKeptAnswers();
+  const kept = createResponseCache();
   kept.keep('large', answer(513 * 1024));
   t.is(kept.get('large'), undefined);
 });

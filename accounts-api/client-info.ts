@@ -1,14 +1,14 @@
 // Where a request comes from: for the list of sessions, the audit and the throttle.
 import type { Request } from 'express';
 
-export interface Visit {
-  /** The client's address, as the gateway found it. */
+export interface ClientInfo {
+  /** The client's IP address, as the gateway found it. */
   ip: string;
   userAgent: string;
 }
 
-/** @param request as the gateway forwards it: its X-Forwarded-For holds the client's address and nothing else. */
-export function visitOf(request: Request): Visit {
+/** @param request as the gateway forwards it: its X-Forwarded-For holds the client's IP address and nothing else. */
+export function clientInfoOf(request: Request): ClientInfo {
   return {
     ip: printable(request.get('x-forwarded-for') ?? request.socket.remoteAddress ?? '', 64),
     userAgent: printable(request.get('user-agent') ?? '', 256),

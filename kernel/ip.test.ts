@@ -1,5 +1,5 @@
 import test from 'ava';
-import { limitKey } from './address.ts';
+import { limitKey } from './ip.ts';
 
 test('an IPv6 client is limited by its /64, however its address is written', (t) => {
   const network = limitKey('2001:db8:0:1::1');

@@ -1,21 +1,21 @@
-// Whole answers by ETag. An ETag names everything that decides the bytes, so a kept answer never grows stale: what has
+// Whole answers by ETag. An ETag names everything that decides the bytes, so a cached response never grows stale: what has
 // changed is asked for under another name. Hides which ones are let go: those not asked for longest.
 
-export interface KeptAnswer {
+export interface CachedResponse {
   /** Names and values by turns. */
   headers: string[];
   body: Buffer;
 }
 
-export interface KeptAnswers {
-  get(etag: string): KeptAnswer | undefined;
-  keep(etag: string, answer: KeptAnswer): void;
+export interface ResponseCache {
+  get(etag: string): CachedResponse | undefined;
+  keep(etag: string, answer: CachedResponse): void;
 }
 
 const answerBytesMax = 512 * 1024;
 
-export function createKeptAnswers(bytesMax = 32 * 1024 * 1024): KeptAnswers {
-  const answers = new Map<string, KeptAnswer>(); // in order of last use
+export function createResponseCache(bytesMax = 32 * 1024 * 1024): ResponseCache {
+  const answers = new Map<string, CachedResponse>(); // in order of last use
   let bytes = 0;
 
   function remove(etag: string): void {

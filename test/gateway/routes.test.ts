@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { parseMap } from '../../gateway/map.ts';
+import { parseRoutes } from '../../gateway/routes.ts';
 import { projectRoot } from '../../kernel/settings.ts';
 import { startTestGateway } from './recording-upstream.ts';
 
@@ -10,7 +10,7 @@ const text = readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), '
 
 /** Starts the gateway on a changed copy of the configuration. */
 async function startOn(changed: string) {
-  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-map-'));
+  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-routes-'));
   try {
     cpSync(path.join(projectRoot, 'config'), directory, { recursive: true });
     writeFileSync(path.join(directory, 'gateway.config.yml'), changed);
@@ -21,7 +21,7 @@ async function startOn(changed: string) {
 }
 
 function replaced(from: string, to: string): string {
-  if (!text.includes(from)) throw new Error(`The map has no ${from}`);
+  if (!text.includes(from)) throw new Error(`The file has no ${from}`);
   return text.replace(from, to);
 }
 
@@ -101,14 +101,14 @@ const registered = [
 ];
 
 test('every pipeline opens the call, checks its framing and its path, in this order, before anything else', (t) => {
-  const { pipelines } = parseMap(text, registered).forEngine;
+  const { pipelines } = parseRoutes(text, registered).forEngine;
   for (const { policies } of Object.values(pipelines)) {
     t.deepEqual(policies.slice(0, 3).flatMap(Object.keys), ['request-id', 'framing', 'path-check']);
   }
 });
 
 test('on a keyed call everything is decided before it is forwarded', (t) => {
-  const { pipelines } = parseMap(text, registered).forEngine;
+  const { pipelines } = parseRoutes(text, registered).forEngine;
   t.deepEqual(pipelines['data']?.policies.slice(3).flatMap(Object.keys), [
     'cors',
     'credential',

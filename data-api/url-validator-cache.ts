@@ -1,0 +1,51 @@
+// What urls were answered with last, and how long that holds: a call that comes again need not be read again.
+// Hides which urls are let go: those not asked for longest.
+import type { Clock } from '../kernel/clock.ts';
+import type { CachingHeaders } from './reply.ts';
+import type { SeriesFacts } from './series-facts.ts';
+import type { Series } from './series.sql.ts';
+
+export interface UrlValidatorCache {
+  get(url: string): CachedUrl | undefined;
+  /** Whether the url would be answered the same now. */
+  holds(known: CachedUrl): Promise<boolean>;
+  keep(url: string, headers: CachingHeaders, series: Series): void;
+}
+
+export interface CachedUrl {
+  headers: CachingHeaders;
+  /** Of the series: while it is the same, so is the answer. */
+  id: string;
+  rowVersion: string;
+  /** The next release, which the answer names; from then on it names another. */
+  untilMs: number;
+}
+
+const urlsMax = 10_000;
+const urlLengthMax = 500;
+
+export function createUrlValidatorCache(seriesFacts: SeriesFacts, clock: Clock): UrlValidatorCache {
+  const urls = new Map<string, CachedUrl>(); // in order of last use
+
+  function put(url: string, known: CachedUrl): void {
+    urls.delete(url);
+    urls.set(url, known);
+  }
+
+  return {
+    get(url) {
+      const known = urls.get(url);
+      if (known !== undefined) put(url, known);
+      return known;
+    },
+    holds: ({ id, rowVersion, untilMs }) =>
+      untilMs > clock.now().getTime() ? seriesFacts.isCurrent(id, rowVersion) : Promise.resolve(false),
+    keep(url, headers, { id, rowVersion, releases: [nextRelease] }) {
+      if (url.length > urlLengthMax) return;
+      const untilMs = nextRelease === undefined ? Number.POSITIVE_INFINITY : Date.parse(nextRelease);
+      put(url, { headers, id, rowVersion, untilMs });
+      const [oldest] = urls.keys();
+      if (urls.size > urlsMax && oldest !== undefined) urls.delete(oldest);
+    },
+  };
+}
