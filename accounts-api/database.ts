@@ -3,7 +3,7 @@ import { Sequelize, type Transaction, type TransactionOptions } from 'sequelize'
 import type { Clock } from '../kernel/clock.ts';
 import type { Plans } from '../kernel/plans.ts';
 import type { RedisLink } from '../kernel/redis.ts';
-import { createCredentialCacheWriter, type CredentialCacheWriter } from './credential-cache.ts';
+import { createCredentialCacheWriter, type CredentialCacheWriter } from './keys/credential-cache.ts';
 import { accountModel, type Account } from './models/account.ts';
 import { apiKeyModel, type ApiKey } from './models/api-key.ts';
 import { auditEventModel, type AuditEvent } from './models/audit-event.ts';

@@ -2,8 +2,8 @@
 import type { Log } from '../kernel/log.ts';
 import type { Deps } from './database.ts';
 import type { Jobs } from './jobs.ts';
-import type { Passwords } from './passwords.ts';
-import type { Throttle } from './throttle.ts';
+import type { Passwords } from './auth/passwords.ts';
+import type { Throttle } from './auth/throttle.ts';
 
 export interface SignInSettings {
   /** Where people reach the service: links in mails and the way back from Google begin with it. No slash at the end. */

@@ -1,6 +1,6 @@
 // What the fields of a body may hold, where more than one endpoint or command takes them.
 import { z } from 'zod';
-import { passwordLengthMax } from './password-rules.ts';
+import { passwordLengthMax } from './auth/password-rules.ts';
 
 const nameRule = 'must have 1 to 100 characters, none of them a control character';
 // Nothing that a terminal obeys, that turns the direction of the text around it, or that is half a character.

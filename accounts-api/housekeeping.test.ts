@@ -1,7 +1,7 @@
 // What nobody can ask for any more is thrown away at that instant and not before, and nothing else is.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
-import { dataOf, startAccountsService } from '../test/accounts-service.ts';
+import { dataOf, startAccountsService } from '../test/services/accounts-service.ts';
 import { startOddIssuer } from '../test/auth/issuers.ts';
 import { holdersOf } from '../test/auth/holders.ts';
 import { prune } from './housekeeping.sql.ts';

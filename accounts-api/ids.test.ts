@@ -1,5 +1,5 @@
 import test from 'ava';
-import { mintSessionToken } from '../kernel/session-token.ts';
+import { mintSessionToken } from '../kernel/credentials/session-token.ts';
 import { newId } from './ids.ts';
 
 test('ids cannot be guessed: each character is one of 32 at random, and none tells of the next', (t) => {

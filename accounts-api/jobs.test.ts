@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createTestDatabase, silentLog } from '../test/harness.ts';
+import { createTestDatabase, silentLog } from '../test/services/harness.ts';
 import { connect } from './database.ts';
 import { openJobs, startWork, type MailJob } from './jobs.ts';
 

@@ -10,10 +10,10 @@ import { connect } from './database.ts';
 import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
 import { openJobs } from './jobs.ts';
-import { createPasswords, type HashCost } from './passwords.ts';
-import { reclaimLostAllotments } from './quota-allotments.ts';
+import { createPasswords, type HashCost } from './auth/passwords.ts';
+import { reclaimLostAllotments } from './quota/allotments.ts';
 import { routes } from './routes.ts';
-import { createThrottle } from './throttle.ts';
+import { createThrottle } from './auth/throttle.ts';
 
 export interface AccountsApiOptions {
   databaseUrl: string;

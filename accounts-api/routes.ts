@@ -1,18 +1,18 @@
 // Every path of accounts-api, on one screen.
 import type { Route } from '../kernel/http.ts';
-import { changeAccount, closeAccount, readAccount } from './account.ts';
+import { changeAccount, closeAccount, readAccount } from './account/account.ts';
 import { listAuditEvents } from './audit.ts';
 import type { SignInDeps } from './deps.ts';
-import { google } from './google.ts';
-import { findCredentials, grantQuota, leaseCredentialCache, settleBatch } from './internal.ts';
-import { createKey, deleteKey, listKeys } from './keys.ts';
-import { changePassword, forgotPassword, setPassword } from './password-change.ts';
-import { listPlans } from './plans.ts';
-import { topUpQuota } from './quota-allotments.ts';
-import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './sessions.ts';
-import { logIn } from './sign-in.ts';
-import { resendVerification, signUp, verifyEmail } from './sign-up.ts';
-import { listUsageHistory, readUsage } from './usage.ts';
+import { google } from './auth/google.ts';
+import { findCredentials, grantQuota, leaseCredentialCache, settleBatch } from './quota/internal.ts';
+import { createKey, deleteKey, listKeys } from './keys/keys.ts';
+import { changePassword, forgotPassword, setPassword } from './auth/password-change.ts';
+import { listPlans } from './account/plans.ts';
+import { topUpQuota } from './quota/allotments.ts';
+import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './auth/sessions.ts';
+import { logIn } from './auth/sign-in.ts';
+import { resendVerification, signUp, verifyEmail } from './auth/sign-up.ts';
+import { listUsageHistory, readUsage } from './usage/usage.ts';
 
 // Whatever is sent to /auth/* is an e-mail address, a password or a token.
 const bodyBytesMax = 4 * 1024;

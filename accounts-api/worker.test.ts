@@ -1,12 +1,12 @@
 // A mail is made when it is sent: what it was about may be gone by then, or belong to somebody else.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
-import { dataOf, startAccountsService } from '../test/accounts-service.ts';
+import { dataOf, startAccountsService } from '../test/services/accounts-service.ts';
 import { holdersOf } from '../test/auth/holders.ts';
-import { silentLog } from '../test/harness.ts';
-import { newEmail, startMailbox, testMail, testSignIn } from '../test/sign-in.ts';
+import { silentLog } from '../test/services/harness.ts';
+import { newEmail, startMailbox, testMail, testSignIn } from '../test/services/sign-in.ts';
 import { openJobs, type MailJob } from './jobs.ts';
-import { setStatus } from './operator-access.ts';
+import { setStatus } from './operator/operator-access.ts';
 import { startWorker } from './worker.ts';
 
 test('no mail goes out about what holds no more, and a link never goes to an address that is another account’s', async (t) => {

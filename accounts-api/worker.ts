@@ -4,10 +4,10 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { connect, type Deps } from './database.ts';
-import { tellOfExpiringKeys } from './expiring-keys.ts';
+import { tellOfExpiringKeys } from './keys/expiring-keys.ts';
 import { openJobs, startWork, type MailJob } from './jobs.ts';
-import { createMailer, type Mail, type Mailer, type MailSettings } from './mail.ts';
-import { mintMailToken } from './mail-tokens.ts';
+import { createMailer, type Mail, type Mailer, type MailSettings } from './mail/mail.ts';
+import { mintMailToken } from './mail/mail-tokens.ts';
 import {
   accountExistsMail,
   changeEmailMail,
@@ -18,10 +18,10 @@ import {
   signUpMail,
   usageMail,
   verifyEmailMail,
-} from './mails.ts';
-import { findAccountByEmail } from './operator.sql.ts';
-import { selectSignup } from './signups.sql.ts';
-import { tellOfThresholds } from './thresholds.ts';
+} from './mail/mails.ts';
+import { findAccountByEmail } from './operator/operator.sql.ts';
+import { selectSignup } from './auth/signups.sql.ts';
+import { tellOfThresholds } from './usage/thresholds.ts';
 
 export interface WorkerOptions {
   databaseUrl: string;

@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { createPasswords } from '../accounts-api/passwords.ts';
+import { createPasswords } from '../accounts-api/auth/passwords.ts';
 import { newId } from '../accounts-api/ids.ts';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
 import { projectRoot } from '../kernel/settings.ts';

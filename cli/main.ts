@@ -5,15 +5,15 @@ import { Failure } from '../kernel/errors.ts';
 
 // Each is read when it is asked for: a load need not wait for the gateway's packages.
 export const commands: Record<string, () => Promise<Command>> = {
-  start: async () => (await import('./start.ts')).start,
-  migrate: async () => (await import('./migrate.ts')).migrate,
-  seed: async () => (await import('./seed.ts')).seed,
-  ingest: async () => (await import('./ingest.ts')).ingest,
-  accounts: async () => (await import('./accounts.ts')).accounts,
-  keys: async () => (await import('./keys.ts')).keys,
-  usage: async () => (await import('./usage.ts')).usage,
-  vintages: async () => (await import('./vintages.ts')).vintages,
-  check: async () => (await import('./check.ts')).check,
+  start: async () => (await import('./commands/start.ts')).start,
+  migrate: async () => (await import('./commands/migrate.ts')).migrate,
+  seed: async () => (await import('./commands/seed.ts')).seed,
+  ingest: async () => (await import('./commands/ingest.ts')).ingest,
+  accounts: async () => (await import('./commands/accounts.ts')).accounts,
+  keys: async () => (await import('./commands/keys.ts')).keys,
+  usage: async () => (await import('./commands/usage.ts')).usage,
+  vintages: async () => (await import('./commands/vintages.ts')).vintages,
+  check: async () => (await import('./commands/check.ts')).check,
 };
 
 /** Runs the command that the words name. @returns the exit code. */

@@ -5,7 +5,7 @@ import type { Log } from '../kernel/log.ts';
 import type { Cursors } from './cursor.ts';
 import type { ResponseCache } from './response-cache.ts';
 import type { UrlValidatorCache } from './url-validator-cache.ts';
-import type { SeriesFacts } from './series-facts.ts';
+import type { SeriesFacts } from './series/series-facts.ts';
 
 export interface Dependencies {
   database: Database;

@@ -2,8 +2,8 @@
 // Hides quoting. Values go through as the published digits: no number is ever parsed here.
 import { stringify } from 'csv-stringify/sync';
 import { isDigits } from './digits.ts';
-import type { Points } from './points.ts';
-import type { Combination } from './series.sql.ts';
+import type { Points } from './series/points.ts';
+import type { Combination } from './series/series.sql.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
 export const csvType = 'text/csv; charset=utf-8';

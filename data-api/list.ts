@@ -6,7 +6,7 @@ import type { Queryable } from '../kernel/database.ts';
 import { fail } from '../kernel/errors.ts';
 import type { Call } from '../kernel/http.ts';
 import { dateParam, integerParam, oneOfParam, periodParam } from '../kernel/params.ts';
-import type { DateRange } from '../kernel/periods.ts';
+import type { DateRange } from '../kernel/dates.ts';
 import type { Dependencies } from './dependencies.ts';
 import { digits } from './digits.ts';
 import { csvType, jsonType, listCsv, listCsvLines, listJson } from './envelope.ts';

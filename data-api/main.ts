@@ -8,7 +8,7 @@ import { createCursors } from './cursor.ts';
 import { createResponseCache } from './response-cache.ts';
 import { createUrlValidatorCache } from './url-validator-cache.ts';
 import { routes } from './routes.ts';
-import { createSeriesFacts } from './series-facts.ts';
+import { createSeriesFacts } from './series/series-facts.ts';
 
 export interface DataApiOptions {
   /** The database, or a read replica of it. */

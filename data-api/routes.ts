@@ -1,21 +1,21 @@
 // The whole URL table of this service. What needs a key is decided by the gateway (config/gateway.config.yml).
 import type { Handler, Route } from '../kernel/http.ts';
-import { getAmc, getAmcs } from './amcs.ts';
-import { getAuctions } from './auctions.ts';
-import { getCalendar } from './calendar.ts';
-import { getCommoditiesByCity } from './commodities-by-city.ts';
-import { getCommodities, getCommodityCities, getCommodityItems } from './commodities.ts';
+import { getAmc, getAmcs } from './funds/amcs.ts';
+import { getAuctions } from './markets/auctions.ts';
+import { getCalendar } from './discovery/calendar.ts';
+import { getCommoditiesByCity } from './commodities/commodities-by-city.ts';
+import { getCommodities, getCommodityCities, getCommodityItems } from './commodities/commodities.ts';
 import type { Dependencies } from './dependencies.ts';
-import { getCatalog, getCatalogEntry, getStatus } from './discovery.ts';
-import { getFundAnalytics, getFundReturns } from './fund-performance.ts';
-import { getFundPortfolio } from './fund-portfolio.ts';
-import { getFundExpenses, getFundNavs, getFundPayouts } from './fund-records.ts';
-import { getFund, getFundScreener, getFunds } from './funds.ts';
-import { getSearch } from './search.ts';
-import { getSecurities, getSecurityPrices, getSecurityTrades } from './securities.ts';
-import { getLatest, getManySeries, getSeries } from './series.ts';
-import { getTrade } from './trade.ts';
-import { getVintages } from './vintages.ts';
+import { getCatalog, getCatalogEntry, getStatus } from './discovery/discovery.ts';
+import { getFundAnalytics, getFundReturns } from './funds/fund-performance.ts';
+import { getFundPortfolio } from './funds/fund-portfolio.ts';
+import { getFundExpenses, getFundNavs, getFundPayouts } from './funds/fund-records.ts';
+import { getFund, getFundScreener, getFunds } from './funds/funds.ts';
+import { getSearch } from './discovery/search.ts';
+import { getSecurities, getSecurityPrices, getSecurityTrades } from './markets/securities.ts';
+import { getLatest, getManySeries, getSeries } from './series/series.ts';
+import { getTrade } from './markets/trade.ts';
+import { getVintages } from './series/vintages.ts';
 
 export function routes(dependencies: Dependencies): Route[] {
   const get = (path: string, handler: Handler): Route => ({ method: 'GET', path, scope: 'client', handler });

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { fakeClock } from '../test/harness.ts';
+import { fakeClock } from '../test/services/harness.ts';
 import { createUrlValidatorCache } from './url-validator-cache.ts';
-import type { Series } from './series.sql.ts';
+import type { Series } from './series/series.sql.ts';
 
 const headers = { etag: '"a"' };
 const series = (rowVersion: string, releases: string[] = []) =>

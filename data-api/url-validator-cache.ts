@@ -2,8 +2,8 @@
 // Hides which urls are let go: those not asked for longest.
 import type { Clock } from '../kernel/clock.ts';
 import type { CachingHeaders } from './reply.ts';
-import type { SeriesFacts } from './series-facts.ts';
-import type { Series } from './series.sql.ts';
+import type { SeriesFacts } from './series/series-facts.ts';
+import type { Series } from './series/series.sql.ts';
 
 export interface UrlValidatorCache {
   get(url: string): CachedUrl | undefined;

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { createDeadline } from '../kernel/deadline.ts';
 import { Failure } from '../kernel/errors.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
-import type { SessionName } from '../kernel/session-token.ts';
+import type { SessionName } from '../kernel/credentials/session-token.ts';
 import { batched } from './batched.ts';
-import { BatchRefused } from './journal.ts';
-import type { Upstreams } from './upstreams.ts';
+import { BatchRefused } from './quota/journal.ts';
+import type { Upstreams } from './upstream/upstreams.ts';
 
 export interface Credential {
   accountId: string;

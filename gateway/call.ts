@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from './quota/admission.ts';
 
 /** What an accepted key or session stands for. */
 export interface Caller {

@@ -7,7 +7,7 @@ import {
   readCachedCredential,
   negativeEntry,
   type CachedCredential,
-} from '../kernel/credential-cache.ts';
+} from '../kernel/credentials/cache.ts';
 import type { Log } from '../kernel/log.ts';
 import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
 import type { Credential } from './accounts.ts';

@@ -13,7 +13,7 @@ import { Failure, toEnvelope } from '../kernel/errors.ts';
 import type { Log } from '../kernel/log.ts';
 import { answerFailure } from './failure.ts';
 import type { RunCompiled } from './compiled.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './observability/metrics.ts';
 import type { EngineApp } from './plugin.ts';
 import { GatewayResponse, keepAliveTimeoutMs } from './response.ts';
 

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { Sequelize } from 'sequelize';
-import { createTestDatabase, silentLog } from '../test/harness.ts';
+import { createTestDatabase, silentLog } from '../test/services/harness.ts';
 import { openDatabase, type Database } from './database.ts';
 import { fail, Failure, toEnvelope, toFailure } from './errors.ts';
 

@@ -1,6 +1,6 @@
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import test from 'ava';
-import { silentLog, testIdentitySecret } from '../test/harness.ts';
+import { silentLog, testIdentitySecret } from '../test/services/harness.ts';
 import { openDatabase } from './database.ts';
 import { fail } from './errors.ts';
 import { closeServer, listen, sendJson, startService, type Route, type RunningService } from './http.ts';

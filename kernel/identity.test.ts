@@ -1,7 +1,7 @@
 import { createHash, createHmac, generateKeyPairSync, hkdfSync } from 'node:crypto';
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
-import { fakeClock } from '../test/harness.ts';
+import { fakeClock } from '../test/services/harness.ts';
 import { createOpener, createSealer, type Identity } from './identity.ts';
 
 const secret = 'a secret of the tests, long enough';

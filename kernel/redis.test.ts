@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { silentLog, testRedisUrl } from '../test/harness.ts';
-import { startRedis } from '../test/redis.ts';
-import { until } from '../test/until.ts';
+import { silentLog, testRedisUrl } from '../test/services/harness.ts';
+import { startRedis } from '../test/services/redis.ts';
+import { until } from '../test/run/until.ts';
 import {
   openRedis,
   parseRedisUrl,

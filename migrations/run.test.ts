@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { createTestDatabase } from '../test/harness.ts';
+import { createTestDatabase } from '../test/services/harness.ts';
 import { migrate } from './run.ts';
 
 /** A database without any schema of ours, and a directory of migrations of its own. */

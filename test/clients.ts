@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../kernel/settings.ts';
-import { examplesOf, runExample } from './docs-examples.ts';
-import { underGuard } from './guard.ts';
-import { createInstallation } from './instance.ts';
+import { examplesOf, runExample } from './docs/docs-examples.ts';
+import { underGuard } from './run/guard.ts';
+import { createInstallation } from './services/instance.ts';
 
 const programs = [
   ['python3', '-c', 'import pandas'],

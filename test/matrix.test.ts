@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'yaml';
-import { hashApiKey, mintApiKey } from '../kernel/api-key.ts';
+import { hashApiKey, mintApiKey } from '../kernel/credentials/api-key.ts';
 import { errorTable } from '../kernel/errors.ts';
 import { projectRoot } from '../kernel/settings.ts';
-import { projectPlans, startServices, type Services } from './services.ts';
-import { until } from './until.ts';
+import { projectPlans, startServices, type Services } from './services/services.ts';
+import { until } from './run/until.ts';
 
 interface Endpoint {
   methods?: string[];

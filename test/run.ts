@@ -6,11 +6,11 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { projectRoot } from '../kernel/settings.ts';
-import { underGuard } from './guard.ts';
-import { processesOf, type Run } from './run-processes.ts';
-import { startServers } from './servers.ts';
-import { findLeaks, readRedis } from './traces.ts';
-import { within } from './until.ts';
+import { underGuard } from './run/guard.ts';
+import { processesOf, type Run } from './run/run-processes.ts';
+import { startServers } from './run/servers.ts';
+import { findLeaks, readRedis } from './run/traces.ts';
+import { within } from './run/until.ts';
 
 await underGuard(async (run) => {
   const words = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { freePort } from '../../test/instance.ts';
+import { freePort } from '../../test/services/instance.ts';
 import { startOn, targetCore } from './load.ts';
 
 const server = `

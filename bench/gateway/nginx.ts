@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { freePort } from '../../test/instance.ts';
+import { freePort } from '../../test/services/instance.ts';
 import { childrenOf, startOn, targetCore, upstreamCore } from './load.ts';
 
 export interface NginxServer {

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
-import { load } from '../../ingest/load.ts';
+import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';

@@ -1,16 +1,16 @@
 // Who calls: takes the API key or the session from where it may stand, checks its form, looks it up, and refuses everyone
 // else with 401. Both are looked up on every call, after the call has come in: one that ended is refused on the next request.
 import { z } from 'zod';
-import { hashApiKey, isWellFormedApiKey } from '../../kernel/api-key.ts';
+import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { Failure } from '../../kernel/errors.ts';
 import type { Identity } from '../../kernel/identity.ts';
 import { planOf, type Plan, type Plans } from '../../kernel/plans.ts';
-import { parseSessionToken } from '../../kernel/session-token.ts';
+import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { Accounts, Credential } from '../accounts.ts';
 import { callOf, enterStage, type Call, type Caller } from '../call.ts';
-import type { Admission, Admissions } from '../admission.ts';
+import type { Admission, Admissions } from '../quota/admission.ts';
 import type { CredentialCache } from '../credential-cache.ts';
-import type { Journal } from '../journal.ts';
+import type { Journal } from '../quota/journal.ts';
 import type { Policy } from '../policy.ts';
 import { callsOf } from './quota.ts';
 

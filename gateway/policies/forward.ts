@@ -4,10 +4,10 @@ import { Failure, fail } from '../../kernel/errors.ts';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { callOf, enterStage, type Call } from '../call.ts';
 import type { Policy } from '../policy.ts';
-import { createProxy } from '../proxy.ts';
-import { createReader } from '../reader.ts';
-import { AttemptFailed } from '../upstream-connections.ts';
-import type { Upstreams } from '../upstreams.ts';
+import { createProxy } from '../upstream/proxy.ts';
+import { createReader } from '../upstream/reader.ts';
+import { AttemptFailed } from '../upstream/connections.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
 import { bodyBytesMax } from './framing.ts';
 
 export interface Forwarder {

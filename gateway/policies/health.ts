@@ -2,7 +2,7 @@
 import { fail } from '../../kernel/errors.ts';
 import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
-import type { Upstreams } from '../upstreams.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
 
 export function health(options: { services: readonly Upstreams[]; isDraining: () => boolean }): Policy {
   return async (request, response) => {

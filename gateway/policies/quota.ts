@@ -3,8 +3,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import { callOf, callerOf, enterStage, type Call } from '../call.ts';
-import type { Journal } from '../journal.ts';
-import type { Month, Take } from '../month.ts';
+import type { Journal } from '../quota/journal.ts';
+import type { Month, Take } from '../quota/month.ts';
 import type { Policy } from '../policy.ts';
 
 export interface QuotaOptions {

@@ -2,7 +2,7 @@
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
 import { callOf, callerOf, enterStage } from '../call.ts';
-import type { Limits } from '../limits.ts';
+import type { Limits } from '../quota/limits.ts';
 import type { Policy } from '../policy.ts';
 
 export function rate(

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { anonymous } from '../../kernel/identity.ts';
-import type { AccessLog } from '../access-log.ts';
+import type { AccessLog } from '../observability/access-log.ts';
 import { openCall, type Call } from '../call.ts';
 import { clientIp } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';

@@ -2,7 +2,7 @@
 // service says which endpoints need one. An API key never opens these endpoints, so it is refused instead of passed over.
 import { fail } from '../../kernel/errors.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
-import { parseSessionToken } from '../../kernel/session-token.ts';
+import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { Accounts } from '../accounts.ts';
 import { callOf, enterStage } from '../call.ts';
 import type { Policy } from '../policy.ts';

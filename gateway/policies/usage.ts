@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { utcDate, type Clock } from '../../kernel/clock.ts';
 import { callOf, callerOf, type Call } from '../call.ts';
-import type { Journal } from '../journal.ts';
+import type { Journal } from '../quota/journal.ts';
 import type { Policy } from '../policy.ts';
 
 export function usage({ journal, clock }: { journal: Journal; clock: Clock }): Policy {

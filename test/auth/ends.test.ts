@@ -3,10 +3,16 @@ import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { openJobs } from '../../accounts-api/jobs.ts';
-import { setPassword, setStatus } from '../../accounts-api/operator-access.ts';
-import { assertError, dataOf, startAccountsService, type Answer, type Ask } from '../accounts-service.ts';
-import { silentLog } from '../harness.ts';
-import { newEmail, newPassword } from '../sign-in.ts';
+import { setPassword, setStatus } from '../../accounts-api/operator/operator-access.ts';
+import {
+  assertError,
+  dataOf,
+  startAccountsService,
+  type Answer,
+  type Ask,
+} from '../services/accounts-service.ts';
+import { silentLog } from '../services/harness.ts';
+import { newEmail, newPassword } from '../services/sign-in.ts';
 import { comeBackFromGoogle, holdersOf, newAddress, signInByGoogle, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 

@@ -1,5 +1,5 @@
 // A browser that goes to Google and comes back, for tests: begins flows, answers them with any claims, exchanges codes.
-import type { Services } from '../services.ts';
+import type { Services } from '../services/services.ts';
 import type { Claims, OddIssuer } from './issuers.ts';
 import { peopleOf, sessionIn, type Answer } from './people.ts';
 

@@ -2,11 +2,11 @@
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { openJobs } from '../../accounts-api/jobs.ts';
-import { setPassword, setStatus } from '../../accounts-api/operator-access.ts';
-import { parseSessionToken } from '../../kernel/session-token.ts';
-import { silentLog } from '../harness.ts';
-import { startServices } from '../services.ts';
-import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
+import { setPassword, setStatus } from '../../accounts-api/operator/operator-access.ts';
+import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
+import { silentLog } from '../services/harness.ts';
+import { startServices } from '../services/services.ts';
+import { newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
 import { browserOf, from, person } from './google-browser.ts';
 import { startOddIssuer } from './issuers.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';

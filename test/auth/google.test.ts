@@ -2,9 +2,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
-import { fakeClock } from '../harness.ts';
-import { startServices } from '../services.ts';
-import { newEmail, newPassword, startMailbox } from '../sign-in.ts';
+import { fakeClock } from '../services/harness.ts';
+import { startServices } from '../services/services.ts';
+import { newEmail, newPassword, startMailbox } from '../services/sign-in.ts';
 import { browserOf, from, person, type Flow } from './google-browser.ts';
 import { otherKey, publicPem, startOddIssuer, startRealIssuer, type Claims } from './issuers.ts';
 import { codeOf, peopleOf, sessionIn } from './people.ts';

@@ -2,18 +2,18 @@
 // stores it, holding mailed links that are minted as the worker mints them. One password hash serves all holders of a file.
 import { randomBytes } from 'node:crypto';
 import { QueryTypes } from 'sequelize';
-import { createPasswords } from '../../accounts-api/passwords.ts';
-import { mintMailToken } from '../../accounts-api/mail-tokens.ts';
-import type { Purpose } from '../../accounts-api/mail-tokens.sql.ts';
+import { createPasswords } from '../../accounts-api/auth/passwords.ts';
+import { mintMailToken } from '../../accounts-api/mail/mail-tokens.ts';
+import type { Purpose } from '../../accounts-api/mail/mail-tokens.sql.ts';
 import type { Account } from '../../accounts-api/models/account.ts';
-import { createAccount } from '../../accounts-api/operator.ts';
-import { openSession } from '../../accounts-api/sessions.ts';
-import { insertSignup } from '../../accounts-api/signups.sql.ts';
+import { createAccount } from '../../accounts-api/operator/operator.ts';
+import { openSession } from '../../accounts-api/auth/sessions.ts';
+import { insertSignup } from '../../accounts-api/auth/signups.sql.ts';
 import { newId } from '../../accounts-api/ids.ts';
-import { parseSessionToken } from '../../kernel/session-token.ts';
-import type { AccountsService, Answer, SignedIn } from '../accounts-service.ts';
-import { newEmail, newPassword, testPasswordCost } from '../sign-in.ts';
-import { noteSecret } from '../traces.ts';
+import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
+import type { AccountsService, Answer, SignedIn } from '../services/accounts-service.ts';
+import { newEmail, newPassword, testPasswordCost } from '../services/sign-in.ts';
+import { noteSecret } from '../run/traces.ts';
 import type { Claims, OddIssuer } from './issuers.ts';
 
 export interface Holder extends SignedIn {

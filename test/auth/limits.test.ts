@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { limits } from '../../accounts-api/throttle.ts';
+import { limits } from '../../accounts-api/auth/throttle.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { assertError, startAccountsService, type Answer } from '../accounts-service.ts';
-import { newEmail, newPassword } from '../sign-in.ts';
+import { assertError, startAccountsService, type Answer } from '../services/accounts-service.ts';
+import { newEmail, newPassword } from '../services/sign-in.ts';
 import { holdersOf, newAddress, newNetwork, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
@@ -365,11 +365,13 @@ test.serial(
   (t) => {
     t.deepEqual(Object.keys(promised).sort(), Object.keys(limits).sort());
     const folder = path.join(projectRoot, 'accounts-api');
-    const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+    );
     const called = files.flatMap((name) => {
       const text = readFileSync(path.join(folder, name), 'utf8');
       const calls = text.matchAll(/throttle\.(signIn|mail|token)\(|(requireFresh)\(deps,/g);
-      return [...calls].map(([, throttle, fresh]) => `${name} ${throttle ?? fresh}`);
+      return [...calls].map(([, throttle, fresh]) => `${path.basename(name)} ${throttle ?? fresh}`);
     });
     // `requirePassword` of sign-up.ts compares the password of a sign-up and that of an account: two cases, one call.
     const cases = [

@@ -1,10 +1,10 @@
 // What a mailed link is worth: for its purpose alone, until its instant, once, and only while what it is bound to is as it was.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
-import type { Purpose } from '../../accounts-api/mail-tokens.sql.ts';
-import { setStatus } from '../../accounts-api/operator-access.ts';
-import { assertError, startAccountsService } from '../accounts-service.ts';
-import { newEmail, newPassword } from '../sign-in.ts';
+import type { Purpose } from '../../accounts-api/mail/mail-tokens.sql.ts';
+import { setStatus } from '../../accounts-api/operator/operator-access.ts';
+import { assertError, startAccountsService } from '../services/accounts-service.ts';
+import { newEmail, newPassword } from '../services/sign-in.ts';
 import { holdersOf, newAddress } from './holders.ts';
 
 const service = await startAccountsService();

@@ -1,8 +1,8 @@
 // Mailed links: each proves one mailbox to one account, for its own purpose, once, until something it is bound to changes.
 import test from 'ava';
-import { fakeClock } from '../harness.ts';
-import { projectPlans, startServices } from '../services.ts';
-import { newPassword, startMailbox, tokenIn } from '../sign-in.ts';
+import { fakeClock } from '../services/harness.ts';
+import { projectPlans, startServices } from '../services/services.ts';
+import { newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
 const clock = fakeClock('2026-11-20T10:00:00.000Z');

@@ -1,9 +1,9 @@
 // /auth/login: one answer for everything that is wrong, hashes that keep up, tries that are counted and lock nobody out.
 import test from 'ava';
-import { createPasswords, defaultCost } from '../../accounts-api/passwords.ts';
-import { parseSessionToken } from '../../kernel/session-token.ts';
-import { assertError, dataOf, startAccountsService, type Answer } from '../accounts-service.ts';
-import { newEmail, newPassword, testPasswordCost } from '../sign-in.ts';
+import { createPasswords, defaultCost } from '../../accounts-api/auth/passwords.ts';
+import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
+import { assertError, dataOf, startAccountsService, type Answer } from '../services/accounts-service.ts';
+import { newEmail, newPassword, testPasswordCost } from '../services/sign-in.ts';
 
 const service = await startAccountsService(undefined, undefined, { passwordCost: defaultCost });
 const mailed = await startAccountsService(undefined, undefined, { signIn: { mailGoesOut: true } });

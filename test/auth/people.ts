@@ -1,7 +1,7 @@
 // People who sign up and in through the gateway, for tests of everything under /auth.
-import type { Services } from '../services.ts';
-import { noteSecret } from '../traces.ts';
-import { newEmail, newPassword, tokenIn, type Mailbox } from '../sign-in.ts';
+import type { Services } from '../services/services.ts';
+import { noteSecret } from '../run/traces.ts';
+import { newEmail, newPassword, tokenIn, type Mailbox } from '../services/sign-in.ts';
 
 export type Answer = Awaited<ReturnType<Services['call']>>;
 

@@ -2,16 +2,16 @@
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import test from 'ava';
-import { load } from '../../ingest/load.ts';
+import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { createTestDatabase, silentLog, testIdentitySecret, testRedisUrl } from '../harness.ts';
-import { freePort, unhurriedPlansFile } from '../instance.ts';
-import { endChildren, startServing, type Child } from '../processes.ts';
-import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
-import { keepLogLines } from '../traces.ts';
-import { untilThere } from '../until.ts';
+import { createTestDatabase, silentLog, testIdentitySecret, testRedisUrl } from '../services/harness.ts';
+import { freePort, unhurriedPlansFile } from '../services/instance.ts';
+import { endChildren, startServing, type Child } from '../run/processes.ts';
+import { newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
+import { keepLogLines } from '../run/traces.ts';
+import { untilThere } from '../run/until.ts';
 import { dataIn, peopleOf, sessionIn } from './people.ts';
 
 const database = await createTestDatabase();

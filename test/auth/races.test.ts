@@ -1,7 +1,7 @@
 // What two do at once with one account comes out as if one had come after the other.
 import test from 'ava';
-import { startServices } from '../services.ts';
-import { newPassword, startMailbox, tokenIn } from '../sign-in.ts';
+import { startServices } from '../services/services.ts';
+import { newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
 const mailbox = await startMailbox();

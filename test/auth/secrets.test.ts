@@ -2,9 +2,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
 import { createLog } from '../../kernel/log.ts';
-import { startServices } from '../services.ts';
+import { startServices } from '../services/services.ts';
 import { dump } from '../start/sinks.ts';
-import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
+import { newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
 import { startOddIssuer } from './issuers.ts';
 import { dataIn, peopleOf, sessionIn } from './people.ts';
 

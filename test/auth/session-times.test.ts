@@ -1,6 +1,6 @@
 // How long a session lasts, to the millisecond: used, unused, and beside nineteen others of its account.
 import test from 'ava';
-import { startAccountsService } from '../accounts-service.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
 import { holdersOf } from './holders.ts';
 
 const service = await startAccountsService();

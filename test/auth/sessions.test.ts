@@ -1,8 +1,8 @@
 // Sessions: made new at every sign-in, ended at once and everywhere, accepted in one header and nowhere else.
 import test from 'ava';
-import { fakeClock } from '../harness.ts';
-import { projectPlans, startServices } from '../services.ts';
-import { newPassword, startMailbox, tokenIn } from '../sign-in.ts';
+import { fakeClock } from '../services/harness.ts';
+import { projectPlans, startServices } from '../services/services.ts';
+import { newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
 const clock = fakeClock('2026-11-20T10:00:00.000Z');

@@ -1,8 +1,8 @@
 // /auth/signup and /auth/verify-email where mail goes out: the mailbox and the password together make the account.
 import test from 'ava';
-import { startServices } from '../services.ts';
-import { newEmail, newPassword, startMailbox, tokenIn } from '../sign-in.ts';
-import { fakeClock } from '../harness.ts';
+import { startServices } from '../services/services.ts';
+import { newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
+import { fakeClock } from '../services/harness.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
 const clock = fakeClock('2026-11-20T10:00:00.000Z');

@@ -1,8 +1,8 @@
 // From sign-up to a refused key in the embedded mode, as a person has it: `almanac start` as a process, with its own PostgreSQL
 // and the mail in its outbox, everything over HTTP through the gateway.
 import test from 'ava';
-import { createInstallation, unhurriedPlansFile } from '../instance.ts';
-import { newEmail, newPassword, tokenIn } from '../sign-in.ts';
+import { createInstallation, unhurriedPlansFile } from '../services/instance.ts';
+import { newEmail, newPassword, tokenIn } from '../services/sign-in.ts';
 import { mailTo } from '../start/sinks.ts';
 import { dataIn, peopleOf, sessionIn } from './people.ts';
 

@@ -2,14 +2,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { createAccount, createKey } from '../../accounts-api/operator.ts';
+import { createAccount, createKey } from '../../accounts-api/operator/operator.ts';
 import { connect, type Deps } from '../../accounts-api/database.ts';
-import { load } from '../../ingest/load.ts';
+import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { migrate } from '../../migrations/run.ts';
-import { silentLog, testIdentitySecret } from '../harness.ts';
+import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import type { Caller, Question } from './calls.ts';
 import type { Cluster } from './faults.ts';
 import type { Victim } from './load.ts';

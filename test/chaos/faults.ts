@@ -1,7 +1,7 @@
 // What goes wrong, and when: a list drawn from the seed before the run, and carried out as written.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from './random.ts';
-import { until } from '../until.ts';
+import { until } from '../run/until.ts';
 import type { RedisUnit, Service, Unit } from './units.ts';
 
 export interface Cluster {

@@ -9,8 +9,8 @@ import { carryOut, drawFaults, type Fault, type Trouble } from './faults.ts';
 import { balance, faultsOf } from './ledger.ts';
 import { driveOver, read, revoke, type Revocations } from './load.ts';
 import { createRandom } from './random.ts';
-import { underGuard } from '../guard.ts';
-import { until } from '../until.ts';
+import { underGuard } from '../run/guard.ts';
+import { until } from '../run/until.ts';
 import type { Unit } from './units.ts';
 
 const { values } = parseArgs({

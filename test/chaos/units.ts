@@ -6,10 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { freePort } from '../instance.ts';
-import { startServing, type Child } from '../processes.ts';
-import { startRedis, type PrivateRedis } from '../redis.ts';
-import { until } from '../until.ts';
+import { freePort } from '../services/instance.ts';
+import { startServing, type Child } from '../run/processes.ts';
+import { startRedis, type PrivateRedis } from '../services/redis.ts';
+import { until } from '../run/until.ts';
 
 export interface Unit {
   readonly name: string;

@@ -8,10 +8,10 @@ import test, { type ExecutionContext } from 'ava';
 import { commands } from '../../cli/main.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { createTestDatabase, silentLog, testRedisUrl } from '../harness.ts';
+import { createTestDatabase, silentLog, testRedisUrl } from '../services/harness.ts';
 import { published } from '../ingest/loading.ts';
-import { freePort } from '../instance.ts';
-import { startMailbox } from '../sign-in.ts';
+import { freePort } from '../services/instance.ts';
+import { startMailbox } from '../services/sign-in.ts';
 import { commandLine, settingsOf, type Ran, type RunCommand } from './terminal.ts';
 
 const testDatabase = await createTestDatabase();

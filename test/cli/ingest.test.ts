@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ingest } from '../../cli/ingest.ts';
-import { datasets } from '../../ingest/datasets.ts';
+import { ingest } from '../../cli/commands/ingest.ts';
+import { datasets } from '../../ingest/datasets/datasets.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
+import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { published, rowCounts } from '../ingest/loading.ts';
 import { commandLine, settingsOf } from './terminal.ts';
 

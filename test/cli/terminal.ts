@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { main } from '../../cli/main.ts';
-import { testIdentitySecret } from '../harness.ts';
+import { testIdentitySecret } from '../services/harness.ts';
 
 export interface Ran {
   code: number;

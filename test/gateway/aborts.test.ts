@@ -7,9 +7,9 @@ import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { closeServer, listen } from '../../kernel/http.ts';
-import { startAccountsService, sumOf } from '../accounts-service.ts';
-import { projectPlans, unhurried } from '../services.ts';
-import { until, within } from '../until.ts';
+import { startAccountsService, sumOf } from '../services/accounts-service.ts';
+import { projectPlans, unhurried } from '../services/services.ts';
+import { until, within } from '../run/until.ts';
 import { lines, openSocket } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 

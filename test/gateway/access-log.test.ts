@@ -1,6 +1,6 @@
 import test from 'ava';
 import { createLog } from '../../kernel/log.ts';
-import { startAccountsService } from '../accounts-service.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
 import { exchange } from './raw.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 

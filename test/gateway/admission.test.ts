@@ -1,9 +1,9 @@
 // Calls that are let in by one question to Redis: what it spares, and that it changes nothing of what is counted.
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import { createKey, revokeKey } from '../../accounts-api/operator.ts';
-import { startRedis, type PrivateRedis } from '../redis.ts';
-import { projectPlans, startServices, unhurried, type Services } from '../services.ts';
+import { createKey, revokeKey } from '../../accounts-api/operator/operator.ts';
+import { startRedis, type PrivateRedis } from '../services/redis.ts';
+import { projectPlans, startServices, unhurried, type Services } from '../services/services.ts';
 import { scriptsRun, untilOneQuestion } from './questions.ts';
 
 let redis: PrivateRedis;

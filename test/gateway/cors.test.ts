@@ -1,6 +1,6 @@
 // Which pages of a browser may call what: every one the data, the dashboard's alone the account, none with the browser's credentials.
 import test from 'ava';
-import { startAccountsService } from '../accounts-service.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
 const dashboard = 'https://dashboard.example';

@@ -1,12 +1,12 @@
-import { mintApiKey } from '../../kernel/api-key.ts';
+import { mintApiKey } from '../../kernel/credentials/api-key.ts';
 import test from 'ava';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { revokeKey } from '../../accounts-api/operator.ts';
+import { revokeKey } from '../../accounts-api/operator/operator.ts';
 import { createLog } from '../../kernel/log.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { startAccountsService } from '../accounts-service.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
 import { exchange, lines } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 

@@ -1,15 +1,15 @@
 // A gateway as far as it looks keys up: the real modules, put together as `policies/credential.ts` does.
 import { createAccounts } from '../../gateway/accounts.ts';
-import { createAdmissions } from '../../gateway/admission.ts';
+import { createAdmissions } from '../../gateway/quota/admission.ts';
 import { createCredentialCache } from '../../gateway/credential-cache.ts';
-import { createMonth } from '../../gateway/month.ts';
-import { createAllotments } from '../../gateway/quota-allotments.ts';
-import { createUpstreams } from '../../gateway/upstreams.ts';
+import { createMonth } from '../../gateway/quota/month.ts';
+import { createAllotments } from '../../gateway/quota/allotments.ts';
+import { createUpstreams } from '../../gateway/upstream/upstreams.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { openRedis } from '../../kernel/redis.ts';
-import type { AccountsService } from '../accounts-service.ts';
-import { silentLog, testIdentitySecret } from '../harness.ts';
-import { projectPlans } from '../services.ts';
+import type { AccountsService } from '../services/accounts-service.ts';
+import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { projectPlans } from '../services/services.ts';
 
 export interface Door {
   /** Whether a call with the key is let in. */

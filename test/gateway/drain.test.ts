@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import test from 'ava';
-import { startAccountsService, sumOf } from '../accounts-service.ts';
-import { until } from '../until.ts';
+import { startAccountsService, sumOf } from '../services/accounts-service.ts';
+import { until } from '../run/until.ts';
 import {
   closedOnce,
   noon,

@@ -2,10 +2,10 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import test from 'ava';
 import { startService } from '../../kernel/http.ts';
 import { createOpener } from '../../kernel/identity.ts';
-import { silentLog, testIdentitySecret } from '../harness.ts';
-import { startAccountsService } from '../accounts-service.ts';
+import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
 import { plain, startRawUpstream } from './raw-upstream.ts';
-import { until, within } from '../until.ts';
+import { until, within } from '../run/until.ts';
 import { openSocket } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
-import { mintApiKey } from '../../kernel/api-key.ts';
-import { within } from '../until.ts';
+import { mintApiKey } from '../../kernel/credentials/api-key.ts';
+import { within } from '../run/until.ts';
 import { exchange, lines, openSocket, parseAnswers, type RawAnswer } from './raw.ts';
 import { startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 

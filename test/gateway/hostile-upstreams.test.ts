@@ -3,7 +3,7 @@
 import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import test from 'ava';
-import { mintApiKey } from '../../kernel/api-key.ts';
+import { mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { head, plain, startRawUpstream, type RawRequest } from './raw-upstream.ts';
 import { startTestGateway } from './recording-upstream.ts';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
-import { startAccountsService } from '../accounts-service.ts';
-import { testIdentitySecret } from '../harness.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
+import { testIdentitySecret } from '../services/harness.ts';
 import { exchange, lines } from './raw.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 

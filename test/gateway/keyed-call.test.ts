@@ -1,7 +1,7 @@
 import test from 'ava';
 import { identityHeader } from '../../kernel/identity.ts';
-import { startAccountsService } from '../accounts-service.ts';
-import { until } from '../until.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
+import { until } from '../run/until.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
 const accounts = await startAccountsService(noon);

@@ -2,15 +2,15 @@
 // gateway that ends hears them first.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
-import { selectUsed } from '../../accounts-api/usage.sql.ts';
+import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { start, type RunningGateway } from '../../gateway/main.ts';
 import { createLog } from '../../kernel/log.ts';
-import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
-import { silentLog } from '../harness.ts';
-import { startProxy, type Proxy } from '../proxy.ts';
-import { startRedis, type PrivateRedis } from '../redis.ts';
-import { projectPlans, unhurried } from '../services.ts';
-import { until } from '../until.ts';
+import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
+import { silentLog } from '../services/harness.ts';
+import { startProxy, type Proxy } from '../services/proxy.ts';
+import { startRedis, type PrivateRedis } from '../services/redis.ts';
+import { projectPlans, unhurried } from '../services/services.ts';
+import { until } from '../run/until.ts';
 import { startCountingGateway } from './months.ts';
 import { scriptsRun, untilOneQuestion } from './questions.ts';
 import { closedOnce, plainOptions, startRecordingUpstream, type Upstream } from './recording-upstream.ts';

@@ -1,8 +1,8 @@
 // What a client is told of its limits, in the syntax of draft-ietf-httpapi-ratelimit-headers-11 (structured fields), and whose
 // limit a public call counts against.
 import test, { type ExecutionContext } from 'ava';
-import { startAccountsService } from '../accounts-service.ts';
-import { projectPlans, unhurried } from '../services.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
+import { projectPlans, unhurried } from '../services/services.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
 const accounts = await startAccountsService(noon);

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { projectRoot } from '../../kernel/settings.ts';
-import { startAccountsService } from '../accounts-service.ts';
-import { startProxy } from '../proxy.ts';
-import { until } from '../until.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
+import { startProxy } from '../services/proxy.ts';
+import { until } from '../run/until.ts';
 import { exchange } from './raw.ts';
 import { answerPlainly, noon, startTestGateway } from './recording-upstream.ts';
 

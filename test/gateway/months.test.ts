@@ -2,12 +2,12 @@
 // exactly the limit. MODEL_RUNS (default 12) says how many histories are tried.
 import test from 'ava';
 import fc from 'fast-check';
-import { setPlan } from '../../accounts-api/operator.ts';
-import { reclaimLostAllotments } from '../../accounts-api/quota-allotments.ts';
-import { selectUsed } from '../../accounts-api/usage.sql.ts';
+import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { reclaimLostAllotments } from '../../accounts-api/quota/allotments.ts';
+import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { utcMonth } from '../../kernel/clock.ts';
-import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
-import { startRedis, type PrivateRedis } from '../redis.ts';
+import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
+import { startRedis, type PrivateRedis } from '../services/redis.ts';
 import { connected, startCountingGateway, type CountingGateway } from './months.ts';
 
 const runs = Number(process.env['MODEL_RUNS'] ?? 12);

@@ -1,15 +1,15 @@
 // Gateways as far as they count months: the real modules over the real accounts-api, PostgreSQL and a Redis of their own, with
 // a clock to move and journals that settle when told.
-import { reclaimLostAllotments } from '../../accounts-api/quota-allotments.ts';
+import { reclaimLostAllotments } from '../../accounts-api/quota/allotments.ts';
 import { createAccounts } from '../../gateway/accounts.ts';
-import { BatchRefused, createJournal, type Journal } from '../../gateway/journal.ts';
-import { createMonth, type Month, type QuotaOutage } from '../../gateway/month.ts';
-import { createAllotments } from '../../gateway/quota-allotments.ts';
-import { createUpstreams } from '../../gateway/upstreams.ts';
+import { BatchRefused, createJournal, type Journal } from '../../gateway/quota/journal.ts';
+import { createMonth, type Month, type QuotaOutage } from '../../gateway/quota/month.ts';
+import { createAllotments } from '../../gateway/quota/allotments.ts';
+import { createUpstreams } from '../../gateway/upstream/upstreams.ts';
 import { openRedis, script, type RedisLink } from '../../kernel/redis.ts';
-import type { AccountsService } from '../accounts-service.ts';
-import { silentLog, testIdentitySecret } from '../harness.ts';
-import { until } from '../until.ts';
+import type { AccountsService } from '../services/accounts-service.ts';
+import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { until } from '../run/until.ts';
 
 export interface CountingGateway {
   month: Month;

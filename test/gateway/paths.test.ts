@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { isNormalPath, takeKeys } from '../../gateway/policies/path-check.ts';
-import { startAccountsService } from '../accounts-service.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
 import { exchange, lines } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { setPlan } from '../../accounts-api/operator.ts';
-import { startAccountsService, sumOf } from '../accounts-service.ts';
-import { until } from '../until.ts';
+import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { startAccountsService, sumOf } from '../services/accounts-service.ts';
+import { until } from '../run/until.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
 const accounts = await startAccountsService(noon);

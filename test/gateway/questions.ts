@@ -1,5 +1,5 @@
 // The questions that gateways ask a Redis of their own, counted.
-import type { PrivateRedis } from '../redis.ts';
+import type { PrivateRedis } from '../services/redis.ts';
 
 /** How many scripts Redis has run. */
 export async function scriptsRun(redis: PrivateRedis): Promise<number> {

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { callsOf } from '../../gateway/policies/quota.ts';
-import { startAccountsService, sumOf, type Client } from '../accounts-service.ts';
-import { projectPlans, unhurried } from '../services.ts';
-import { until } from '../until.ts';
+import { startAccountsService, sumOf, type Client } from '../services/accounts-service.ts';
+import { projectPlans, unhurried } from '../services/services.ts';
+import { until } from '../run/until.ts';
 import { noon, startTestGateway, type Upstream } from './recording-upstream.ts';
 
 const accounts = await startAccountsService(noon);

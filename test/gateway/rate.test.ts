@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
-import { accountCounter, createLimits, type Limits } from '../../gateway/limits.ts';
+import { accountCounter, createLimits, type Limits } from '../../gateway/quota/limits.ts';
 import { openRedis } from '../../kernel/redis.ts';
-import { startAccountsService } from '../accounts-service.ts';
-import { silentLog, testRedisUrl } from '../harness.ts';
-import { startRedis, type PrivateRedis } from '../redis.ts';
-import { until } from '../until.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
+import { silentLog, testRedisUrl } from '../services/harness.ts';
+import { startRedis, type PrivateRedis } from '../services/redis.ts';
+import { until } from '../run/until.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
 const accounts = await startAccountsService(noon, silentLog, { redisUrl: testRedisUrl() });

@@ -1,6 +1,6 @@
 // Bytes on a socket, for requests that no HTTP client would send.
 import { connect, type Socket } from 'node:net';
-import { within } from '../until.ts';
+import { within } from '../run/until.ts';
 
 export interface RawAnswer {
   status: number;

@@ -5,9 +5,9 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { start, type GatewayOptions, type RunningGateway } from '../../gateway/main.ts';
 import { closeServer, listen } from '../../kernel/http.ts';
 import { createOpener, identityHeader, type Identity, type Service } from '../../kernel/identity.ts';
-import type { AccountsService } from '../accounts-service.ts';
-import { fakeClock, silentLog, testIdentitySecret } from '../harness.ts';
-import { projectPlans } from '../services.ts';
+import type { AccountsService } from '../services/accounts-service.ts';
+import { fakeClock, silentLog, testIdentitySecret } from '../services/harness.ts';
+import { projectPlans } from '../services/services.ts';
 
 /** What the clocks of these tests show. */
 export const noon = '2026-11-20T12:00:00.000Z';

@@ -2,13 +2,13 @@
 // once, none above the limit, and none waits for Redis longer than its deadline. With QUOTA_OUTAGE in each of its three ways
 // where accounts-api is away as well.
 import test from 'ava';
-import { selectUsed } from '../../accounts-api/usage.sql.ts';
+import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import type { Failure } from '../../kernel/errors.ts';
-import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
-import { silentLog } from '../harness.ts';
-import { startProxy, type Proxy } from '../proxy.ts';
-import { startRedis, type PrivateRedis } from '../redis.ts';
-import { until } from '../until.ts';
+import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
+import { silentLog } from '../services/harness.ts';
+import { startProxy, type Proxy } from '../services/proxy.ts';
+import { startRedis, type PrivateRedis } from '../services/redis.ts';
+import { until } from '../run/until.ts';
 import { connected, serveTheRest, startCountingGateway, type CountingGateway } from './months.ts';
 
 let redis: PrivateRedis;

@@ -1,12 +1,17 @@
 // With a cluster of three masters, and with a master watched by sentinels: keys, the month and the second are counted in
 // Redis as with one server, and when a server is lost and another takes its place, nobody is served twice or let in late.
 import test, { type ExecutionContext } from 'ava';
-import { createLimits, type Limits } from '../../gateway/limits.ts';
-import { hashApiKey } from '../../kernel/api-key.ts';
-import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
-import { silentLog } from '../harness.ts';
-import { startRedisCluster, startWatchedRedis, type RedisCluster, type WatchedRedis } from '../redis-sets.ts';
-import { until } from '../until.ts';
+import { createLimits, type Limits } from '../../gateway/quota/limits.ts';
+import { hashApiKey } from '../../kernel/credentials/api-key.ts';
+import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
+import { silentLog } from '../services/harness.ts';
+import {
+  startRedisCluster,
+  startWatchedRedis,
+  type RedisCluster,
+  type WatchedRedis,
+} from '../services/redis-sets.ts';
+import { until } from '../run/until.ts';
 import { startDoor, type Door } from './doors.ts';
 import { connected, serveTheRest, startCountingGateway, type CountingGateway } from './months.ts';
 

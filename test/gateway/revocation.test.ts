@@ -5,11 +5,11 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { createKey, revokeKey } from '../../accounts-api/operator.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { startRedis, type PrivateRedis } from '../redis.ts';
-import { startServices, type Services } from '../services.ts';
-import { until } from '../until.ts';
+import { createKey, revokeKey } from '../../accounts-api/operator/operator.ts';
+import { startGatewayProcess, type GatewayProcess } from '../services/gateway-process.ts';
+import { startRedis, type PrivateRedis } from '../services/redis.ts';
+import { startServices, type Services } from '../services/services.ts';
+import { until } from '../run/until.ts';
 
 const trials = 14;
 const plansFile = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-plans-')), 'plans.yml');

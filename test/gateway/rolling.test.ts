@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { projectRoot } from '../../kernel/settings.ts';
-import { startAccountsService, sumOf } from '../accounts-service.ts';
-import { freePort } from '../instance.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { until } from '../until.ts';
+import { startAccountsService, sumOf } from '../services/accounts-service.ts';
+import { freePort } from '../services/instance.ts';
+import { startGatewayProcess, type GatewayProcess } from '../services/gateway-process.ts';
+import { until } from '../run/until.ts';
 import { startRecordingUpstream } from './recording-upstream.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-plans-'));

@@ -1,8 +1,8 @@
 // Clients that are slow on purpose: they are given up with an envelope or a cut, and stop nobody else meanwhile.
 import type { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { startAccountsService } from '../accounts-service.ts';
-import { until, within } from '../until.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
+import { until, within } from '../run/until.ts';
 import { exchange, lines, openSocket, parseAnswers, type RawAnswer } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 

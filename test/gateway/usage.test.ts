@@ -5,8 +5,8 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { start, type GatewayOptions } from '../../gateway/main.ts';
 import { loadPlans } from '../../kernel/plans.ts';
-import { dataOf, startAccountsService, type AccountsService } from '../accounts-service.ts';
-import { startRedis, type PrivateRedis } from '../redis.ts';
+import { dataOf, startAccountsService, type AccountsService } from '../services/accounts-service.ts';
+import { startRedis, type PrivateRedis } from '../services/redis.ts';
 import { plainOptions, startRecordingUpstream, type Upstream } from './recording-upstream.ts';
 
 const runs = Number(process.env['MODEL_RUNS'] ?? 6);

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
-import { demoFiles } from '../../ingest/demo.ts';
-import { load } from '../../ingest/load.ts';
-import { createTestDatabase, fakeClock, silentLog } from '../harness.ts';
+import { demoFiles } from '../../ingest/demo/demo.ts';
+import { load } from '../../ingest/load/load.ts';
+import { createTestDatabase, fakeClock, silentLog } from '../services/harness.ts';
 
 test('the demo loads without a refused row, the same again changes nothing, and every file says it is synthetic', async (t) => {
   const testDatabase = await createTestDatabase();

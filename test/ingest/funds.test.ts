@@ -1,6 +1,6 @@
 import test from 'ava';
-import { adjustNavs } from '../../kernel/funds/adjusted-nav.ts';
-import { periodReturns } from '../../kernel/funds/returns.ts';
+import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
+import { periodReturns } from '../../domain/funds/returns.ts';
 import { loadCsv, openIngestDatabase, rejectsOf } from './loading.ts';
 
 const database = await openIngestDatabase(test);

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { TestFn } from 'ava';
-import { IngestFailure } from '../../ingest/failure.ts';
+import { IngestFailure } from '../../ingest/load/failure.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
-import type { LoadOptions, LoadSummary } from '../../ingest/load-options.ts';
-import { load } from '../../ingest/load.ts';
-import { createTestDatabase, fakeClock, silentLog } from '../harness.ts';
+import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
+import { load } from '../../ingest/load/load.ts';
+import { createTestDatabase, fakeClock, silentLog } from '../services/harness.ts';
 
 export const today = '2024-06-30';
 

@@ -1,8 +1,8 @@
 // Whatever stands in a file, a load ends by refusing rows, or with them stored: never with a failure of the database.
 import test from 'ava';
-import type { Column } from '../../ingest/cells.ts';
-import type { Dataset } from '../../ingest/dataset.ts';
-import { datasets } from '../../ingest/datasets.ts';
+import type { Column } from '../../ingest/files/cells.ts';
+import type { Dataset } from '../../ingest/datasets/dataset.ts';
+import { datasets } from '../../ingest/datasets/datasets.ts';
 import { failureOf, loadCsv, openIngestDatabase, rejectsOf, rowCounts } from './loading.ts';
 
 const database = await openIngestDatabase(test);

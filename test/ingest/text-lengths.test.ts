@@ -2,8 +2,8 @@
 // with an error of PostgreSQL's own, and nothing that the table would keep is refused for its length.
 import test from 'ava';
 import pg from 'pg';
-import { datasets } from '../../ingest/datasets.ts';
-import { createTestDatabase } from '../harness.ts';
+import { datasets } from '../../ingest/datasets/datasets.ts';
+import { createTestDatabase } from '../services/harness.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let client: pg.Client;

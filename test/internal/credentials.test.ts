@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { start } from '../../accounts-api/main.ts';
-import { setPlan } from '../../accounts-api/operator.ts';
-import { assertError, startAccountsService, type AccountsService } from '../accounts-service.ts';
-import { silentLog, testIdentitySecret } from '../harness.ts';
-import { testSignIn } from '../sign-in.ts';
+import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { assertError, startAccountsService, type AccountsService } from '../services/accounts-service.ts';
+import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { testSignIn } from '../services/sign-in.ts';
 
 let service: AccountsService;
 

@@ -4,10 +4,15 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';
-import { setPlan } from '../../accounts-api/operator.ts';
-import { reclaimLostAllotments } from '../../accounts-api/quota-allotments.ts';
-import { selectUsed } from '../../accounts-api/usage.sql.ts';
-import { assertError, startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
+import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { reclaimLostAllotments } from '../../accounts-api/quota/allotments.ts';
+import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
+import {
+  assertError,
+  startAccountsService,
+  type AccountsService,
+  type Client,
+} from '../services/accounts-service.ts';
 
 let service: AccountsService;
 test.before(async () => {

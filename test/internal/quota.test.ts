@@ -4,13 +4,18 @@ import test from 'ava';
 import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';
 import { prune } from '../../accounts-api/housekeeping.sql.ts';
-import type { LastUse, Refund, UsageEntry } from '../../accounts-api/internal.sql.ts';
-import { setPlan } from '../../accounts-api/operator.ts';
-import { selectUsed } from '../../accounts-api/usage.sql.ts';
+import type { LastUse, Refund, UsageEntry } from '../../accounts-api/quota/internal.sql.ts';
+import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
-import { testIdentitySecret } from '../harness.ts';
-import { assertError, startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
-import { until } from '../until.ts';
+import { testIdentitySecret } from '../services/harness.ts';
+import {
+  assertError,
+  startAccountsService,
+  type AccountsService,
+  type Client,
+} from '../services/accounts-service.ts';
+import { until } from '../run/until.ts';
 
 let service: AccountsService;
 

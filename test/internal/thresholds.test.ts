@@ -1,15 +1,15 @@
 // 50, 80 and 100 % of a month: noted in the transaction that settles the call which reached it, once each, and mailed once.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import type { UsageEntry } from '../../accounts-api/internal.sql.ts';
+import type { UsageEntry } from '../../accounts-api/quota/internal.sql.ts';
 import type { MailJob } from '../../accounts-api/jobs.ts';
-import { setPlan } from '../../accounts-api/operator.ts';
-import { tellOfThresholds } from '../../accounts-api/thresholds.ts';
-import { selectThresholds } from '../../accounts-api/thresholds.sql.ts';
+import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { tellOfThresholds } from '../../accounts-api/usage/thresholds.ts';
+import { selectThresholds } from '../../accounts-api/usage/thresholds.sql.ts';
 import { startWorker } from '../../accounts-api/worker.ts';
-import { silentLog } from '../harness.ts';
-import { startAccountsService, type AccountsService, type Client } from '../accounts-service.ts';
-import { startMailbox, testMail } from '../sign-in.ts';
+import { silentLog } from '../services/harness.ts';
+import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
+import { startMailbox, testMail } from '../services/sign-in.ts';
 
 let service: AccountsService;
 test.before(async () => {

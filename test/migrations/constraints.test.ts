@@ -2,7 +2,7 @@
 // and it accepts the values at its limits. The cases are compared with what the catalogue of PostgreSQL says exists.
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { createTestDatabase } from '../harness.ts';
+import { createTestDatabase } from '../services/harness.ts';
 import { tables } from './bench.ts';
 import type { Row, TableCases } from './tables.ts';
 

@@ -1,5 +1,5 @@
 // The constraints of schema data that time series, commodities and discovery have, as cases.
-import { frequencies } from '../../kernel/periods.ts';
+import { frequencies } from '../../domain/periods.ts';
 import { checksOf, currencies, key, slugs, type TableCases } from './tables.ts';
 
 const day = '2024-01-31';

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import pg from 'pg';
-import { createTestDatabase } from '../harness.ts';
+import { createTestDatabase } from '../services/harness.ts';
 import { accountsTriggers } from './accounts-triggers.ts';
 import { createBench, type Bench } from './bench.ts';
 import { dataTriggers } from './data-triggers.ts';

@@ -14,8 +14,8 @@ import {
 import path from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
-import { startRedis } from '../redis.ts';
-import { findLeaks, readRedis } from '../traces.ts';
+import { startRedis } from '../services/redis.ts';
+import { findLeaks, readRedis } from '../run/traces.ts';
 import { projectFiles } from './draw.ts';
 
 export interface Copy {

@@ -12,12 +12,13 @@ export const defaultFolders = [
   'accounts-api',
   'ingest',
   'kernel',
+  'domain',
   'cli',
   'migrations',
 ];
 
 /** Empty packages, and the invented figures of the demo, any of which would do as well. */
-const notOurs = /^gateway\/stubs\/|^ingest\/demo-/;
+const notOurs = /^gateway\/stubs\/|^ingest\/demo\/demo-/;
 
 /** The project's files, tracked or new, without those that are ignored or deleted. */
 export function projectFiles(root: string): string[] {

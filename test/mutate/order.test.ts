@@ -32,7 +32,7 @@ test('a part that ran begins at its first offset and ends before its last', (t) 
 });
 
 test('the test beside a file comes first, then those of like names, then the quick ones; all others follow', (t) => {
-  const file = 'data-api/trade.sql.ts';
+  const file = 'data-api/markets/trade.sql.ts';
   const ran = { [file]: [0, 100] };
   const map = {
     'test/v1/search.test.ts': facts(3_000, ran),
@@ -66,16 +66,13 @@ test('of many files that run a change the nearest come first, and the rest with 
 
 test('a change of a migration is tried on the tests of the files that name its table', (t) => {
   const map = {
-    'test/v1/status.test.ts': facts(1_000, { 'data-api/discovery.sql.ts': [0, 1] }),
-    'test/internal/quota.test.ts': facts(1_000, { 'accounts-api/quota-allotments.sql.ts': [0, 1] }),
+    'test/v1/status.test.ts': facts(1_000, { 'data-api/discovery/discovery.sql.ts': [0, 1] }),
+    'test/internal/credentials.test.ts': facts(1_000, {
+      'accounts-api/keys/credential-cache.sql.ts': [0, 1],
+    }),
   };
-  const { covering } = orderTests(
-    mutantAt('migrations/000040_redis_mode.sql', 3_600),
-    map,
-    projectRoot,
-    files,
-  );
-  t.deepEqual(covering, ['test/internal/quota.test.ts']);
+  const { covering } = orderTests(mutantAt('migrations/000040_redis_mode.sql', 800), map, projectRoot, files);
+  t.deepEqual(covering, ['test/internal/credentials.test.ts']);
 });
 
 test('a title of TAP names its file without what all files of the run share', (t) => {

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { addMonths, periodEnd } from '../../kernel/periods.ts';
+import { addMonths } from '../../kernel/dates.ts';
+import { periodEnd } from '../../domain/periods.ts';
 import { manySeries, points, series } from './answers.ts';
 import { changes, endOfPeriod, rowsOf, type Changes } from './published-files.ts';
 import type { Check } from './run.ts';

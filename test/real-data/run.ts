@@ -13,8 +13,8 @@ import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
 import { checkSecurities } from './securities.ts';
 import { checkSbpEasyData } from './sbp-easydata.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
-import { underGuard } from '../guard.ts';
-import { createInstallation } from '../instance.ts';
+import { underGuard } from '../run/guard.ts';
+import { createInstallation } from '../services/instance.ts';
 import type { Instance } from './answers.ts';
 
 export interface Check {

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import test from 'ava';
 import pg from 'pg';
-import { createInstallation } from '../instance.ts';
-import { until } from '../until.ts';
+import { createInstallation } from '../services/instance.ts';
+import { until } from '../run/until.ts';
 import { logEverything, outboxOf, postgresLog, tablesOf } from './sinks.ts';
 import { keyInWrongPlaces, useEverySecret } from './secrets.ts';
 

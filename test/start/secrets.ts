@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { dataIn, peopleOf, sessionIn } from '../auth/people.ts';
-import type { Installation } from '../instance.ts';
-import { newEmail, newPassword, tokenIn } from '../sign-in.ts';
+import type { Installation } from '../services/instance.ts';
+import { newEmail, newPassword, tokenIn } from '../services/sign-in.ts';
 import { mailTo } from './sinks.ts';
 
 /** What somebody asks for is looked up: a key in the place of a series id is a parameter of a statement, and nothing more. */

@@ -2,9 +2,9 @@
 import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import type { Installation } from '../instance.ts';
-import { readMail, type ReceivedMail } from '../sign-in.ts';
-import { untilThere } from '../until.ts';
+import type { Installation } from '../services/instance.ts';
+import { readMail, type ReceivedMail } from '../services/sign-in.ts';
+import { untilThere } from '../run/until.ts';
 
 const logDirectory = 'log';
 

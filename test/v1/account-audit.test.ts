@@ -2,13 +2,24 @@
 import test, { type ExecutionContext } from 'ava';
 import { actions, type Action } from '../../accounts-api/models/audit-event.ts';
 import { openJobs } from '../../accounts-api/jobs.ts';
-import { createAccount, createKey, revokeKey, rotateKey, setPlan } from '../../accounts-api/operator.ts';
-import { setPassword, setStatus } from '../../accounts-api/operator-access.ts';
-import { assertError, startAccountsService, type Answer, type SignedIn } from '../accounts-service.ts';
+import {
+  createAccount,
+  createKey,
+  revokeKey,
+  rotateKey,
+  setPlan,
+} from '../../accounts-api/operator/operator.ts';
+import { setPassword, setStatus } from '../../accounts-api/operator/operator-access.ts';
+import {
+  assertError,
+  startAccountsService,
+  type Answer,
+  type SignedIn,
+} from '../services/accounts-service.ts';
 import { comeBackFromGoogle, holdersOf, newAddress, signInByGoogle, type Holder } from '../auth/holders.ts';
 import { startOddIssuer } from '../auth/issuers.ts';
-import { silentLog } from '../harness.ts';
-import { newEmail, newPassword } from '../sign-in.ts';
+import { silentLog } from '../services/harness.ts';
+import { newEmail, newPassword } from '../services/sign-in.ts';
 
 const issuer = await startOddIssuer();
 const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });

@@ -3,16 +3,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { connect, type AccountsDatabase } from '../../accounts-api/database.ts';
-import { lockMonths, touchKeys } from '../../accounts-api/internal.sql.ts';
+import { lockMonths, touchKeys } from '../../accounts-api/quota/internal.sql.ts';
 import type { Account } from '../../accounts-api/models/account.ts';
-import { noteDrawn } from '../../accounts-api/quota-allotments.sql.ts';
-import { hashApiKey } from '../../kernel/api-key.ts';
+import { noteDrawn } from '../../accounts-api/quota/allotments.sql.ts';
+import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import { openRedis, type RedisLink } from '../../kernel/redis.ts';
 import { dataIn, peopleOf, type Answer } from '../auth/people.ts';
 import { untilOneQuestion } from '../gateway/questions.ts';
-import { silentLog } from '../harness.ts';
-import { startRedis, type PrivateRedis } from '../redis.ts';
-import { startServices, type Services } from '../services.ts';
+import { silentLog } from '../services/harness.ts';
+import { startRedis, type PrivateRedis } from '../services/redis.ts';
+import { startServices, type Services } from '../services/services.ts';
 
 let redis: PrivateRedis;
 let services: Services;

@@ -1,6 +1,11 @@
 // /v1/account: what the holder sees, and the few fields that the holder may change.
 import test from 'ava';
-import { assertError, dataOf, startAccountsService, type AccountsService } from '../accounts-service.ts';
+import {
+  assertError,
+  dataOf,
+  startAccountsService,
+  type AccountsService,
+} from '../services/accounts-service.ts';
 
 let service: AccountsService;
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { startListService, type ListService } from '../list-service.ts';
+import { startListService, type ListService } from '../services/list-service.ts';
 
 let service: ListService;
 

@@ -1,11 +1,11 @@
 // GET /v1/catalog/{id}: what a series is related to, and what the values of its dimensions are called.
 import { Readable } from 'node:stream';
 import test from 'ava';
-import { load } from '../../ingest/load.ts';
+import { load } from '../../ingest/load/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { publicCaller, startDataService } from '../data-service.ts';
-import { silentLog } from '../harness.ts';
-import { makeSeries, publish } from '../series-fixture.ts';
+import { publicCaller, startDataService } from '../services/data-service.ts';
+import { silentLog } from '../services/harness.ts';
+import { makeSeries, publish } from './series-fixture.ts';
 
 const service = await startDataService();
 const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'tests' });

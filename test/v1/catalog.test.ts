@@ -1,6 +1,6 @@
 import test from 'ava';
-import { publicCaller, startDataService, type DataService } from '../data-service.ts';
-import { makeSeries, publish } from '../series-fixture.ts';
+import { publicCaller, startDataService, type DataService } from '../services/data-service.ts';
+import { makeSeries, publish } from './series-fixture.ts';
 
 interface List {
   success: boolean;

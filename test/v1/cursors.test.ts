@@ -1,8 +1,8 @@
 // A cursor goes on where its own query ended: with any other filter, order or address it is refused.
 import test from 'ava';
-import { declaredParameters, endpoints, requestsFor, withParameter } from '../endpoint-requests.ts';
-import { initialLoads, loadInto } from '../every-dataset.ts';
-import { startListService, type ListService } from '../list-service.ts';
+import { declaredParameters, endpoints, requestsFor, withParameter } from './endpoint-requests.ts';
+import { initialLoads, loadInto } from './every-dataset.ts';
+import { startListService, type ListService } from '../services/list-service.ts';
 
 let service: ListService;
 test.before(async () => {

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { demoFiles } from '../../ingest/demo.ts';
-import { startListService, type ListService } from '../list-service.ts';
+import { demoFiles } from '../../ingest/demo/demo.ts';
+import { startListService, type ListService } from '../services/list-service.ts';
 
 let service: ListService;
 

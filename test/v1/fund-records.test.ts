@@ -1,7 +1,7 @@
 // NAVs, payouts, expenses, returns, analytics and portfolios of one fund.
 import test from 'ava';
-import { fundFiles } from '../../ingest/demo-funds.ts';
-import { csvLines, startListService, type ListService } from '../list-service.ts';
+import { fundFiles } from '../../ingest/demo/demo-funds.ts';
+import { csvLines, startListService, type ListService } from '../services/list-service.ts';
 
 let service: ListService;
 

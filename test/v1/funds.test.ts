@@ -1,5 +1,5 @@
 import test from 'ava';
-import { csvLines, startListService, type ListService } from '../list-service.ts';
+import { csvLines, startListService, type ListService } from '../services/list-service.ts';
 
 let service: ListService;
 

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
-import type { KeyRecord } from '../../accounts-api/keys.ts';
-import { isWellFormedApiKey } from '../../kernel/api-key.ts';
+import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
+import { isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { createLog } from '../../kernel/log.ts';
 import {
   assertError,
@@ -11,7 +11,7 @@ import {
   startAccountsService,
   type AccountsService,
   type Client,
-} from '../accounts-service.ts';
+} from '../services/accounts-service.ts';
 
 const lines: string[] = [];
 let service: AccountsService;

@@ -1,6 +1,6 @@
 // What every list endpoint promises of its filters, orders, pages and bounds, held to the same worked out from all rows.
 import test, { type ExecutionContext } from 'ava';
-import { screenerList } from '../../data-api/funds.sql.ts';
+import { screenerList } from '../../data-api/funds/funds.sql.ts';
 import type { List } from '../../data-api/list.sql.ts';
 import {
   allowedValues,
@@ -8,10 +8,10 @@ import {
   endpoints,
   requestsFor,
   withParameter,
-} from '../endpoint-requests.ts';
-import { initialLoads, loadInto } from '../every-dataset.ts';
-import { isBelow, lists, textOf, type Row } from '../list-filters.ts';
-import { startListService, type ListService } from '../list-service.ts';
+} from './endpoint-requests.ts';
+import { initialLoads, loadInto } from './every-dataset.ts';
+import { isBelow, lists, textOf, type Row } from './list-filters.ts';
+import { startListService, type ListService } from '../services/list-service.ts';
 
 let service: ListService;
 

@@ -6,10 +6,10 @@ import path from 'node:path';
 import test from 'ava';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { proAccount } from '../data-service.ts';
-import { createTestDatabase, testIdentitySecret } from '../harness.ts';
-import { endChildren, startChild, startServing } from '../processes.ts';
-import { within } from '../until.ts';
+import { proAccount } from '../services/data-service.ts';
+import { createTestDatabase, testIdentitySecret } from '../services/harness.ts';
+import { endChildren, startChild, startServing } from '../run/processes.ts';
+import { within } from '../run/until.ts';
 
 const database = await createTestDatabase();
 const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));

@@ -1,6 +1,6 @@
 // Figures that the data-api works out, each beside the same figure worked out here from the rows that were loaded.
 import test from 'ava';
-import { startListService, type ListService } from '../list-service.ts';
+import { startListService, type ListService } from '../services/list-service.ts';
 
 let service: ListService;
 

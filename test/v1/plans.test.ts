@@ -1,6 +1,6 @@
 // GET /v1/plans: public, and equal to config/plans.yml.
 import test from 'ava';
-import { assertError, startAccountsService, type AccountsService } from '../accounts-service.ts';
+import { assertError, startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 
 let service: AccountsService;
 

@@ -1,10 +1,10 @@
 // Every kind of thing that the loads bring is found: by id, name, beginning, code, and with a typing error.
 import { Readable } from 'node:stream';
 import test from 'ava';
-import { load } from '../../ingest/load.ts';
+import { load } from '../../ingest/load/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { publicCaller, startDataService } from '../data-service.ts';
-import { silentLog } from '../harness.ts';
+import { publicCaller, startDataService } from '../services/data-service.ts';
+import { silentLog } from '../services/harness.ts';
 
 const service = await startDataService();
 const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'tests' });

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { load } from '../../ingest/load.ts';
+import { load } from '../../ingest/load/load.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
-import { startDataService, type DataService } from '../data-service.ts';
-import { silentLog } from '../harness.ts';
+import { startDataService, type DataService } from '../services/data-service.ts';
+import { silentLog } from '../services/harness.ts';
 
 interface Envelope {
   data: { date: string; value: number; dims: Record<string, string> }[];

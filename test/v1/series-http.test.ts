@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import test from 'ava';
-import { makeSeries, publish } from '../series-fixture.ts';
+import { makeSeries, publish } from './series-fixture.ts';
 import { startSeriesService, type Envelope } from './series-service.ts';
 
 const { service, series } = await startSeriesService(test);

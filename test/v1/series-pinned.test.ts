@@ -1,10 +1,10 @@
 // Past states under addresses that never change: Content-Location names them, and they may be kept for ever.
 import { Readable } from 'node:stream';
 import test from 'ava';
-import { load } from '../../ingest/load.ts';
+import { load } from '../../ingest/load/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { freeAccount, startDataService } from '../data-service.ts';
-import { silentLog } from '../harness.ts';
+import { freeAccount, startDataService } from '../services/data-service.ts';
+import { silentLog } from '../services/harness.ts';
 
 const service = await startDataService();
 const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'tests' });

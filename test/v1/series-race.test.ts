@@ -1,9 +1,9 @@
 import test from 'ava';
-import { readBlocks, type Points } from '../../data-api/points.ts';
-import { findSeries } from '../../data-api/series.sql.ts';
+import { readBlocks, type Points } from '../../data-api/series/points.ts';
+import { findSeries } from '../../data-api/series/series.sql.ts';
 import { openDatabase, type Queryable } from '../../kernel/database.ts';
-import { createTestDatabase, silentLog } from '../harness.ts';
-import { makeSeries, publish } from '../series-fixture.ts';
+import { createTestDatabase, silentLog } from '../services/harness.ts';
+import { makeSeries, publish } from './series-fixture.ts';
 import pg from 'pg';
 
 test('a load that commits between two statements of one call changes neither', async (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { freeAccount } from '../data-service.ts';
+import { freeAccount } from '../services/data-service.ts';
 import { startSeriesService, type Envelope } from './series-service.ts';
 
 const { service, series, refusal } = await startSeriesService(test);

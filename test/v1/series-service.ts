@@ -1,7 +1,7 @@
 // What the tests of the series endpoints share: a service with two series, one plain, one with dimensions; and how to ask it.
 import type { TestFn } from 'ava';
-import { startDataService, type DataService } from '../data-service.ts';
-import { makeSeries, publish, type FixturePoint } from '../series-fixture.ts';
+import { startDataService, type DataService } from '../services/data-service.ts';
+import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';
 
 export interface Point {
   date: string;

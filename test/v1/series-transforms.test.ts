@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { addDays } from '../../kernel/periods.ts';
-import { startDataService, type DataService } from '../data-service.ts';
-import { makeSeries, publish, type FixturePoint } from '../series-fixture.ts';
+import { addDays } from '../../kernel/dates.ts';
+import { startDataService, type DataService } from '../services/data-service.ts';
+import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';
 
 interface Point {
   date: string;

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { freeAccount, startDataService, type DataService } from '../data-service.ts';
-import { makeSeries, publish, type FixturePoint } from '../series-fixture.ts';
+import { freeAccount, startDataService, type DataService } from '../services/data-service.ts';
+import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';
 
 interface Envelope {
   meta: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import test from 'ava';
 import fc from 'fast-check';
-import { makeSeries, publish } from '../series-fixture.ts';
+import { makeSeries, publish } from './series-fixture.ts';
 import { startSeriesService, trades, type Envelope, type Point } from './series-service.ts';
 
 const { service, series, refusal } = await startSeriesService(test);

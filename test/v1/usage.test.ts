@@ -1,14 +1,14 @@
 // /v1/usage and /v1/usage/history: what was settled, counted the same from every side, and only one's own.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import type { Group, HistoryRow, Interval } from '../../accounts-api/usage.sql.ts';
+import type { Group, HistoryRow, Interval } from '../../accounts-api/usage/usage.sql.ts';
 import {
   assertError,
   dataOf,
   startAccountsService,
   type AccountsService,
   type Client,
-} from '../accounts-service.ts';
+} from '../services/accounts-service.ts';
 
 let service: AccountsService;
 

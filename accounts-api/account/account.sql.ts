@@ -1,0 +1,29 @@
+// The locks that closing an account takes before it deletes. Deleting takes the account's rows in an order of PostgreSQL's own;
+// whoever settles calls at that moment locks months first, then keys in the order of their ids, and so does closing.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+
+/** Locks the months of an account. To be done before the account itself is locked: a month is locked before its account is read. */
+export async function lockMonthsOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+): Promise<void> {
+  await db.sequelize.query(
+    'select from accounts.quota_months where account_id = $1 order by month for update',
+    { bind: [accountId], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** Locks the keys of an account. To be done after the account itself is locked, as by all that changes a key. */
+export async function lockKeysOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+): Promise<void> {
+  await db.sequelize.query('select from accounts.api_keys where account_id = $1 order by id for update', {
+    bind: [accountId],
+    type: QueryTypes.RAW,
+    transaction,
+  });
+}

@@ -1,0 +1,90 @@
+// Whose account a Google identity opens. The identity is (issuer, subject); an address alone opens nothing, but where Google
+// runs the mailbox and the account has proved the same one. Whoever is turned away has another way: the password.
+import type { Transaction } from 'sequelize';
+import type { SignInDeps } from '../deps.ts';
+import { emailField, nameField } from '../fields.ts';
+import { insertIdentity, selectAccountIdOf } from './identities.sql.ts';
+import { newId } from '../ids.ts';
+import type { GoogleIdentity } from './openid.ts';
+import { findAccountByEmail } from '../operator/operator.sql.ts';
+import { visitor } from './sign-up.ts';
+
+/** Why a Google identity opens no account; the dashboard says it in words. */
+export type Refusal = 'email_unverified' | 'link_needed' | 'account_disabled' | 'identity_taken';
+
+/** The account that the identity signs in to: its own, a new one, or one whose mailbox both have proved. */
+export async function accountOf(
+  deps: SignInDeps,
+  transaction: Transaction,
+  identity: GoogleIdentity,
+  ip: string,
+): Promise<{ accountId: string } | { refusal: Refusal }> {
+  const known = await selectAccountIdOf(deps.db, transaction, identity);
+  if (known !== null) {
+    const account = await deps.db.accounts.findByPk(known, { transaction });
+    return account?.status === 'active' ? { accountId: known } : { refusal: 'account_disabled' };
+  }
+  const email = emailField.safeParse(identity.verifiedEmail).data;
+  if (email === undefined) return { refusal: 'email_unverified' };
+  const account = await findAccountByEmail(deps.db, email, transaction);
+  if (account === null) return makeAccount(deps, transaction, { identity, email, ip });
+  if (account.status === 'disabled') return { refusal: 'account_disabled' };
+  if (!identity.isAuthoritative || account.emailVerifiedAt === null) return { refusal: 'link_needed' };
+  return link(deps, transaction, { accountId: account.id, identity, ip });
+}
+
+/** Gives the identity to an account, and tells its holder. An account has one Google identity, and keeps the one it has. */
+export async function link(
+  deps: SignInDeps,
+  transaction: Transaction,
+  { accountId, identity, ip }: { accountId: string; identity: GoogleIdentity; ip: string },
+): Promise<{ accountId: string } | { refusal: Refusal }> {
+  const now = deps.clock.now();
+  const account = await deps.db.accounts.findByPk(accountId, { transaction });
+  if (account === null) return { refusal: 'account_disabled' };
+  const { issuer, subject } = identity;
+  const email = identity.verifiedEmail ?? account.email;
+  const inserted = await insertIdentity(deps.db, transaction, { issuer, subject, accountId, email, now });
+  if (!inserted) return { refusal: 'identity_taken' };
+  await deps.db.auditEvents.create(
+    {
+      at: now,
+      accountId,
+      ...visitor,
+      action: 'google.linked',
+      subject: accountId,
+      detail: { issuer, email, ip },
+    },
+    { transaction },
+  );
+  const notice = {
+    mail: 'notice',
+    notice: 'google_linked',
+    email: account.email,
+    at: now.toISOString(),
+  } as const;
+  await deps.jobs.enqueue(transaction, notice);
+  return { accountId };
+}
+
+async function makeAccount(
+  deps: SignInDeps,
+  transaction: Transaction,
+  { identity, email, ip }: { identity: GoogleIdentity; email: string; ip: string },
+): Promise<{ accountId: string }> {
+  const now = deps.clock.now();
+  const id = newId('acct');
+  const name = nameField.safeParse(identity.name).data ?? null;
+  await deps.db.accounts.create(
+    { id, email, name, plan: 'free', createdAt: now, emailVerifiedAt: now },
+    { transaction },
+  );
+  const { issuer, subject } = identity;
+  await insertIdentity(deps.db, transaction, { issuer, subject, accountId: id, email, now });
+  const detail = { email, plan: 'free', issuer, ip };
+  await deps.db.auditEvents.create(
+    { at: now, accountId: id, ...visitor, action: 'account.created', subject: id, detail },
+    { transaction },
+  );
+  return { accountId: id };
+}

@@ -1,0 +1,133 @@
+// The statements about flows to Google: begun in a browser, answered once, and over with what they began with.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+
+interface NewFlow {
+  stateHash: string;
+  cookieHash: string;
+  returnTo: string;
+  expiresAt: Date;
+}
+
+/** Stores a flow that signs in. */
+export async function insertSignInFlow(db: AccountsDatabase, flow: NewFlow): Promise<void> {
+  await db.sequelize.query(
+    `insert into accounts.google_flows (state_hash, cookie_hash, return_to, expires_at) values ($1, $2, $3, $4)`,
+    { bind: [flow.stateHash, flow.cookieHash, flow.returnTo, flow.expiresAt], type: QueryTypes.RAW },
+  );
+}
+
+/**
+ * Stores a flow that links Google to the account of a session, with the credential version that the account has now.
+ * @returns false where the session has ended.
+ */
+export async function insertLinkFlow(
+  db: AccountsDatabase,
+  flow: NewFlow,
+  sessionId: string,
+): Promise<boolean> {
+  const rows = await db.sequelize.query(
+    `insert into accounts.google_flows
+       (state_hash, cookie_hash, return_to, expires_at, session_id, link_account_id, credential_version)
+     select $1, $2, $3, $4, session.id, account.id, account.credential_version
+     from accounts.sessions as session join accounts.accounts as account on account.id = session.account_id
+     where session.id = $5
+     for key share of session
+     returning true`,
+    {
+      bind: [flow.stateHash, flow.cookieHash, flow.returnTo, flow.expiresAt, sessionId],
+      type: QueryTypes.SELECT,
+    },
+  );
+  return rows.length === 1;
+}
+
+/** Takes the flow that Google answers, once: null where it is unknown, used, expired, or was begun in another browser. */
+export async function takeFlow(
+  db: AccountsDatabase,
+  { stateHash, cookieHash, now }: { stateHash: string; cookieHash: string; now: Date },
+): Promise<{ return_to: string; link_account_id: string | null } | null> {
+  const rows = await db.sequelize.query<{ return_to: string; link_account_id: string | null }>(
+    `update accounts.google_flows set used_at = $3
+     where state_hash = $1 and cookie_hash = $2 and used_at is null and expires_at > $3
+     returning return_to, link_account_id`,
+    { bind: [stateHash, cookieHash, now], type: QueryTypes.SELECT },
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Holds the account that a flow links until the transaction ends, so that whatever ends access to it comes before or after.
+ * @returns false where the account is disabled or has new credentials, or the flow is gone: it ends with the session that
+ * began it.
+ */
+export async function holdLinkTarget(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  stateHash: string,
+): Promise<boolean> {
+  const rows = await db.sequelize.query(
+    `select true
+     from accounts.google_flows as flow join accounts.accounts as account on account.id = flow.link_account_id
+     where flow.state_hash = $1
+       and account.status = 'active' and account.credential_version = flow.credential_version
+     for no key update of account`,
+    { bind: [stateHash], type: QueryTypes.SELECT, transaction },
+  );
+  return rows.length === 1;
+}
+
+/** Stores the one-time code that the dashboard exchanges for a session. It is bound to the credential version of now. */
+export async function storeCode(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  code: { stateHash: string; codeHash: string; accountId: string; expiresAt: Date },
+): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.google_flows
+     set code_hash = $2, code_account_id = $3, code_expires_at = $4,
+         credential_version = (select credential_version from accounts.accounts where id = $3)
+     where state_hash = $1`,
+    {
+      bind: [code.stateHash, code.codeHash, code.accountId, code.expiresAt],
+      type: QueryTypes.RAW,
+      transaction,
+    },
+  );
+}
+
+/**
+ * Spends the code, in the browser that it was made for, and holds its account until the transaction ends: a password change
+ * comes before, and the code is worth nothing, or after, and ends the session that the code opens.
+ * @returns the account, or null.
+ */
+export async function takeCode(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { codeHash, cookieHash, now }: { codeHash: string; cookieHash: string; now: Date },
+): Promise<string | null> {
+  const rows = await db.sequelize.query<{ code_account_id: string }>(
+    `with held as (
+       select flow.state_hash
+       from accounts.google_flows as flow join accounts.accounts as account on account.id = flow.code_account_id
+       where flow.code_hash = $1 and flow.cookie_hash = $2 and flow.code_expires_at > $3
+         and account.status = 'active' and account.credential_version = flow.credential_version
+       for no key update of account)
+     delete from accounts.google_flows as flow using held where flow.state_hash = held.state_hash
+     returning flow.code_account_id`,
+    { bind: [codeHash, cookieHash, now], type: QueryTypes.SELECT, transaction },
+  );
+  return rows[0]?.code_account_id ?? null;
+}
+
+/** Ends the flows that would link Google to an account, and the codes that would sign in to it. */
+export async function deleteFlowsOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+): Promise<void> {
+  await db.sequelize.query(
+    'delete from accounts.google_flows where link_account_id = $1 or code_account_id = $1',
+    { bind: [accountId], type: QueryTypes.RAW, transaction },
+  );
+}

@@ -1,0 +1,56 @@
+// Who somebody is elsewhere: (issuer, subject) is the identity, and belongs to one account.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+
+/** Those of the accounts that have an identity elsewhere. */
+export async function selectLinked(
+  db: AccountsDatabase,
+  accountIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.sequelize.query<{ account_id: string }>(
+    'select distinct account_id from accounts.identities where account_id = any($1::text[])',
+    { bind: [accountIds], type: QueryTypes.SELECT },
+  );
+  return new Set(rows.map((row) => row.account_id));
+}
+
+/** The account of an identity, or null. The identity stays what it is until the transaction ends. */
+export async function selectAccountIdOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { issuer, subject }: { issuer: string; subject: string },
+): Promise<string | null> {
+  const rows = await db.sequelize.query<{ account_id: string }>(
+    'select account_id from accounts.identities where issuer = $1 and subject = $2 for key share',
+    { bind: [issuer, subject], type: QueryTypes.SELECT, transaction },
+  );
+  return rows[0]?.account_id ?? null;
+}
+
+/** Gives an identity to an account. @returns false where it, or the account, is taken. */
+export async function insertIdentity(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  identity: { issuer: string; subject: string; accountId: string; email: string; now: Date },
+): Promise<boolean> {
+  const { issuer, subject, accountId, email, now } = identity;
+  const rows = await db.sequelize.query(
+    `insert into accounts.identities (issuer, subject, account_id, email, created_at)
+     values ($1, $2, $3, $4, $5) on conflict do nothing returning true`,
+    { bind: [issuer, subject, accountId, email, now], type: QueryTypes.SELECT, transaction },
+  );
+  return rows.length === 1;
+}
+
+/** Takes the identities of an account away. @returns how many it had. */
+export async function deleteIdentitiesOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+): Promise<number> {
+  const rows = await db.sequelize.query(
+    'delete from accounts.identities where account_id = $1 returning true',
+    { bind: [accountId], type: QueryTypes.SELECT, transaction },
+  );
+  return rows.length;
+}

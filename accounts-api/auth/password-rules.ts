@@ -1,0 +1,128 @@
+// Which passwords are taken: long enough, and none of those that are tried first. Says why one is refused.
+// Those are the list of a dependency, and the ways people dress its words up: so "P@ssw0rd2024!" falls with "password".
+import { dictionary } from '@zxcvbn-ts/language-common';
+import { fail } from '../../kernel/errors.ts';
+
+export const passwordLengthMax = 256;
+
+// What people use most, by frequency in leaks: 49,000 passwords, lower case. They also serve as the stems of others.
+const common: ReadonlySet<string> = new Set([
+  ...(dictionary['passwords-common'] ?? []).map(String),
+  ...['almanac', 'changeit', 'linkedin', 'pakistan', 'superuser', 'welcomehome'], // and what the list leaves out
+]);
+// Shorter words of the list are too much of many good passwords; longer ones fall whatever is appended to them.
+const stemLengthMin = 4;
+
+// Rows of keyboards, the alphabet and the digits. A stretch of one, either way, is a keyboard run and no password.
+const keyboardRuns = [
+  'abcdefghijklmnopqrstuvwxyz',
+  '01234567890',
+  'qwertyuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+  'qwertzuiop',
+  'azertyuiop',
+];
+const columns = [
+  '1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p',
+  '1q2w3e4r5t6y7u8i9o0p',
+  'qazwsxedcrfvtgbyhnujm',
+  'q1w2e3r4t5y6',
+];
+
+const leet: Record<string, string> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+};
+
+/**
+ * Refuses a new password that is too short, too long or too easy.
+ * @param field the name of the body's field, for the message. @param context words that say whose it is: address, name.
+ * @throws Failure `invalid_body`.
+ */
+export function requireGoodPassword(
+  password: string,
+  { field, lengthMin, context }: { field: string; lengthMin: number; context: readonly (string | null)[] },
+): void {
+  const refuse = (reason: string): never => fail('invalid_body', `"${field}": ${reason}.`, { param: field });
+  const length = Array.from(password).length; // code points, not UTF-16 units
+  if (!password.isWellFormed()) refuse('must be valid Unicode');
+  if (length < lengthMin) refuse(`must have at least ${lengthMin} characters`);
+  if (length > passwordLengthMax) refuse(`must have at most ${passwordLengthMax} characters`);
+  if (isCommon(password))
+    refuse('is among the first that are tried; choose another, for example four unrelated words');
+  const words = context.flatMap((text) => (text ?? '').toLowerCase().split(/[^\p{L}\p{N}]+/u));
+  if (isMadeOf(password, words)) refuse('must not be made of your name or your e-mail address');
+}
+
+/** Whether a password is a common one, dressed up or not. */
+export function isCommon(password: string): boolean {
+  const plain = password.toLowerCase();
+  if (new Set(plain).size <= 2 || isRepeated(plain) || isKeyboardRun(plain) || isDateOrNumber(plain))
+    return true;
+  return [plain, undress(plain)].some((text) => {
+    const core = text.replace(/^[^a-z]+|[^a-z]+$/g, '');
+    return (
+      common.has(text) ||
+      isStem(core) ||
+      isStem(core.replace(/s$/, '')) ||
+      isRepeatedStem(core) ||
+      isKeyboardRun(core)
+    );
+  });
+}
+
+function isStem(word: string): boolean {
+  return word.length >= stemLengthMin && common.has(word);
+}
+
+/** Whether hardly anything is left of it without the words of the context. */
+function isMadeOf(password: string, words: readonly string[]): boolean {
+  const plain = password.toLowerCase();
+  const longestFirst = words.filter((word) => word.length >= 2).toSorted((a, b) => b.length - a.length);
+  const rest = longestFirst.reduce((left, word) => left.replaceAll(word, ''), plain);
+  return rest !== plain && rest.length < 5;
+}
+
+/** Letters for the figures and signs that stand in for them, leaving out what is only appended. */
+function undress(text: string): string {
+  return text.replace(/[\d!?.,*#_-]+$/, '').replaceAll(/[0134578@$!]/g, (sign) => leet[sign] ?? sign);
+}
+
+/** `abcabcabc`: a beginning of at most four characters, again and again. */
+function isRepeated(text: string): boolean {
+  return /^(.{1,4})\1+.{0,3}$/s.test(text);
+}
+
+function isRepeatedStem(core: string): boolean {
+  const half = core.slice(0, core.length / 2);
+  return core === half + half && isStem(half);
+}
+
+function isKeyboardRun(text: string): boolean {
+  if (text.length < 4) return false;
+  const lines = [...keyboardRuns.map((run) => run + run), ...columns];
+  const backwards = Array.from(text).reverse().join('');
+  if (lines.some((line) => line.includes(text) || line.includes(backwards))) return true;
+  const halves =
+    /^([a-z]+)([\d]+)$|^(\d+)([a-z]+)$/
+      .exec(text)
+      ?.slice(1)
+      .filter((part) => part !== undefined) ?? [];
+  return (
+    halves.length === 2 &&
+    halves.every((part) => part.length < 3 || isKeyboardRun(part) || new Set(part).size === 1)
+  );
+}
+
+/** Figures alone, with or without signs between them, are a date, a telephone number or a count: up to twelve of them. */
+function isDateOrNumber(text: string): boolean {
+  return /^[\d\s./:+-]+$/.test(text) && text.replaceAll(/\D/g, '').length <= 12;
+}

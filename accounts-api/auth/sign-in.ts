@@ -1,0 +1,93 @@
+// POST /auth/login: an address and its password become a session. Whatever is wrong, the answer is the same, and so is the
+// work: one look-up, one password hash.
+import { z } from 'zod';
+import { fail } from '../../kernel/errors.ts';
+import type { Handler } from '../../kernel/http.ts';
+import { parseBody, parseQuery } from '../../kernel/params.ts';
+import { holdAccount } from '../account/account.ts';
+import type { SignInDeps } from '../deps.ts';
+import { sendOne } from '../envelope.ts';
+import { emailField, noParameters, passwordField } from '../fields.ts';
+import type { Account } from '../models/account.ts';
+import { findAccountByEmail } from '../operator/operator.sql.ts';
+import { openSession } from './sessions.ts';
+import { deleteSession } from './sessions.sql.ts';
+import { clientInfoOf, type ClientInfo } from '../client-info.ts';
+
+const body = z.strictObject({
+  email: emailField,
+  password: passwordField,
+  device_token: z.string().max(100).optional(),
+});
+
+/** POST /auth/login {email, password, device_token?} → {session_token, expires_at, device_token} */
+export function logIn(deps: SignInDeps): Handler {
+  return async (request, response, call) => {
+    parseQuery(noParameters, request.url);
+    const { email, password, device_token } = parseBody(body, request.body);
+    const clientInfo = clientInfoOf(request);
+    const account = await verify(deps, { email, password, device: device_token, clientInfo });
+    requireUsable(deps, account);
+    const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
+    const renewed = outdated ? await deps.passwords.hash(password) : null;
+    const { accountId: presentAccountId, sessionId: presentId } = call.identity;
+    const answer = await deps.db.sequelize.transaction(async (transaction) => {
+      // A password that was changed since it was compared opens no session: the change has ended them all.
+      if (!(await holdAccount(deps, transaction, account))) failCredentials();
+      if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
+      // A token that came along is never taken over: the new session has a new one, and the old one ends.
+      if (presentId !== null && presentAccountId === account.id) {
+        await deleteSession(deps.db, transaction, account.id, presentId);
+      }
+      return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
+    });
+    sendOne(response, 200, { ...answer, device_token: deps.throttle.deviceToken(email) });
+  };
+}
+
+/**
+ * The account of an address and its password.
+ * @throws Failure `invalid_credentials`, after the work of a right one; `rate_limited` before it.
+ */
+async function verify(
+  deps: SignInDeps,
+  {
+    email,
+    password,
+    device,
+    clientInfo,
+  }: { email: string; password: string; device: string | undefined; clientInfo: ClientInfo },
+): Promise<Account> {
+  const account = await findAccountByEmail(deps.db, email);
+  const isRight = await deps.throttle.signIn({ email, ip: clientInfo.ip, device }, () =>
+    deps.passwords.matches(account?.passwordHash ?? null, password),
+  );
+  if (isRight && account !== null) return account;
+  // Not in the audit: a row there would take its time, and tell a known address from an unknown one.
+  deps.log.info(
+    {
+      event: 'sign_in_refused',
+      account_id: account?.id ?? null,
+      ip: clientInfo.ip,
+      user_agent: clientInfo.userAgent,
+    },
+    'a sign-in was refused',
+  );
+  return failCredentials();
+}
+
+function failCredentials(): never {
+  return fail('invalid_credentials', 'The e-mail address and the password do not belong together.');
+}
+
+/** Said only to whoever knows the password. */
+function requireUsable(deps: SignInDeps, account: Account): void {
+  if (account.status === 'disabled')
+    fail('forbidden', 'This account is disabled: ask whoever runs the service.');
+  if (deps.settings.mailGoesOut && account.emailVerifiedAt === null) {
+    fail(
+      'forbidden',
+      'The e-mail address is not confirmed: POST /auth/forgot-password mails a link that does it.',
+    );
+  }
+}

@@ -1,0 +1,243 @@
+// Sign-up, and the links that prove a mailbox. Where mail goes out, an account is made only by whoever owns the mailbox and
+// knows the password of the sign-up: neither a stranger's sign-up nor a scanner that opens links can make one.
+import { UniqueConstraintError, type Transaction } from 'sequelize';
+import { z } from 'zod';
+import { fail } from '../../kernel/errors.ts';
+import type { Call, Handler } from '../../kernel/http.ts';
+import { parseBody, parseQuery } from '../../kernel/params.ts';
+import { signedInOf } from '../caller.ts';
+import { holdAccount } from '../account/account.ts';
+import type { SignInDeps } from '../deps.ts';
+import { sendOne } from '../envelope.ts';
+import { emailField, nameField, noParameters, passwordField } from '../fields.ts';
+import { newId } from '../ids.ts';
+import { failGone, hashMailToken, tokenField } from '../mail/mail-tokens.ts';
+import { selectMailToken, spendMailToken, type MailTokenRow } from '../mail/mail-tokens.sql.ts';
+import type { Actor } from '../models/audit-event.ts';
+import { requireGoodPassword } from './password-rules.ts';
+import { openSession, type SessionAnswer } from './sessions.ts';
+import { endSessionsOf } from './sessions.sql.ts';
+import { deleteSignup, insertSignup, selectSignup } from './signups.sql.ts';
+import { clientInfoOf, type ClientInfo } from '../client-info.ts';
+
+const newAccount = z.strictObject({ email: emailField, password: passwordField, name: nameField.optional() });
+const proof = z.strictObject({ token: tokenField, password: passwordField.optional() });
+const signupLastsMs = 24 * 60 * 60_000;
+
+export const visitor: Actor = { actorKind: 'visitor', actorId: null };
+
+/**
+ * POST /auth/signup {email, password, name?}. Where mail goes out: 202, the same for known and unknown addresses, and a link
+ * in the mail makes the account. Elsewhere: 201, the account and a session.
+ */
+export function signUp(deps: SignInDeps): Handler {
+  return async (request, response) => {
+    parseQuery(noParameters, request.url);
+    const { email, password, name = null } = parseBody(newAccount, request.body);
+    const clientInfo = clientInfoOf(request);
+    const lengthMin = deps.settings.passwordLengthMin;
+    requireGoodPassword(password, { field: 'password', lengthMin, context: [email, name] });
+    await deps.throttle.mail({ email, ip: clientInfo.ip });
+    const passwordHash = await deps.passwords.hash(password);
+    if (deps.settings.mailGoesOut) {
+      await awaitMail(deps, { email, name, passwordHash });
+      return sendOne(response, 202, { email, next: 'Open the link in the mail that is on its way.' });
+    }
+    const answer = await makeAccount(
+      deps,
+      { email, name, passwordHash, emailVerifiedAt: null },
+      clientInfo,
+      (transaction, id) => deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId: id }),
+    );
+    return sendOne(response, 201, { ...answer, device_token: deps.throttle.deviceToken(email) });
+  };
+}
+
+/**
+ * POST /auth/verify-email {token, password?} → 200 with a new session. The password is the sign-up's or the account's;
+ * a session of the account will do in its place.
+ */
+export function verifyEmail(deps: SignInDeps): Handler {
+  return async (request, response, call) => {
+    parseQuery(noParameters, request.url);
+    const { token, password } = parseBody(proof, request.body);
+    const clientInfo = clientInfoOf(request);
+    await deps.throttle.token(clientInfo.ip);
+    const hash = hashMailToken(token);
+    const purposes = ['sign_up', 'verify_email', 'change_email'] as const;
+    const link = await selectMailToken(deps.db, hash, purposes, deps.clock.now());
+    if (link === null) failGone();
+    const answer =
+      link.signup_id === null
+        ? await confirmAddress(deps, link, { hash, clientInfo, password, call })
+        : await finishSignUp(deps, link.signup_id, { hash, clientInfo, password });
+    sendOne(response, 200, answer);
+  };
+}
+
+/** POST /auth/verify-email/resend → 202: mails the link again to an account that is signed in. */
+export function resendVerification(deps: SignInDeps): Handler {
+  return async (request, response, call) => {
+    const { accountId } = signedInOf(call);
+    parseQuery(noParameters, request.url);
+    const account = await deps.db.accounts.findByPk(accountId);
+    if (account === null) fail('unauthorized', 'The account of this session no longer exists.');
+    if (account.emailVerifiedAt !== null) fail('conflict', 'The e-mail address is confirmed already.');
+    await deps.throttle.mail({ email: account.email, ip: clientInfoOf(request).ip });
+    await deps.db.sequelize.transaction((transaction) =>
+      deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId }),
+    );
+    sendOne(response, 202, { email: account.email });
+  };
+}
+
+/** The sign-up and its mail exist together or not at all. Whether the address is known is for the worker to find out. */
+async function awaitMail(
+  deps: SignInDeps,
+  wish: { email: string; name: string | null; passwordHash: string },
+): Promise<void> {
+  const signupId = newId('sup');
+  const createdAt = deps.clock.now();
+  const expiresAt = new Date(createdAt.getTime() + signupLastsMs);
+  await deps.db.sequelize.transaction(async (transaction) => {
+    await insertSignup(deps.db, transaction, { ...wish, id: signupId, createdAt, expiresAt });
+    await deps.jobs.enqueue(transaction, { mail: 'sign_up', signupId });
+  });
+}
+
+async function finishSignUp(
+  deps: SignInDeps,
+  signupId: string,
+  { hash, clientInfo, password }: { hash: string; clientInfo: ClientInfo; password: string | undefined },
+): Promise<SessionAnswer & { device_token: string }> {
+  const signup = await selectSignup(deps.db, signupId, deps.clock.now());
+  if (signup === null) failGone();
+  await requirePassword(deps, {
+    email: signup.email,
+    passwordHash: signup.passwordHash,
+    password,
+    clientInfo,
+  });
+  const { email, name, passwordHash } = signup;
+  const emailVerifiedAt = deps.clock.now();
+  const answer = await makeAccount(
+    deps,
+    { email, name, passwordHash, emailVerifiedAt },
+    clientInfo,
+    async (transaction) => {
+      if (!(await spendMailToken(deps.db, transaction, hash, 'sign_up', emailVerifiedAt))) failGone();
+      await deleteSignup(deps.db, transaction, signupId);
+    },
+  );
+  return { ...answer, device_token: deps.throttle.deviceToken(email) };
+}
+
+/** The link of an account's address, its own or its next one. Other sessions end: what they may do has changed. */
+async function confirmAddress(
+  deps: SignInDeps,
+  link: MailTokenRow,
+  {
+    hash,
+    clientInfo,
+    password,
+    call,
+  }: { hash: string; clientInfo: ClientInfo; password: string | undefined; call: Call },
+): Promise<SessionAnswer & { device_token: string }> {
+  const account = await deps.db.accounts.findByPk(link.account_id ?? '');
+  if (account === null) failGone();
+  if (call.identity.sessionId === null || call.identity.accountId !== account.id) {
+    const { email, passwordHash } = account;
+    await requirePassword(deps, { email, passwordHash, password, clientInfo });
+  }
+  const now = deps.clock.now();
+  const before = account.email;
+  const isChange = link.purpose === 'change_email';
+  try {
+    const answer = await deps.db.sequelize.transaction(async (transaction) => {
+      if (!(await holdAccount(deps, transaction, account))) failGone();
+      if (!(await spendMailToken(deps.db, transaction, hash, link.purpose, now))) failGone();
+      const credentialVersion = account.credentialVersion + 1;
+      await account.update({ email: link.email, emailVerifiedAt: now, credentialVersion }, { transaction });
+      await endSessionsOf(deps.db, transaction, account.id, null);
+      await deps.db.auditEvents.create(
+        {
+          at: now,
+          accountId: account.id,
+          ...visitor,
+          action: isChange ? 'email.changed' : 'email.verified',
+          subject: account.id,
+          detail: { email: link.email, ip: clientInfo.ip, ...(isChange ? { before } : {}) },
+        },
+        { transaction },
+      );
+      if (isChange) {
+        const notice = {
+          mail: 'notice',
+          notice: 'email_changed',
+          email: before,
+          at: now.toISOString(),
+        } as const;
+        await deps.jobs.enqueue(transaction, notice);
+      }
+      return openSession(deps, transaction, account.id, { clientInfo, how: 'mailed_link' });
+    });
+    return { ...answer, device_token: deps.throttle.deviceToken(link.email) };
+  } catch (error) {
+    if (error instanceof UniqueConstraintError) {
+      fail('email_taken', 'This e-mail address belongs to another account by now.');
+    }
+    throw error;
+  }
+}
+
+/** @throws Failure `invalid_body` without a password, `invalid_credentials` with a wrong one. The link stays good. */
+async function requirePassword(
+  deps: SignInDeps,
+  {
+    email,
+    passwordHash,
+    password,
+    clientInfo,
+  }: { email: string; passwordHash: string | null; password: string | undefined; clientInfo: ClientInfo },
+): Promise<void> {
+  if (password === undefined) {
+    fail('invalid_body', '"password": is needed: the one that was given at sign-up.', { param: 'password' });
+  }
+  const isRight = await deps.throttle.signIn({ email, ip: clientInfo.ip }, () =>
+    deps.passwords.matches(passwordHash, password),
+  );
+  if (!isRight) {
+    fail('invalid_credentials', 'The link is good, but this is not the password that belongs to it.');
+  }
+}
+
+/** Makes an account and signs it in. @param also what belongs to it, in the same transaction. @throws Failure `email_taken`. */
+export async function makeAccount(
+  deps: SignInDeps,
+  wish: { email: string; name: string | null; passwordHash: string | null; emailVerifiedAt: Date | null },
+  clientInfo: ClientInfo,
+  also: (transaction: Transaction, id: string) => Promise<void>,
+): Promise<SessionAnswer> {
+  const at = deps.clock.now();
+  const id = newId('acct');
+  try {
+    return await deps.db.sequelize.transaction(async (transaction) => {
+      await deps.db.accounts.create({ ...wish, id, plan: 'free', createdAt: at }, { transaction });
+      const detail = { email: wish.email, plan: 'free', ip: clientInfo.ip };
+      await deps.db.auditEvents.create(
+        { at, accountId: id, ...visitor, action: 'account.created', subject: id, detail },
+        { transaction },
+      );
+      await also(transaction, id);
+      return openSession(deps, transaction, id, { clientInfo, how: 'sign_up' });
+    });
+  } catch (error) {
+    if (error instanceof UniqueConstraintError) {
+      fail(
+        'email_taken',
+        'There is an account with this e-mail address already: sign in, or set a new password.',
+      );
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,197 @@
+// How often somebody may try: sign-ins, mails to an address, links. Counted before any password is hashed; in Redis for all
+// instances, or in this process. Hides the limiters, and what happens while Redis is away: it is counted here.
+// Nobody can lock an owner out: waits end by themselves, and a device that has signed in before counts on its own.
+import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { limitKey } from '../../kernel/ip.ts';
+import { fail } from '../../kernel/errors.ts';
+import { RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
+
+export interface Throttle {
+  /**
+   * Counts a try at a password, then has it compared. Five in a quarter of an hour are free; each one more waits twice as
+   * long as the one before, up to a quarter of an hour. One address may fail 30 times in that time. A right password
+   * forgets the tries; where the comparison throws nothing was learnt, so that was no try (503: too many at once).
+   * @param device the token of an earlier sign-in, as it came. @param compare whether the password is right.
+   * @returns what `compare` does. @throws Failure `rate_limited` before it, and whatever it throws.
+   */
+  signIn(
+    who: { email: string; ip: string; device?: string | undefined },
+    compare: () => Promise<boolean>,
+  ): Promise<boolean>;
+  /** Forgets the failed tries at an account: its owner has proved to be one. */
+  forgive(email: string): Promise<void>;
+  /** Counts what makes a mail to an address that anybody may name: sign-ups, forgotten passwords. @throws Failure `rate_limited`. */
+  mail(who: { email: string; ip: string }): Promise<void>;
+  /** Counts a try at a mailed link or a way back from Google. @throws Failure `rate_limited`. */
+  token(ip: string): Promise<void>;
+  /** A token for a device that has just signed in. */
+  deviceToken(email: string): string;
+}
+
+const quarterHour = 15 * 60;
+const hour = 60 * 60;
+const freeTries = 5;
+
+/** How often an address or an account may do something, each within so many seconds. */
+export const limits = {
+  /** Wrong passwords of one address. */
+  failures: { points: 30, seconds: quarterHour },
+  mailsOfAddress: { points: 10, seconds: hour },
+  mailsToRecipient: { points: 3, seconds: hour },
+  /** Tries of one address at mailed links and ways back from Google. */
+  tokens: { points: 20, seconds: 10 * 60 },
+} as const;
+
+/** How long the next try waits after the n-th, in seconds: 1 after the sixth, doubling, a quarter of an hour at most. */
+export function waitSeconds(tries: number): number {
+  return tries <= freeTries ? 0 : Math.min(quarterHour, 2 ** (tries - freeTries - 1));
+}
+
+/** @param redis undefined: counted in this process. @param secret signs the tokens of devices. */
+export function createThrottle({
+  redis,
+  secret,
+}: {
+  redis: RedisLink | undefined;
+  secret: string;
+}): Throttle {
+  const limiter = (name: string, { points, seconds }: { points: number; seconds: number }) =>
+    createLimiter(redis, name, points, seconds);
+  const failuresOfIp = limiter('failures', limits.failures);
+  const tries = limiter('tries', { points: 1_000_000, seconds: quarterHour });
+  const gate = limiter('gate', { points: 1, seconds: 1 });
+  const mailsOfIp = limiter('mail-ip', limits.mailsOfAddress);
+  const mailsToAddress = limiter('mail-to', limits.mailsToRecipient);
+  const tokensOfIp = limiter('token', limits.tokens);
+  const devices = createDeviceTokens(secret);
+  const account = (email: string) => `account:${hashed(email)}`;
+
+  return {
+    async signIn({ email, ip, device }, compare) {
+      const known = device === undefined ? null : devices.open(device, email);
+      const network = limitKey(ip);
+      // A known device is beyond the reach of whoever uses up the tries of the account, or of a shared address.
+      if (known === null) await failuresOfIp.take(network);
+      const who = known === null ? account(email) : `device:${known}`;
+      const count = await tries.take(who);
+      const wait = waitSeconds(count);
+      if (wait > 0) {
+        try {
+          await gate.take(who, wait);
+        } catch (error) {
+          await tries.giveBack(who); // what was refused was no try: hammering makes nobody wait longer
+          throw error;
+        }
+      }
+      try {
+        const isRight = await compare();
+        if (isRight) await tries.forget(who);
+        if (isRight && known === null) await failuresOfIp.giveBack(network);
+        if (isRight) await gate.forget(who);
+        return isRight;
+      } catch (error) {
+        await tries.giveBack(who);
+        if (known === null) await failuresOfIp.giveBack(network);
+        if (wait > 0) await gate.forget(who);
+        throw error;
+      }
+    },
+    async forgive(email) {
+      await tries.forget(account(email));
+      await gate.forget(account(email));
+    },
+    async mail({ email, ip }) {
+      await mailsOfIp.take(limitKey(ip));
+      await mailsToAddress.take(hashed(email));
+    },
+    async token(ip) {
+      await tokensOfIp.take(limitKey(ip));
+    },
+    deviceToken: (email) => devices.mint(email),
+  };
+}
+
+/** Signed, so that nothing is stored; bound to the address, so that one account's device says nothing at another's. */
+function createDeviceTokens(secret: string) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac devices that have signed in', 32));
+  const sign = (nonce: string, email: string) =>
+    createHmac('sha256', key).update(`${nonce} ${email.toLowerCase()}`).digest('base64url');
+  return {
+    mint(email: string): string {
+      const nonce = randomBytes(16).toString('base64url');
+      return `dev_${nonce}.${sign(nonce, email)}`;
+    },
+    /** The device's name, or null where the token is not one for this address. */
+    open(token: string, email: string): string | null {
+      const match = /^dev_([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/.exec(token);
+      if (match?.[1] === undefined || match[2] === undefined) return null;
+      return timingSafeEqual(Buffer.from(match[2]), Buffer.from(sign(match[1], email))) ? match[1] : null;
+    },
+  };
+}
+
+interface Limiter {
+  /** Takes one of the points of a key. @returns how many are taken. @throws Failure `rate_limited`. */
+  take(key: string, durationSeconds?: number): Promise<number>;
+  giveBack(key: string): Promise<void>;
+  forget(key: string): Promise<void>;
+}
+
+function createLimiter(
+  redis: RedisLink | undefined,
+  name: string,
+  points: number,
+  duration: number,
+): Limiter {
+  const settings = { points, duration, keyPrefix: `almanac:throttle:${name}` };
+  const memory = new RateLimiterMemory(settings);
+  const shared =
+    redis && new RateLimiterRedis({ ...settings, storeClient: redis.client, useRedisPackage: true });
+
+  /** Asks Redis where it answers, else this process. */
+  async function ask<T>(question: (store: RateLimiterMemory | RateLimiterRedis) => Promise<T>): Promise<T> {
+    if (redis === undefined || shared === undefined) return question(memory);
+    try {
+      return await redis.ask(() => question(shared));
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) throw error;
+      return question(memory);
+    }
+  }
+  return {
+    async take(key, durationSeconds) {
+      const custom = durationSeconds === undefined ? {} : { customDuration: durationSeconds };
+      const { taken, waitMs } = await ask((store) => consume(store, key, custom));
+      if (waitMs === null) return taken;
+      const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+      return fail('rate_limited', `Too many tries; the next one is possible in ${seconds} s.`, {
+        headers: { 'retry-after': String(seconds) },
+      });
+    },
+    async giveBack(key) {
+      await ask((store) => store.reward(key, 1));
+    },
+    async forget(key) {
+      await ask((store) => store.delete(key));
+    },
+  };
+}
+
+/** The library rejects both for a limit and for an error; only the former is an answer. */
+async function consume(
+  store: RateLimiterMemory | RateLimiterRedis,
+  key: string,
+  options: { customDuration?: number },
+): Promise<{ taken: number; waitMs: number | null }> {
+  try {
+    return { taken: (await store.consume(key, 1, options)).consumedPoints, waitMs: null };
+  } catch (rejection) {
+    if (!(rejection instanceof RateLimiterRes)) throw rejection;
+    return { taken: rejection.consumedPoints, waitMs: rejection.msBeforeNext };
+  }
+}
+
+function hashed(email: string): string {
+  return createHash('sha256').update(email.toLowerCase()).digest('hex');
+}

@@ -1,0 +1,18 @@
+// What an account loses when its mailbox is proved for the first time by somebody who may not be who made it.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+
+/** Ends the keys and sessions of an account and unlinks its Google identity; password and address are the caller's to set. */
+export async function revokeUnprovenAccess(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+  now: Date,
+): Promise<void> {
+  await db.sequelize.query(
+    `with ended as (delete from accounts.sessions where account_id = $1),
+          unlinked as (delete from accounts.identities where account_id = $1)
+     update accounts.api_keys set revoked_at = $2, slot = null where account_id = $1 and revoked_at is null`,
+    { bind: [accountId, now], type: QueryTypes.RAW, transaction },
+  );
+}

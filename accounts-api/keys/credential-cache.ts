@@ -1,0 +1,123 @@
+// Keeps the credential cache in Redis no older than PostgreSQL. Hides the order that makes this strict: a change is committed
+// together with a note of itself; the cache entries are written; the note is deleted; only then is the change answered. If an
+// entry cannot be written, a new generation begins, and the answer waits until no gateway uses the old one: a second at most.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Sequelize } from 'sequelize';
+import {
+  anyReplicationId,
+  dirtyMarker,
+  credentialCacheKey,
+  finalRevision,
+  negativeEntry,
+  writeCachedCredential,
+  type CachedCredential,
+} from '../../kernel/credentials/cache.ts';
+import { RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
+import {
+  beginGeneration,
+  deleteChanged,
+  moveToReplicationId,
+  selectChanged,
+  selectCredentialStates,
+  selectGeneration,
+  type Generation,
+} from './credential-cache.sql.ts';
+
+export interface CredentialCacheWriter {
+  /** When it resolves, no gateway uses what was cached before any change that was committed before the call. */
+  settle(): Promise<void>;
+  /** Caches credentials in the background, as they were read together with the generation. */
+  fill(
+    generation: Generation,
+    states: readonly { hash: string; revision: number; cached: CachedCredential }[],
+  ): void;
+}
+
+/** Thrown where the cache is on one Redis server, and this is another: its replication id differs. */
+class OtherRedisServer extends Error {
+  readonly replicationId: string;
+
+  constructor(replicationId: string) {
+    super('This is not the Redis server that the credential cache is on.');
+    this.replicationId = replicationId;
+  }
+}
+
+const changesMax = 500;
+const noReplicationId = 'none yet';
+const clockMarginMs = 50;
+
+/** @param redis undefined: none is known here, though gateways may have one. */
+export function createCredentialCacheWriter(
+  sequelize: Sequelize,
+  redis: RedisLink | undefined,
+): CredentialCacheWriter {
+  async function write(
+    { generation, replicationId }: Generation,
+    hash: string,
+    revision: number,
+    value: string,
+  ): Promise<void> {
+    if (redis === undefined) throw new RedisUnavailable('There is no Redis here.');
+    const expected = redis.isCluster ? anyReplicationId : (replicationId ?? noReplicationId);
+    const answer = await redis.run(writeCachedCredential, credentialCacheKey(generation, hash), [
+      String(revision),
+      value,
+      expected,
+    ]);
+    if (typeof answer === 'string') throw new OtherRedisServer(answer);
+  }
+
+  /** @returns how long a gateway may still use an older generation, in ms. @throws RedisUnavailable, OtherRedisServer. */
+  async function writeAll(hashes: readonly string[]): Promise<number> {
+    await redis?.opened();
+    const states = new Map((await selectCredentialStates(sequelize, hashes)).map((row) => [row.hash, row]));
+    // After the states: an entry of a state that is older than ours was then made under this generation, or one before.
+    const { beforeEndsInMs, ...generation } = await selectGeneration(sequelize);
+    await Promise.all(
+      hashes.map((hash) => {
+        const state = states.get(hash);
+        // If it still works, the next look-up writes the new entry.
+        const value = state?.works === true ? dirtyMarker : negativeEntry;
+        return write(generation, hash, state?.revision ?? finalRevision, value);
+      }),
+    );
+    return beforeEndsInMs;
+  }
+
+  return {
+    // Where PostgreSQL notes no change this is one statement that reads an empty table.
+    async settle() {
+      for (;;) {
+        const changed = await selectChanged(sequelize, changesMax);
+        if (changed.length === 0) return;
+        let waitMs: number;
+        try {
+          waitMs = await writeAll([...new Set(changed.map(({ hash }) => hash))]);
+        } catch (error) {
+          if (!(error instanceof RedisUnavailable || error instanceof OtherRedisServer)) throw error;
+          waitMs = await beginGeneration(
+            sequelize,
+            error instanceof OtherRedisServer ? error.replicationId : null,
+          );
+        }
+        if (waitMs > 0) await pause(waitMs + clockMarginMs);
+        await deleteChanged(
+          sequelize,
+          changed.map(({ change_no }) => change_no),
+        );
+        if (changed.length < changesMax) return;
+      }
+    },
+    fill(generation, states) {
+      if (redis === undefined) return;
+      for (const { hash, revision, cached } of states) {
+        write(generation, hash, revision, JSON.stringify(cached)).catch(async (error: unknown) => {
+          if (error instanceof RedisUnavailable) return; // the next look-up asks again
+          if (!(error instanceof OtherRedisServer)) throw error;
+          await moveToReplicationId(sequelize, error.replicationId).catch(() => undefined); // without PostgreSQL; the next look-up tries again
+        });
+      }
+    },
+  };
+}

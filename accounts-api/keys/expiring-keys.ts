@@ -1,0 +1,17 @@
+// Tells whoever holds a key that is about to expire. The mail is a job written in the transaction that notes it, so each key is
+// told of once, by whichever worker finds it first.
+import type { Deps } from '../database.ts';
+import type { Jobs } from '../jobs.ts';
+import { noteExpiringKeys } from './keys.sql.ts';
+
+/** How long before its end a key is told of. One that lasts no longer than this from the start is not: its maker knows. */
+const toldBeforeDays = 7;
+
+/** Writes a mail for each key that has come near its end. @returns how many. */
+export async function tellOfExpiringKeys(deps: Deps & { jobs: Jobs }): Promise<number> {
+  return deps.db.sequelize.transaction(async (transaction) => {
+    const ids = await noteExpiringKeys(deps.db, transaction, deps.clock.now(), toldBeforeDays);
+    await deps.jobs.enqueue(transaction, ...ids.map((keyId) => ({ mail: 'key_expires', keyId }) as const));
+    return ids.length;
+  });
+}

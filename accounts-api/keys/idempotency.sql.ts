@@ -1,0 +1,92 @@
+// The statements behind Idempotency-Key.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+
+/** A request that claims a key: one account, one route, one key, at one instant. */
+export interface Claim {
+  accountId: string;
+  route: string;
+  /** SHA-256, 64 hex digits. */
+  keyHash: string;
+  /** SHA-256 of the body. */
+  requestHash: string;
+  claimedAt: Date;
+}
+
+/**
+ * Claims the key for a request that is about to run. It is free where it is new, where its day is over, and where the
+ * process that ran the same request has died. @returns false where another request holds it.
+ */
+export async function claimKey(
+  db: AccountsDatabase,
+  claim: Claim,
+  free: { claimedBefore: Date; runningSince: Date },
+): Promise<boolean> {
+  const rows = await db.sequelize.query(
+    `insert into accounts.idempotency_keys as held (account_id, route, key_hash, request_hash, claimed_at)
+     values ($1, $2, $3, $4, $5)
+     on conflict (account_id, route, key_hash) do update
+       set request_hash = excluded.request_hash, claimed_at = excluded.claimed_at, status = null, answer = null
+       where held.claimed_at < $6
+          or (held.status is null and held.claimed_at < $7 and held.request_hash = excluded.request_hash)
+     returning true`,
+    {
+      bind: [...identify(claim), claim.requestHash, claim.claimedAt, free.claimedBefore, free.runningSince],
+      type: QueryTypes.SELECT,
+    },
+  );
+  return rows.length === 1;
+}
+
+export interface HeldKey {
+  requestHash: string;
+  /** Null while the first request runs. */
+  status: number | null;
+  answer: object | null;
+}
+
+/** Who holds the key, or null where it was given back meanwhile. */
+export async function selectHeldKey(db: AccountsDatabase, claim: Claim): Promise<HeldKey | null> {
+  const rows = await db.sequelize.query<HeldKey>(
+    `select request_hash as "requestHash", status, answer from accounts.idempotency_keys
+     where account_id = $1 and route = $2 and key_hash = $3`,
+    { bind: identify(claim), type: QueryTypes.SELECT },
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Stores the answer, in the transaction that does what it tells of.
+ * @returns false where the claim has meanwhile passed to a retry: then the transaction must not commit.
+ */
+export async function storeAnswer(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  claim: Claim,
+  answer: { status: number; data: object },
+): Promise<boolean> {
+  const rows = await db.sequelize.query(
+    `update accounts.idempotency_keys set status = $5, answer = $6
+     where account_id = $1 and route = $2 and key_hash = $3 and claimed_at = $4 and status is null
+     returning true`,
+    {
+      bind: [...identify(claim), claim.claimedAt, answer.status, JSON.stringify(answer.data)],
+      type: QueryTypes.SELECT,
+      transaction,
+    },
+  );
+  return rows.length === 1;
+}
+
+/** Gives the key back after a failure, so that a retry runs. */
+export async function releaseKey(db: AccountsDatabase, claim: Claim): Promise<void> {
+  await db.sequelize.query(
+    `delete from accounts.idempotency_keys
+     where account_id = $1 and route = $2 and key_hash = $3 and claimed_at = $4 and status is null`,
+    { bind: [...identify(claim), claim.claimedAt], type: QueryTypes.RAW },
+  );
+}
+
+function identify({ accountId, route, keyHash }: Claim): [string, string, string] {
+  return [accountId, route, keyHash];
+}

@@ -1,0 +1,82 @@
+// Idempotency-Key: a retried request is answered like the first and does nothing again. Hides claims and their lease.
+// The answer is stored in the transaction that does the work, so a crash loses both or neither.
+import { createHash } from 'node:crypto';
+import type { Transaction } from 'sequelize';
+import { fail } from '../../kernel/errors.ts';
+import type { Deps } from '../database.ts';
+import { claimKey, releaseKey, selectHeldKey, storeAnswer, type Claim } from './idempotency.sql.ts';
+
+export interface Answer {
+  status: number;
+  data: object;
+}
+
+/** Stores what a retry will be answered; call it last in the transaction that does the work. */
+export type Remember = (transaction: Transaction, answer: Answer) => Promise<void>;
+
+const keptMs = 24 * 60 * 60_000;
+// Longer than any request runs: a claim this old without an answer belongs to a process that died.
+const leaseMs = 60_000;
+
+/**
+ * Runs the work once a key; without the header it simply runs. Failures are not kept: the retry runs anew.
+ * @param asked.key the header's value. @param asked.body as parsed: another spelling of it is the same request.
+ * @throws Failure `idempotency_in_progress`, or `idempotency_mismatch` where the key came with another body before.
+ */
+export async function idempotently(
+  deps: Deps,
+  asked: { accountId: string; route: string; key: string | undefined; body: object },
+  work: (remember: Remember) => Promise<Answer>,
+): Promise<Answer & { replayed: boolean }> {
+  if (asked.key === undefined) return { ...(await work(() => Promise.resolve())), replayed: false };
+
+  const now = deps.clock.now();
+  const claim: Claim = {
+    accountId: asked.accountId,
+    route: asked.route,
+    keyHash: sha256(unquote(asked.key)),
+    requestHash: sha256(JSON.stringify(asked.body)),
+    claimedAt: now,
+  };
+  const claimed = await claimKey(deps.db, claim, {
+    claimedBefore: new Date(now.getTime() - keptMs),
+    runningSince: new Date(now.getTime() - leaseMs),
+  });
+  if (!claimed) return { ...(await replay(deps, claim)), replayed: true };
+  try {
+    const answer = await work(async (transaction, remembered) => {
+      const stored = await storeAnswer(deps.db, transaction, claim, remembered);
+      if (!stored) fail('conflict', 'The request took so long that its retry runs in its place.');
+    });
+    return { ...answer, replayed: false };
+  } catch (error) {
+    await releaseKey(deps.db, claim);
+    throw error;
+  }
+}
+
+async function replay(deps: Deps, claim: Claim): Promise<Answer> {
+  const held = await selectHeldKey(deps.db, claim);
+  if (held !== null && held.requestHash !== claim.requestHash) {
+    fail('idempotency_mismatch', 'This Idempotency-Key was used with another body: use a new one.');
+  }
+  if (held === null || held.status === null || held.answer === null) {
+    fail('idempotency_in_progress', 'The first request with this Idempotency-Key is still running.', {
+      headers: { 'retry-after': '1' },
+    });
+  }
+  return { status: held.status, data: held.answer };
+}
+
+/** The draft standard puts the key in quotes; most clients do not. */
+function unquote(header: string): string {
+  const key = header.replace(/^"(.*)"$/, '$1');
+  if (key.length < 1 || key.length > 255) {
+    fail('invalid_request', 'The header Idempotency-Key must have 1 to 255 characters.');
+  }
+  return key;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

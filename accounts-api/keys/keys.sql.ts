@@ -1,0 +1,121 @@
+// The statements about API keys that are more than one row read or written by its id.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+import type { ApiKey } from '../models/api-key.ts';
+
+/** Where a page of keys ended. */
+export interface KeyPosition {
+  active: boolean;
+  createdAt: Date;
+  id: string;
+}
+
+/** The keys of an account: those that work first, then the newest first. @param after where the page before ended. */
+export function selectKeys(
+  db: AccountsDatabase,
+  accountId: string,
+  page: { now: Date; after: KeyPosition | null; limit: number },
+): Promise<ApiKey[]> {
+  return db.sequelize.query(
+    `select id, account_id, name, hash, mask, slot, created_at, expires_at, last_used_at, revoked_at
+     from (
+       select *, revoked_at is null and (expires_at is null or expires_at > $2) as active
+       from accounts.api_keys where account_id = $1
+     ) as key
+     where $3::boolean is null or (active, created_at, id) < ($3, $4::timestamptz, $5)
+     order by active desc, created_at desc, id desc
+     limit $6`,
+    {
+      bind: [
+        accountId,
+        page.now,
+        page.after?.active ?? null,
+        page.after?.createdAt ?? null,
+        page.after?.id ?? null,
+        page.limit,
+      ],
+      type: QueryTypes.SELECT,
+      model: db.keys,
+      mapToModel: true,
+    },
+  );
+}
+
+/** How many keys of each account work now; an account without any is not in the map. */
+export async function countActiveKeys(
+  db: AccountsDatabase,
+  accountIds: readonly string[],
+  now: Date,
+): Promise<Map<string, number>> {
+  const rows = await db.sequelize.query<{ account_id: string; active: number }>(
+    `select account_id, count(*)::int as active from accounts.api_keys
+     where account_id = any($1::text[]) and revoked_at is null and (expires_at is null or expires_at > $2)
+     group by account_id`,
+    { bind: [accountIds, now], type: QueryTypes.SELECT },
+  );
+  return new Map(rows.map((row) => [row.account_id, row.active]));
+}
+
+/** Takes the slots away from keys of the account that have expired. */
+export async function freeExpiredSlots(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+  now: Date,
+): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.api_keys set slot = null
+     where account_id = $1 and slot is not null and expires_at <= $2`,
+    { bind: [accountId, now], type: QueryTypes.UPDATE, transaction },
+  );
+}
+
+/** The lowest slot that no key of the account holds, or null where all are taken. */
+export async function lowestFreeSlot(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+  slotsMax: number,
+): Promise<number | null> {
+  const rows = await db.sequelize.query<{ slot: number | null }>(
+    `select min(slot)::int as slot from generate_series(1, $2) as slot
+     where slot not in (select slot from accounts.api_keys where account_id = $1 and slot is not null)`,
+    { bind: [accountId, slotsMax], type: QueryTypes.SELECT, transaction },
+  );
+  return rows[0]?.slot ?? null;
+}
+
+/** When the n-th newest key of the account was made; null where it has had fewer. */
+export async function selectNthNewest(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+  n: number,
+): Promise<Date | null> {
+  const rows = await db.sequelize.query<{ created_at: Date }>(
+    'select created_at from accounts.api_keys where account_id = $1 order by created_at desc offset $2 limit 1',
+    { bind: [accountId, n - 1], type: QueryTypes.SELECT, transaction },
+  );
+  return rows[0]?.created_at ?? null;
+}
+
+/** Notes that the holders of keys near their end are told. @returns the keys' ids; a thousand at most, the nearest first. */
+export async function noteExpiringKeys(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  now: Date,
+  daysBefore: number,
+): Promise<string[]> {
+  const rows = await db.sequelize.query<{ id: string }>(
+    `update accounts.api_keys set expiry_told_at = $1
+     where id in (
+       select id from accounts.api_keys
+       where revoked_at is null and expiry_told_at is null
+         and expires_at > $1 and expires_at <= $1::timestamptz + $2 * interval '1 day'
+         and expires_at - created_at > $2 * interval '1 day'
+       order by expires_at, id limit 1000 for no key update skip locked)
+     returning id`,
+    { bind: [now, daysBefore], type: QueryTypes.SELECT, transaction },
+  );
+  return rows.map(({ id }) => id);
+}

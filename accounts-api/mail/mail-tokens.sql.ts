@@ -1,0 +1,73 @@
+// The statements about mailed links: each is worth something once, until it expires or what it is bound to changes.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+
+export type Purpose = 'sign_up' | 'verify_email' | 'change_email' | 'reset_password';
+
+export interface MailTokenRow {
+  purpose: Purpose;
+  signup_id: string | null;
+  account_id: string | null;
+  /** The mailbox it was sent to. */
+  email: string;
+}
+
+/** Stores a new link's hash. */
+export async function insertMailToken(
+  db: AccountsDatabase,
+  token: MailTokenRow & { hash: string; credentialVersion: number | null; createdAt: Date; expiresAt: Date },
+): Promise<void> {
+  await db.sequelize.query(
+    `insert into accounts.mail_tokens
+       (hash, purpose, signup_id, account_id, email, credential_version, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    {
+      bind: [
+        token.hash,
+        token.purpose,
+        token.signup_id,
+        token.account_id,
+        token.email,
+        token.credentialVersion,
+        token.createdAt,
+        token.expiresAt,
+      ],
+      type: QueryTypes.RAW,
+    },
+  );
+}
+
+const stillGood = `token.hash = $1 and token.purpose = any($2::text[]) and token.used_at is null and token.expires_at > $3
+  and (token.account_id is null or exists (
+    select from accounts.accounts as account
+    where account.id = token.account_id and account.status = 'active'
+      and account.credential_version = token.credential_version))`;
+
+/** What a link is worth now, without spending it; null where it is worth nothing. */
+export async function selectMailToken(
+  db: AccountsDatabase,
+  hash: string,
+  purposes: readonly Purpose[],
+  now: Date,
+): Promise<MailTokenRow | null> {
+  const rows = await db.sequelize.query<MailTokenRow>(
+    `select purpose, signup_id, account_id, email from accounts.mail_tokens as token where ${stillGood}`,
+    { bind: [hash, purposes, now], type: QueryTypes.SELECT },
+  );
+  return rows[0] ?? null;
+}
+
+/** Spends a link. @returns false where it is worth nothing, or somebody was faster. */
+export async function spendMailToken(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  hash: string,
+  purpose: Purpose,
+  now: Date,
+): Promise<boolean> {
+  const rows = await db.sequelize.query(
+    `update accounts.mail_tokens as token set used_at = $3 where ${stillGood} returning true`,
+    { bind: [hash, [purpose], now], type: QueryTypes.SELECT, transaction },
+  );
+  return rows.length === 1;
+}

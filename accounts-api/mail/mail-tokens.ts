@@ -1,0 +1,42 @@
+// The secret in a mailed link: 32 random bytes, made when the mail is sent; only its SHA-256 stays.
+// Hides how long each kind lasts.
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { fail } from '../../kernel/errors.ts';
+import type { Deps } from '../database.ts';
+import { insertMailToken, type MailTokenRow, type Purpose } from './mail-tokens.sql.ts';
+
+const minute = 60_000;
+export const lifetimeMs: Record<Purpose, number> = {
+  sign_up: 24 * 60 * minute,
+  verify_email: 24 * 60 * minute,
+  change_email: 24 * 60 * minute,
+  reset_password: 60 * minute,
+};
+
+const tokenRule = 'must be the token of a mailed link';
+export const tokenField = z.string({ error: tokenRule }).regex(/^[A-Za-z0-9_-]{43}$/, tokenRule);
+
+/** Makes a link's secret. @param credentialVersion of the account, which ends the link when it rises. */
+export async function mintMailToken(
+  deps: Deps,
+  about: MailTokenRow & { credentialVersion: number | null },
+): Promise<string> {
+  const token = randomBytes(32).toString('base64url');
+  const createdAt = deps.clock.now();
+  const expiresAt = new Date(createdAt.getTime() + lifetimeMs[about.purpose]);
+  await insertMailToken(deps.db, { ...about, hash: hashMailToken(token), createdAt, expiresAt });
+  return token;
+}
+
+export function hashMailToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/** @throws Failure `gone`, the one answer for links that are unknown, used, expired or overtaken. */
+export function failGone(): never {
+  return fail(
+    'gone',
+    'This link is not valid any more: it was used, it has expired, or a newer one replaced it.',
+  );
+}

@@ -1,0 +1,170 @@
+// What the mails say, in plain text and in HTML. Links carry their token behind `#`, which browsers send to no server.
+import { nextUtcMonth } from '../../kernel/clock.ts';
+import type { Notice } from '../jobs.ts';
+import type { Mail } from './mail.ts';
+
+/** The pages of the dashboard that mailed links lead to; each spends its token by a POST, when its button is pressed. */
+export const pages = {
+  verifyEmail: '/dashboard/verify-email',
+  setPassword: '/dashboard/set-password',
+  login: '/dashboard/login',
+  keys: '/dashboard/keys',
+  usage: '/dashboard/usage',
+} as const;
+
+interface Text {
+  subject: string;
+  paragraphs: readonly string[];
+  link?: string;
+}
+
+/** The link of a mail. @param publicUrl from the settings, never from a request. */
+export function linkTo(publicUrl: string, page: keyof typeof pages, token: string): string {
+  return `${publicUrl}${pages[page]}#token=${token}`;
+}
+
+export function signUpMail(to: string, link: string): Mail {
+  return mail(to, {
+    subject: 'Confirm your e-mail address',
+    paragraphs: [
+      'Somebody, you we hope, signed up with this e-mail address.',
+      'Open this link within 24 hours and enter the password you chose: that makes the account.',
+      'If it was not you, do nothing: without the click there is no account.',
+    ],
+    link,
+  });
+}
+
+export function accountExistsMail(to: string, publicUrl: string): Mail {
+  return mail(to, {
+    subject: 'You have an account already',
+    paragraphs: [
+      'Somebody signed up with this e-mail address, which has an account already. Nothing has changed.',
+      'If it was you, sign in here. If you forgot the password, the same page sends you a link to set a new one.',
+    ],
+    link: publicUrl + pages.login,
+  });
+}
+
+export function verifyEmailMail(to: string, link: string): Mail {
+  return mail(to, {
+    subject: 'Confirm your e-mail address',
+    paragraphs: ['Open this link within 24 hours to confirm that this e-mail address is yours.'],
+    link,
+  });
+}
+
+export function resetPasswordMail(to: string, link: string): Mail {
+  return mail(to, {
+    subject: 'Set a new password',
+    paragraphs: [
+      'Somebody, you we hope, asked for a new password for your account.',
+      'Open this link within one hour to set it. If it was not you, do nothing: your password stays as it is.',
+    ],
+    link,
+  });
+}
+
+export function changeEmailMail(to: string, link: string): Mail {
+  return mail(to, {
+    subject: 'Confirm your new e-mail address',
+    paragraphs: [
+      'Open this link within 24 hours and enter your password: from then on this is the address of your account.',
+      'If you asked for nothing, do nothing: nobody can use this link without the password.',
+    ],
+    link,
+  });
+}
+
+/** @param expiresAt ISO instant. */
+export function keyExpiresMail(
+  to: string,
+  key: { name: string; mask: string; expiresAt: string },
+  publicUrl: string,
+): Mail {
+  return mail(to, {
+    subject: 'An API key expires soon',
+    paragraphs: [
+      `The API key "${key.name}" (${key.mask}) stops working on ${dayAndTime(key.expiresAt)}.`,
+      'If something still uses it: make a new key, put it in place, then revoke this one. Here you can do both.',
+    ],
+    link: publicUrl + pages.keys,
+  });
+}
+
+/** @param month `YYYY-MM-01`. @param limit calls a month. */
+export function usageMail(
+  to: string,
+  { month, limit, percent }: { month: string; limit: number; percent: number },
+  publicUrl: string,
+): Mail {
+  const resetsAt = nextUtcMonth(new Date(month)).toISOString();
+  const rest =
+    percent === 100
+      ? `Until ${dayAndTime(resetsAt)} further calls are answered 402, unless you choose a higher plan.`
+      : `The count starts anew on ${dayAndTime(resetsAt)}.`;
+  return mail(to, {
+    subject: `${percent} % of this month's calls are used`,
+    paragraphs: [`Your account has used ${percent} % of its ${limit} calls of ${month.slice(0, 7)}. ${rest}`],
+    link: publicUrl + pages.usage,
+  });
+}
+
+const notices: Record<Notice, { subject: string; happened: string }> = {
+  password_changed: {
+    subject: 'Your password was changed',
+    happened: 'The password of your account was changed',
+  },
+  email_change_asked: {
+    subject: 'A new e-mail address was asked for',
+    happened:
+      'A new e-mail address was asked for; it takes the place of this one once it is confirmed. This was',
+  },
+  email_changed: {
+    subject: 'Your e-mail address was changed',
+    happened: 'Your account has a new e-mail address, and this one belongs to it no more. This was',
+  },
+  google_linked: { subject: 'Google was linked', happened: 'Sign-in with Google was added to your account' },
+  google_unlinked: {
+    subject: 'Google was unlinked',
+    happened: 'Sign-in with Google was removed from your account',
+  },
+  account_closed: {
+    subject: 'Your account was closed',
+    happened: 'Your account, its keys and its sessions were deleted',
+  },
+};
+
+/** @param at ISO instant. */
+export function noticeMail(to: string, notice: Notice, at: string): Mail {
+  const { subject, happened } = notices[notice];
+  return mail(to, {
+    subject,
+    paragraphs: [
+      `${happened} on ${dayAndTime(at)}.`,
+      'If it was not you, write to whoever runs this service at once.',
+    ],
+  });
+}
+
+function dayAndTime(instant: string): string {
+  return `${instant.slice(0, 10)} at ${instant.slice(11, 16)} UTC`;
+}
+
+function mail(to: string, { subject, paragraphs, link }: Text): Mail {
+  const text = [...paragraphs, ...(link === undefined ? [] : [link])].join('\n\n');
+  const button = link === undefined ? '' : `<p><a href="${escape(link)}">${escape(link)}</a></p>`;
+  const html = `${paragraphs.map((paragraph) => `<p>${escape(paragraph)}</p>`).join('\n')}\n${button}`;
+  return { to, subject, text: `${text}\n`, html };
+}
+
+function escape(text: string): string {
+  const entities: Record<string, string> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replaceAll(/[&<>"']/g, (sign) => entities[sign] ?? sign);
+}

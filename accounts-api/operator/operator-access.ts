@@ -1,0 +1,72 @@
+// What the operator's command line does with the ways into an account: its password, the link to a new one, whether it may
+// be used at all. Same rules as for its holder, an audit row for every change.
+import type { Deps } from '../database.ts';
+import { accountRecord, holdAccount, type AccountRecord } from '../account/account.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { Jobs } from '../jobs.ts';
+import type { Account } from '../models/account.ts';
+import { findAccount, operator } from './operator.ts';
+import { replacePassword } from '../auth/password-change.ts';
+import { requireGoodPassword } from '../auth/password-rules.ts';
+import { createPasswords } from '../auth/passwords.ts';
+import { endSessionsOf } from '../auth/sessions.sql.ts';
+
+/**
+ * Gives an account a password. Its sessions and mailed links end; its holder is told by mail.
+ * @throws Failure `not_found`, `invalid_body` for a password that is short or common, `conflict` where it is just being changed.
+ */
+export async function setPassword(
+  deps: Deps & { jobs: Jobs },
+  accountRef: string,
+  { password, lengthMin }: { password: string; lengthMin: number },
+): Promise<AccountRecord> {
+  const account = await findAccount(deps, accountRef);
+  requireGoodPassword(password, { field: 'password', lengthMin, context: [account.email, account.name] });
+  const passwordHash = await createPasswords().hash(password);
+  await deps.db.sequelize.transaction(async (transaction) => {
+    if (!(await holdAccount(deps, transaction, account))) failChanged();
+    await replacePassword(deps, transaction, account, { passwordHash, actor: operator });
+  });
+  return accountRecord(deps, account);
+}
+
+/** Mails the link that sets a new password, as the holder could ask for. @throws Failure `not_found`, `conflict` for a disabled one. */
+export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string): Promise<AccountRecord> {
+  const account = await findAccount(deps, accountRef);
+  if (account.status === 'disabled') fail('conflict', 'The account is disabled: enable it first.');
+  await deps.db.sequelize.transaction((transaction) =>
+    deps.jobs.enqueue(transaction, { mail: 'reset_password', email: account.email }),
+  );
+  return accountRecord(deps, account);
+}
+
+/**
+ * Closes an account to everybody, or opens it again. While it is disabled its keys are refused and nobody signs in; sessions and
+ * mailed links of before are over for good, keys work again afterwards. The same status again changes nothing.
+ * @throws Failure `not_found`, `conflict` where it is just being changed.
+ */
+export async function setStatus(
+  deps: Deps,
+  accountRef: string,
+  status: Account['status'],
+): Promise<AccountRecord> {
+  const account = await findAccount(deps, accountRef);
+  if (account.status === status) return accountRecord(deps, account);
+  await deps.db.sequelize.transaction(async (transaction) => {
+    if (!(await holdAccount(deps, transaction, account))) failChanged();
+    const credentialVersion = account.credentialVersion + 1;
+    await account.update({ status, credentialVersion }, { transaction });
+    await endSessionsOf(deps.db, transaction, account.id, null);
+    const action = status === 'disabled' ? 'account.disabled' : 'account.enabled';
+    const { id: accountId } = account;
+    await deps.db.auditEvents.create(
+      { at: deps.clock.now(), accountId, ...operator, action, subject: accountId, detail: {} },
+      { transaction },
+    );
+  });
+  return accountRecord(deps, account);
+}
+
+function failChanged(): never {
+  fail('conflict', 'The account has just been changed elsewhere: look at it again.');
+}

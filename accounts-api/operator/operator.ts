@@ -1,0 +1,173 @@
+// What the operator's command line does with accounts and keys, beside a running instance: same functions, same rules,
+// an audit row for every change. An account is named by its id or its e-mail address.
+import { UniqueConstraintError } from 'sequelize';
+import { z } from 'zod';
+import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
+import { fail } from '../../kernel/errors.ts';
+import { parseBody } from '../../kernel/params.ts';
+import { accountRecord, accountRecords, type AccountRecord } from '../account/account.ts';
+import type { Deps } from '../database.ts';
+import { emailField, nameField } from '../fields.ts';
+import { newId } from '../ids.ts';
+import { endKeyWithin, issueKey, keyRecord, revokeKey as endKey, type KeyRecord } from '../keys/keys.ts';
+import type { Account } from '../models/account.ts';
+import type { ApiKey } from '../models/api-key.ts';
+import type { Actor } from '../models/audit-event.ts';
+import { findAccountByEmail, findKeys } from './operator.sql.ts';
+import { monthUsage, type MonthUsage } from '../usage/usage.ts';
+
+export const operator: Actor = { actorKind: 'operator', actorId: null };
+
+const newAccount = z.strictObject({ email: emailField, name: nameField.optional(), plan: z.string() });
+const newKey = z.strictObject({ name: nameField });
+
+/** @throws Failure `email_taken`, `invalid_body`, or `invalid_parameter` for a plan that does not exist. */
+export async function createAccount(
+  deps: Deps,
+  wish: { email: string; name?: string; plan: string },
+): Promise<AccountRecord> {
+  const { email, name, plan } = parseBody(newAccount, wish);
+  requirePlan(deps, plan);
+  const at = deps.clock.now();
+  const id = newId('acct');
+  try {
+    const account = await deps.db.sequelize.transaction(async (transaction) => {
+      const made = await deps.db.accounts.create(
+        {
+          id,
+          email,
+          name: name ?? null,
+          plan,
+          status: 'active',
+          subscriptionState: 'none',
+          createdAt: at,
+          emailVerifiedAt: at, // the operator vouches for it
+        },
+        { transaction },
+      );
+      await deps.db.auditEvents.create(
+        { at, accountId: id, ...operator, action: 'account.created', subject: id, detail: { email, plan } },
+        { transaction },
+      );
+      return made;
+    });
+    return await accountRecord(deps, account);
+  } catch (error) {
+    if (error instanceof UniqueConstraintError) {
+      fail('email_taken', `There is an account with the e-mail address ${email} already.`);
+    }
+    throw error;
+  }
+}
+
+/** All accounts, the oldest first. */
+export async function listAccounts(deps: Deps): Promise<AccountRecord[]> {
+  const accounts = await deps.db.accounts.findAll({ order: ['createdAt', 'id'] });
+  return accountRecords(deps, accounts);
+}
+
+/** Puts an account on a plan; its next call goes by it. @throws Failure `not_found`, `invalid_parameter`. */
+export async function setPlan(deps: Deps, accountRef: string, plan: string): Promise<AccountRecord> {
+  requirePlan(deps, plan);
+  const account = await findAccount(deps, accountRef);
+  const before = account.plan;
+  await deps.db.sequelize.transaction(async (transaction) => {
+    await account.update({ plan }, { transaction });
+    await deps.db.auditEvents.create(
+      {
+        at: deps.clock.now(),
+        accountId: account.id,
+        ...operator,
+        action: 'account.plan_changed',
+        subject: account.id,
+        detail: { before, plan },
+      },
+      { transaction },
+    );
+  });
+  return accountRecord(deps, account);
+}
+
+/** Makes a key. `key` is its value: show it once. @throws Failure `not_found`, `invalid_body`, `key_limit_reached`. */
+export async function createKey(
+  deps: Deps,
+  accountRef: string,
+  name: string,
+): Promise<KeyRecord & { key: string }> {
+  const wish = parseBody(newKey, { name });
+  const { id: accountId } = await findAccount(deps, accountRef);
+  const { record, value } = await deps.db.sequelize.transaction((transaction) =>
+    issueKey(deps, transaction, { accountId, actor: operator }, { name: wish.name, expiresAt: null }),
+  );
+  return { ...record, key: value };
+}
+
+/** All keys of an account, those that work first. @throws Failure `not_found`. */
+export async function listKeys(deps: Deps, accountRef: string): Promise<KeyRecord[]> {
+  const now = deps.clock.now();
+  const { id: accountId } = await findAccount(deps, accountRef);
+  const keys = await deps.db.keys.findAll({ where: { accountId }, order: [['createdAt', 'DESC']] });
+  const records = keys.map((key) => keyRecord(key, now));
+  const rank = (record: KeyRecord) => (record.status === 'active' ? 0 : 1);
+  return records.sort((a, b) => rank(a) - rank(b));
+}
+
+/**
+ * Ends a key at once, on all running services.
+ * @param keyRef its id, its mask (`pk_live_abcd…wxyz`), or its whole value.
+ * @throws Failure `not_found`, or `conflict` where several keys have the mask.
+ */
+export async function revokeKey(deps: Deps, keyRef: string): Promise<KeyRecord> {
+  const { accountId, id } = await findKey(deps, keyRef);
+  return endKey(deps, { accountId, actor: operator }, id);
+}
+
+/**
+ * Puts a new key of the same name and expiry in the place of one that works; the old one ends with the answer.
+ * @returns the new record; `key` is its value: show it once.
+ * @throws Failure `not_found`, or `conflict` for a key that has ended already.
+ */
+export async function rotateKey(deps: Deps, keyRef: string): Promise<KeyRecord & { key: string }> {
+  const { accountId, id } = await findKey(deps, keyRef);
+  const { record, value } = await deps.db.sequelize.transaction(async (transaction) => {
+    const lock = transaction.LOCK.NO_KEY_UPDATE;
+    await deps.db.accounts.findByPk(accountId, { transaction, lock }); // those who make keys take turns by it
+    const old = await deps.db.keys.findOne({ where: { id, accountId }, transaction, lock });
+    if (old === null || keyRecord(old, deps.clock.now()).status !== 'active') {
+      fail('conflict', 'The key has ended already: make a new one.');
+    }
+    await endKeyWithin(deps, transaction, { accountId, actor: operator }, old);
+    const { name, expiresAt } = old;
+    return issueKey(deps, transaction, { accountId, actor: operator }, { name, expiresAt });
+  });
+  return { ...record, key: value };
+}
+
+async function findKey(deps: Deps, keyRef: string): Promise<ApiKey> {
+  const hash = isWellFormedApiKey(keyRef) ? hashApiKey(keyRef) : null;
+  const found = await findKeys(deps.db, hash === null ? { idOrMask: keyRef } : { hash });
+  if (found.length > 1) {
+    const ids = found.map((key) => key.id).join(', ');
+    fail('conflict', `Several keys look like that: ${ids}. Name the key by its id.`);
+  }
+  // The reference is not repeated: it may be a key's value.
+  return found[0] ?? fail('not_found', 'There is no key of that id, mask or value.');
+}
+
+/** What an account has used this month. @throws Failure `not_found`. */
+export async function usage(deps: Deps, accountRef: string): Promise<MonthUsage> {
+  return monthUsage(deps, await findAccount(deps, accountRef));
+}
+
+export async function findAccount(deps: Deps, accountRef: string): Promise<Account> {
+  const account = accountRef.includes('@')
+    ? await findAccountByEmail(deps.db, accountRef)
+    : await deps.db.accounts.findByPk(accountRef);
+  return account ?? fail('not_found', `There is no account with the id or e-mail address "${accountRef}".`);
+}
+
+function requirePlan(deps: Deps, plan: string): void {
+  if (deps.plans.get(plan) !== undefined) return;
+  const known = deps.plans.all.map((each) => each.id).join(', ');
+  fail('invalid_parameter', `There is no plan "${plan}". Plans: ${known}.`, { param: 'plan' });
+}

@@ -1,0 +1,179 @@
+// The statements about allotments: calls that were charged to a month in advance, to be drawn by gateways in Redis.
+// As all that touches a month, each locks the month's rows first, in the order of their keys.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+import type { Allowance } from './internal.sql.ts';
+
+export interface TopUp {
+  account_id: string;
+  /** `YYYY-MM-01` */
+  month: string;
+  allotment_id: string;
+  /** All that was ever granted to the allotment, as far as its Redis knows. */
+  seen: number;
+  /** Calls that are wanted beyond what the allotment holds. */
+  calls: number;
+}
+
+export interface ToppedUpRow {
+  account_id: string;
+  /** All that was ever granted to the allotment. */
+  granted: number;
+  /** What is charged to the month outside the allotment. */
+  elsewhere: number;
+  limit: number | null;
+  /** Another allotment has taken its place: it must not be drawn from any more. */
+  closed: boolean;
+}
+
+/** An allotment is filled with so much of what is left at once: many questions are saved, and little is stranded by a lost Redis. */
+const partOfRest = 50;
+const topUpMax = 1_000;
+
+/**
+ * Charges the months with what the allotments are filled with: what is lacking, or a part of what is left where that is more.
+ * An allotment that was filled since its Redis looked is not filled again. An allotment that is new closes all others of the month.
+ * @returns a row for each account that is active and has a row for the month.
+ */
+export function topUpAllotments(
+  db: AccountsDatabase,
+  topUps: readonly TopUp[],
+  allowances: readonly Allowance[],
+  now: Date,
+): Promise<ToppedUpRow[]> {
+  return db.sequelize.query(
+    `with asked as (
+       select * from json_to_recordset($1::json)
+         as asked(account_id text, month date, allotment_id text, seen bigint, calls bigint)
+     ), plan as (
+       select * from json_to_recordset($2::json) as plan(id text, calls_month bigint)
+     ), locked as materialized (
+       select account_id, month, quota.used, asked.allotment_id, asked.seen, asked.calls
+       from accounts.quota_months as quota join asked using (account_id, month)
+       order by account_id, month
+       for no key update of quota
+     ), allotment as materialized (
+       select account_id, month, allotment_id, allotment.granted, allotment.closed_at
+       from locked join accounts.quota_allotments as allotment using (account_id, month, allotment_id)
+       for no key update of allotment
+     ), wanted as materialized (
+       select locked.*, plan.calls_month, allotment.closed_at is not null as closed,
+              locked.calls - (coalesce(allotment.granted, 0) - locked.seen) as lacking,
+              case when plan.calls_month is null then ${topUpMax}
+                   else greatest(plan.calls_month - locked.used, 0) end as rest
+       from locked left join allotment using (account_id, month, allotment_id)
+       join accounts.accounts as account on account.id = account_id and account.status = 'active'
+       join plan on plan.id = case when account.plan in (select id from plan) then account.plan else 'free' end
+     ), grants as materialized (
+       select *, case when closed or lacking <= 0 then 0
+                      when calls_month is null then greatest(lacking, ${topUpMax})
+                      else least(rest, greatest(lacking, least(rest / ${partOfRest}, ${topUpMax}))) end as added
+       from wanted
+     ), charged as (
+       update accounts.quota_months as quota set used = quota.used + grants.added
+       from grants
+       where quota.account_id = grants.account_id and quota.month = grants.month and grants.added > 0
+     ), others as (
+       update accounts.quota_allotments as other set closed_at = $3
+       from grants
+       where other.account_id = grants.account_id and other.month = grants.month
+         and other.allotment_id <> grants.allotment_id and other.closed_at is null and not grants.closed
+     ), filled as (
+       insert into accounts.quota_allotments as allotment (account_id, month, allotment_id, granted)
+       select account_id, month, allotment_id, added from grants
+       on conflict (account_id, month, allotment_id) do update set granted = allotment.granted + excluded.granted
+       returning account_id, granted
+     )
+     select grants.account_id, filled.granted::float8 as granted, grants.closed, calls_month::float8 as "limit",
+            (grants.used + grants.added - filled.granted)::float8 as elsewhere
+     from grants join filled using (account_id)`,
+    {
+      bind: [JSON.stringify(topUps), JSON.stringify(allowances), now],
+      type: QueryTypes.SELECT,
+    },
+  );
+}
+
+export interface Drawn {
+  account_id: string;
+  /** `YYYY-MM-01` */
+  month: string;
+  allotment_id: string;
+  /** All that was ever drawn from the allotment. */
+  drawn: number;
+}
+
+/** Notes what was drawn, never backwards. What was drawn of an allotment beyond what it was reclaimed at is charged now. */
+export async function noteDrawn(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  drawn: readonly Drawn[],
+): Promise<void> {
+  await db.sequelize.query(
+    `with told as (
+       select account_id, month, allotment_id, max(drawn) as drawn
+       from json_to_recordset($1::json) as told(account_id text, month date, allotment_id text, drawn bigint)
+       group by account_id, month, allotment_id
+     ), locked as materialized (
+       select account_id, month from accounts.quota_months as quota
+       where (account_id, month) in (select account_id, month from told)
+       order by account_id, month
+       for no key update
+     ), allotment as materialized (
+       select account_id, month, allotment_id, told.drawn, allotment.granted, allotment.reclaimed_at
+       from locked join accounts.quota_allotments as allotment using (account_id, month)
+            join told using (account_id, month, allotment_id)
+       where told.drawn > allotment.drawn
+       for no key update of allotment
+     ), owed as (
+       select account_id, month, sum(drawn - granted) as calls
+       from allotment where reclaimed_at is not null and drawn > granted
+       group by account_id, month
+     ), charged as (
+       update accounts.quota_months as quota set used = quota.used + owed.calls
+       from owed where quota.account_id = owed.account_id and quota.month = owed.month
+     )
+     update accounts.quota_allotments as allotment set drawn = told.drawn, granted = greatest(allotment.granted, told.drawn)
+     from allotment as told
+     where allotment.account_id = told.account_id and allotment.month = told.month and allotment.allotment_id = told.allotment_id`,
+    { bind: [JSON.stringify(drawn)], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** Gives back what was not drawn of allotments that were closed before `closedBefore`. @returns how many allotments those were. */
+export async function reclaimAllotments(
+  db: AccountsDatabase,
+  closedBefore: Date,
+  now: Date,
+): Promise<number> {
+  const rows = await db.sequelize.query(
+    `with closed as materialized (
+       select account_id, month, allotment_id from accounts.quota_allotments
+       where closed_at < $1 and reclaimed_at is null
+       limit 500
+     ), locked as materialized (
+       select account_id, month from accounts.quota_months
+       where (account_id, month) in (select account_id, month from closed)
+       order by account_id, month
+       for no key update
+     ), allotment as materialized (
+       select account_id, month, allotment_id, allotment.granted - allotment.drawn as calls
+       from locked join accounts.quota_allotments as allotment using (account_id, month)
+            join closed using (account_id, month, allotment_id)
+       where allotment.reclaimed_at is null
+       for no key update of allotment
+     ), back as (
+       select account_id, month, sum(calls) as calls from allotment group by account_id, month
+     ), given as (
+       update accounts.quota_months as quota set used = greatest(quota.used - back.calls, 0)
+       from back where quota.account_id = back.account_id and quota.month = back.month
+     )
+     update accounts.quota_allotments as reclaimed set granted = reclaimed.drawn, reclaimed_at = $2
+     from allotment
+     where reclaimed.account_id = allotment.account_id and reclaimed.month = allotment.month
+       and reclaimed.allotment_id = allotment.allotment_id
+     returning true`,
+    { bind: [closedBefore, now], type: QueryTypes.SELECT },
+  );
+  return rows.length;
+}

@@ -1,0 +1,257 @@
+// The statements behind the gateway's batches. Each takes its batch as one JSON array and locks rows in the order of
+// their primary keys, so that two batches can wait for each other but never form a ring.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+
+export interface CredentialRow {
+  hash: string;
+  account_id: string;
+  key_id: string;
+  /** As stored. */
+  plan: string;
+  active: boolean;
+  expires_at: Date | null;
+  revision: number;
+  /** Of the credential cache, at the moment of this reading. */
+  generation: number;
+  /** Of the Redis server that the cache is on. */
+  replicationId: string | null;
+}
+
+/** The keys of those hashes that work now, in any order. `active` is false while the subscription is unpaid. */
+export function selectCredentials(
+  db: AccountsDatabase,
+  hashes: readonly string[],
+  now: Date,
+): Promise<CredentialRow[]> {
+  return db.sequelize.query(
+    `select key.hash, key.account_id, key.id as key_id, account.plan,
+            account.subscription_state <> 'inactive' as active, key.expires_at,
+            (account.revision + key.revision)::float8 as revision, cache.generation::float8 as generation,
+            cache.replication_id as "replicationId"
+     from accounts.api_keys as key join accounts.accounts as account on account.id = key.account_id
+          cross join accounts.credential_cache as cache
+     where key.hash = any($1::text[]) and key.revoked_at is null
+       and (key.expires_at is null or key.expires_at > $2) and account.status = 'active'`,
+    { bind: [hashes, now], type: QueryTypes.SELECT },
+  );
+}
+
+export interface Take {
+  account_id: string;
+  calls: number;
+}
+
+/** A plan's allowance. `calls_month` null: unlimited. */
+export interface Allowance {
+  id: string;
+  calls_month: number | null;
+}
+
+export interface GrantRow {
+  account_id: string;
+  granted: number;
+  limit: number | null;
+  /** After what was granted. */
+  used: number;
+}
+
+/**
+ * Charges the month of every account with as much as is left of what it asks for: one statement, which locks the rows
+ * and then counts, so at any concurrency no more than the limit is granted.
+ * @returns a row for each account that is active and has a row for the month; see `insertQuotaMonths`.
+ */
+export function takeQuota(
+  db: AccountsDatabase,
+  takes: readonly Take[],
+  month: string,
+  allowances: readonly Allowance[],
+): Promise<GrantRow[]> {
+  return db.sequelize.query(
+    `with asked as (
+       select * from json_to_recordset($1::json) as asked(account_id text, calls bigint)
+     ), plan as (
+       select * from json_to_recordset($3::json) as plan(id text, calls_month bigint)
+     ), locked as materialized (
+       select account_id, quota.used, asked.calls
+       from accounts.quota_months as quota join asked using (account_id)
+       where quota.month = $2
+       order by account_id
+       for no key update of quota
+     ), grants as materialized (
+       select account_id, locked.used, plan.calls_month,
+              case when plan.calls_month is null then locked.calls
+                   else least(locked.calls, greatest(plan.calls_month - locked.used, 0)) end as granted
+       from locked
+       join accounts.accounts as account on account.id = account_id and account.status = 'active'
+       join plan on plan.id = case when account.plan in (select id from plan) then account.plan else 'free' end
+     ), charged as (
+       update accounts.quota_months as quota set used = quota.used + grants.granted
+       from grants
+       where quota.account_id = grants.account_id and quota.month = $2 and grants.granted > 0
+     )
+     select account_id, granted::float8 as granted, calls_month::float8 as "limit",
+            (used + granted)::float8 as used
+     from grants`,
+    { bind: [JSON.stringify(takes), month, JSON.stringify(allowances)], type: QueryTypes.SELECT },
+  );
+}
+
+/** Makes the month's rows of those accounts; done once an account and month. Unknown accounts get none. */
+export async function insertQuotaMonths(
+  db: AccountsDatabase,
+  accountIds: readonly string[],
+  month: string,
+): Promise<void> {
+  await db.sequelize.query(
+    `insert into accounts.quota_months (account_id, month)
+     select id, $2::date from accounts.accounts where id = any($1::text[]) order by id
+     on conflict do nothing`,
+    { bind: [accountIds, month], type: QueryTypes.RAW },
+  );
+}
+
+/** Marks a batch as settled. @returns false where it was settled before; waits for one that is being settled. */
+export async function insertSettledBatch(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  batchId: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await db.sequelize.query(
+    `insert into accounts.settled_batches (batch_id, at) values ($1, $2) on conflict do nothing returning true`,
+    { bind: [batchId, now], type: QueryTypes.SELECT, transaction },
+  );
+  return rows.length === 1;
+}
+
+/**
+ * Locks months in the order of their keys until the transaction ends. To be done once, for all that it will touch: whoever holds
+ * one and then wants another may meet one who holds that.
+ */
+export async function lockMonths(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  months: readonly { account_id: string; month: string }[],
+): Promise<void> {
+  await db.sequelize.query(
+    `select from accounts.quota_months
+     where (account_id, month) in (select account_id, month
+                                   from json_to_recordset($1::json) as touched(account_id text, month date))
+     order by account_id, month
+     for no key update`,
+    { bind: [JSON.stringify(months)], type: QueryTypes.RAW, transaction },
+  );
+}
+
+export interface UsageEntry {
+  account_id: string;
+  key_id: string;
+  /** `YYYY-MM-DD`, UTC. */
+  day: string;
+  endpoint: string;
+  status_class: number;
+  calls: number;
+  billed: number;
+}
+
+/** Adds calls to the ledger. */
+export async function addUsage(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  entries: readonly UsageEntry[],
+): Promise<void> {
+  await db.sequelize.query(
+    `insert into accounts.usage_daily as ledger
+            (account_id, day, key_id, endpoint, status_class, calls, billed)
+     select account_id, day, key_id, endpoint, status_class, sum(calls), sum(billed)
+     from json_to_recordset($1::json) as entry(account_id text, day date, key_id text, endpoint text,
+                                               status_class smallint, calls bigint, billed bigint)
+     group by account_id, day, key_id, endpoint, status_class
+     order by account_id, day, key_id, endpoint, status_class
+     on conflict (account_id, day, key_id, endpoint, status_class) do update
+       set calls = ledger.calls + excluded.calls, billed = ledger.billed + excluded.billed`,
+    { bind: [JSON.stringify(entries)], type: QueryTypes.RAW, transaction },
+  );
+}
+
+export interface Refund {
+  account_id: string;
+  /** `YYYY-MM-01` */
+  month: string;
+  calls: number;
+}
+
+/** Gives back what was charged and not served; a month never falls below zero. */
+export async function refundQuota(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  refunds: readonly Refund[],
+): Promise<void> {
+  await db.sequelize.query(
+    `with refund as (
+       select account_id, month, sum(calls) as calls
+       from json_to_recordset($1::json) as refund(account_id text, month date, calls bigint)
+       group by account_id, month
+     ), locked as materialized (
+       select account_id, month, refund.calls
+       from accounts.quota_months as quota join refund using (account_id, month)
+       order by account_id, month
+       for no key update of quota
+     )
+     update accounts.quota_months as quota set used = greatest(quota.used - locked.calls, 0)
+     from locked
+     where quota.account_id = locked.account_id and quota.month = locked.month`,
+    { bind: [JSON.stringify(refunds)], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** Charges calls that were served while nobody could be asked, whatever the limit. Months without a row get one. */
+export async function chargeQuota(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  charges: readonly Refund[],
+): Promise<void> {
+  await db.sequelize.query(
+    `insert into accounts.quota_months as quota (account_id, month, used)
+     select account_id, month, sum(calls)
+     from json_to_recordset($1::json) as charge(account_id text, month date, calls bigint)
+     join accounts.accounts as account on account.id = account_id
+     group by account_id, month
+     order by account_id, month
+     on conflict (account_id, month) do update set used = quota.used + excluded.used`,
+    { bind: [JSON.stringify(charges)], type: QueryTypes.RAW, transaction },
+  );
+}
+
+export interface LastUse {
+  key_id: string;
+  /** ISO instant. */
+  at: string;
+}
+
+/** Moves `last_used_at` forward where it is a minute old or more; never past `now`, whatever a gateway's clock says. */
+export async function touchKeys(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  uses: readonly LastUse[],
+  now: Date,
+): Promise<void> {
+  await db.sequelize.query(
+    `with use as (
+       select key_id, least(max(at), $2::timestamptz) as at
+       from json_to_recordset($1::json) as use(key_id text, at timestamptz)
+       group by key_id
+     ), locked as materialized (
+       select key.id, use.at
+       from accounts.api_keys as key join use on use.key_id = key.id
+       where key.last_used_at is null or use.at >= key.last_used_at + interval '1 minute'
+       order by key.id
+       for no key update of key
+     )
+     update accounts.api_keys as key set last_used_at = locked.at
+     from locked
+     where key.id = locked.id and (key.last_used_at is null or locked.at >= key.last_used_at + interval '1 minute')`,
+    { bind: [JSON.stringify(uses), now], type: QueryTypes.RAW, transaction },
+  );
+}

@@ -1,0 +1,229 @@
+// The gateway's own calls: credentials of keys and sessions, quota and the settling of what was served, each a whole batch at once.
+// PostgreSQL is the truth: nothing is kept here, so a revoked key or a changed plan is in force on the next call.
+import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
+import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
+import { sendJson, type Handler } from '../../kernel/http.ts';
+import { dateParam, parseBody } from '../../kernel/params.ts';
+import { planOf } from '../../kernel/plans.ts';
+import { leaseGeneration } from '../keys/credential-cache.sql.ts';
+import type { Deps } from '../database.ts';
+import {
+  addUsage,
+  chargeQuota,
+  insertQuotaMonths,
+  insertSettledBatch,
+  lockMonths,
+  refundQuota,
+  selectCredentials,
+  takeQuota,
+  touchKeys,
+  type Allowance,
+  type GrantRow,
+} from './internal.sql.ts';
+import { drawnEntry } from './allotments.ts';
+import { noteDrawn } from './allotments.sql.ts';
+import { selectSessions, touchSessions } from '../auth/sessions.sql.ts';
+import { countServed } from '../usage/thresholds.sql.ts';
+
+const batchMax = 500;
+const settleMax = 10_000;
+
+const id = z.string().min(1).max(64);
+const count = z.int().min(0).max(1_000_000_000);
+
+const monthField = dateParam.refine((day) => day.endsWith('-01'), 'must be the first day of a month');
+
+const credentialsBody = z.strictObject({
+  keys: z.array(z.string().regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of a key, in hex')).max(batchMax),
+  sessions: z
+    .array(
+      z.string().regex(/^sess_[a-z2-7]{16}\.[0-9a-f]{64}$/, 'must be the id and the SHA-256 of a session'),
+    )
+    .max(batchMax)
+    .default([]),
+});
+
+const takeBody = z.strictObject({
+  takes: z
+    .array(z.strictObject({ account_id: id, calls: count.min(1) }))
+    .max(batchMax)
+    .refine(
+      (takes) => new Set(takes.map((take) => take.account_id)).size === takes.length,
+      'must name an account once',
+    ),
+});
+
+const settleBody = z.strictObject({
+  batch_id: z.uuid(),
+  usage: z
+    .array(
+      z
+        .strictObject({
+          account_id: id,
+          key_id: id,
+          day: dateParam,
+          endpoint: z.string().min(1).max(64),
+          status_class: z.int().min(1).max(5),
+          calls: count,
+          billed: count,
+        })
+        .refine((entry) => entry.billed <= entry.calls, 'must not bill more calls than there were'),
+    )
+    .max(settleMax),
+  refunds: z
+    .array(
+      z.strictObject({
+        account_id: id,
+        month: monthField,
+        calls: count,
+      }),
+    )
+    .max(settleMax),
+  // Taken while nobody could be asked: charged now, also beyond the limit.
+  charges: z
+    .array(z.strictObject({ account_id: id, month: monthField, calls: count }))
+    .max(settleMax)
+    .default([]),
+  drawn: z.array(drawnEntry).max(settleMax).default([]),
+  last_used: z.array(z.strictObject({ key_id: id, at: z.iso.datetime() })).max(settleMax),
+});
+
+/**
+ * POST /internal/credentials: who the hashes belong to; null for unknown, revoked, expired, or a disabled account.
+ * `credentials` answers `keys`, `sessions` answers `sessions`, each in its order.
+ */
+export function findCredentials(deps: Deps): Handler {
+  return async (request, response, call) => {
+    const { keys, sessions } = parseBody(credentialsBody, request.body);
+    const [credentials, signedIn] = await call.stage('sql', () =>
+      Promise.all([credentialsOf(deps, keys), sessionsOf(deps, sessions)]),
+    );
+    sendJson(response, 200, { credentials, sessions: signedIn });
+  };
+}
+
+async function credentialsOf(deps: Deps, keys: readonly string[]): Promise<(object | null)[]> {
+  if (keys.length === 0) return [];
+  const rows = await selectCredentials(deps.db, keys, deps.clock.now());
+  const states = rows.map(({ hash, revision, generation, replicationId, expires_at, plan, ...row }) => {
+    const credential = { ...row, plan: planOf(deps.plans, plan).id };
+    const cached = { ...credential, expires_at: expires_at?.getTime() ?? null };
+    return { hash, revision, madeUnder: { generation, replicationId }, credential, cached };
+  });
+  const madeUnder = states[0]?.madeUnder;
+  if (madeUnder !== undefined) deps.db.credentialCache.fill(madeUnder, states);
+  const byHash = new Map(states.map(({ hash, credential }) => [hash, credential]));
+  return keys.map((hash) => byHash.get(hash) ?? null);
+}
+
+async function sessionsOf(deps: Deps, names: readonly string[]): Promise<(object | null)[]> {
+  if (names.length === 0) return [];
+  const now = deps.clock.now();
+  const asked = names.map((name) => ({ id: name.slice(0, name.indexOf('.')), hash: name.slice(-64) }));
+  const rows = await selectSessions(
+    deps.db,
+    asked.map(({ id }) => id),
+    now,
+  );
+  const byId = new Map(rows.map((row) => [row.session_id, row]));
+  const found = asked.map(({ id, hash }) => {
+    const row = byId.get(id);
+    return row !== undefined && isSameHash(row.secret_hash, hash) ? row : null;
+  });
+  const seen = found.filter((row) => row !== null).map((row) => row.session_id);
+  await touchSessions(deps.db, seen, now);
+  return found.map((row) => {
+    if (row === null) return null;
+    const { secret_hash: _hash, plan, ...credential } = row;
+    return { ...credential, plan: planOf(deps.plans, plan).id };
+  });
+}
+
+function isSameHash(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}
+
+/** POST /internal/credential-cache/lease: lets a gateway use the credential cache for a second from when it asked. */
+export function leaseCredentialCache(deps: Deps): Handler {
+  return async (request, response, call) => {
+    parseBody(z.strictObject({}), request.body);
+    const generation = await call.stage('sql', () => leaseGeneration(deps.db.sequelize, credentialLeaseMs));
+    sendJson(response, 200, { generation });
+  };
+}
+
+/** POST /internal/quota/take: charges the current month (UTC) of each account with what it asks for, up to its limit. */
+export function grantQuota(deps: Deps): Handler {
+  return async (request, response, call) => {
+    const { takes } = parseBody(takeBody, request.body);
+    const allowances: Allowance[] = deps.plans.all.map(({ id, calls_month }) => ({ id, calls_month }));
+    const now = deps.clock.now();
+    const month = utcMonth(now);
+    const grants = new Map<string, GrantRow>();
+    await call.stage('sql', async () => {
+      for (const row of await takeQuota(deps.db, takes, month, allowances)) grants.set(row.account_id, row);
+      // The first call of a month finds no row to lock. Only those accounts ask again: the others are charged already.
+      const missing = takes.filter((take) => !grants.has(take.account_id));
+      if (missing.length === 0) return;
+      const accountIds = missing.map((take) => take.account_id);
+      await insertQuotaMonths(deps.db, accountIds, month);
+      for (const row of await takeQuota(deps.db, missing, month, allowances)) grants.set(row.account_id, row);
+    });
+    if (response.closed) {
+      // The gateway has waited too long, and answered its clients without these calls.
+      const refunds = [...grants.values()].map(({ account_id, granted: calls }) => ({
+        account_id,
+        month,
+        calls,
+      }));
+      await deps.db.sequelize.transaction((transaction) => refundQuota(deps.db, transaction, refunds));
+      return;
+    }
+    const resetsAt = nextUtcMonth(now).toISOString();
+    sendJson(response, 200, {
+      // An account that was disabled or deleted since its credential was looked up is granted nothing.
+      grants: takes.map(({ account_id }) => {
+        const { granted, limit, used } = grants.get(account_id) ?? { granted: 0, limit: 0, used: 0 };
+        return { granted, limit, used, resets_at: resetsAt };
+      }),
+    });
+  };
+}
+
+/** POST /internal/quota/settle: ledger, refunds and last use of what was served; a batch counts once, however often it comes. */
+export function settleBatch(deps: Deps): Handler {
+  return async (request, response, call) => {
+    const batch = parseBody(settleBody, request.body);
+    const now = deps.clock.now();
+    await call.stage('sql', () =>
+      deps.db.sequelize.transaction(async (transaction) => {
+        if (!(await insertSettledBatch(deps.db, transaction, batch.batch_id, now))) return;
+        await lockMonths(deps.db, transaction, monthsOf(batch));
+        if (batch.usage.length > 0) {
+          const allowances = deps.plans.all.map(({ id, calls_month }) => ({ id, calls_month }));
+          await countServed(deps.db, transaction, batch.usage, allowances, now);
+          await addUsage(deps.db, transaction, batch.usage);
+        }
+        if (batch.drawn.length > 0) await noteDrawn(deps.db, transaction, batch.drawn);
+        if (batch.charges.length > 0) await chargeQuota(deps.db, transaction, batch.charges);
+        if (batch.refunds.length > 0) await refundQuota(deps.db, transaction, batch.refunds);
+        if (batch.last_used.length > 0) await touchKeys(deps.db, transaction, batch.last_used, now);
+      }),
+    );
+    sendJson(response, 200, { success: true });
+  };
+}
+
+/** Those that settling the batch will change. */
+function monthsOf(batch: z.output<typeof settleBody>): { account_id: string; month: string }[] {
+  const billed = batch.usage
+    .filter((entry) => entry.billed > 0)
+    .map(({ account_id, day }) => ({ account_id, month: `${day.slice(0, 7)}-01` }));
+  const { drawn, charges, refunds } = batch;
+  return [...billed, ...drawn, ...charges, ...refunds].map(({ account_id, month }) => ({
+    account_id,
+    month,
+  }));
+}

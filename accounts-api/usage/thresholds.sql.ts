@@ -1,0 +1,83 @@
+// The statements about how much of its month an account was served, and the parts of its limit that it has come to.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+import type { Allowance, UsageEntry } from '../quota/internal.sql.ts';
+
+/**
+ * Adds what is billed to its months, which are to be locked (`lockMonths`), and notes each part of the limit that an account has
+ * come to by it, once.
+ */
+export async function countServed(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  usage: readonly UsageEntry[],
+  allowances: readonly Allowance[],
+  now: Date,
+): Promise<void> {
+  await db.sequelize.query(
+    `with told as (
+       select account_id, date_trunc('month', day::timestamp)::date as month, sum(billed) as billed
+       from json_to_recordset($1::json) as entry(account_id text, day date, billed bigint)
+       group by 1, 2
+     ), plan as (
+       select * from json_to_recordset($2::json) as plan(id text, calls_month bigint)
+     ), locked as materialized (
+       select account_id, month, quota.served + told.billed as served
+       from accounts.quota_months as quota join told using (account_id, month)
+       where told.billed > 0
+       order by account_id, month
+       for no key update of quota
+     ), counted as (
+       update accounts.quota_months as quota set served = locked.served
+       from locked where quota.account_id = locked.account_id and quota.month = locked.month
+     )
+     insert into accounts.usage_thresholds (account_id, month, calls_month, percent, served, reached_at)
+     select locked.account_id, locked.month, plan.calls_month, threshold.percent, locked.served, $3
+     from locked
+     join accounts.accounts as account on account.id = locked.account_id
+     join plan on plan.id = case when account.plan in (select id from plan) then account.plan else 'free' end
+     join (values (50), (80), (100)) as threshold (percent)
+       on locked.served * 100 >= plan.calls_month * threshold.percent
+     on conflict do nothing`,
+    { bind: [JSON.stringify(usage), JSON.stringify(allowances), now], type: QueryTypes.RAW, transaction },
+  );
+}
+
+export interface Threshold {
+  account_id: string;
+  /** `YYYY-MM-01` */
+  month: string;
+  /** The limit. */
+  calls_month: number;
+  percent: number;
+}
+
+/** Marks parts of limits as mailed. @returns those that were not before, of each account and limit the highest. */
+export function noteMailed(db: AccountsDatabase, transaction: Transaction, now: Date): Promise<Threshold[]> {
+  return db.sequelize.query(
+    `with noted as (
+       update accounts.usage_thresholds set mailed_at = $1
+       where (account_id, month, calls_month, percent) in (
+         select account_id, month, calls_month, percent from accounts.usage_thresholds
+         where mailed_at is null
+         order by reached_at limit 1000 for no key update skip locked)
+       returning account_id, month, calls_month, percent
+     )
+     select account_id, month::text, calls_month::float8 as calls_month, max(percent)::int as percent
+     from noted group by account_id, month, noted.calls_month order by account_id, month`,
+    { bind: [now], type: QueryTypes.SELECT, transaction },
+  );
+}
+
+/** The parts of its limits that an account has come to in a month, in the order it did. @param month `YYYY-MM-01` */
+export function selectThresholds(
+  db: AccountsDatabase,
+  accountId: string,
+  month: string,
+): Promise<{ percent: number; calls_month: number; served: number }[]> {
+  return db.sequelize.query(
+    `select percent, calls_month::float8 as calls_month, served::float8 as served from accounts.usage_thresholds
+     where account_id = $1 and month = $2 order by calls_month, percent`,
+    { bind: [accountId, month], type: QueryTypes.SELECT },
+  );
+}

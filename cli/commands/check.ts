@@ -1,0 +1,114 @@
+// almanac check: what works and what does not, of everything the settings name. Secrets are never printed.
+import path from 'node:path';
+import { checkSmtp } from '../../accounts-api/mail/mail.ts';
+import { discover } from '../../accounts-api/auth/openid.ts';
+import { createLog } from '../../kernel/log.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { openRedis, script } from '../../kernel/redis.ts';
+import { loadPlans } from '../../kernel/plans.ts';
+import { readSettings, type Settings } from '../../kernel/settings.ts';
+import { printJson, parseCommandArgs, type Command } from '../command.ts';
+import { serverVersion } from './check.sql.ts';
+import { withInstallation, type Environment, type Installation } from '../installation.ts';
+
+interface Finding {
+  what: string;
+  state: 'ok' | 'failed' | 'not configured';
+  detail: string;
+}
+
+const flags = { json: { type: 'boolean' } } as const;
+
+export const check: Command = {
+  flags,
+  summary: 'say what works and what does not: settings, plans, database, Redis, mail, Google',
+  usage: 'Usage: almanac check [--json]\n\nExit code 1 where something that is configured does not work.',
+  async run(args, terminal) {
+    const { values } = parseCommandArgs(args, flags);
+    const findings = await findAll(terminal.env);
+    if (values.json === true) printJson(terminal, { findings });
+    else
+      for (const { what, state, detail } of findings)
+        terminal.stdout.write(`${what.padEnd(10)}${state}: ${detail}\n`);
+    const failed = findings.filter((finding) => finding.state === 'failed').map((finding) => finding.what);
+    if (failed.length > 0) throw new Error(`not working: ${failed.join(', ')}`);
+  },
+};
+
+async function findAll(env: Environment): Promise<Finding[]> {
+  const settings = readSettings(env);
+  return [
+    {
+      what: 'settings',
+      state: 'ok',
+      detail: `data in ${settings.dataDir}, vintages in ${settings.seriesTimeZone}`,
+    },
+    await finding('plans', () => Promise.resolve(planNames(settings.plansFile))),
+    await finding('database', () => withInstallation(env, describeDatabase)),
+    settings.redisUrl === undefined
+      ? { what: 'redis', state: 'not configured', detail: 'each gateway counts its limits for itself' }
+      : await finding('redis', () => pingRedis(settings.redisUrl ?? '')),
+    settings.smtpUrl === undefined
+      ? {
+          what: 'mail',
+          state: 'not configured',
+          detail: `kept in ${path.join(settings.dataDir, 'outbox')}`,
+        }
+      : await finding('mail', () => greetSmtp(settings.smtpUrl ?? '')),
+    settings.google === undefined
+      ? { what: 'google', state: 'not configured', detail: 'people sign in with passwords only' }
+      : await finding('google', () => askGoogle(settings)),
+  ];
+}
+
+async function finding(what: string, look: () => Promise<string>): Promise<Finding> {
+  try {
+    return { what, state: 'ok', detail: await look() };
+  } catch (error) {
+    return { what, state: 'failed', detail: (error as Error).message };
+  }
+}
+
+function planNames(file: string): string {
+  return loadPlans(file)
+    .all.map((plan) => plan.id)
+    .join(', ');
+}
+
+async function describeDatabase({ databaseUrl, embedded }: Installation): Promise<string> {
+  const database = openDatabase(databaseUrl, createLog('check', 'silent'), {
+    applicationName: 'almanac check',
+  });
+  try {
+    const url = new URL(databaseUrl);
+    url.password = '';
+    return `${embedded ? 'embedded ' : ''}PostgreSQL ${await serverVersion(database)} at ${url.href}`;
+  } finally {
+    await database.close();
+  }
+}
+
+async function greetSmtp(smtpUrl: string): Promise<string> {
+  await checkSmtp(smtpUrl);
+  return `${new URL(smtpUrl).host} takes mail`;
+}
+
+async function askGoogle({ google, publicUrl }: Settings): Promise<string> {
+  if (google === undefined) throw new Error('Google is not configured.');
+  await discover(google);
+  return `${google.issuer} answers; register ${publicUrl}/auth/google/callback there`;
+}
+
+async function pingRedis(url: string): Promise<string> {
+  const redis = openRedis(url, createLog('check', 'silent'));
+  try {
+    await redis.opened();
+    await redis.run(script('return 1'), 'almanac:check', []);
+    return 'takes writes';
+  } catch (error) {
+    const { cause } = error as Error;
+    throw cause instanceof Error ? cause : error;
+  } finally {
+    redis.close();
+  }
+}

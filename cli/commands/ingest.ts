@@ -1,0 +1,199 @@
+// almanac ingest: loads a file into a dataset. The rules are ingest's; here stand its words and what it says.
+import { statSync } from 'node:fs';
+import { datasetNames, describe } from '../../ingest/datasets/datasets.ts';
+import { IngestFailure } from '../../ingest/load/failure.ts';
+import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
+import { load } from '../../ingest/load/load.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { createLog } from '../../kernel/log.ts';
+import { UsageError, printJson, parseCommandArgs, type Command, type Terminal } from '../command.ts';
+import { withInstallation, type Environment } from '../installation.ts';
+import { createProgress } from '../progress.ts';
+
+const flags = {
+  map: { type: 'string', multiple: true },
+  set: { type: 'string', multiple: true },
+  ignore: { type: 'string', multiple: true },
+  create: { type: 'boolean', default: false },
+  wide: { type: 'boolean', default: false },
+  full: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+  'skip-invalid': { type: 'boolean', default: false },
+  'skip-rows': { type: 'string' },
+  'date-format': { type: 'string' },
+  missing: { type: 'string', multiple: true },
+  decimal: { type: 'string' },
+  thousands: { type: 'string' },
+  prefix: { type: 'string' },
+  resource: { type: 'string' },
+  delimiter: { type: 'string' },
+  encoding: { type: 'string' },
+  'header-line': { type: 'string' },
+  vintage: { type: 'string' },
+  report: { type: 'string' },
+  describe: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const;
+
+export const ingest: Command = {
+  flags,
+  summary: 'load a CSV file into a dataset',
+  usage: `Usage: almanac ingest <dataset> <file.csv|file.csv.gz|-> [flags]
+       almanac ingest --describe <dataset>
+
+Datasets: ${datasetNames.join(', ')}
+
+  --map target=source,…    our column name = the file's
+  --set column=value,…     a constant for every row; with --create also frequency, unit, source, name of a new series
+  --ignore column,…        columns of the file to leave out; others that are not known become dimensions
+  --create                 make series that are not there yet
+  --wide                   one column a series, the dates in the first
+  --skip-rows N            lines below the header that are no data
+  --date-format FORMAT     such as M/D/YYYY, D-MMM-YYYY, DD/MM/YYYY; default YYYY-MM-DD, YYYY-MM, YYYY, YYYY-Q1
+  --missing TEXT           what stands for a missing value, beside the empty cell; may be repeated
+  --decimal ,              the decimal mark; default .
+  --thousands .            the mark between groups of three digits; none unless given
+  --prefix TEXT            stands before the ids of a wide file's columns
+  --header-line N          the line of the column names, where a title stands above them
+  --delimiter ';'          between the cells; found out unless given
+  --encoding NAME          utf-8, utf-16le, windows-1252 …; found out unless given
+  --resource NAME          of a datapackage.json that has several
+  --vintage YYYY-MM-DD     the day the file was published; default today
+  --full                   the file states its series whole: what it leaves out is deleted as of the vintage
+  --dry-run                do everything, keep nothing
+  --skip-invalid           load the good rows although there are bad ones
+  --report FILE            where all bad rows are written; default almanac-rejects.csv
+  --json                   one line for machines`,
+  async run(args, terminal) {
+    const { values, positionals } = parseCommandArgs(args, flags);
+    if (values.describe !== undefined) return printDescription(terminal, values.describe);
+    const [dataset, input, ...rest] = positionals;
+    if (dataset === undefined || input === undefined || rest.length > 0) {
+      throw new UsageError('ingest takes a dataset and a file.');
+    }
+    const progress = createProgress(input === '-' ? undefined : fileSize(input), terminal.stderr);
+    const wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'> = {
+      dataset,
+      input: input === '-' ? terminal.stdin : input,
+      map: assignments(values.map ?? [], '--map'),
+      set: assignments(values.set ?? [], '--set'),
+      ignore: (values.ignore ?? []).flatMap((names) => names.split(',')),
+      create: values.create,
+      wide: values.wide,
+      full: values.full,
+      dryRun: values['dry-run'],
+      skipInvalid: values['skip-invalid'],
+      missing: values.missing ?? [],
+      reportFile: values.report ?? 'almanac-rejects.csv',
+      onProgress: progress.show,
+      ...given('skipRows', wholeNumber(values['skip-rows'], '--skip-rows')),
+      ...given('headerLine', wholeNumber(values['header-line'], '--header-line')),
+      ...given('dateFormat', values['date-format']),
+      ...given('decimal', values.decimal),
+      ...given('thousands', values.thousands),
+      ...given('prefix', values.prefix),
+      ...given('resource', values.resource),
+      ...given('delimiter', values.delimiter),
+      ...given('encoding', values.encoding),
+      ...given('vintage', values.vintage),
+    };
+    try {
+      const summary = await loadInto(terminal.env, wish);
+      progress.clear();
+      print(terminal, summary, values.json, values['dry-run']);
+    } catch (error) {
+      progress.clear();
+      throw asUsage(error);
+    }
+  },
+};
+
+function printDescription(terminal: Terminal, dataset: string): void {
+  try {
+    printJson(terminal, describe(dataset));
+  } catch (error) {
+    throw asUsage(error);
+  }
+}
+
+/** A wrong call is told with the usage, whoever noticed it. */
+function asUsage(error: unknown): unknown {
+  return error instanceof IngestFailure && error.code === 'usage' ? new UsageError(error.message) : error;
+}
+
+function loadInto(
+  env: Environment,
+  wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'>,
+): Promise<LoadSummary> {
+  return withInstallation(env, async ({ databaseUrl, settings }) => {
+    const database = openDatabase(databaseUrl, createLog('ingest', settings.logLevel), {
+      applicationName: 'almanac ingest',
+      statementTimeoutMs: 0,
+    });
+    try {
+      return await load(database, { ...wish, seriesTimeZone: settings.seriesTimeZone, clock: systemClock });
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+/** `target=source` pairs; a comma begins the next pair only where a name and `=` follow, so values may hold commas. */
+function assignments(given: readonly string[], flag: string): Record<string, string> {
+  const pairs = given.flatMap((text) => text.split(/,(?=[A-Za-z_][A-Za-z0-9_.-]*=)/));
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1) throw new UsageError(`${flag} takes name=value, not "${pair}".`);
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+}
+
+/** The option by its name, or nothing where the flag was not given. */
+function given<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [Key in Name]: Value });
+}
+
+function wholeNumber(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,6}$/.test(text)) throw new UsageError(`${flag} takes a whole number, not "${text}".`);
+  return Number(text);
+}
+
+function fileSize(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.size;
+}
+
+function print(terminal: Terminal, summary: LoadSummary, json: boolean, dryRun: boolean): void {
+  if (json) {
+    const {
+      rowsRead,
+      pointsNew,
+      pointsRevised,
+      pointsUnchanged,
+      pointsDeleted,
+      rowsRejected,
+      seconds,
+      rowsPerSecond,
+    } = summary;
+    return printJson(terminal, {
+      dry_run: dryRun,
+      rows_read: rowsRead,
+      points_new: pointsNew,
+      points_revised: pointsRevised,
+      points_unchanged: pointsUnchanged,
+      points_deleted: pointsDeleted,
+      rows_rejected: rowsRejected,
+      seconds,
+      rows_per_second: rowsPerSecond,
+    });
+  }
+  const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = summary;
+  terminal.stdout.write(
+    `${dryRun ? 'nothing kept (--dry-run): ' : ''}${summary.rowsRead} rows read: ${pointsNew} new, ${pointsRevised} revised, ` +
+      `${pointsUnchanged} unchanged, ${pointsDeleted} deleted, ${summary.rowsRejected} rejected; ` +
+      `${summary.seconds.toFixed(1)} s, ${Math.round(summary.rowsPerSecond)} rows/s\n`,
+  );
+}

@@ -1,0 +1,64 @@
+// almanac seed: the built-in demo data, synthetic, and the demo account with its first key.
+import { Readable } from 'node:stream';
+import { createAccount, createKey, listAccounts } from '../../accounts-api/operator/operator.ts';
+import { demoFiles } from '../../ingest/demo/demo.ts';
+import { load } from '../../ingest/load/load.ts';
+import { dateIn, systemClock } from '../../kernel/clock.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { createLog } from '../../kernel/log.ts';
+import { parseCommandArgs, type Command } from '../command.ts';
+import { withInstallation, type Installation } from '../installation.ts';
+import { withAccountsOf } from '../with-accounts.ts';
+
+const demoEmail = 'demo@almanac.example';
+
+export const seed: Command = {
+  summary: 'load the demo data and make the demo account, unless they are there',
+  usage: 'Usage: almanac seed',
+  flags: {},
+  async run(args, { env, stdout }) {
+    parseCommandArgs(args, {});
+    const key = await withInstallation(env, seedDemo);
+    stdout.write(key === undefined ? 'the demo is there already\n' : `API key: ${key}\n`);
+  },
+};
+
+/**
+ * Loads the demo and makes its account, once: afterwards the installation is the operator's and nothing is added.
+ * The account is made last, so a start that was killed in the middle begins again.
+ * @returns the demo account's key, the only time it can be shown; undefined where there are accounts already.
+ */
+export async function seedDemo(installation: Installation): Promise<string | undefined> {
+  return withAccountsOf(installation, async (deps) => {
+    if ((await listAccounts(deps)).length > 0) return undefined;
+    await loadDemoFiles(installation);
+    const account = await createAccount(deps, { email: demoEmail, name: 'Demo', plan: 'pro' });
+    return (await createKey(deps, account.id, 'demo')).key;
+  });
+}
+
+async function loadDemoFiles({ databaseUrl, settings: { seriesTimeZone } }: Installation): Promise<void> {
+  const database = openDatabase(databaseUrl, createLog('seed', 'silent'), {
+    applicationName: 'almanac seed',
+    statementTimeoutMs: 0,
+  });
+  try {
+    const today = dateIn(seriesTimeZone, systemClock.now());
+    for (const { dataset, vintage, lines } of demoFiles(today)) {
+      const input = Readable.from(joined(lines()));
+      await load(database, {
+        dataset,
+        input,
+        seriesTimeZone,
+        clock: systemClock,
+        ...(vintage === undefined ? {} : { vintage }),
+      });
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+function* joined(lines: Iterable<string>): Iterable<string> {
+  for (const line of lines) yield `${line}\n`;
+}

@@ -1,0 +1,202 @@
+// almanac start: serves. Without a service's name all three services run in this process; with one, that service alone.
+// Hides the order of starting and of draining: services first, then the database.
+import path from 'node:path';
+import pg from 'pg';
+import { start as startAccountsApi } from '../../accounts-api/main.ts';
+import { startWorker, type RunningWorker } from '../../accounts-api/worker.ts';
+import { start as startDataApi } from '../../data-api/main.ts';
+import { start as startGateway, type RunningGateway } from '../../gateway/main.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import type { RunningService } from '../../kernel/http.ts';
+import { createLog } from '../../kernel/log.ts';
+import { openPlans, type Plans } from '../../kernel/plans.ts';
+import { readSettings } from '../../kernel/settings.ts';
+import { UsageError, parseCommandArgs, type Command, type Output, type Terminal } from '../command.ts';
+import { openInstallation, type Environment, type Installation } from '../installation.ts';
+import { seedDemo } from './seed.ts';
+import { reloadOnHangUp, stopSignal } from '../signals.ts';
+
+const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker'] as const;
+type ServiceName = (typeof serviceNames)[number];
+
+// Any constants of our own; the lock says that a process serves all services from this database.
+const serveLock = [4_115_202, 1] as const;
+
+export const start: Command = {
+  summary: 'serve: all services in one process, or one service by its name',
+  usage: `Usage: almanac start [${serviceNames.join('|')}]
+
+Without a name: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
+With a name: that service alone, for machines of their own. It needs IDENTITY_SECRET, the same for all services; data-api,
+accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends the mail.`,
+  flags: {},
+  async run(args, terminal) {
+    const { positionals } = parseCommandArgs(args, {});
+    const [name, ...rest] = positionals;
+    if (rest.length > 0) throw new UsageError(`start takes one service, not "${positionals.join(' ')}".`);
+    if (name === undefined) return serveEverything(terminal);
+    if (!isServiceName(name))
+      throw new UsageError(`there is no service "${name}"; there are ${serviceNames.join(', ')}.`);
+    return serveService(name, terminal);
+  },
+};
+
+async function serveEverything({ env, stdout }: Terminal): Promise<void> {
+  const stopped = stopSignal(); // from now on: Ctrl-C while starting stops in good order too
+  const installation = await openInstallation(env);
+  const lock = await takeServeLock(installation);
+  const services: Pick<RunningService, 'close'>[] = [];
+  try {
+    const plans = openPlans(installation.settings.plansFile);
+    const shared = sharedOptions(installation, plans);
+    const dataApi = await startDataApi({
+      ...shared,
+      ...loopback,
+      seriesTimeZone: installation.settings.seriesTimeZone,
+    });
+    services.unshift(dataApi);
+    const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
+    services.unshift(accountsApi);
+    services.unshift(await startWorker(workerOptions(installation, plans)));
+    const gateway = await startGateway({
+      ...gatewayOptions(installation.settings, plans),
+      identitySecret: installation.identitySecret,
+      dataApiUrls: [dataApi.url],
+      accountsApiUrls: [accountsApi.url],
+    });
+    reloadOnHangUp([plans.prepareReload, gateway.prepareReload], shared.log);
+    services.unshift(gateway); // first to close: it drains while the services behind it still answer
+    const demoKey = installation.embedded ? await seedDemo(installation) : undefined;
+    greet(stdout, gateway.url, demoKey);
+    await stopped;
+    stdout.write('\nStopping …\n');
+  } finally {
+    for (const service of services) await service.close();
+    await lock.end();
+    await installation.stop();
+  }
+}
+
+async function serveService(name: ServiceName, { env, stdout }: Terminal): Promise<void> {
+  const stopped = stopSignal();
+  const service = name === 'gateway' ? await serveGateway(env) : await serveDatabaseService(name, env);
+  stdout.write(`${name} is running${service.url === undefined ? '' : `: ${service.url}`}\n`);
+  await stopped;
+  await service.close();
+}
+
+async function serveGateway(env: Environment): Promise<RunningGateway> {
+  const settings = readSettings(env);
+  const { dataApiUrls, accountsApiUrls, identitySecret } = settings;
+  if (dataApiUrls === undefined || accountsApiUrls === undefined || identitySecret === undefined) {
+    throw new Error('A gateway of its own needs DATA_API_URL, ACCOUNTS_API_URL and IDENTITY_SECRET.');
+  }
+  const plans = openPlans(settings.plansFile);
+  const options = gatewayOptions(settings, plans);
+  const gateway = await startGateway({ ...options, dataApiUrls, accountsApiUrls, identitySecret });
+  reloadOnHangUp([plans.prepareReload, gateway.prepareReload], options.log);
+  return gateway;
+}
+
+async function serveDatabaseService(
+  name: 'data-api' | 'accounts-api' | 'worker',
+  env: Environment,
+): Promise<RunningService | (RunningWorker & { url?: undefined })> {
+  const installation = await openInstallation(env);
+  const { settings } = installation;
+  if (installation.embedded || settings.identitySecret === undefined) {
+    await installation.release();
+    throw new Error(`A ${name} of its own needs DATABASE_URL and IDENTITY_SECRET.`);
+  }
+  const plans = openPlans(settings.plansFile);
+  const shared = sharedOptions(installation, plans);
+  reloadOnHangUp([plans.prepareReload], shared.log);
+  if (name === 'worker') return startWorker(workerOptions(installation, plans));
+  if (name === 'accounts-api') {
+    const { host, accountsApiPort: port } = settings;
+    return startAccountsApi({ ...accountsOptions(installation, plans), host, port });
+  }
+  return startDataApi({
+    ...shared,
+    databaseUrl: settings.databaseReadUrl ?? installation.databaseUrl,
+    seriesTimeZone: settings.seriesTimeZone,
+    host: settings.host,
+    port: settings.dataApiPort,
+  });
+}
+
+const loopback = { host: '127.0.0.1', port: 0 };
+
+function sharedOptions({ settings, databaseUrl, identitySecret }: Installation, plans: Plans) {
+  return {
+    databaseUrl,
+    identitySecret,
+    previousIdentitySecret: settings.previousIdentitySecret,
+    plans,
+    clock: systemClock,
+    log: createLog('services', settings.logLevel),
+  };
+}
+
+function accountsOptions(installation: Installation, plans: Plans) {
+  const { publicUrl, smtpUrl, passwordLengthMin, google, redisUrl } = installation.settings;
+  const signIn = { publicUrl, mailGoesOut: smtpUrl !== undefined, passwordLengthMin, google };
+  return { ...sharedOptions(installation, plans), signIn, redisUrl };
+}
+
+function workerOptions(installation: Installation, plans: Plans) {
+  const { publicUrl, smtpUrl, mailFrom, dataDir } = installation.settings;
+  const mail = { smtpUrl, from: mailFrom, outboxDirectory: path.join(dataDir, 'outbox') };
+  return { ...sharedOptions(installation, plans), publicUrl, mail };
+}
+
+function gatewayOptions(settings: Installation['settings'], plans: Plans) {
+  const { host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs } =
+    settings;
+  return {
+    ...{ host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs },
+    metrics: settings.metrics,
+    journalDirectory: settings.journalDir,
+    plans,
+    dashboardOrigins: settings.dashboardOrigins,
+    clock: systemClock,
+    log: createLog('gateway', settings.logLevel),
+  };
+}
+
+/** Holds a lock for as long as this process serves, so that a second start on the same data says so and stops. */
+async function takeServeLock(installation: Installation): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: installation.databaseUrl,
+    application_name: 'almanac start',
+  });
+  client.on('error', () => undefined); // the database went first: the services' own pools tell of it
+  await client.connect();
+  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1, $2) as taken', [
+    ...serveLock,
+  ]);
+  if (rows[0]?.taken === true || !installation.embedded) return client;
+  await client.end();
+  await installation.release();
+  throw new Error(
+    `Almanac runs already on ${installation.settings.dataDir}. Stop it first, or set another DATA_DIR.`,
+  );
+}
+
+function greet(stdout: Output, url: string, demoKey: string | undefined): void {
+  const lines = ['', 'Almanac is running.', `API: ${url}`];
+  if (demoKey !== undefined) {
+    lines.push(
+      `API key: ${demoKey}`,
+      '(shown this once; the demo account is demo@almanac.example, plan pro, and all demo data is synthetic)',
+      '',
+      'Try it:',
+      `curl -H 'X-API-Key: ${demoKey}' '${url}/v1/series/DEMO.CPI?limit=3&sort=desc'`,
+    );
+  }
+  stdout.write(`${lines.join('\n')}\n\n`);
+}
+
+function isServiceName(name: string): name is ServiceName {
+  return (serviceNames as readonly string[]).includes(name);
+}

@@ -1,0 +1,73 @@
+// The statement of the release calendar: releases in a window.
+// Hides the time zones: a release belongs to the day it has where it is published.
+import type { Queryable } from '../../kernel/database.ts';
+
+/** A release as it is sent. */
+export interface Release extends Record<string, unknown> {
+  id: string;
+  title: string;
+  source: string;
+  /** An instant in UTC, `YYYY-MM-DDTHH:MM:SSZ`. */
+  release_at: string;
+  /** The day where it is published. */
+  release_date: string;
+  time_zone: string;
+  /** False: the day is known, the hour is not. */
+  time_confirmed: boolean;
+  reference_period: string | null;
+  frequency: string | null;
+  kind: string | null;
+  status: string;
+  importance: string | null;
+  series: string[];
+  url: string | null;
+}
+
+export interface ReleaseQuery {
+  /** The days of publication, inclusive, each in the release's own time zone. */
+  from: string;
+  to: string;
+  now: Date;
+  source: string | undefined;
+  series: string | undefined;
+  status: string | undefined;
+  importance: string | undefined;
+  sort: 'release_at' | '-release_at';
+  /** The release behind which the page begins: its instant and id. */
+  after: readonly [releaseAt: string, id: string] | null;
+  limit: number;
+}
+
+const statusAt = (now: string) =>
+  `coalesce(status, case when release_at <= ${now} then 'released' else 'scheduled' end)`;
+const releaseDate = '(release_at at time zone time_zone)::date';
+const utc = (instant: string) => `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+
+/** A page of releases in order of time. */
+export async function listReleases(database: Queryable, query: ReleaseQuery): Promise<Release[]> {
+  const [ahead, direction] = query.sort === 'release_at' ? ['>', ''] : ['<', 'desc'];
+  return database.query<Release>(
+    `select release_id as id, title, source, ${utc('release_at')} as release_at, ${releaseDate} as release_date, time_zone,
+       coalesce(time_confirmed, (release_at at time zone time_zone)::time <> '00:00') as time_confirmed, reference_period,
+       frequency, kind, ${statusAt('$3')} as status, importance, series_ids as series, url
+     from data.releases
+     -- No place is more than a day from UTC: the index finds the days around, the second line is exact.
+     where release_at between $1::date - interval '1 day' and $2::date + interval '2 days'
+       and ${releaseDate} between $1 and $2
+       and ($4::text is null or source = $4) and ($5::text is null or series_ids @> array[$5])
+       and ($6::text is null or ${statusAt('$3')} = $6) and ($7::text is null or importance = $7)
+       and ($8::timestamptz is null or (release_at, release_id) ${ahead} ($8, $9::text))
+     order by release_at ${direction}, release_id ${direction} limit $10`,
+    [
+      query.from,
+      query.to,
+      query.now,
+      query.source,
+      query.series,
+      query.status,
+      query.importance,
+      ...(query.after ?? [null, null]),
+      query.limit,
+    ],
+  );
+}

@@ -1,0 +1,173 @@
+// Every statement of discovery: the catalogue and the state of the sources.
+// Hides what a word of the catalogue's filters is looked for in.
+import type { Queryable } from '../../kernel/database.ts';
+import { Conditions, escapeLike, type List } from '../list.sql.ts';
+import { hasWords } from './search.sql.ts';
+
+/** The series in their short form. */
+export const catalogList: List = {
+  name: 'catalog',
+  datasets: ['series', 'observations', 'commodity-items', 'commodity-prices'],
+  from: 'data.series',
+  fields: {
+    id: { sql: 'series_id', kind: 'text', sort: 'filled' },
+    name: { sql: 'name', kind: 'text' },
+    unit: { sql: 'unit', kind: 'text' },
+    frequency: { sql: 'frequency', kind: 'text' },
+    source: { sql: 'source', kind: 'text' },
+    category: { sql: 'category', kind: 'text' },
+    geography: { sql: 'geography', kind: 'text' },
+    tags: { sql: 'tags', kind: 'json' },
+    first_date: { sql: 'first_date', kind: 'date' },
+    last_date: { sql: 'last_date', kind: 'date' },
+    last_updated: { sql: 'last_updated', kind: 'date' },
+    observation_count: { sql: 'observation_count', kind: 'number' },
+  },
+  key: ['id'],
+  sort: 'id',
+  isPublic: true,
+};
+
+export interface CatalogFilter {
+  /** Words of the id, the name or whatever else is known; the last may be a beginning. */
+  q: string | undefined;
+  /** A category and all below it. */
+  category: string | undefined;
+  source: string | undefined;
+  frequency: string | undefined;
+  geography: string | undefined;
+  tag: string | undefined;
+}
+
+/** The series that pass. */
+export function catalogWhere(filter: CatalogFilter): Conditions {
+  const below = filter.category === undefined ? undefined : `${escapeLike(filter.category)}/%`;
+  return new Conditions()
+    .and(filter.q, (p) => `series_no in (select e.series_no from data.search_entries e where ${hasWords(p)})`)
+    .and(below, (p) => `(category like ${p} or category || '/' like ${p})`)
+    .and(filter.source, (p) => `source = ${p}`)
+    .and(filter.frequency, (p) => `frequency = ${p}`)
+    .and(filter.geography, (p) => `geography = ${p}`)
+    .and(filter.tag, (p) => `${p} = any(tags)`);
+}
+
+export interface CatalogFacets {
+  facet: 'category' | 'source' | 'frequency' | 'geography';
+  value: string;
+  count: number;
+}
+
+const facetValuesMax = 100;
+
+/** How many of the series that pass have each category, source, frequency and geography: the most common values. */
+export async function countCatalogFacets(database: Queryable, where: Conditions): Promise<CatalogFacets[]> {
+  return database.query<CatalogFacets>(
+    `select facet, value, count from (
+       select facet, value, count, row_number() over (partition by facet order by count desc, value) as place
+       from (
+         select case when grouping(category) = 0 then 'category' when grouping(source) = 0 then 'source'
+             when grouping(frequency) = 0 then 'frequency' else 'geography' end as facet,
+           coalesce(category, source, frequency, geography) as value, count(*) as count
+         from data.series ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
+         group by grouping sets ((category), (source), (frequency), (geography))) counted
+       where value is not null) placed
+     where place <= ${facetValuesMax} order by facet, place`,
+    where.values,
+  );
+}
+
+export interface RelatedSeries extends Record<string, unknown> {
+  id: string;
+  name: string;
+  unit: string;
+  frequency: string;
+}
+
+const relatedMax = 10;
+/** Ids are given with care: what belongs together begins alike. So many before and behind are compared. */
+const neighbours = 50;
+
+/** Series that stand near by their id and have the category, a tag, or source and geography in common; most in common first. */
+export async function findRelated(database: Queryable, seriesNo: number): Promise<RelatedSeries[]> {
+  return database.query<RelatedSeries>(
+    `with one as materialized (select * from data.series where series_no = $1),
+     near as (
+       (select s.* from data.series s where s.series_id > (select series_id from one) order by s.series_id limit ${neighbours})
+       union all
+       (select s.* from data.series s where s.series_id < (select series_id from one) order by s.series_id desc limit ${neighbours})
+     ), compared as (
+       select n.series_id, n.name, n.unit, n.frequency,
+         coalesce((n.category = one.category)::integer, 0) * 2
+           + (select count(*) from unnest(n.tags) tag where tag = any(one.tags)) as alike,
+         coalesce(n.source = one.source and n.geography = one.geography, false) as same_place
+       from near n cross join one
+     )
+     select series_id as id, name, unit, frequency from compared where alike > 0 or same_place
+     order by alike + same_place::integer desc, series_id limit ${relatedMax}`,
+    [seriesNo],
+    'related_series',
+  );
+}
+
+/** The state of a source, as it is sent. Instants are UTC. */
+export interface SourceState extends Record<string, unknown> {
+  source: string;
+  /**
+   * `current`: everything that the calendar has released is loaded · `due`: something was released within the last day
+   * and is not loaded · `late`: longer ago · `unscheduled`: the calendar does not know the source, so nobody can tell ·
+   * `empty`: nothing was ever loaded.
+   */
+  state: 'current' | 'due' | 'late' | 'unscheduled' | 'empty';
+  /** When the last load that brought something new ended. */
+  last_success_at: string | null;
+  last_data_date: string | null;
+  series_count: number;
+  /** The last that the calendar has up to now; of those that name series, where any does. */
+  last_release_at: string | null;
+  next_release_at: string | null;
+  /** Whole hours since the oldest release that is not loaded; 0 where all are; null without a calendar. */
+  lag_hours: number | null;
+}
+
+/** Every source, in order of name. */
+export async function listSources(database: Queryable, now: Date): Promise<SourceState[]> {
+  return database.query<SourceState>(
+    `with loaded as (
+       select s.source, max(l.loaded_at) as loaded_at, max(s.last_date) as last_date, count(*) as series_count
+       from data.series s left join data.loads l on l.load_no = s.data_version group by s.source
+     ), in_force as (
+       select * from data.releases where status is null or status not in ('cancelled', 'delayed')
+     ), released as (
+       select source,
+         coalesce(max(release_at) filter (where release_at <= $1 and series_ids <> '{}'),
+           max(release_at) filter (where release_at <= $1)) as last_at,
+         coalesce(min(release_at) filter (where release_at > $1 and series_ids <> '{}'),
+           min(release_at) filter (where release_at > $1)) as next_at,
+         bool_or(series_ids <> '{}') as names_series
+       from in_force group by source
+     ), released_series as (
+       select source, series_id, max(release_at) as last_at
+       from in_force, unnest(series_ids) series_id where release_at <= $1 group by source, series_id
+     ), missed_series as (
+       select r.source, min(r.last_at) as missed_at
+       from released_series r join data.series s using (series_id) left join data.loads l on l.load_no = s.data_version
+       where l.loaded_at is null or l.loaded_at < r.last_at group by r.source
+     ), sources as (
+       select *, case when names_series then missed_at when loaded_at < last_at then last_at end as waits_since
+       from loaded left join released using (source) left join missed_series using (source)
+     )
+     select source,
+       case when loaded_at is null then 'empty' when coalesce(last_at, next_at) is null then 'unscheduled'
+         when waits_since is null then 'current' when waits_since > $1 - interval '1 day' then 'due' else 'late' end as state,
+       ${utc('loaded_at')} as last_success_at, last_date as last_data_date, series_count,
+       ${utc('last_at')} as last_release_at, ${utc('next_at')} as next_release_at,
+       case when last_at is not null
+         then coalesce(floor(extract(epoch from $1 - waits_since) / 3600)::integer, 0) end as lag_hours
+     from sources order by source`,
+    [now],
+  );
+}
+
+function utc(instant: string): string {
+  return `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+}

@@ -1,0 +1,117 @@
+// Statements of asset management companies: the list, and what one of them manages.
+// Hides that the sums of the list stand ready: the loads add up the newest figures of the funds, within one currency.
+import type { Queryable } from '../../kernel/database.ts';
+import { date, json, number, sorted, sortedNullsLast, text } from '../list-fields.ts';
+import type { List } from '../list.sql.ts';
+
+/** `a` is a company, `m` what it manages; without a sum where its funds are of several currencies. */
+export const amcsList: List = {
+  name: 'amcs',
+  datasets: ['amcs', 'funds', 'nav'],
+  from: 'data.amcs a left join data.amc_figures m using (amc_id)',
+  fields: {
+    id: sorted(text('a.amc_id')),
+    name: sorted(text('a.name')),
+    short_name: text('a.short_name'),
+    licence_no: text('a.licence_no'),
+    rating: json(
+      `case when a.rating is not null then
+         json_build_object('grade', a.rating, 'agency', a.rating_agency, 'date', a.rating_date) end`,
+    ),
+    website: text('a.website'),
+    established: sortedNullsLast(date('a.established')),
+    funds_count: sorted(number('coalesce(m.funds_count, 0)')),
+    aum_total: sortedNullsLast(number('m.aum_total')),
+    aum_date: date('m.aum_date'),
+    currency: text('m.currency'),
+    market_share_pct: sortedNullsLast(number('m.market_share_pct')),
+    as_of: date('m.aum_date'),
+    source: text('a.source'),
+    last_updated: date('a.updated_on'),
+  },
+  key: ['id'],
+  sort: 'id',
+};
+
+/** Whether there is a company of that id. */
+export async function amcExists(database: Queryable, amcId: string): Promise<boolean> {
+  return (await database.query('select from data.amcs where amc_id = $1', [amcId], 'amc_exists')).length > 0;
+}
+
+export async function listAmcIds(database: Queryable): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    'select amc_id as id from data.amcs order by amc_id limit 1000',
+  );
+  return rows.map(({ id }) => id);
+}
+
+export interface ManagedCategory {
+  category: string | null;
+  funds_count: number;
+  /** In `currency`; null where nothing is known. */
+  aum: string | null;
+  currency: string;
+}
+
+/** What a company manages, by category and currency; funds without newer assets for a quarter are not counted in. */
+export async function readCategories(database: Queryable, amcId: string): Promise<ManagedCategory[]> {
+  return database.query<ManagedCategory>(
+    `select f.category, count(*) as funds_count, sum(g.aum) filter (where g.aum_date >= m.aum_date - 92) as aum, f.currency
+     from data.funds f left join data.fund_figures g using (fund_no) left join data.amc_figures m using (amc_id)
+     where f.amc_id = $1 and (f.status is null or f.status in ('active', 'suspended'))
+     group by f.category, f.currency order by f.category, f.currency`,
+    [amcId],
+  );
+}
+
+export interface ManagedFund {
+  id: string;
+  name: string;
+  category: string | null;
+  status: string | null;
+  currency: string;
+  nav: string | null;
+  nav_date: string | null;
+  aum: string | null;
+  aum_date: string | null;
+  return_1y_pct: number | null;
+}
+
+/** The funds of a company, past ones too, in order of id. */
+export async function readManagedFunds(database: Queryable, amcId: string): Promise<ManagedFund[]> {
+  return database.query<ManagedFund>(
+    `select f.fund_id as id, f.name, f.category, f.status, f.currency, g.nav, g.as_of as nav_date, g.aum, g.aum_date,
+       g.return_1y_pct
+     from data.funds f left join data.fund_figures g using (fund_no) where f.amc_id = $1 order by f.fund_id`,
+    [amcId],
+  );
+}
+
+export interface ManagedAssets {
+  date: string;
+  aum: string;
+  currency: string;
+  funds_count: number;
+}
+
+/**
+ * What a company managed at the ends of the last 120 months, oldest first: the last assets of each fund within the
+ * month, past funds too.
+ */
+export async function readAssetsHistory(database: Queryable, amcId: string): Promise<ManagedAssets[]> {
+  return database.query<ManagedAssets>(
+    `with managed as materialized (select fund_no, currency from data.funds where amc_id = $1),
+     newest as (select max(n.date) as date from managed m, lateral (
+       select date from data.navs n where n.fund_no = m.fund_no and n.aum is not null order by date desc limit 1) n)
+     select (month + interval '1 month' - interval '1 day')::date as date, sum(n.aum) as aum, m.currency,
+       count(*) as funds_count
+     from newest, generate_series(date_trunc('month', newest.date) - interval '119 months',
+       date_trunc('month', newest.date), interval '1 month') month, managed m, lateral (
+       select aum from data.navs n
+       where n.fund_no = m.fund_no and n.aum is not null and n.date >= month::date
+         and n.date < (month + interval '1 month')::date
+       order by n.date desc limit 1) n
+     group by month, m.currency order by month, m.currency`,
+    [amcId],
+  );
+}

@@ -1,0 +1,173 @@
+// Statements of what funds publish by the day: NAVs, payouts, expenses, and the histories that returns are worked out from.
+// Hides that a history is read from the key of its table alone, as one text.
+import type { NavPoint, Payout } from '../../domain/funds/adjusted-nav.ts';
+import type { Queryable } from '../../kernel/database.ts';
+import { date, number, sorted, text } from '../list-fields.ts';
+import { Conditions, type List } from '../list.sql.ts';
+
+/** `n` is a NAV, `f` its fund. A price with a load keeps four decimals, or as many as the NAV has. */
+export const navList: List = {
+  name: 'nav',
+  datasets: ['nav', 'payouts', 'funds'],
+  from: 'data.navs n join data.funds f using (fund_no)',
+  fields: {
+    date: sorted(date('n.date')),
+    nav: number('n.nav'),
+    offer_price: number(
+      'coalesce(n.offer_price, round(n.nav * (1 + f.front_end_load_pct / 100), greatest(scale(n.nav), 4)))',
+    ),
+    repurchase_price: number(
+      'coalesce(n.repurchase_price, round(n.nav * (1 - f.back_end_load_pct / 100), greatest(scale(n.nav), 4)))',
+    ),
+    nav_adjusted: number('null::numeric'),
+    aum: number('n.aum'),
+    units_outstanding: number('n.units_outstanding'),
+    validity_date: date('n.validity_date'),
+    as_of: date('n.date'),
+    source: text('f.source'),
+    last_updated: date('n.updated_on'),
+  },
+  key: ['date'],
+  sort: 'date',
+};
+
+export const navFrequencies = ['daily', 'weekly', 'monthly', 'quarterly', 'annual'] as const;
+
+/** frequency → its period to date_trunc, and as an interval. */
+const periods = {
+  weekly: ['week', '1 week'],
+  monthly: ['month', '1 month'],
+  quarterly: ['quarter', '3 months'],
+  annual: ['year', '1 year'],
+} as const;
+
+/** The days of a fund on which there is something, or of each period the last day with a NAV. */
+export function navWhere(
+  fundNo: number,
+  { from, to }: { from?: string | undefined; to?: string | undefined },
+  frequency: (typeof navFrequencies)[number],
+): Conditions {
+  const where = new Conditions()
+    .and(fundNo, (p) => `n.fund_no = ${p}`)
+    .and(from, (p) => `n.date >= ${p}`)
+    .and(to, (p) => `n.date <= ${p}`);
+  if (frequency === 'daily') where.sql.push('(n.nav is not null or n.aum is not null)');
+  else {
+    const [unit, interval] = periods[frequency];
+    where.sql.push(
+      `n.nav is not null and not exists (select from data.navs later where later.fund_no = n.fund_no
+         and later.date > n.date and later.date < date_trunc('${unit}', n.date) + interval '${interval}'
+         and later.nav is not null)`,
+    );
+  }
+  return where;
+}
+
+const sourceOf = (alias: string) => text(`coalesce(${alias}.source, f.source)`);
+
+/** `p` is a payout, `f` its fund. */
+export const payoutsList: List = {
+  name: 'payouts',
+  datasets: ['payouts', 'funds'],
+  from: 'data.payouts p join data.funds f using (fund_no)',
+  fields: {
+    announcement_date: date('p.announcement_date'),
+    ex_date: sorted(date('p.ex_date')),
+    payment_date: date('p.payment_date'),
+    financial_year: text('p.financial_year'),
+    payout_per_unit: number('p.payout_per_unit'),
+    payout_pct_of_par: number('p.payout_pct_of_par'),
+    currency: text('f.currency'),
+    type: sorted(text('p.type')),
+    ex_nav: number('p.ex_nav'),
+    cum_nav: number('p.cum_nav'),
+    as_of: date('p.ex_date'),
+    source: sourceOf('p'),
+    last_updated: date('p.updated_on'),
+  },
+  key: ['ex_date', 'type'],
+  sort: 'ex_date',
+};
+
+/** `e` is a row of expenses, `f` its fund. */
+export const expensesList: List = {
+  name: 'expenses',
+  datasets: ['expenses', 'funds'],
+  from: 'data.expenses e join data.funds f using (fund_no)',
+  fields: {
+    period_end: sorted(date('e.period_end')),
+    period_type: sorted(text('e.period_type')),
+    ter_pct: number('e.ter_pct'),
+    ter_excl_levies_pct: number('e.ter_excl_levies_pct'),
+    government_levies_pct: number('e.government_levies_pct'),
+    management_fee_pct: number('e.management_fee_pct'),
+    selling_marketing_pct: number('e.selling_marketing_pct'),
+    accounting_pct: number('e.accounting_pct'),
+    trustee_fee_pct: number('e.trustee_fee_pct'),
+    secp_fee_pct: number('e.secp_fee_pct'),
+    limit_pct: number('e.limit_pct'),
+    as_of: date('e.period_end'),
+    source: sourceOf('e'),
+    last_updated: date('e.updated_on'),
+  },
+  key: ['period_end', 'period_type'],
+  sort: 'period_end',
+};
+
+/** The whole history of a fund up to a day. */
+export async function readNavHistory(database: Queryable, fundNo: number, to: string): Promise<NavPoint[]> {
+  const [row] = await database.query<{ navs: string | null }>(
+    `select string_agg(date || ' ' || nav, ',') as navs from data.navs
+     where fund_no = $1 and date <= $2 and nav is not null`,
+    [fundNo, to],
+    'read_nav_history',
+  );
+  return pointsOf(row?.navs ?? null).map(({ date: day, value }) => ({ date: day, nav: value }));
+}
+
+/** The NAVs that adjusting any other depends on: the first, and the first on or after each payout. */
+export async function readAdjustingNavs(database: Queryable, fundNo: number): Promise<NavPoint[]> {
+  return database.query<NavPoint>(
+    `(select date, nav from data.navs where fund_no = $1 and nav is not null order by date limit 1)
+     union
+     select bought.* from data.payouts p, lateral (
+       select date, nav from data.navs n where n.fund_no = $1 and n.date >= p.ex_date and nav is not null
+       order by date limit 1) bought
+     where p.fund_no = $1`,
+    [fundNo],
+  );
+}
+
+export async function readPayouts(database: Queryable, fundNo: number): Promise<Payout[]> {
+  return database.query<Payout>(
+    'select ex_date, payout_per_unit, ex_nav from data.payouts where fund_no = $1',
+    [fundNo],
+  );
+}
+
+export interface SeriesLevels {
+  seriesId: string;
+  points: { date: string; value: string }[];
+}
+
+/**
+ * The present values of a series, or of its first combination of dimension values: a benchmark or a rate.
+ * Undefined where there is no such series.
+ */
+export async function readLevels(database: Queryable, seriesId: string): Promise<SeriesLevels | undefined> {
+  const [row] = await database.query<{ levels: string | null }>(
+    `select (select string_agg(date || ' ' || value, ',') from data.observations o
+       where o.series_no = s.series_no and o.dims_no = 0 and o.superseded_on = 'infinity' and o.value is not null) as levels
+     from data.series s where s.series_id = $1`,
+    [seriesId],
+    'read_levels',
+  );
+  return row === undefined ? undefined : { seriesId, points: pointsOf(row.levels) };
+}
+
+function pointsOf(list: string | null): { date: string; value: string }[] {
+  return (list?.split(',') ?? []).map((entry) => {
+    const [day = '', value = ''] = entry.split(' ');
+    return { date: day, value };
+  });
+}

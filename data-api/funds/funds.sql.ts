@@ -1,0 +1,243 @@
+// Every statement of funds as such: the list, the screener, the profile, and how a fund is found by its id or codes.
+// Hides their tables (migrations/000030_funds.sql); figures stand ready, a call works none out.
+import { returnPeriods } from '../../domain/funds/returns.ts';
+import type { Queryable } from '../../kernel/database.ts';
+import { boolean, date, json, number, sorted, sortedNullsLast, text } from '../list-fields.ts';
+import { Conditions, escapeLike, type List, type ListField } from '../list.sql.ts';
+
+/** The loads that change what lists of funds show. */
+const datasets = ['funds', 'amcs', 'nav', 'payouts', 'expenses'];
+
+/** `f` is a fund, `g` its figures, `a` its manager. */
+const from = 'data.fund_figures g join data.funds f using (fund_no) left join data.amcs a using (amc_id)';
+
+const lastUpdated = date('greatest(f.updated_on, g.updated_on)');
+
+export const fundsList: List = {
+  name: 'funds',
+  datasets,
+  from,
+  fields: {
+    id: sorted(text('g.fund_id')),
+    symbol: text('f.symbol'),
+    isin: text('f.isin'),
+    source_code: text('f.source_code'),
+    name: sorted(text('f.name')),
+    short_name: text('f.short_name'),
+    amc_id: text('f.amc_id'),
+    amc_name: text('a.name'),
+    category: text('f.category'),
+    asset_class: text('f.asset_class'),
+    structure: text('f.structure'),
+    shariah_compliant: boolean('f.shariah_compliant'),
+    risk_profile: text('f.risk_profile'),
+    benchmark: text('f.benchmark'),
+    plan: text('f.plan'),
+    option: text('f.option'),
+    currency: text('f.currency'),
+    launch_date: sortedNullsLast(date('f.launch_date')),
+    status: text('f.status'),
+    merged_into: text('f.merged_into'),
+    nav: number('g.nav'),
+    nav_date: sortedNullsLast(date('g.as_of')),
+    aum: sortedNullsLast(number('g.aum')),
+    aum_date: date('g.aum_date'),
+    ter_pct: sortedNullsLast(number('g.ter_pct')),
+    return_ytd_pct: sortedNullsLast(number('g.return_ytd_pct')),
+    return_1y_pct: sortedNullsLast(number('g.return_1y_pct')),
+    as_of: date('g.as_of'),
+    source: text('f.source'),
+    last_updated: lastUpdated,
+  },
+  key: ['id'],
+  sort: 'id',
+};
+
+/** The list's fields and all else that is told of a fund. */
+export const fundProfile: List = {
+  ...fundsList,
+  fields: {
+    ...fundsList.fields,
+    isin_payout: text('f.isin_payout'),
+    isin_reinvestment: text('f.isin_reinvestment'),
+    former_names: json('f.former_names'),
+    former_codes: json('f.former_codes'),
+    benchmark_series: text('f.benchmark_series'),
+    objective: text('f.objective'),
+    trustee: text('f.trustee'),
+    registrar: text('f.registrar'),
+    auditor: text('f.auditor'),
+    fund_managers: json('f.fund_managers'),
+    listing: text('f.listing'),
+    fund_rating: json(
+      `case when f.rating is not null then json_build_object(
+         'rating', f.rating, 'outlook', f.rating_outlook, 'agency', f.rating_agency, 'date', f.rating_date) end`,
+    ),
+    amc_rating: text('coalesce(f.amc_rating, a.rating)'),
+    pricing_mechanism: text('f.pricing_mechanism'),
+    dealing_days: json(
+      `array(select json_build_object('days', parts[1], 'cut_off', parts[2])
+         from unnest(f.dealing_days) stated, regexp_match(stated, '^(.*?)(?:\\s+(\\d{1,2}:\\d{2}))?$') parts)`,
+    ),
+    minimum_investment: number('f.minimum_investment'),
+    management_fee_pct: number('f.management_fee_pct'),
+    front_end_load_pct: number('f.front_end_load_pct'),
+    back_end_load_pct: number('f.back_end_load_pct'),
+    contingent_load_pct: number('f.contingent_load_pct'),
+    dividend_policy: text('f.dividend_policy'),
+    leverage: text('f.leverage'),
+  },
+};
+
+const riskFields = {
+  volatility_1y_pct: sortedNullsLast(number('g.volatility_1y_pct')),
+  sharpe_1y: sortedNullsLast(number('g.sharpe_1y')),
+  max_drawdown_1y_pct: sortedNullsLast(number('g.max_drawdown_1y_pct')),
+};
+
+/** What the screener compares: `<name>_min`, `<name>_max`, and `sort`. */
+const screenedFigures: Readonly<Record<string, ListField>> = {
+  aum: sortedNullsLast(number('g.aum')),
+  ter_pct: sortedNullsLast(number('g.ter_pct')),
+  age_years: sortedNullsLast(number('g.age_years')),
+  ...Object.fromEntries(
+    returnPeriods.map((period) => [
+      `return_${period}_pct`,
+      sortedNullsLast(number(`g.return_${period}_pct`)),
+    ]),
+  ),
+  ...riskFields,
+};
+export const screenedFigureNames = Object.keys(screenedFigures);
+
+export const screenerList: List = {
+  name: 'funds-screener',
+  datasets,
+  from,
+  fields: {
+    id: sorted(text('g.fund_id')),
+    name: sorted(text('f.name')),
+    amc_id: text('f.amc_id'),
+    amc_name: text('a.name'),
+    category: text('f.category'),
+    asset_class: text('f.asset_class'),
+    structure: text('f.structure'),
+    shariah_compliant: boolean('f.shariah_compliant'),
+    risk_profile: text('f.risk_profile'),
+    rating: text('f.rating'),
+    currency: text('f.currency'),
+    status: text('f.status'),
+    nav: number('g.nav'),
+    ...screenedFigures,
+    as_of: sortedNullsLast(date('g.as_of')),
+    source: text('f.source'),
+    last_updated: lastUpdated,
+  },
+  key: ['id'],
+  sort: '-return_1y_pct',
+};
+
+export interface FundFilter {
+  amc?: string | undefined;
+  category?: string | undefined;
+  asset_class?: string | undefined;
+  shariah?: boolean | undefined;
+  structure?: string | undefined;
+  risk_profile?: string | undefined;
+  status?: string | undefined;
+  currency?: string | undefined;
+  /** Part of a name or of a code, in any case. */
+  q?: string | undefined;
+}
+
+/** What a fund does not tell passes no filter on it. */
+export function fundsWhere(filter: FundFilter): Conditions {
+  const containing = filter.q === undefined ? undefined : `%${escapeLike(filter.q)}%`;
+  return new Conditions()
+    .and(filter.amc, (p) => `f.amc_id = ${p}`)
+    .and(filter.category, (p) => `f.category = ${p}`)
+    .and(filter.asset_class, (p) => `f.asset_class = ${p}`)
+    .and(filter.shariah, (p) => `f.shariah_compliant = ${p}`)
+    .and(filter.structure, (p) => `f.structure = ${p}`)
+    .and(filter.risk_profile, (p) => `f.risk_profile = ${p}`)
+    .and(filter.status, (p) => `f.status = ${p}`)
+    .and(filter.currency, (p) => `f.currency = ${p}`)
+    .and(
+      containing,
+      (p) =>
+        `f.fund_no in (
+           select fund_no from data.funds where fund_id ilike ${p} or name ilike ${p} or short_name ilike ${p}
+           union select fund_no from data.fund_codes where code ilike ${p})`,
+    );
+}
+
+/** Leaves out what has matured, was closed or merged; its last figures are old. */
+export function leaveOutEnded(where: Conditions): void {
+  where.sql.push("(f.status is null or f.status in ('active', 'suspended'))");
+}
+
+/** Adds the bound of a screened figure. @param bound plain digits. */
+export function addBound(
+  where: Conditions,
+  name: string,
+  side: 'min' | 'max',
+  bound: string | undefined,
+): void {
+  where.and(bound, (p) => `${screenedFigures[name]?.sql} ${side === 'min' ? '>=' : '<='} ${p}`);
+}
+
+/** Adds that the fund is rated at least (or at most) so well; a rating such as AA(f) is read without its brackets. */
+export function addRatingBound(where: Conditions, side: 'min' | 'max', rating: string | undefined): void {
+  where.and(
+    rating,
+    (p) =>
+      `data.rating_rank(regexp_replace(f.rating, '\\s*\\(.*\\)$', '')) ${side === 'min' ? '<=' : '>='} data.rating_rank(${p})`,
+  );
+}
+
+/** Adds that the last NAV is of that day or a later one (or of an earlier one). */
+export function addDayBound(where: Conditions, side: 'min' | 'max', day: string | undefined): void {
+  where.and(day, (p) => `g.as_of ${side === 'min' ? '>=' : '<='} ${p}`);
+}
+
+/** What calls about one fund need to know of it. */
+export interface Fund {
+  fundNo: number;
+  id: string;
+  name: string;
+  category: string | null;
+  assetClass: string | null;
+  currency: string;
+  launchDate: string | null;
+  benchmarkSeries: string | null;
+  source: string;
+  /** The day of its last NAV; null where it has none. */
+  lastNavDate: string | null;
+  lastUpdated: string;
+}
+
+/** The fund of that id, else the only one with that code. */
+export async function findFund(database: Queryable, name: string): Promise<Fund | undefined> {
+  const [fund] = await database.query<Fund>(
+    `select f.fund_no as "fundNo", f.fund_id as id, f.name, f.category, f.asset_class as "assetClass", f.currency,
+       f.launch_date as "launchDate", f.benchmark_series as "benchmarkSeries", f.source, g.as_of as "lastNavDate",
+       greatest(f.updated_on, g.updated_on) as "lastUpdated"
+     from data.funds f left join data.fund_figures g using (fund_no)
+     where f.fund_no = coalesce((select fund_no from data.funds where fund_id = $1),
+       (select min(fund_no) from data.fund_codes where code in ($1, upper($1)) having count(distinct fund_no) = 1))`,
+    [name],
+    'find_fund',
+  );
+  return fund;
+}
+
+/** Ids that are spelled like that one, for a hint. */
+export async function findFundIdsNear(database: Queryable, name: string): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    `select fund_id as id from data.funds where fund_id = lower($1)
+     union (select fund_id from data.funds where fund_id >= $1 order by fund_id limit 3)
+     union (select fund_id from data.funds where fund_id < $1 order by fund_id desc limit 3)`,
+    [name],
+  );
+  return rows.map(({ id }) => id);
+}

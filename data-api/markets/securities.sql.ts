@@ -1,0 +1,199 @@
+// Every statement of debt securities: the lists of securities, prices and trades, and how a security is found.
+// Hides their tables (migrations/000020_securities.sql), and that whatever a trade is narrowed by has an index.
+import type { Queryable } from '../../kernel/database.ts';
+import { securityCode } from '../../domain/markets.ts';
+import { boolean, date, json, number, sorted, sortedNullsLast, text } from '../list-fields.ts';
+import { Conditions, escapeLike, type List } from '../list.sql.ts';
+
+export const securitiesList: List = {
+  name: 'securities',
+  datasets: ['securities', 'security-prices'],
+  from: 'data.securities s',
+  fields: {
+    code: sorted(text('s.code')),
+    source_code: text('s.source_code'),
+    isin: text('s.isin'),
+    name: sorted(text('s.name')),
+    issuer: sortedNullsLast(text('s.issuer')),
+    type: text('s.type'),
+    government_guaranteed: boolean('s.government_guaranteed'),
+    shariah_compliant: boolean('s.shariah_compliant'),
+    secured: boolean('s.secured'),
+    rating: text('s.rating'),
+    rating_agency: text('s.rating_agency'),
+    rating_date: date('s.rating_date'),
+    issue_date: sortedNullsLast(date('s.issue_date')),
+    maturity_date: sortedNullsLast(date('s.maturity_date')),
+    tenor_years: number(
+      'coalesce(s.tenor_years, round((s.maturity_date - s.issue_date) / 365.25, 2)::numeric)',
+    ),
+    issue_size: sortedNullsLast(number('s.issue_size')),
+    currency: text('s.currency'),
+    par: number('s.par'),
+    coupon_type: text('s.coupon_type'),
+    coupon_pct: sortedNullsLast(number('s.coupon_pct')),
+    base_rate: text('s.base_rate'),
+    spread_bps: number('s.spread_bps'),
+    floor_pct: number('s.floor_pct'),
+    cap_pct: number('s.cap_pct'),
+    coupon_frequency: text('s.coupon_frequency'),
+    day_count: text('s.day_count'),
+    amortising: boolean('s.amortising'),
+    callable: boolean('s.callable'),
+    puttable: boolean('s.puttable'),
+    listing: text('s.listing'),
+    status: text('s.status'),
+    last_price: number('s.last_price'),
+    last_yield_pct: sortedNullsLast(number('s.last_yield_pct')),
+    last_price_date: sortedNullsLast(date('s.last_price_date')),
+    traded: boolean('s.last_traded'),
+    merged_into: text('s.merged_into'),
+    former_names: json('s.former_names'),
+    former_codes: json('s.former_codes'),
+    as_of: date('s.last_price_date'),
+    source: text('s.source'),
+    last_updated: date('s.updated_on'),
+  },
+  key: ['code'],
+  sort: 'code',
+};
+
+export interface SecurityFilter {
+  type: string | undefined;
+  /** Part of the issuer's name, in any case. */
+  issuer: string | undefined;
+  /** That rating or a better one; what is not rated, or not on the long-term scale, fails. */
+  ratingMin: string | undefined;
+  maturityFrom: string | undefined;
+  maturityTo: string | undefined;
+  shariah: boolean | undefined;
+  /** Whether trades stand behind the newest price. */
+  traded: boolean | undefined;
+  status: string | undefined;
+  currency: string | undefined;
+}
+
+export function securitiesWhere(filter: SecurityFilter): Conditions {
+  const containing = filter.issuer === undefined ? undefined : `%${escapeLike(filter.issuer)}%`;
+  return new Conditions()
+    .and(filter.type, (p) => `s.type = ${p}`)
+    .and(containing, (p) => `s.issuer ilike ${p}`)
+    .and(filter.ratingMin, (p) => `data.rating_rank(s.rating) <= data.rating_rank(${p})`)
+    .and(filter.maturityFrom, (p) => `s.maturity_date >= ${p}`)
+    .and(filter.maturityTo, (p) => `s.maturity_date <= ${p}`)
+    .and(filter.shariah, (p) => `s.shariah_compliant = ${p}`)
+    .and(filter.traded, (p) => `s.last_traded = ${p}`)
+    .and(filter.status, (p) => `s.status = ${p}`)
+    .and(filter.currency, (p) => `s.currency = ${p}`);
+}
+
+/**
+ * The code of the security that goes by that name: its code, with slashes or hyphens and in any case, its ISIN, or a
+ * code that it had. Its own code wins over a code that another one had.
+ */
+export async function findSecurityCode(database: Queryable, name: string): Promise<string | undefined> {
+  const [row] = await database.query<{ code: string }>(
+    `select code from data.securities s
+     where code = $1 or isin = $1 or s.former_codes @> array[$1] and s.former_codes <> '{}'
+     order by code = $1 desc, isin = $1 desc nulls last, code limit 1`,
+    [securityCode(name)],
+    'find_security_code',
+  );
+  return row?.code;
+}
+
+/** Codes that are spelled like that one, for a hint. */
+export async function findSecurityCodesNear(database: Queryable, name: string): Promise<string[]> {
+  const rows = await database.query<{ code: string }>(
+    `(select code from data.securities where code >= $1 order by code limit 5)
+     union (select code from data.securities where code < $1 order by code desc limit 5)`,
+    [securityCode(name)],
+  );
+  return rows.map(({ code }) => code);
+}
+
+/** `p` is a price, `s` its security. */
+export const securityPricesList: List = {
+  name: 'security-prices',
+  datasets: ['security-prices', 'securities'],
+  from: 'data.security_prices p join data.securities s using (code)',
+  fields: {
+    date: sorted(date('p.date')),
+    code: text('p.code'),
+    price: number('p.price'),
+    dirty_price: number('p.dirty_price'),
+    accrued: number('coalesce(p.accrued, p.dirty_price - p.price)'),
+    yield_pct: number('p.yield_pct'),
+    modified_duration: number('p.modified_duration'),
+    spread_bps: number('p.spread_bps'),
+    traded: boolean('p.traded'),
+    method: text('p.method'),
+    valid_from: date('p.valid_from'),
+    valid_to: date('p.valid_to'),
+    currency: text('s.currency'),
+    as_of: date('p.date'),
+    source: text('coalesce(p.source, s.source)'),
+    last_updated: date('p.updated_on'),
+  },
+  key: ['date'],
+  sort: 'date',
+};
+
+const ofSecurity = (column: string) => `(select s.${column} from data.securities s where s.code = t.code)`;
+
+export const securityTradesList: List = {
+  name: 'security-trades',
+  datasets: ['security-trades', 'securities'],
+  from: 'data.security_trades t',
+  fields: {
+    trade_id: text('t.trade_id'),
+    trade_date: sorted(date('t.trade_date')),
+    trade_time: text('t.trade_time'),
+    settlement_date: date('t.settlement_date'),
+    code: text('t.code'),
+    isin: text(ofSecurity('isin')),
+    type: text(ofSecurity('type')),
+    side: text('t.side'),
+    price: number('t.price'),
+    price_low: number('t.price_low'),
+    price_high: number('t.price_high'),
+    yield_pct: number('t.yield_pct'),
+    yield_low_pct: number('t.yield_low_pct'),
+    yield_high_pct: number('t.yield_high_pct'),
+    face_amount: number('t.face_amount'),
+    amount: number('t.amount'),
+    currency: text(`coalesce(t.currency, ${ofSecurity('currency')})`),
+    trades_count: number('t.trades_count'),
+    venue: text('t.venue'),
+    counterparty_type: text('t.counterparty_type'),
+    status: text('t.status'),
+    original_trade_id: text('t.original_trade_id'),
+    as_of: boolean('t.as_of'),
+    source: text(`coalesce(t.source, ${ofSecurity('source')})`),
+    last_updated: date('t.updated_on'),
+  },
+  key: ['trade_id'],
+  sort: '-trade_date',
+};
+
+export interface TradeFilter {
+  code: string | undefined;
+  /** Both inclusive. */
+  from: string | undefined;
+  to: string | undefined;
+  /** Of the security. */
+  type: string | undefined;
+  venue: string | undefined;
+  /** What was paid, at least. */
+  minAmount: string | undefined;
+}
+
+export function securityTradesWhere(filter: TradeFilter): Conditions {
+  return new Conditions()
+    .and(filter.code, (p) => `t.code = ${p}`)
+    .and(filter.from, (p) => `t.trade_date >= ${p}`)
+    .and(filter.to, (p) => `t.trade_date <= ${p}`)
+    .and(filter.type, (p) => `t.code in (select s.code from data.securities s where s.type = ${p})`)
+    .and(filter.venue, (p) => `t.venue = ${p}`)
+    .and(filter.minAmount, (p) => `t.amount >= ${p}`);
+}

@@ -1,0 +1,82 @@
+// The filter `dims=side:buy,city:Lahore|Karachi`: text in, combinations out.
+// Hides the little grammar: comma is AND over dimensions, | is OR within one, a backslash takes the next character as it is.
+import { fail } from '../../kernel/errors.ts';
+import { nearestName } from '../../kernel/params.ts';
+import type { Series } from './series.sql.ts';
+
+/** Dimension → the values that pass. */
+export type DimsFilter = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * Reads all `dims` parameters of a request as one filter; a dimension that is named twice passes the values of both.
+ * @throws Failure `invalid_parameter` where a part is not `<dimension>:<value>`.
+ */
+export function parseDims(texts: readonly string[]): DimsFilter {
+  const filter = new Map<string, Set<string>>();
+  for (const part of texts.flatMap((text) => splitUnescaped(text, ','))) {
+    const colon = part.indexOf(':');
+    const name = part.slice(0, Math.max(colon, 0));
+    const values = splitUnescaped(part.slice(colon + 1), '|').map(unescape);
+    if (colon < 1 || values.includes('')) {
+      fail(
+        'invalid_parameter',
+        '"dims" must be <dimension>:<value>, with | between values and a comma between dimensions, such as dims=side:buy|sell,city:Lahore.',
+        { param: 'dims' },
+      );
+    }
+    filter.set(name, (filter.get(name) ?? new Set()).union(new Set(values)));
+  }
+  return filter;
+}
+
+/**
+ * The combinations of the series that pass; none where a value is unknown.
+ * @throws Failure `unknown_dimension` that names the known ones.
+ */
+export function combinationsThatPass(series: Series, filter: DimsFilter): number[] {
+  for (const name of filter.keys()) {
+    if (!series.dimensions.includes(name)) failUnknownDimension(name, series);
+  }
+  return series.combinations
+    .filter(({ dims }) =>
+      filter.entries().every(([name, values]) => {
+        const value = dims[name];
+        return value !== undefined && values.has(value);
+      }),
+    )
+    .map(({ dimsNo }) => dimsNo);
+}
+
+/** One spelling for all filters that mean the same. */
+export function canonicalDims(filter: DimsFilter): string[][] {
+  return [...filter].map(([name, values]) => [name, ...[...values].sort()]).sort();
+}
+
+function failUnknownDimension(name: string, series: Series): never {
+  const shown = name.slice(0, 64);
+  if (series.dimensions.length === 0) {
+    fail('unknown_dimension', `The series ${series.id} has no dimensions, so "${shown}" is none of them.`, {
+      param: 'dims',
+    });
+  }
+  const nearest = nearestName(name, series.dimensions);
+  fail(
+    'unknown_dimension',
+    `The series ${series.id} has no dimension "${shown}".${nearest === undefined ? '' : ` Did you mean "${nearest}"?`} It has: ${series.dimensions.join(', ')}.`,
+    { param: 'dims' },
+  );
+}
+
+function splitUnescaped(text: string, separator: ',' | '|'): string[] {
+  const parts = [''];
+  for (let i = 0; i < text.length; i += 1) {
+    const character = text.charAt(i);
+    if (character === separator) parts.push('');
+    else parts[parts.length - 1] += character === '\\' ? character + text.charAt((i += 1)) : character;
+  }
+  return parts;
+}
+
+function unescape(text: string): string {
+  return text.replace(/\\(.)/gu, '$1');
+}

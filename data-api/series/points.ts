@@ -1,0 +1,206 @@
+// The points of a series in order, read in blocks of whole dates, all of one version of the data.
+// Hides that a load may commit between two blocks: every block is pinned, and no connection is held between them.
+import type { Queryable } from '../../kernel/database.ts';
+import { fail } from '../../kernel/errors.ts';
+import { addDays } from '../../kernel/dates.ts';
+import { decimal, mean } from '../decimal.ts';
+import { isBackfilledSince, readPoints, type PointsRow, type Reading, type Series } from './series.sql.ts';
+
+/** Points as columns of equal length, in order of date, then dimsNo. */
+export interface Points {
+  dates: string[];
+  /** The published digits; '' where the value is missing. */
+  values: string[];
+  dimsNos: number[];
+  publishedOn: string[];
+  statuses: (string | null)[];
+}
+
+/** Which points of a series a call speaks of. */
+export interface Selection {
+  series: Series;
+  dimsNos: readonly number[];
+  /** Inclusive. */
+  from: string;
+  /** Inclusive. */
+  to: string;
+  order: 'asc' | 'desc';
+  vintage: string | null;
+  release: 'first' | 'current';
+  /** `values`: points with a value · `all`: also those published as missing · `not_zero`: values other than 0. */
+  wanted: 'values' | 'all' | 'not_zero';
+  /** The load that the points are read as of; every page of a pageQuery names the same. */
+  version: number;
+}
+
+/** How many points a block of a streamed answer has, about: what such an answer holds in memory. */
+export const blockPoints = 5_000;
+
+/**
+ * The points of a selection, block by block; a block holds whole dates.
+ * @param pointsWanted how many the caller can use: sizes the blocks, bounds nothing.
+ */
+export async function* readBlocks(
+  database: Queryable,
+  selection: Selection,
+  pointsWanted: number,
+): AsyncGenerator<Points> {
+  if (selection.dimsNos.length === 0) return;
+  const average = averageOf(selection);
+  if (average !== null) {
+    const averaged = { ...selection, dimsNos: average.of };
+    for await (const block of readBlocks(database, averaged, pointsWanted * average.of.length))
+      yield averageByDate(block, average.dimsNo);
+    return;
+  }
+  let { from, to } = selection;
+  const points = Math.min(pointsWanted, blockPoints);
+  const perCombinationMax = Math.ceil(points / selection.dimsNos.length) + 1;
+  while (from <= to) {
+    const row = await readPinned(database, { ...selection, from, to }, perCombinationMax, 'complete_dates');
+    yield pointsOf(row);
+    const ended = row.lastComplete;
+    if (ended === null || ended === (selection.order === 'asc' ? to : from)) return;
+    if (selection.order === 'asc') from = addDays(ended, 1);
+    else to = addDays(ended, -1);
+  }
+}
+
+/** The first point of each combination, in the order of the selection. */
+export async function readFirst(database: Queryable, selection: Selection): Promise<Points> {
+  if (selection.dimsNos.length === 0) return noPoints();
+  if (averageOf(selection) === null) return pointsOf(await readPinned(database, selection, 1, 'all'));
+  for await (const block of readBlocks(database, { ...selection, wanted: 'values' }, 1)) {
+    const first = block.values.findIndex((value) => selection.wanted !== 'not_zero' || Number(value) !== 0);
+    if (first >= 0) return filterPoints(block, (i) => i === first);
+  }
+  return noPoints();
+}
+
+/** All points of a selection at once. For bounded windows. */
+export async function readAll(database: Queryable, selection: Selection): Promise<Points> {
+  const wholeSelection = 2_147_483_647;
+  const average = averageOf(selection);
+  const stored = average === null ? selection : { ...selection, dimsNos: average.of };
+  const points = pointsOf(await readPinned(database, stored, wholeSelection, 'all'));
+  return average === null ? points : averageByDate(points, average.dimsNo);
+}
+
+/** The combinations whose average the selection is; null where it is of stored ones. An average stands alone in one. */
+function averageOf({ series, dimsNos }: Selection): { dimsNo: number; of: readonly number[] } | null {
+  const [dimsNo = 0] = dimsNos;
+  const combination = dimsNo < 0 ? series.combinations.find((each) => each.dimsNo === dimsNo) : undefined;
+  return combination?.averageOf === undefined ? null : { dimsNo, of: combination.averageOf };
+}
+
+/** The mean of the values at each date, to ten decimals or four more than they have; '' where there is none. */
+export function averageByDate(points: Points, dimsNo: number): Points {
+  const averages = noPoints();
+  for (let begin = 0, end = 0; begin < points.dates.length; begin = end) {
+    const date = points.dates[begin] ?? '';
+    while (points.dates[end] === date) end += 1;
+    const values = points.values.slice(begin, end).filter((value) => value !== '');
+    averages.dates.push(date);
+    averages.values.push(values.length === 0 ? '' : mean(values.map(decimal), 10));
+    averages.dimsNos.push(dimsNo);
+    averages.publishedOn.push(points.publishedOn.slice(begin, end).reduce((a, b) => (a > b ? a : b)));
+    averages.statuses.push(null);
+  }
+  return averages;
+}
+
+/** The points of `points` at the positions for which `keep` holds. */
+export function filterPoints(points: Points, keep: (position: number) => boolean): Points {
+  const kept = noPoints();
+  for (let i = 0; i < points.dates.length; i += 1) if (keep(i)) appendPoint(kept, points, i);
+  return kept;
+}
+
+/** The first so many points. */
+export function firstPoints(points: Points, count: number): Points {
+  return {
+    dates: points.dates.slice(0, count),
+    values: points.values.slice(0, count),
+    dimsNos: points.dimsNos.slice(0, count),
+    publishedOn: points.publishedOn.slice(0, count),
+    statuses: points.statuses.slice(0, count),
+  };
+}
+
+/** The same points in the opposite order. */
+export function reversePoints(points: Points): Points {
+  return {
+    dates: points.dates.toReversed(),
+    values: points.values.toReversed(),
+    dimsNos: points.dimsNos.toReversed(),
+    publishedOn: points.publishedOn.toReversed(),
+    statuses: points.statuses.toReversed(),
+  };
+}
+
+/** Adds the points of `more` behind those of `points`. */
+export function appendPoints(points: Points, more: Points): void {
+  for (let i = 0; i < more.dates.length; i += 1) appendPoint(points, more, i);
+}
+
+function appendPoint(points: Points, from: Points, position: number): void {
+  points.dates.push(from.dates[position] ?? '');
+  points.values.push(from.values[position] ?? '');
+  points.dimsNos.push(from.dimsNos[position] ?? 0);
+  points.publishedOn.push(from.publishedOn[position] ?? '');
+  points.statuses.push(from.statuses[position] ?? null);
+}
+
+export function noPoints(): Points {
+  return { dates: [], values: [], dimsNos: [], publishedOn: [], statuses: [] };
+}
+
+/**
+ * One statement where the version is still the newest, and a second, slower one where a load came in between.
+ * @throws Failure `gone` where that load brought an older vintage: the state before it cannot be told any more.
+ */
+async function readPinned(
+  database: Queryable,
+  selection: Selection,
+  perCombinationMax: number,
+  cut: 'complete_dates' | 'all',
+): Promise<PointsRow> {
+  const { series, version } = selection;
+  const { seriesNo, vintagePublishedOn } = series;
+  const query = { ...selection, seriesNo, vintagePublishedOn, perCombinationMax, cut };
+  const reading = version === series.version ? readingOf(selection) : pinnedReadingOf(selection);
+  let row = await readPoints(database, { ...query, reading });
+  if (row.version === version) return row;
+  if (reading !== pinnedReadingOf(selection)) {
+    row = await readPoints(database, { ...query, reading: pinnedReadingOf(selection) });
+  }
+  if (await isBackfilledSince(database, series.seriesNo, version)) {
+    fail(
+      'gone',
+      'An earlier vintage of the series has been loaded since. Start anew, without a cursor or version.',
+    );
+  }
+  return row;
+}
+
+function readingOf({ series, vintage, release }: Selection): Reading {
+  if (release === 'first') return 'first_release';
+  if (vintage === null) return 'live';
+  return series.vintageHasLostPoints ? 'history' : 'as_of';
+}
+
+function pinnedReadingOf({ release }: Selection): Reading {
+  return release === 'first' ? 'first_release' : 'history';
+}
+
+function pointsOf(row: PointsRow): Points {
+  if (row.dates === null) return noPoints();
+  const dates = row.dates.split(',');
+  return {
+    dates,
+    values: row.values?.split(',') ?? [],
+    dimsNos: row.dimsNos?.split(',').map(Number) ?? [],
+    publishedOn: row.publishedOn?.split(',') ?? [],
+    statuses: row.statuses ?? dates.map(() => null),
+  };
+}

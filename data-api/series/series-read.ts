@@ -1,0 +1,158 @@
+// From what a call asks to the points of one series: the selection, its pages, its newest points.
+// Hides where a page begins and ends; a page never changes a value.
+import type { Queryable } from '../../kernel/database.ts';
+import { fail } from '../../kernel/errors.ts';
+import { nearestName } from '../../kernel/params.ts';
+import type { Cursors } from '../cursor.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { combinationsThatPass } from './dims.ts';
+import {
+  appendPoints,
+  filterPoints,
+  firstPoints,
+  noPoints,
+  readBlocks,
+  readFirst,
+  reversePoints,
+  type Points,
+  type Selection,
+} from './points.ts';
+import { canonicalRequest, type SeriesRequest } from './series-request.ts';
+import { findNeighbourIds, type Series } from './series.sql.ts';
+import { transformedBlocks, type Computation } from './transformed-points.ts';
+
+/** What data.series takes as an id. */
+const seriesIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** The place of a point in the order. */
+export interface Place {
+  date: string;
+  dimsNo: number;
+}
+
+/** One call's way through one series. */
+export interface PageQuery {
+  selection: Selection;
+  /** What the cursors of this pageQuery belong to. */
+  query: string;
+  /** Where the page begins: behind this point. Null: at the beginning. */
+  after: Place | null;
+}
+
+/** The series, with the releases that are to come. @throws Failure `not_found` with the nearest id where one is near. */
+export async function requireSeries(
+  { database, seriesFacts, clock }: Dependencies,
+  id: string,
+  vintage: string | null,
+): Promise<Series> {
+  const couldBe = seriesIdPattern.test(id);
+  const series = couldBe ? await seriesFacts.find(id, vintage) : undefined;
+  if (series !== undefined) {
+    const now = clock.now().getTime();
+    return { ...series, releases: series.releases.filter((releaseAt) => Date.parse(releaseAt) > now) };
+  }
+  const nearest = couldBe ? nearestName(id, await findNeighbourIds(database, id)) : undefined;
+  const hint = nearest === undefined ? 'GET /v1/catalog lists them.' : `Did you mean "${nearest}"?`;
+  const shown = couldBe ? `"${id}"` : 'of that id';
+  return fail('not_found', `There is no series ${shown}. ${hint}`, { param: 'id' });
+}
+
+/** @throws Failure `unknown_dimension`, `invalid_cursor`, or `invalid_parameter` for a version that is still to come. */
+export function pageQueryOf(series: Series, request: SeriesRequest, cursors: Cursors): PageQuery {
+  const query = canonicalRequest(series.id, request);
+  const [version = request.version ?? series.version, date, dimsNo] =
+    request.cursor === undefined ? [] : (cursors.open(request.cursor, query) as [number, string, number]);
+  if (request.version !== null && request.version !== version)
+    fail('invalid_cursor', `The cursor is of version ${version}.`, { param: 'cursor' });
+  if (version > series.version)
+    fail('invalid_parameter', `"version" must be at most ${series.version}, the newest.`, {
+      param: 'version',
+    });
+  const { from, to, sort, vintage, release, wanted } = request;
+  const dimsNos = combinationsThatPass(series, request.filter);
+  return {
+    query,
+    after: date === undefined || dimsNo === undefined ? null : { date, dimsNo },
+    selection: { series, dimsNos, from, to, order: sort, vintage, release, wanted, version },
+  };
+}
+
+/** The points of a pageQuery, transformed where asked, in blocks. @param pointsWanted sizes the blocks, bounds nothing. */
+export async function* pointsOfQuery(
+  database: Queryable,
+  { selection, after }: PageQuery,
+  computation: Computation | null,
+  pointsWanted: number,
+): AsyncGenerator<Points> {
+  const ahead = selection.order === 'asc' ? 1 : -1;
+  const rest = after === null ? {} : selection.order === 'asc' ? { from: after.date } : { to: after.date };
+  for await (const block of blocksOf(database, { ...selection, ...rest }, computation, pointsWanted)) {
+    // Blocks hold whole dates: only the date of the place itself can have points that were sent already.
+    yield after === null
+      ? block
+      : filterPoints(
+          block,
+          (i) => block.dates[i] !== after.date || ((block.dimsNos[i] ?? 0) - after.dimsNo) * ahead > 0,
+        );
+  }
+}
+
+/** One page; `last` is the place of its last point where more follow, else null. */
+export async function readPage(
+  database: Queryable,
+  pageQuery: PageQuery,
+  computation: Computation | null,
+  limit: number,
+): Promise<{ points: Points; last: Place | null }> {
+  let points = noPoints();
+  for await (const block of pointsOfQuery(database, pageQuery, computation, limit + 1)) {
+    if (points.dates.length === 0) points = block;
+    else appendPoints(points, block);
+    if (points.dates.length > limit) break;
+  }
+  if (points.dates.length <= limit) return { points, last: null };
+  return {
+    points: firstPoints(points, limit),
+    last: { date: points.dates[limit - 1] ?? '', dimsNo: points.dimsNos[limit - 1] ?? 0 },
+  };
+}
+
+/** The newest point with a value of each combination, the oldest of them first. @param selection descending. */
+export async function readLatest(
+  database: Queryable,
+  selection: Selection,
+  computation: Computation | null,
+): Promise<Points> {
+  if (computation === null) return reversePoints(await readFirst(database, selection));
+  const newest = noPoints();
+  const seen = new Set<number>();
+  for await (const block of transformedBlocks(
+    database,
+    selection,
+    computation,
+    2 * selection.dimsNos.length,
+  )) {
+    const isFirst = block.dimsNos.map((dimsNo) => {
+      const isNew = !seen.has(dimsNo);
+      seen.add(dimsNo);
+      return isNew;
+    });
+    appendPoints(
+      newest,
+      filterPoints(block, (i) => isFirst[i] === true),
+    );
+    if (seen.size === selection.dimsNos.length) break;
+  }
+  return reversePoints(newest);
+}
+
+function blocksOf(
+  database: Queryable,
+  selection: Selection,
+  computation: Computation | null,
+  pointsWanted: number,
+): AsyncGenerator<Points> {
+  return computation === null
+    ? readBlocks(database, selection, pointsWanted)
+    : transformedBlocks(database, selection, computation, pointsWanted);
+}

@@ -1,0 +1,213 @@
+// The parameters of the series endpoints, read once at the border into what a read needs.
+// Hides zod; every fault is a 400 that names the parameter, or the 403 of a plan without vintages.
+import { z } from 'zod';
+import { dateIn } from '../../kernel/clock.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { Call } from '../../kernel/http.ts';
+import {
+  booleanParam,
+  dateParam,
+  integerParam,
+  oneOfParam,
+  parseQuery,
+  periodParam,
+  repeatableParam,
+} from '../../kernel/params.ts';
+import type { DateRange } from '../../kernel/dates.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { canonicalDims, parseDims, type DimsFilter } from './dims.ts';
+import { defaultPointFields, pointFields, type PointField } from '../envelope.ts';
+import { transforms, type Transform } from './transform.ts';
+
+export const limitDefault = 1_000;
+export const limitMax = 100_000;
+const idsMax = 100;
+
+/** What a call asks of a series. */
+export interface SeriesRequest {
+  /** Inclusive. */
+  from: string;
+  /** Inclusive. */
+  to: string;
+  sort: 'asc' | 'desc';
+  /** Undefined: the default for JSON, all for CSV. */
+  limit: number | undefined;
+  cursor: string | undefined;
+  format: 'json' | 'csv';
+  fields: readonly PointField[];
+  filter: DimsFilter;
+  vintage: string | null;
+  /** The load that the answer is pinned to; null: the newest, or that of the cursor. */
+  version: number | null;
+  release: 'first' | 'current';
+  wanted: 'values' | 'all';
+  transform: Transform | null;
+  /** The period that is 100; null: the first value of the window. */
+  base: DateRange | null;
+}
+
+/** `fields=date,value`: a choice of what a point shows, in the order of the envelope. */
+const fieldsParam = z.string().transform((text, context): readonly PointField[] => {
+  const asked = text.split(',');
+  const unknown = asked.find((name) => !(pointFields as readonly string[]).includes(name));
+  if (unknown === undefined) return pointFields.filter((field) => asked.includes(field));
+  context.issues.push({
+    code: 'custom',
+    input: text,
+    message: `must be some of ${pointFields.join(', ')}, with a comma between them`,
+  });
+  return z.NEVER;
+});
+
+const idsParam = z.string().transform((text, context): string[] => {
+  const ids = text.split(',');
+  const isAllowed = ids.length <= idsMax && new Set(ids).size === ids.length && !ids.includes('');
+  if (isAllowed) return ids;
+  context.issues.push({
+    code: 'custom',
+    input: text,
+    message: `must be 1 to ${idsMax} different series ids with a comma between them`,
+  });
+  return z.NEVER;
+});
+
+const windowParams = {
+  from: periodParam.optional(),
+  to: periodParam.optional(),
+  sort: oneOfParam(['asc', 'desc']).default('asc'),
+  limit: integerParam(1, limitMax).optional(),
+};
+const latestParams = {
+  dims: repeatableParam(z.string()).default([]),
+  transform: oneOfParam(transforms).optional(),
+  base: periodParam.optional(),
+  vintage: dateParam.optional(),
+  format: oneOfParam(['json', 'csv']).default('json'),
+  fields: fieldsParam.default(defaultPointFields),
+};
+const stateParams = {
+  release: oneOfParam(['first']).optional(),
+  include_missing: booleanParam.default(false),
+};
+
+/** Pins an answer: loads later than that one are left out of it. */
+const pinParams = { version: integerParam(0, 999_999_999_999_999).optional() };
+
+const latestQuery = z.object({ ...latestParams, ...pinParams });
+/** What one series is asked for by. */
+export const seriesParams = {
+  ...windowParams,
+  cursor: z.string().optional(),
+  ...latestParams,
+  ...stateParams,
+  ...pinParams,
+};
+const seriesQuery = z.object(seriesParams);
+const manySeriesQuery = z.object({
+  // A hundred of the longest ids; a URL of that length is still one that the servers take.
+  ids: idsParam.meta({ lengthMax: idsMax * 129 }),
+  ...windowParams,
+  ...latestParams,
+  ...stateParams,
+  format: oneOfParam(['json']).default('json'),
+});
+
+/** GET /v1/series/{id}. */
+export function parseSeriesRequest(url: string, call: Call, dependencies: Dependencies): SeriesRequest {
+  return toRequest(parseQuery(seriesQuery, url), call, dependencies);
+}
+
+/** GET /v1/series/{id}/latest: the whole history, newest first. */
+export function parseLatestRequest(url: string, call: Call, dependencies: Dependencies): SeriesRequest {
+  return { ...toRequest(parseQuery(latestQuery, url), call, dependencies), sort: 'desc' };
+}
+
+/** GET /v1/series?ids=a,b,c. */
+export function parseManySeriesRequest(
+  url: string,
+  call: Call,
+  dependencies: Dependencies,
+): SeriesRequest & { ids: string[] } {
+  const query = parseQuery(manySeriesQuery, url);
+  if ((query.limit ?? limitDefault) * query.ids.length > limitMax) {
+    fail('invalid_parameter', `"limit" times the number of series must not be over ${limitMax}.`, {
+      param: 'limit',
+    });
+  }
+  return { ...toRequest(query, call, dependencies), ids: query.ids };
+}
+
+/** One spelling of all that decides which points there are and in what order: what a cursor belongs to. */
+export function canonicalRequest(seriesId: string, request: SeriesRequest): string {
+  const { from, to, sort, filter, vintage, release, wanted, transform, base } = request;
+  return JSON.stringify([
+    seriesId,
+    from,
+    to,
+    sort,
+    canonicalDims(filter),
+    vintage,
+    release,
+    wanted,
+    transform,
+    base?.from,
+    base?.to,
+  ]);
+}
+
+/** @throws Failure `invalid_parameter` where parameters contradict each other; `plan_required`. */
+export function toRequest(
+  query: z.output<typeof latestQuery> & Partial<z.output<typeof seriesQuery>>,
+  call: Call,
+  dependencies: Dependencies,
+): SeriesRequest {
+  const { vintage = null, release = 'current', version = null, transform = null, base = null } = query;
+  const request: SeriesRequest = {
+    from: query.from?.from ?? '0001-01-01',
+    to: query.to?.to ?? '9999-12-31',
+    sort: query.sort ?? 'asc',
+    limit: query.limit,
+    cursor: query.cursor,
+    format: query.format,
+    fields: query.fields,
+    filter: parseDims(query.dims),
+    vintage,
+    version,
+    release,
+    wanted: query.include_missing === true ? 'all' : 'values',
+    transform,
+    base,
+  };
+  if (request.from > request.to)
+    fail('invalid_parameter', '"from" must not be after "to".', { param: 'from' });
+  if (base !== null && transform !== 'index') {
+    fail('invalid_parameter', '"base" belongs to transform=index.', { param: 'base' });
+  }
+  if (version !== null && vintage === null && release === 'current') {
+    fail('invalid_parameter', '"version" belongs to vintage= or release=first.', { param: 'version' });
+  }
+  if (vintage !== null) requireVintages('vintage', call);
+  if (release === 'first') requireVintages('release', call);
+  requirePast(vintage, dependencies);
+  return request;
+}
+
+/** @throws Failure `plan_required`: the gateway has asked already, and is not believed. */
+export function requireVintages(param: string | undefined, call: Call): void {
+  if (call.identity.features.includes('vintages')) return;
+  fail(
+    'plan_required',
+    'Past states of the data belong to a higher plan.',
+    param === undefined ? {} : { param },
+  );
+}
+
+/** @throws Failure `invalid_parameter` for a vintage whose day has not come. */
+function requirePast(vintage: string | null, { clock, seriesTimeZone }: Dependencies): void {
+  if (vintage === null) return;
+  const today = dateIn(seriesTimeZone, clock.now());
+  if (vintage <= today) return;
+  fail('invalid_parameter', `"vintage" must not be in the future; today is ${today} (${seriesTimeZone}).`, {
+    param: 'vintage',
+  });
+}

@@ -1,0 +1,207 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
+import { frequencies, periodEnd, type Frequency } from '../../domain/periods.ts';
+import { decimal } from '../decimal.ts';
+import {
+  isApplicable,
+  lookBack,
+  transforms,
+  transformValues,
+  type Columns,
+  type Transform,
+} from './transform.ts';
+
+const nothing: Columns = { dates: [], values: [], dimsNos: [] };
+
+function columns(points: readonly (readonly [date: string, value: string, dimsNo?: number])[]): Columns {
+  return {
+    dates: points.map(([date]) => date),
+    values: points.map(([, value]) => value),
+    dimsNos: points.map(([, , dimsNo = 0]) => dimsNo),
+  };
+}
+
+/** date → transformed value, of one combination. */
+function apply(
+  transform: Transform,
+  frequency: Frequency,
+  points: Record<string, string>,
+  base?: string,
+): Record<string, string> {
+  const bases = new Map(base === undefined ? [] : [[0, decimal(base)]]);
+  const block = columns(Object.entries(points));
+  const values = transformValues({ transform, frequency, bases }, nothing, block);
+  return Object.fromEntries(
+    block.dates.map((date, i) => [date, values[i] ?? '']).filter(([, value]) => value !== ''),
+  );
+}
+
+test('pct_change is against the previous period, and a gap has no value', (t) => {
+  const monthly = { '2024-01-31': '100', '2024-02-29': '110', '2024-04-30': '120', '2024-05-31': '90' };
+  t.deepEqual(apply('pct_change', 'monthly', monthly), { '2024-02-29': '10', '2024-05-31': '-25' });
+  const quarterly = { '2023-12-31': '200', '2024-03-31': '202', '2024-09-30': '1' };
+  t.deepEqual(apply('pct_change', 'quarterly', quarterly), { '2024-03-31': '1' });
+  const annual = { '2022-06-30': '50', '2023-06-30': '51', '2025-06-30': '1' };
+  t.deepEqual(apply('pct_change', 'annual', annual), { '2023-06-30': '2' });
+});
+
+test('daily, weekly: the previous observation is the previous period, over weekends and holidays but no further', (t) => {
+  const daily = { '2024-05-03': '100', '2024-05-06': '101', '2024-05-13': '202', '2024-05-21': '1' };
+  t.deepEqual(apply('pct_change', 'daily', daily), { '2024-05-06': '1', '2024-05-13': '100' });
+  const weekly = { '2024-05-02': '100', '2024-05-09': '101', '2024-05-19': '202', '2024-05-30': '1' };
+  t.deepEqual(apply('pct_change', 'weekly', weekly), { '2024-05-09': '1', '2024-05-19': '100' });
+  t.deepEqual(apply('pct_change', 'irregular', { '2001-01-01': '2', '2024-01-01': '3' }), {
+    '2024-01-01': '50',
+  });
+});
+
+test('yoy is against the same period one year earlier, never so many rows back', (t) => {
+  // April 2023 is missing: twelve rows back would be March.
+  const months = Array.from({ length: 25 }, (_, i) => periodEnd(addMonths('2022-12-31', i + 1), 'monthly'));
+  const points = Object.fromEntries(
+    months.filter((date) => date !== '2023-04-30').map((date) => [date, date < '2024' ? '100' : '105']),
+  );
+  const changes = apply('yoy', 'monthly', points);
+  t.is(changes['2024-03-31'], '5');
+  t.is(changes['2024-04-30'], undefined);
+  t.is(changes['2024-05-31'], '5');
+  t.deepEqual(apply('yoy', 'quarterly', { '2023-03-31': '4', '2024-03-31': '5' }), { '2024-03-31': '25' });
+  t.deepEqual(apply('yoy', 'semiannual', { '2023-06-30': '4', '2023-12-31': '9', '2024-06-30': '5' }), {
+    '2024-06-30': '25',
+  });
+});
+
+test('daily yoy: the last observation on or before the same date, at most seven days back; 29 Feb is against 28 Feb', (t) => {
+  const yoy = (points: Record<string, string>) => apply('yoy', 'daily', points);
+  t.deepEqual(yoy({ '2023-02-28': '100', '2023-03-01': '50', '2024-02-29': '120' }), { '2024-02-29': '20' });
+  t.deepEqual(yoy({ '2023-05-05': '100', '2023-05-08': '50', '2024-05-07': '120' }), { '2024-05-07': '20' });
+  t.deepEqual(yoy({ '2023-04-30': '100', '2024-05-07': '120' }), { '2024-05-07': '20' }, 'seven days');
+  t.deepEqual(yoy({ '2023-04-29': '100', '2024-05-07': '120' }), {}, 'eight days');
+  t.deepEqual(yoy({ '2023-05-08': '100', '2024-05-07': '120' }), {}, 'never a later one');
+});
+
+test('mom: daily and weekly by date, monthly as pct_change, coarser has no meaning', (t) => {
+  t.deepEqual(apply('mom', 'daily', { '2024-02-29': '100', '2024-03-31': '110' }), { '2024-03-31': '10' });
+  t.deepEqual(apply('mom', 'weekly', { '2024-04-04': '100', '2024-05-09': '110' }), { '2024-05-09': '10' });
+  t.deepEqual(apply('mom', 'monthly', { '2024-02-29': '100', '2024-03-31': '110' }), { '2024-03-31': '10' });
+  t.deepEqual(
+    frequencies.filter((frequency) => !isApplicable('mom', frequency)),
+    ['quarterly', 'semiannual', 'annual'],
+  );
+  t.true(
+    frequencies.every((frequency) =>
+      transforms.every((name) => name === 'mom' || isApplicable(name, frequency)),
+    ),
+  );
+});
+
+test('3ma needs all three periods', (t) => {
+  const monthly = {
+    '2024-01-31': '1',
+    '2024-02-29': '2',
+    '2024-03-31': '6',
+    '2024-05-31': '1',
+    '2024-06-30': '1',
+  };
+  t.deepEqual(apply('3ma', 'monthly', monthly), { '2024-03-31': '3' });
+  const daily = { '2024-05-02': '1', '2024-05-03': '2', '2024-05-06': '-6', '2024-05-20': '1' };
+  t.deepEqual(apply('3ma', 'daily', daily), { '2024-05-06': '-1' });
+});
+
+test('a missing leg, a zero base and a negative base give no value; a mean takes any sign', (t) => {
+  const points = {
+    '2024-01-31': '0',
+    '2024-02-29': '5',
+    '2024-03-31': '-5',
+    '2024-04-30': '5',
+    '2024-05-31': '',
+  };
+  t.deepEqual(apply('pct_change', 'monthly', points), { '2024-03-31': '-200' });
+  t.deepEqual(apply('3ma', 'monthly', points), { '2024-03-31': '0', '2024-04-30': '1.6666666667' });
+  t.deepEqual(apply('index', 'monthly', points, '-5'), {});
+  t.deepEqual(apply('index', 'monthly', { '2024-01-31': '0', '2024-02-29': '-5' }, '5'), {
+    '2024-01-31': '0',
+    '2024-02-29': '-100',
+  });
+});
+
+test('combinations do not see each other', (t) => {
+  const block = columns([
+    ['2024-01-31', '100', 0],
+    ['2024-01-31', '10', 1],
+    ['2024-02-29', '110', 0],
+    ['2024-02-29', '20', 1],
+    ['2024-02-29', '7', 2],
+  ]);
+  const values = transformValues(
+    { transform: 'pct_change', frequency: 'monthly', bases: new Map() },
+    nothing,
+    block,
+  );
+  t.deepEqual(values, ['', '', '10', '100', '']);
+});
+
+/** Dates as such a series has them, some of them left out. */
+function datesOf(frequency: Frequency): fc.Arbitrary<string[]> {
+  const step = { daily: 1, weekly: 7, irregular: 11 }[frequency as string];
+  const start = '2019-12-31';
+  return fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 60 }).map((gaps) => {
+    let at = 0;
+    return gaps.map((gap) => {
+      at += gap;
+      if (step !== undefined) return addDays(start, at * step);
+      const months = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 }[frequency as string] ?? 1;
+      return periodEnd(addMonths(start, at * months), frequency);
+    });
+  });
+}
+
+test('a value is the same wherever a block begins, in both orders, with no more history than lookBack says', (t) => {
+  fc.assert(
+    fc.property(
+      fc
+        .constantFrom(...frequencies)
+        .chain((frequency) => fc.tuple(fc.constant(frequency), datesOf(frequency))),
+      fc.constantFrom(...transforms),
+      fc.array(fc.integer({ min: -2, max: 9 }), { minLength: 60, maxLength: 60 }),
+      fc.nat(59),
+      ([frequency, dates], transform, numbers, cutAt) => {
+        fc.pre(isApplicable(transform, frequency));
+        const rule = { transform, frequency, bases: new Map([[0, decimal('3')]]) };
+        const points = dates.map((date, i) => [date, numbers[i] === -2 ? '' : `${numbers[i]}.5`] as const);
+        const whole = transformValues(rule, nothing, columns(points));
+        const backwards = transformValues(rule, nothing, columns(points.toReversed()));
+        t.deepEqual(backwards.reverse(), whole);
+        const cut = cutAt % dates.length;
+        const from = lookBack(transform, frequency, dates[cut] ?? '');
+        const history = points.slice(0, cut).filter(([date, value]) => date >= from && value !== '');
+        t.deepEqual(transformValues(rule, columns(history), columns(points.slice(cut))), whole.slice(cut));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('yoy and mom by date agree with looking at every observation', (t) => {
+  fc.assert(
+    fc.property(datesOf('daily'), fc.constantFrom('yoy', 'mom'), (spread, transform) => {
+      const dates = spread.flatMap((date) => [date, addMonths(date, 1), addMonths(date, 12)]).sort();
+      const points = Object.fromEntries([...new Set(dates)].map((date, i) => [date, String(i + 1)]));
+      const expected: Record<string, string> = {};
+      for (const [date, value] of Object.entries(points)) {
+        const target = addMonths(date, transform === 'yoy' ? -12 : -1);
+        const leg = Object.entries(points).findLast(
+          ([other]) => other <= target && dayNumber(other) >= dayNumber(target) - 7,
+        );
+        if (leg !== undefined)
+          expected[date] = String((100 * (Number(value) - Number(leg[1]))) / Number(leg[1]));
+      }
+      const computed = apply(transform, 'daily', points);
+      t.deepEqual(Object.keys(computed), Object.keys(expected));
+      for (const [date, value] of Object.entries(computed)) {
+        t.true(Math.abs(Number(value) - Number(expected[date])) < 1e-9);
+      }
+    }),
+  );
+});

@@ -1,0 +1,172 @@
+// The five transforms of a series, pure: docs/transforms.md has the formulas and every rule at the edges.
+// Hides how the earlier legs are found: by calendar period, or by calendar date with a slack; never by row count.
+import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
+import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
+import { decimal, mean, percentChange, percentOf, type Decimal } from '../decimal.ts';
+
+export const transforms = ['yoy', 'mom', 'pct_change', '3ma', 'index'] as const;
+export type Transform = (typeof transforms)[number];
+
+/** Points as columns of equal length, in order of date, up or down; a missing value is ''. */
+export interface Columns {
+  dates: readonly string[];
+  values: readonly string[];
+  dimsNos: readonly number[];
+}
+
+/** What is needed to compute one transform. */
+export interface TransformRule {
+  transform: Transform;
+  frequency: Frequency;
+  /** For `index`: combination → value that is 100. */
+  bases: ReadonlyMap<number, Decimal>;
+}
+
+/** Computed numbers have at most so many decimals; a mean may have more, where the source has. */
+const decimalsMax = 10;
+/** A leg by date may be so much older than the date asked for: weekends, holidays. */
+export const slackDays = 7;
+/** How far back the previous observation counts as that of the previous period. */
+const previousWithinDays: Partial<Record<Frequency, number>> = { daily: 7, weekly: 10, irregular: Infinity };
+
+/** Whether the transform means anything at the frequency: a month-on-month change needs months. */
+export function isApplicable(transform: Transform, frequency: Frequency): boolean {
+  return transform !== 'mom' || (monthsPerPeriod[frequency] ?? 1) === 1;
+}
+
+/** The first date whose points the transform may need for a point of that date. */
+export function lookBack(transform: Transform, frequency: Frequency, date: string): string {
+  if (transform === 'index') return date;
+  if (transform === 'yoy') return back(date, 12, slackDays);
+  if (transform === 'mom') return back(date, 1, slackDays);
+  const periods = transform === '3ma' ? 2 : 1;
+  const months = monthsPerPeriod[frequency];
+  // A period earlier its end may stand on any day of its last month.
+  if (months !== undefined) return back(date, months * periods, 31);
+  const days = previousWithinDays[frequency] ?? Infinity;
+  return days === Infinity ? '0001-01-01' : back(date, 0, days * periods);
+}
+
+/**
+ * The transformed values of a block, in its order; '' where there is none.
+ * @param history the points from `lookBack` of the block's oldest date up to the day before it, ascending.
+ */
+export function transformValues(rule: TransformRule, history: Columns, block: Columns): string[] {
+  const findLegs = rule.transform === 'index' ? undefined : legFinder(rule, history, block);
+  return block.values.map((text, i) => {
+    if (text === '') return '';
+    const [date = '', dimsNo = 0] = [block.dates[i], block.dimsNos[i]];
+    if (findLegs === undefined) {
+      const base = rule.bases.get(dimsNo);
+      return (base === undefined ? null : percentOf(decimal(text), base, decimalsMax)) ?? '';
+    }
+    const legs = findLegs(dimsNo, date);
+    if (legs === null) return '';
+    const x = decimal(text);
+    const [leg] = legs;
+    if (rule.transform === '3ma') return mean([x, ...legs], decimalsMax);
+    return (leg === undefined ? null : percentChange(x, leg, decimalsMax)) ?? '';
+  });
+}
+
+/** The values at the earlier dates that a point needs, newest first; null where one is missing. */
+type LegFinder = (dimsNo: number, date: string) => Decimal[] | null;
+
+function legFinder({ transform, frequency }: TransformRule, history: Columns, block: Columns): LegFinder {
+  const months = monthsPerPeriod[frequency];
+  if (months !== undefined) return legsByPeriod(transform, months, history, block);
+  const columns = columnsByCombination(history, block);
+  if (transform === 'yoy') return legByDate(columns, (date) => addMonths(date, -12));
+  if (transform === 'mom') return legByDate(columns, (date) => addMonths(date, -1));
+  return previousLegs(columns, transform === '3ma' ? 2 : 1, previousWithinDays[frequency] ?? Infinity);
+}
+
+/** Monthly to annual: the periods before, counted on the calendar. */
+function legsByPeriod(
+  transform: Transform,
+  monthsPerPeriod: number,
+  history: Columns,
+  block: Columns,
+): LegFinder {
+  const periodOf = (date: string): number =>
+    Math.floor((Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1) / monthsPerPeriod);
+  const values = new Map<string, string>();
+  for (const { dates, values: texts, dimsNos } of [history, block]) {
+    texts.forEach((text, i) => {
+      if (text !== '') values.set(`${dimsNos[i]} ${periodOf(dates[i] ?? '')}`, text);
+    });
+  }
+  const periodsBack = transform === '3ma' ? [1, 2] : transform === 'yoy' ? [12 / monthsPerPeriod] : [1];
+  return (dimsNo, date) => {
+    const period = periodOf(date);
+    const legs = periodsBack.map((back) => values.get(`${dimsNo} ${period - back}`));
+    return legs.every((leg) => leg !== undefined) ? legs.map(decimal) : null;
+  };
+}
+
+/** The values of one combination, by ascending day. */
+interface Column {
+  days: number[];
+  values: string[];
+}
+
+function columnsByCombination(history: Columns, block: Columns): Map<number, Column> {
+  const columns = new Map<number, Column>();
+  const add = ({ dates, values, dimsNos }: Columns, i: number): void => {
+    const text = values[i] ?? '';
+    if (text === '') return;
+    const dimsNo = dimsNos[i] ?? 0;
+    let column = columns.get(dimsNo);
+    if (column === undefined) columns.set(dimsNo, (column = { days: [], values: [] }));
+    column.days.push(dayNumber(dates[i] ?? ''));
+    column.values.push(text);
+  };
+  for (let i = 0; i < history.dates.length; i += 1) add(history, i);
+  const last = block.dates.length - 1;
+  const isDescending = (block.dates[0] ?? '') > (block.dates[last] ?? '');
+  for (let i = 0; i <= last; i += 1) add(block, isDescending ? last - i : i);
+  return columns;
+}
+
+/** Daily, weekly, irregular: the last value on or before the date that is asked for, at most the slack older. */
+function legByDate(columns: ReadonlyMap<number, Column>, target: (date: string) => string): LegFinder {
+  return (dimsNo, date) => {
+    const column = columns.get(dimsNo);
+    const day = dayNumber(target(date));
+    const at = column === undefined ? -1 : lastUpTo(column.days, day);
+    const found = column?.days[at];
+    return found === undefined || found < day - slackDays ? null : [decimal(column?.values[at] ?? '')];
+  };
+}
+
+/** Daily, weekly, irregular: so many values before, each not too far from the next. */
+function previousLegs(columns: ReadonlyMap<number, Column>, count: number, withinDays: number): LegFinder {
+  return (dimsNo, date) => {
+    const { days, values } = columns.get(dimsNo) ?? { days: [], values: [] };
+    const at = lastUpTo(days, dayNumber(date));
+    const legs: Decimal[] = [];
+    for (let i = at - 1; i >= at - count; i -= 1) {
+      const day = days[i];
+      if (day === undefined || (days[i + 1] ?? 0) - day > withinDays) return null;
+      legs.push(decimal(values[i] ?? ''));
+    }
+    return legs;
+  };
+}
+
+/** The position of the last day that is not after the given one; −1 where none is. */
+function lastUpTo(days: readonly number[], day: number): number {
+  let [low, high] = [0, days.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((days[middle] ?? 0) <= day) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** Years before 0001 do not exist: there the calendar ends. */
+function back(date: string, months: number, days: number): string {
+  if (date < '0004') return '0001-01-01';
+  return addDays(addMonths(date, -months), -days);
+}

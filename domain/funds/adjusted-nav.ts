@@ -1,0 +1,119 @@
+// The adjusted NAV of a fund: what a unit bought at the first NAV is worth when every payout buys more units.
+// Hides how published digits are read, the order of the rows, payouts on days without a NAV, and the search by date.
+import { addDays } from '../../kernel/dates.ts';
+
+/** A published NAV. Null, zero and anything that is no positive number mean that there is no NAV on that day. */
+export interface NavPoint {
+  date: string;
+  nav: string | null;
+}
+
+/** Money paid per unit held before the ex-date. An amount that is no positive number is not counted. */
+export interface Payout {
+  ex_date: string;
+  payout_per_unit: string | null;
+  /** The NAV after the payout; where it is missing the first NAV on or after the ex-date stands for it. */
+  ex_nav?: string | null;
+}
+
+export interface AdjustedNav {
+  date: string;
+  /** The NAV with its published digits. */
+  nav: string;
+  /** NAV × units held per unit of the first day. Infinite only where the input is beyond any real fund. */
+  adjusted: number;
+}
+
+/** How far a NAV may lie from the day it is wanted for. */
+export const navSlackDays = 7;
+
+/**
+ * The total-return index of a fund, ascending by date, one entry per NAV. At each ex-date after the first NAV the
+ * units grow by 1 + payout / ex-NAV; payouts of one ex-date are added up, as all of them are paid on the units held
+ * before. Without payouts the adjusted NAV is the NAV. The order of points and payouts does not matter.
+ * @throws RangeError where two NAVs bear one date.
+ */
+export function adjustNavs(points: readonly NavPoint[], payouts: readonly Payout[]): AdjustedNav[] {
+  const published = points
+    .flatMap(({ date, nav }) => {
+      const value = positiveNumber(nav);
+      return nav === null || value === null ? [] : [{ date, nav, value }];
+    })
+    .sort((a, b) => compare(a.date, b.date));
+  const firstDate = published[0]?.date ?? '';
+  const due = payouts.filter((payout) => payout.ex_date > firstDate).sort(byDateThenAmount);
+
+  let units = 1;
+  let nextDue = 0;
+  return published.map(({ date, nav, value }, i) => {
+    if (published[i - 1]?.date === date) throw new RangeError(`two NAVs on ${date}`);
+    while (nextDue < due.length && (due[nextDue]?.ex_date ?? '') <= date) {
+      const exDate = due[nextDue]?.ex_date;
+      let unitsPerUnit = 0;
+      for (; due[nextDue]?.ex_date === exDate; nextDue += 1) {
+        const payout = due[nextDue];
+        unitsPerUnit +=
+          (positiveNumber(payout?.payout_per_unit) ?? 0) / (positiveNumber(payout?.ex_nav) ?? value);
+      }
+      units *= 1 + unitsPerUnit;
+    }
+    return { date, nav, adjusted: value * units };
+  });
+}
+
+/** The last NAV on or before the date, at most `navSlackDays` before it; null where there is none. */
+export function navOnOrBefore(navs: readonly AdjustedNav[], date: string): AdjustedNav | null {
+  const found = navs[firstIndexAfter(navs, date) - 1];
+  return found !== undefined && found.date >= addDays(date, -navSlackDays) ? found : null;
+}
+
+/** The first NAV on or after the date, at most `navSlackDays` after it; null where there is none. */
+export function navOnOrAfter(navs: readonly AdjustedNav[], date: string): AdjustedNav | null {
+  const after = firstIndexAfter(navs, date);
+  const found = navs[after - 1]?.date === date ? navs[after - 1] : navs[after];
+  return found !== undefined && found.date <= addDays(date, navSlackDays) ? found : null;
+}
+
+/** The NAVs from one date to another, both inclusive. */
+export function navsBetween(navs: readonly AdjustedNav[], from: string, to: string): AdjustedNav[] {
+  return navs.slice(0, firstIndexAfter(navs, to)).filter((nav) => nav.date >= from);
+}
+
+/**
+ * The NAV that a return since inception starts from: the first one, if it lies within `navSlackDays` of the
+ * inception; otherwise the beginning of the history is not known. Without an inception date the first NAV is the
+ * inception.
+ */
+export function inceptionNav(navs: readonly AdjustedNav[], inception: string | null): AdjustedNav | null {
+  const first = navs[0];
+  if (first === undefined || inception === null) return first ?? null;
+  return first.date <= addDays(inception, navSlackDays) ? first : null;
+}
+
+function firstIndexAfter(navs: readonly AdjustedNav[], date: string): number {
+  let low = 0;
+  let high = navs.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((navs[middle]?.date ?? '') <= date) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function positiveNumber(text: string | null | undefined): number | null {
+  const value = Number(text ?? '');
+  return value > 0 && value < Infinity ? value : null;
+}
+
+function byDateThenAmount(a: Payout, b: Payout): number {
+  return (
+    compare(a.ex_date, b.ex_date) ||
+    compare(a.payout_per_unit ?? '', b.payout_per_unit ?? '') ||
+    compare(a.ex_nav ?? '', b.ex_nav ?? '')
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

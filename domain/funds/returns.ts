@@ -1,0 +1,197 @@
+// Returns of a fund over the usual periods, and of regular instalments into it. Payouts are reinvested, loads left
+// out. Hides which NAV a period starts from and how a return is annualised.
+import { addDays, addMonths, dayNumber, isDate } from '../../kernel/dates.ts';
+import { inceptionNav, navOnOrAfter, navOnOrBefore, type AdjustedNav } from './adjusted-nav.ts';
+import { xirrPct } from './xirr.ts';
+
+export const returnPeriods = [
+  '1d',
+  '7d',
+  '15d',
+  '1m',
+  '3m',
+  '6m',
+  '1y',
+  '2y',
+  '3y',
+  '5y',
+  '10y',
+  'mtd',
+  'ytd',
+  'fytd',
+  'since_inception',
+] as const;
+export type ReturnPeriod = (typeof returnPeriods)[number];
+
+export const returnBases = ['absolute', 'annualized_simple', 'annualized_compound'] as const;
+export type ReturnBasis = (typeof returnBases)[number];
+
+export interface ReturnOptions {
+  /** Returns end at the last NAV on or before this day, at most `navSlackDays` before it. */
+  asOf: string;
+  /** `auto`: `shortBasis` below one year, `annualized_compound` from one year on. */
+  basis: ReturnBasis | 'auto';
+  /** What `auto` means below one year, see `shortBasisOf`. */
+  shortBasis: 'absolute' | 'annualized_simple';
+  /** `MM-DD`, the first day of the fiscal year of `fytd`. Default 1 July. */
+  fiscalYearStart?: string;
+  /** The day the fund began; null where it is not known, then its first NAV is taken for it. */
+  inception: string | null;
+}
+
+export interface PeriodReturn {
+  period: ReturnPeriod;
+  /** The days of the two NAVs, null where there is none. */
+  from: string | null;
+  to: string | null;
+  /** The NAVs as published, not adjusted. */
+  nav_from: string | null;
+  nav_to: string | null;
+  days: number | null;
+  /** Percent points, of the adjusted NAV. Null where a NAV is missing. */
+  value_pct: number | null;
+  basis: ReturnBasis;
+}
+
+export interface SipReturn {
+  /** The days of the first purchase and of the final value. */
+  from: string | null;
+  to: string | null;
+  instalments: number;
+  final_value: number | null;
+  /** Percent points a year. */
+  value_pct: number | null;
+  basis: 'xirr';
+}
+
+/**
+ * How a class of funds quotes returns below one year: money-market and income funds annualised, all others absolute.
+ */
+export function shortBasisOf(assetClass: string | null): ReturnOptions['shortBasis'] {
+  return assetClass === 'money_market' || assetClass === 'income' ? 'annualized_simple' : 'absolute';
+}
+
+/**
+ * One record for each of `returnPeriods`, in that order. A period is counted back from the day of the final NAV, and
+ * starts from the last NAV on or before its target day, at most `navSlackDays` before it; without one the value is
+ * null.
+ * @param navs what `adjustNavs` answers.
+ * @throws RangeError where `fiscalYearStart` is no day of every year.
+ */
+export function periodReturns(navs: readonly AdjustedNav[], options: ReturnOptions): PeriodReturn[] {
+  const fiscalYearStart = options.fiscalYearStart ?? '07-01';
+  if (!isDate(`2001-${fiscalYearStart}`)) throw new RangeError(`no day of every year: ${fiscalYearStart}`);
+  const end = navOnOrBefore(navs, options.asOf);
+  return returnPeriods.map((period) => {
+    if (period === 'since_inception') {
+      const start = end === null ? null : inceptionNav(navs, options.inception);
+      return record(period, start, end, start?.date ?? options.inception ?? options.asOf, options);
+    }
+    const target = targetDay(period, end?.date ?? options.asOf, fiscalYearStart);
+    return record(period, end === null ? null : navOnOrBefore(navs, target), end, target, options);
+  });
+}
+
+/**
+ * The growth of an investment as a return in percent points, R = growth − 1:
+ * absolute R · 100; annualised simple R · 365 / days; annualised compound (1 + R)^(365 / days) − 1.
+ * Null where no day lies between, or where the figure is beyond the range of numbers.
+ */
+export function returnPct(growth: number, days: number, basis: ReturnBasis): number | null {
+  if (days <= 0) return null;
+  const value = {
+    absolute: growth - 1,
+    annualized_simple: ((growth - 1) * 365) / days,
+    annualized_compound: growth ** (365 / days) - 1,
+  }[basis];
+  return Number.isFinite(value * 100) ? value * 100 : null;
+}
+
+/**
+ * The return of regular instalments: each buys units at the first NAV on or after its day (at most `navSlackDays`
+ * later), payouts buy more, and all is valued at the last NAV on or before `asOf`. The value is the XIRR of the
+ * purchases and the final value. Null where an instalment finds no NAV up to then, or where no single rate solves
+ * it.
+ * @param instalment the money of each, in any currency; it does not change the rate.
+ */
+export function sipReturn(
+  navs: readonly AdjustedNav[],
+  {
+    instalmentDates,
+    instalment,
+    asOf,
+  }: { instalmentDates: readonly string[]; instalment: number; asOf: string },
+): SipReturn {
+  const end = navOnOrBefore(navs, asOf);
+  const bought = instalmentDates.toSorted().flatMap((date) => {
+    const nav = navOnOrAfter(navs, date);
+    return nav === null || end === null || nav.date > end.date ? [] : [nav];
+  });
+  const complete = end !== null && bought.length > 0 && bought.length === instalmentDates.length;
+  const finalValue = complete
+    ? bought.reduce((sum, nav) => sum + instalment * (end.adjusted / nav.adjusted), 0)
+    : NaN;
+  const flows = bought.map(({ date }) => ({ date, amount: -instalment }));
+  return {
+    from: bought[0]?.date ?? null,
+    to: end?.date ?? null,
+    instalments: instalmentDates.length,
+    final_value: Number.isFinite(finalValue) ? finalValue : null,
+    value_pct: complete ? xirrPct([...flows, { date: end.date, amount: finalValue }]) : null,
+    basis: 'xirr',
+  };
+}
+
+function record(
+  period: ReturnPeriod,
+  start: AdjustedNav | null,
+  end: AdjustedNav | null,
+  target: string,
+  options: ReturnOptions,
+): PeriodReturn {
+  const days = start === null || end === null ? null : dayNumber(end.date) - dayNumber(start.date);
+  const basis =
+    options.basis === 'auto' ? autoBasis(target, end?.date ?? options.asOf, options) : options.basis;
+  return {
+    period,
+    from: start?.date ?? null,
+    to: end?.date ?? null,
+    nav_from: start?.nav ?? null,
+    nav_to: end?.nav ?? null,
+    days,
+    value_pct:
+      start === null || end === null || days === null
+        ? null
+        : returnPct(end.adjusted / start.adjusted, days, basis),
+    basis,
+  };
+}
+
+/** By the target day and not by the NAV's, so that a holiday does not change the basis of a period. */
+function autoBasis(target: string, to: string, options: ReturnOptions): ReturnBasis {
+  return target <= addMonths(to, -12) ? 'annualized_compound' : options.shortBasis;
+}
+
+/** The day that the period starts from: the one whose closing NAV its first day's return is measured against. */
+function targetDay(
+  period: Exclude<ReturnPeriod, 'since_inception'>,
+  to: string,
+  fiscalYearStart: string,
+): string {
+  const year = to.slice(0, 4);
+  switch (period) {
+    case 'mtd':
+      return addDays(`${to.slice(0, 7)}-01`, -1);
+    case 'ytd':
+      return addDays(`${year}-01-01`, -1);
+    case 'fytd': {
+      const start = `${year}-${fiscalYearStart}`;
+      return addDays(start <= to ? start : addMonths(start, -12), -1);
+    }
+    default: {
+      const count = Number(period.slice(0, -1));
+      if (period.endsWith('d')) return addDays(to, -count);
+      return addMonths(to, period.endsWith('m') ? -count : -12 * count);
+    }
+  }
+}

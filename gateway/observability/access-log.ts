@@ -1,0 +1,67 @@
+// Notes each call when it has ended: one line in the log at level `info`, and the metrics.
+// No line holds a key, a token or a query: that is the client's business, and a mistyped parameter may hold a key.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { lineWriter, withoutSecrets, type Log } from '../../kernel/log.ts';
+import { enterStage, stages, type Call } from '../call.ts';
+import type { GatewayRoutes } from '../routes.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Watches a call from its first policy to the end of its answer. */
+export type AccessLog = (request: IncomingMessage, response: ServerResponse, call: Call) => void;
+
+export function createAccessLog(options: {
+  log: Log;
+  metrics: Metrics;
+  routes: () => GatewayRoutes;
+}): AccessLog {
+  const { log, metrics, routes } = options;
+  const write = lineWriter(log, 'call');
+
+  function note(request: IncomingMessage, response: ServerResponse, call: Call, bytes: number): void {
+    const { caller, stageMs } = call;
+    const route = routes().routeOf(call.path);
+    let line = `,"request_id":"${call.requestId}","ip":${JSON.stringify(call.clientIp)}`;
+    if (caller !== undefined) line += `,"account_id":${JSON.stringify(caller.accountId)}`;
+    if (typeof caller?.keyId === 'string') line += `,"key_id":${JSON.stringify(caller.keyId)}`;
+    line += `,"method":${JSON.stringify(request.method ?? '')}`;
+    if (route !== undefined)
+      line += `,"route":"${route}","path":${JSON.stringify(withoutSecrets(call.path))}`;
+    line += `,"status":${statusOf(response)}`;
+    if (call.failureCode !== undefined) line += `,"code":"${call.failureCode}"`;
+    line += `,"bytes":${bytes},"complete":${response.writableFinished}`;
+    for (const stage of stages) {
+      if (stageMs[stage] > 0) line += `,"${stage}_ms":${thousandths(stageMs[stage])}`; // else it did not come so far
+    }
+    write(`${line},"total_ms":${thousandths(call.stageSinceMs - call.arrivedAtMs)}`);
+  }
+
+  return (request, response, call) => {
+    const { socket } = request;
+    const isLogged = log.isLevelEnabled('info');
+    const bytesBefore = isLogged ? socket.bytesWritten : 0;
+    metrics.began();
+    response.on('close', () => {
+      enterStage(call, undefined);
+      metrics.ended({
+        group: routes().groupOf(call.path),
+        status: statusOf(response),
+        complete: response.writableFinished,
+        totalMs: call.stageSinceMs - call.arrivedAtMs,
+        stageMs: call.stageMs,
+        failureCode: call.failureCode,
+      });
+      if (isLogged) note(request, response, call, socket.bytesWritten - bytesBefore);
+    });
+  };
+}
+
+// As nginx logs a client that left before its answer began.
+const clientLeft = 499;
+
+function statusOf(response: ServerResponse): number {
+  return response.headersSent ? response.statusCode : clientLeft;
+}
+
+function thousandths(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

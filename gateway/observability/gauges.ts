@@ -1,0 +1,38 @@
+// What /metrics says of what the gateway stands on: the services behind it, Redis, and the journal of usage.
+import type { RedisLink } from '../../kernel/redis.ts';
+import type { Journal } from '../quota/journal.ts';
+import type { Gauge } from './metrics.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
+
+export function gaugesOf(options: {
+  services: readonly Upstreams[];
+  redis: RedisLink | undefined;
+  journal: Journal;
+}): Gauge[] {
+  const { services, redis, journal } = options;
+  return [
+    {
+      name: 'almanac_gateway_upstream_up',
+      help: 'Instances of the services: 0 for a while after a connection to one failed.',
+      read: () =>
+        services.flatMap(({ name, urls, isHealthy }) =>
+          urls.map((url) => ({ labels: { service: name, url }, value: Number(isHealthy(url)) })),
+        ),
+    },
+    {
+      name: 'almanac_gateway_redis_up',
+      help: 'Whether Redis is asked: 0 after a fault, until it answers again. Absent where there is none.',
+      read: () => (redis === undefined ? [] : [{ value: Number(redis.isUsable) }]),
+    },
+    {
+      name: 'almanac_gateway_journal_entries',
+      help: 'Sums of usage that accounts-api has not taken yet.',
+      read: () => [{ value: journal.backlog().entries }],
+    },
+    {
+      name: 'almanac_gateway_journal_batches',
+      help: 'Batches of usage under way or waiting to be sent again; more than a few mean that accounts-api is away.',
+      read: () => [{ value: journal.backlog().batches }],
+    },
+  ];
+}

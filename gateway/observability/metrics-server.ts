@@ -1,0 +1,69 @@
+// Serves /metrics on a port of its own, which nobody outside is to reach; adds the process' own figures.
+// The figures of the process bear the names that Node's usual client for Prometheus gives them, so that dashboards fit.
+import { createServer } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { closeServer, listen, type RunningService } from '../../kernel/http.ts';
+import type { Gauge, Metrics } from './metrics.ts';
+
+const resolutionMs = 10;
+
+/** @throws Error where the port is taken. */
+export async function serveMetrics(
+  metrics: Metrics,
+  gauges: readonly Gauge[],
+  { host, port }: { host: string; port: number },
+): Promise<RunningService> {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  delay.enable();
+  /** Each scrape tells of the time since the one before; two that scrape share it. */
+  function lag(): { mean: number; p99: number; max: number } {
+    const seconds = (nanoseconds: number) =>
+      Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3) : 0;
+    const figures = {
+      mean: seconds(delay.mean),
+      p99: seconds(delay.percentile(99)),
+      max: delay.count === 0 ? 0 : seconds(delay.max),
+    };
+    delay.reset();
+    return figures;
+  }
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics' || request.method !== 'GET') {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
+    response.end(metrics.render([...gauges, ...processGauges(lag())]));
+  });
+  return {
+    url: await listen(server, host, port),
+    async close() {
+      delay.disable();
+      await closeServer(server);
+    },
+  };
+}
+
+function processGauges(lag: { mean: number; p99: number; max: number }): Gauge[] {
+  const memory = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  const gauge = (name: string, help: string, value: number): Gauge => ({
+    name,
+    help,
+    read: () => [{ value }],
+  });
+  return [
+    gauge('nodejs_eventloop_lag_mean_seconds', 'Mean lag of the event loop since the last scrape.', lag.mean),
+    gauge('nodejs_eventloop_lag_p99_seconds', '99th percentile of the lag since the last scrape.', lag.p99),
+    gauge('nodejs_eventloop_lag_max_seconds', 'Longest lag since the last scrape.', lag.max),
+    gauge('nodejs_heap_size_used_bytes', 'Heap in use.', memory.heapUsed),
+    gauge('nodejs_heap_size_total_bytes', 'Heap reserved.', memory.heapTotal),
+    gauge('nodejs_external_memory_bytes', 'Memory outside of the heap.', memory.external),
+    gauge('process_resident_memory_bytes', 'Resident memory.', memory.rss),
+    {
+      ...gauge('process_cpu_seconds_total', 'CPU time, user and system.', (user + system) / 1e6),
+      type: 'counter',
+    },
+    gauge('process_uptime_seconds', 'Since the process started.', process.uptime()),
+  ];
+}

@@ -1,0 +1,135 @@
+// Lets a call in by one question to Redis instead of three in turn: whose key it is and, for the account that the key stood for
+// last, the second and the month. Redis answers them as one: nothing is counted unless the key still stands for that very account
+// and plan, nothing is taken from the month unless the second has calls left for all. What is not answered, the policies ask as ever.
+import {
+  readCachedCredential,
+  readCachedCredentialLua,
+  replicationIdLua,
+} from '../../kernel/credentials/cache.ts';
+import { planOf, type Plans } from '../../kernel/plans.ts';
+import { RedisUnavailable, script, type RedisLink } from '../../kernel/redis.ts';
+import type { Credential } from '../accounts.ts';
+import { batchedBy } from '../batched.ts';
+import type { CredentialCache } from '../credential-cache.ts';
+import { accountCounter, countLua, share, type Taken } from './limits.ts';
+import type { Month, Take } from './month.ts';
+import { drawLua, type Allotments } from './allotments.ts';
+
+/** What one question has answered of a call. */
+export interface Admission {
+  /** Whose key it is, or null where it does not work. Undefined: Redis cannot say. */
+  credential: Credential | null | undefined;
+  /** The call is counted; undefined: it is not. */
+  second?: Taken | undefined;
+  /** The calls are taken; undefined: they are not. */
+  month?: Take | undefined;
+}
+
+export interface Admissions {
+  /** @param calls how many of the month the call stands for. */
+  ask(keyHash: string, calls: number): Promise<Admission>;
+}
+
+export interface AdmissionsOptions {
+  redis: RedisLink;
+  credentialCache: CredentialCache;
+  allotments: Pick<Allotments, 'question'>;
+  month: Pick<Month, 'share'>;
+  plans: Plans;
+}
+
+/**
+ * KEYS: the cache entry of the credential. ARGV: what it should say, the counter of the second, calls to count, how many may be, the
+ * allotment, then as `drawLua`. → what the entry says; where that is as it should be, as `countLua`; and where all of them fit,
+ * as `drawLua`. The keys stand in several slots, so a cluster cannot run it.
+ */
+const admit = script(`
+local replid = ${replicationIdLua}
+local function cached(KEYS, ARGV) ${readCachedCredentialLua}
+end
+local function count(KEYS, ARGV) ${countLua}
+end
+local function draw(KEYS, ARGV) ${drawLua}
+end
+local found = cached({ KEYS[1] }, {})
+if found ~= ARGV[1] then return { found or false } end
+local counted = count({ ARGV[2] }, { ARGV[3], 1 })
+if counted[1] > tonumber(ARGV[4]) then return { found, counted } end
+local words = {}
+for i = 6, #ARGV do words[i - 5] = ARGV[i] end
+return { found, counted, draw({ ARGV[5] }, words) }`);
+
+type Admitted = [entry: string | null, counted?: [calls: number, resetMs: number], drawn?: unknown];
+
+const batchMax = 500;
+const keysMax = 10_000;
+
+export function createAdmissions(options: AdmissionsOptions): Admissions {
+  const { redis, credentialCache, allotments, month, plans } = options;
+  const lastFound = new Map<string, string>(); // by hash of the key: what its entry said
+
+  /** What the entry said last, where a call with the key would be counted. */
+  function foreseen(keyHash: string): { entry: string; credential: Credential } | undefined {
+    const entry = redis.isCluster ? undefined : lastFound.get(keyHash);
+    const credential = credentialCache.read(entry);
+    return entry !== undefined && credential?.active === true ? { entry, credential } : undefined;
+  }
+
+  function remember(keyHash: string, found: unknown): Credential | null | undefined {
+    if (typeof found !== 'string') lastFound.delete(keyHash);
+    else {
+      if (lastFound.size >= keysMax) lastFound.clear();
+      lastFound.set(keyHash, found);
+    }
+    return credentialCache.read(found);
+  }
+
+  async function askAll(keyHash: string, calls: readonly number[]): Promise<Admission[]> {
+    const all = (credential: Credential | null | undefined) => calls.map((): Admission => ({ credential }));
+    const place = credentialCache.placeOf(keyHash);
+    if (place === undefined) return all(undefined);
+    const known = foreseen(keyHash);
+    if (known === undefined) return all(remember(keyHash, await redis.run(readCachedCredential, place, [])));
+
+    const { accountId } = known.credential;
+    const { calls_second: perSecond, calls_month: perMonth } = planOf(plans, known.credential.plan);
+    const sum = calls.reduce((total, each) => total + each, 0);
+    const allotment = allotments.question(accountId, sum, perMonth);
+    const second = [accountCounter(accountId), String(calls.length), String(perSecond)];
+    const words = [known.entry, ...second, allotment.key, ...allotment.words];
+    const answer = await redis.run(admit, place, words, (late) => allotment.noteLate((late as Admitted)[2]));
+    const [found, counted, drawn] = answer as Admitted;
+    if (counted === undefined) return all(remember(keyHash, found));
+
+    const [counter, resetMs] = counted;
+    const seconds = share(calls.length, { counted: counter, resetMs }, perSecond);
+    const grant = allotment.note(drawn);
+    const takes = grant && month.share(accountId, calls, grant);
+    return seconds.map((taken, i): Admission => {
+      const take = takes?.[i];
+      return {
+        credential: known.credential,
+        second: taken,
+        month: take?.granted === true ? take : undefined,
+      };
+    });
+  }
+
+  const ask = batchedBy(
+    batchMax,
+    ({ keyHash }: { keyHash: string; calls: number }) => keyHash,
+    async (items): Promise<Admission[]> => {
+      try {
+        return await askAll(
+          items[0]?.keyHash ?? '',
+          items.map(({ calls }) => calls),
+        );
+      } catch (error) {
+        if (error instanceof RedisUnavailable) return items.map(() => ({ credential: undefined }));
+        throw error;
+      }
+    },
+  );
+  // Calls with one key share a question; it begins after each of them has come in, so none is answered from before that.
+  return { ask: (keyHash, calls) => ask({ keyHash, calls }) };
+}

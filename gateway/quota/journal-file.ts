@@ -1,0 +1,124 @@
+// Keeps the journal's unsent batches in files, so that a gateway that is killed tells of what it served when it comes back.
+// Hides how they are written: a file a batch, and in it, at the end of each turn of the event loop, a line for all of
+// its calls that count as one.
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import type { Log } from '../../kernel/log.ts';
+import { addCounts, entrySchema, isSameUsage, type Entry, type UsageEntry } from './journal-batch.ts';
+
+/** A batch that an earlier process of the gateway had not handed over. */
+export interface LeftBatch {
+  id: string;
+  entries: Entry[];
+}
+
+export interface JournalFile {
+  /** What was left when the directory was opened. */
+  readonly left: readonly LeftBatch[];
+  /** Notes an entry of a batch; a kill after the present turn of the event loop loses nothing of it. */
+  append(batchId: string, entry: Entry): void;
+  /** Forgets a batch, which accounts-api has. */
+  forget(batchId: string): void;
+  /** Writes what is not written yet, and lets go of the files. */
+  close(): void;
+}
+
+const ending = '.jsonl';
+
+/**
+ * Opens a directory that this gateway alone uses, and makes it where it is missing.
+ * @throws Error where it cannot be made or read, or holds what no journal wrote.
+ */
+export function openJournalFile(directory: string, log: Log): JournalFile {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const fileOf = (batchId: string) => path.join(directory, batchId + ending);
+  let batchId = '';
+  let descriptor: number | undefined;
+  let lines = '';
+  let usage: UsageEntry | undefined; // of the calls of this turn that count as one; its line is not made yet
+  let turn: NodeJS.Immediate | undefined;
+
+  /** Calls are served all the same: what cannot be written is still in memory, and is sent from there. */
+  function unlessBroken(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      log.error(
+        { err: error, directory },
+        'The journal cannot be kept in its files: a kill would lose usage',
+      );
+    }
+  }
+
+  function addLine(entry: Entry): void {
+    lines += `${JSON.stringify(entry)}\n`;
+  }
+
+  function endUsage(): void {
+    if (usage !== undefined) addLine({ of: 'usage', ...usage });
+    usage = undefined;
+  }
+
+  function write(): void {
+    clearImmediate(turn);
+    turn = undefined;
+    endUsage();
+    if (lines === '') return;
+    unlessBroken(() => {
+      descriptor ??= openSync(fileOf(batchId), 'a', 0o600);
+      writeSync(descriptor, lines);
+    });
+    lines = '';
+  }
+
+  function close(): void {
+    write();
+    if (descriptor !== undefined) closeSync(descriptor);
+    descriptor = undefined;
+  }
+
+  return {
+    left: readdirSync(directory)
+      .filter((name) => name.endsWith(ending))
+      .map((name) => ({
+        id: path.basename(name, ending),
+        entries: readEntries(path.join(directory, name), log),
+      })),
+    append(id, entry) {
+      if (id !== batchId) {
+        close();
+        batchId = id;
+      }
+      if (entry.of !== 'usage') addLine(entry);
+      else if (usage !== undefined && isSameUsage(usage, entry)) addCounts(usage, entry);
+      else {
+        endUsage();
+        usage = { ...entry };
+      }
+      turn ??= setImmediate(write); // one write for all calls of a turn
+    },
+    forget(id) {
+      if (id === batchId) close();
+      unlessBroken(() => rmSync(fileOf(id), { force: true }));
+    },
+    close,
+  };
+}
+
+function readEntries(file: string, log: Log): Entry[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const cut = lines.pop();
+  if (cut !== '') log.warn({ file }, 'The last line of the journal was cut off and is left out');
+  return lines.map((line, i) => {
+    try {
+      return entrySchema.parse(JSON.parse(line));
+    } catch (error) {
+      throw new Error(
+        `Line ${i + 1} of ${file} is no entry of a journal: repair the file, or move it away.`,
+        {
+          cause: error,
+        },
+      );
+    }
+  });
+}

@@ -1,0 +1,136 @@
+// Counts calls a second, shared over all gateways by Redis, or in this process where there is none or it does not answer.
+// Hides the limiters and the fallback: an error or a stall of Redis is never a limit, and never an open door.
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { RedisUnavailable, script, type RedisLink, type Script } from '../../kernel/redis.ts';
+import { batchedBy } from '../batched.ts';
+
+/**
+ * Lua: counts calls in a window. KEYS: its counter. ARGV: how many, the window in seconds. → all calls of the window, and how many
+ * ms it has left. What the library does by a script of its own, in words that `admission.ts` can use as well.
+ */
+export const countLua = `
+redis.call('set', KEYS[1], 0, 'EX', ARGV[2], 'NX')
+local counted, leftMs = redis.call('incrby', KEYS[1], ARGV[1]), redis.call('pttl', KEYS[1])
+if leftMs == -1 then -- somebody else's, which would never end
+  redis.call('expire', KEYS[1], ARGV[2])
+  leftMs = 1000 * ARGV[2]
+end
+return { counted, leftMs }`;
+
+export interface Taken {
+  allowed: boolean;
+  remaining: number;
+  /** Until the window of one second ends. */
+  resetMs: number;
+}
+
+export interface Limits {
+  /** Takes one call. @param key who is limited. @param callsPerSecond how many the key may make. */
+  take(key: string, callsPerSecond: number): Promise<Taken>;
+}
+
+interface Limiter {
+  consume(key: string, points: number): Promise<RateLimiterRes>;
+}
+
+interface Item {
+  key: string;
+  callsPerSecond: number;
+}
+
+const batchMax = 500;
+const keyPrefix = 'almanac:rate';
+
+/** Where the calls of an account are counted. */
+export function accountCounter(accountId: string): string {
+  return `${keyPrefix}:account:${accountId}`;
+}
+
+/** @param redis undefined: count in this process. */
+export function createLimits(redis: RedisLink | undefined): Limits {
+  const memory = perLimit((points) => new RateLimiterMemory({ points, duration: 1, keyPrefix: '' }));
+  if (redis === undefined) {
+    return {
+      async take(key, points) {
+        const [taken] = await takeAll(memory(points), key, points, 1);
+        return taken as Taken;
+      },
+    };
+  }
+  const storeClient = scriptClient(redis);
+  const shared = perLimit(
+    (points) =>
+      new RateLimiterRedis({
+        storeClient,
+        useRedisPackage: true, // it is spoken to as node-redis is
+        points,
+        duration: 1,
+        keyPrefix,
+        customIncrTtlLuaScript: countLua,
+      }),
+  );
+  // Calls of one account that wait for Redis are counted by one question.
+  const take = batchedBy(
+    batchMax,
+    ({ key, callsPerSecond }: Item) => `${callsPerSecond} ${key}`,
+    async (items) => {
+      const { key, callsPerSecond } = items[0] as Item;
+      try {
+        return await takeAll(shared(callsPerSecond), key, callsPerSecond, items.length);
+      } catch (error) {
+        if (!(error instanceof RedisUnavailable)) throw error;
+        return takeAll(memory(callsPerSecond), key, callsPerSecond, items.length);
+      }
+    },
+  );
+  return { take: (key, callsPerSecond) => take({ key, callsPerSecond }) };
+}
+
+/** Counts some calls at once. */
+async function takeAll(limiter: Limiter, key: string, points: number, calls: number): Promise<Taken[]> {
+  const { consumedPoints, msBeforeNext } = await consume(limiter, key, calls);
+  return share(calls, { counted: consumedPoints, resetMs: msBeforeNext }, points);
+}
+
+/** Shares a count out to the calls that were counted last: the first of them are allowed, as far as the limit goes. */
+export function share(
+  calls: number,
+  { counted, resetMs }: { counted: number; resetMs: number },
+  limit: number,
+): Taken[] {
+  return Array.from({ length: calls }, (_, i): Taken => {
+    const consumed = counted - calls + 1 + i;
+    return { allowed: consumed <= limit, remaining: Math.max(0, limit - consumed), resetMs };
+  });
+}
+
+/** The library rejects both for a limit and for an error; only the former is an answer. */
+async function consume(limiter: Limiter, key: string, points: number): Promise<RateLimiterRes> {
+  try {
+    return await limiter.consume(key, points);
+  } catch (rejection) {
+    if (rejection instanceof RateLimiterRes) return rejection;
+    throw rejection;
+  }
+}
+
+/** As much of node-redis as the library uses. It would send the text of its script with each call; we send the SHA-1. */
+function scriptClient(redis: RedisLink) {
+  const scripts = new Map<string, Script>();
+  return {
+    eval(text: string, { keys, arguments: args }: { keys: [string]; arguments: string[] }): Promise<unknown> {
+      const known = scripts.get(text) ?? script(text);
+      scripts.set(text, known);
+      return redis.run(known, keys[0], args);
+    },
+  };
+}
+
+function perLimit(create: (points: number) => Limiter): (points: number) => Limiter {
+  const limiters = new Map<number, Limiter>();
+  return (points) => {
+    const known = limiters.get(points) ?? create(points);
+    limiters.set(points, known);
+    return known;
+  };
+}

@@ -1,0 +1,216 @@
+// The connections to one instance of a service: one request at a time on each, kept for the next. Hides when one may be used again,
+// how long a service may be silent, and who is told when a connection breaks.
+import { connect, type Socket } from 'node:net';
+import { AnswerParser, type AnswerHandler } from './answer-parser.ts';
+import { atEndOfTurn } from '../end-of-turn.ts';
+
+/** Why an attempt failed before or within its answer. */
+export class AttemptFailed extends Error {
+  /** `unsent`: no byte reached the service. `silent`: it took too long. `cut`: the connection broke. */
+  readonly why: 'unsent' | 'silent' | 'cut';
+
+  constructor(why: 'unsent' | 'silent' | 'cut', cause: Error) {
+    super(cause.message, { cause });
+    this.why = why;
+  }
+}
+
+/** One request and its answer. What `onHead` and `onBody` throw cuts the connection and comes back as `onFailed`. */
+export interface Exchange extends AnswerHandler {
+  onFailed(error: AttemptFailed): void;
+}
+
+/** A request under way. */
+export interface Sent {
+  /** Leaves what the service sends next in the kernel; its silence is then not the service's. */
+  pause(): void;
+  resume(): void;
+  /** Cuts the connection: the client has left. The exchange hears no more. */
+  abort(): void;
+}
+
+export interface UpstreamConnections {
+  /** @param request its head whole, as bytes in latin1, without a body. */
+  send(method: 'GET' | 'HEAD', request: string, exchange: Exchange): Sent;
+  close(): void;
+}
+
+const connectWithinMs = 2_000;
+// Without a hint of the service; our own say 75 s.
+const idleMs = 4_000;
+const idleMaxMs = 60_000;
+// All connections read into it in turn: what is in it is handed on before the next reads.
+const shared = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** @param url `http://host:port`. @param silenceMs how long the service may be silent, before its answer or within it. */
+export function createUpstreamConnections(url: string, silenceMs: number): UpstreamConnections {
+  const { hostname, port } = new URL(url);
+  const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 80 };
+  const all = new Set<Connection>();
+  const idle: Connection[] = []; // the one that was used last is last, and is used next
+  const pool: Pool = {
+    address,
+    silenceMs,
+    freed: (connection) => void idle.push(connection),
+    closed(connection) {
+      all.delete(connection);
+      const at = idle.indexOf(connection);
+      if (at >= 0) idle.splice(at, 1);
+    },
+    broke() {
+      // What broke one in use, such as a service that was replaced, has broken those beside it: what is sent again goes by a new one.
+      for (const connection of idle.splice(0))
+        connection.destroy(new Error('Another connection to the service broke.'));
+    },
+  };
+  const sweep = setInterval(
+    () => {
+      const now = performance.now();
+      for (const connection of all) connection.check(now);
+    },
+    Math.min(1_000, Math.ceil(silenceMs / 10)),
+  );
+  sweep.unref();
+  return {
+    send(method, request, exchange) {
+      let connection = idle.pop();
+      while (connection?.isOpen === false) connection = idle.pop();
+      if (connection === undefined) {
+        connection = new Connection(pool);
+        all.add(connection);
+      }
+      connection.send(method, request, exchange);
+      return connection;
+    },
+    close() {
+      clearInterval(sweep);
+      for (const connection of all) connection.destroy(new Error('The gateway closes its connections.'));
+    },
+  };
+}
+
+/** What a connection knows of the others: nothing but when to tell. */
+interface Pool {
+  readonly address: { host: string; port: number };
+  readonly silenceMs: number;
+  freed(connection: Connection): void;
+  closed(connection: Connection): void;
+  /** One that was in use broke. */
+  broke(): void;
+}
+
+class Connection implements Sent {
+  readonly #pool: Pool;
+  readonly #socket: Socket;
+  #exchange: Exchange | undefined;
+  #parser: AnswerParser | undefined;
+  #isConnected = false;
+  #isPaused = false;
+  #activeAtMs = performance.now();
+  #idleMs = idleMs;
+  #why: AttemptFailed['why'] = 'cut';
+  #error: Error | undefined;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+    this.#socket = connect({
+      ...pool.address,
+      noDelay: true,
+      keepAlive: true,
+      // Not a stream of chunks, each in memory of its own.
+      onread: { buffer: shared, callback: (length) => this.#receive(length) },
+    });
+    this.#socket.once('connect', () => void (this.#isConnected = true));
+    this.#socket.once('error', (error) => void (this.#error ??= error));
+    this.#socket.once('end', () => void (this.#error ??= new Error('The service closed the connection.')));
+    this.#socket.once('close', () => this.#onClose());
+  }
+
+  get isOpen(): boolean {
+    return !this.#socket.destroyed;
+  }
+
+  send(method: string, request: string, exchange: Exchange): void {
+    this.#exchange = exchange;
+    this.#parser = new AnswerParser(exchange, method);
+    this.#activeAtMs = performance.now();
+    atEndOfTurn(() => {
+      if (!this.#socket.destroyed) this.#socket.write(request, 'latin1');
+    });
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#activeAtMs = performance.now();
+    this.#socket.resume();
+  }
+
+  abort(): void {
+    this.#exchange = undefined;
+    this.#socket.destroy();
+  }
+
+  destroy(error: Error, why: AttemptFailed['why'] = 'cut'): void {
+    this.#why = why;
+    this.#error ??= error;
+    this.#socket.destroy();
+  }
+
+  /** Ends a connection on which nothing has happened for too long. */
+  check(nowMs: number): void {
+    const silentMs = nowMs - this.#activeAtMs;
+    if (this.#exchange === undefined) {
+      if (silentMs > this.#idleMs) this.#socket.destroy();
+    } else if (!this.#isConnected) {
+      if (silentMs > connectWithinMs) this.destroy(new Error('The service takes no connection.'));
+    } else if (silentMs > this.#pool.silenceMs && !this.#isPaused) {
+      this.destroy(new Error('The service was silent for too long.'), 'silent');
+    }
+  }
+
+  /** @returns false where no more is to be read for now. */
+  #receive(length: number): boolean {
+    const parser = this.#parser;
+    this.#activeAtMs = performance.now();
+    if (parser === undefined || this.#socket.destroyed) {
+      this.#socket.destroy(); // nobody has asked it
+      return true;
+    }
+    try {
+      const isAll = parser.read(shared.subarray(0, length));
+      if (parser.hasEnded) this.#free(parser, isAll);
+    } catch (error) {
+      this.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+    return !this.#isPaused;
+  }
+
+  /** The answer is whole. Bytes beyond it would be taken for the answer to the next request. */
+  #free(parser: AnswerParser, isAll: boolean): void {
+    this.#exchange = undefined;
+    this.#parser = undefined;
+    this.resume();
+    if (!isAll || parser.closes) {
+      this.#socket.destroy();
+      return;
+    }
+    const hintSeconds = Number(
+      /(?:^|[ ,])timeout=(\d{1,6})/i.exec(parser.keepAlive ?? '')?.[1] ?? Number.NaN,
+    );
+    this.#idleMs = Number.isNaN(hintSeconds) ? idleMs : Math.min(idleMaxMs, (hintSeconds - 1) * 1000);
+    this.#pool.freed(this);
+  }
+
+  #onClose(): void {
+    this.#pool.closed(this);
+    const why = this.#isConnected ? this.#why : 'unsent';
+    if (this.#exchange !== undefined && why === 'cut') this.#pool.broke();
+    this.#exchange?.onFailed(new AttemptFailed(why, this.#error ?? new Error('The connection broke.')));
+    this.#exchange = undefined;
+  }
+}

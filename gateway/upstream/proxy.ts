@@ -1,0 +1,92 @@
+// Sends a write to an instance of a service and its answer back, by http-proxy-middleware. Hides the proxy's own ways.
+import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { Stream } from 'node:stream';
+import { createProxyMiddleware } from 'http-proxy-middleware';
+import { hopByHop, type Outgoing, type Transport } from './reader.ts';
+import { AttemptFailed } from './connections.ts';
+
+/** One try at one instance. */
+interface Attempt {
+  outgoing: Outgoing;
+  timedOut: boolean;
+  fail(error: Error): void;
+}
+
+/** @param silenceMs how long the service may be silent, before its answer or within it. */
+export function createProxy(urls: readonly string[], silenceMs: number): Transport {
+  // A connection for each write: one that is kept may be closed by the service just when the write is sent, and a write cannot
+  // be sent again; nor can anything left on it be taken for the answer.
+  const agent = new Agent({ keepAlive: false });
+  const attempts = new WeakMap<IncomingMessage, Attempt>();
+  const proxies = new Map(urls.map((url) => [url, proxyTo(url, agent, silenceMs, attempts)]));
+  return {
+    send(url, request, response, outgoing) {
+      return new Promise((resolve, reject) => {
+        const attempt: Attempt = {
+          outgoing,
+          timedOut: false,
+          fail(error) {
+            if (response.destroyed || response.writableEnded) return resolve(); // the client left, or was answered
+            reject(toFailed(error, attempt.timedOut));
+          },
+        };
+        attempts.set(request, attempt);
+        request.headers = headersOf(outgoing);
+        response.once('close', resolve);
+        const proxy = proxies.get(url);
+        if (proxy === undefined) throw new Error(`There is no proxy for ${url}.`);
+        void proxy(request, response, (error) => {
+          if (error instanceof Error) attempt.fail(error);
+        });
+      });
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function proxyTo(
+  target: string,
+  agent: Agent,
+  silenceMs: number,
+  attempts: WeakMap<IncomingMessage, Attempt>,
+) {
+  const bodies = new WeakMap<ClientRequest, Buffer>();
+  return createProxyMiddleware({
+    target,
+    agent,
+    changeOrigin: true,
+    proxyTimeout: silenceMs,
+    // Bodies are small and read already: sent whole, with their length, so that there is no framing to disagree on.
+    // It also saves the pipe of a request without one (-15 % CPU a call, 2026-11-20).
+    buffer: { pipe: (upstream: ClientRequest) => upstream.end(bodies.get(upstream)) } as unknown as Stream,
+    ejectPlugins: true, // the default ones answer failures in plain text, and log URLs
+    plugins: [
+      (proxy) => {
+        proxy.on('error', (error, request) => request && attempts.get(request)?.fail(error));
+        proxy.on('proxyReq', (upstream, request) => {
+          const attempt = attempts.get(request);
+          if (attempt === undefined) return;
+          bodies.set(upstream, attempt.outgoing.body);
+          upstream.once('timeout', () => void (attempt.timedOut = true));
+          upstream.once('upgrade', (_answer, socket) => {
+            socket.destroy();
+            attempt.fail(new Error('The service would speak another protocol.'));
+          });
+        });
+        proxy.on('proxyRes', (answer) => {
+          for (const name of hopByHop) delete answer.headers[name];
+        });
+      },
+    ],
+  });
+}
+
+function toFailed(error: Error, timedOut: boolean): AttemptFailed {
+  const code = 'code' in error ? error.code : undefined;
+  return new AttemptFailed(timedOut ? 'silent' : code === 'ECONNREFUSED' ? 'unsent' : 'cut', error);
+}
+
+function headersOf({ headers }: Outgoing): IncomingMessage['headers'] {
+  const names = headers.filter((_word, i) => i % 2 === 0);
+  return Object.fromEntries(names.map((name, i) => [name, headers[2 * i + 1]]));
+}

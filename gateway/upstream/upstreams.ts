@@ -1,0 +1,37 @@
+// The instances of one service: turns through them, and leaves out for a while those that a connection has just failed to.
+import type { Service } from '../../kernel/identity.ts';
+
+export interface Upstreams {
+  readonly name: Service;
+  readonly urls: readonly string[];
+  /** The next instance in turn; one that failed lately only where all did. */
+  pick(): string;
+  /** Whether calls go to it in turn: false for a while after a connection to it failed. */
+  isHealthy(url: string): boolean;
+  /** A connection to it failed. */
+  failed(url: string): void;
+  /** It answered. */
+  answered(url: string): void;
+}
+
+const avoidMs = 2_000;
+
+export function createUpstreams(name: Service, urls: readonly string[]): Upstreams {
+  if (urls.length === 0) throw new Error(`The gateway needs a URL of ${name}.`);
+  const avoidUntil = new Map<string, number>();
+  let turn = 0;
+  return {
+    name,
+    urls,
+    pick() {
+      const now = performance.now();
+      const healthy = avoidUntil.size === 0 ? urls : urls.filter((url) => (avoidUntil.get(url) ?? 0) <= now);
+      const choice = healthy.length > 0 ? healthy : urls;
+      turn = (turn + 1) % choice.length;
+      return choice[turn] as string;
+    },
+    isHealthy: (url) => (avoidUntil.get(url) ?? 0) <= performance.now(),
+    failed: (url) => void avoidUntil.set(url, performance.now() + avoidMs),
+    answered: (url) => void avoidUntil.delete(url),
+  };
+}

@@ -1,0 +1,63 @@
+// Matches the header of a file with the columns of a dataset: --map, --set, --ignore, and names as they stand.
+import { IngestFailure, misuse } from '../load/failure.ts';
+
+export interface ColumnOptions {
+  /** Our name → the file's name. */
+  map?: Readonly<Record<string, string>>;
+  /** Our name → the constant for every row. */
+  set?: Readonly<Record<string, string>>;
+  /** The file's names of columns to leave out. */
+  ignore?: readonly string[];
+}
+
+export interface SourceColumn {
+  /** Our name for it. */
+  target: string;
+  /** As the file names it, for messages. */
+  title: string;
+  index: number;
+}
+
+/**
+ * The columns of the file under our names, in the file's order. A column named by `map` takes that name; one that is
+ * spelled as a known column, in any case, is that column; any other keeps its name. Columns without a name are left out.
+ * @throws IngestFailure where a mapping or an ignored name is not in the header, or two columns end up as one.
+ */
+export function sourceColumns(
+  header: readonly string[],
+  options: ColumnOptions,
+  known: ReadonlySet<string>,
+): SourceColumn[] {
+  const { map = {}, set = {}, ignore = [] } = options;
+  const titles = header.map((title) => title.trim());
+  for (const title of [...Object.values(map), ...ignore]) {
+    if (!titles.includes(title))
+      misuse(
+        `The file has no column "${title}"; its columns are ${titles.filter((each) => each !== '').join(', ')}.`,
+      );
+  }
+  const targetOf = new Map(Object.entries(map).map(([target, title]) => [title, target]));
+  if (targetOf.size < Object.keys(map).length) misuse('Two --map name the same column of the file.');
+
+  const columns: SourceColumn[] = [];
+  for (const [index, title] of titles.entries()) {
+    if (title === '' || ignore.includes(title)) continue;
+    const ownName =
+      known.has(title.toLowerCase()) && !Object.hasOwn(map, title.toLowerCase())
+        ? title.toLowerCase()
+        : title;
+    columns.push({ target: targetOf.get(title) ?? ownName, title, index });
+  }
+  const seen = new Set<string>();
+  for (const { target, title } of columns) {
+    if (seen.has(target))
+      throw new IngestFailure(
+        'invalid_file',
+        `Two columns of the file are ${target} (the second is "${title}").`,
+      );
+    if (Object.hasOwn(set, target))
+      misuse(`${target} is a column of the file and a constant of --set: leave one out.`);
+    seen.add(target);
+  }
+  return columns;
+}

@@ -1,0 +1,247 @@
+// The datasets of funds: managers, funds, NAVs, payouts, expenses, portfolios, for the table of datasets.
+import {
+  assetClasses,
+  disclosureScopes,
+  expensePeriods,
+  fundStatuses,
+  fundStructures,
+  payoutTypes,
+  portfolioSections,
+} from '../../domain/funds/enums.ts';
+import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-types.ts';
+import type { Dataset, Reference } from './dataset.ts';
+import { refreshFundFigures } from '../load/fund-figures.ts';
+
+const share = (name: string, meaning: string) => column(name, 'number', meaning, { range: [-1e6, 1e6] });
+/** A price of a unit. */
+const price = (name: string, meaning: string) =>
+  column(name, 'number', `${meaning}; zero is none`, { zeroIsMissing: true });
+const publisher = required('source', 'text', 'who publishes it', { lengthMax: 500 });
+const source = text('source', 500, 'who publishes it; that of the fund unless given');
+
+const fund = required('fund', 'text', 'its id, ISIN, symbol or source code, also a former one', {
+  lengthMax: 80,
+});
+
+/** A fund by its id, or by a code that no other fund has. */
+const aFund: Reference = {
+  column: 'fund',
+  table: 'data.funds',
+  key: 'fund_id',
+  number: 'fund_no',
+  alsoBy: (name) =>
+    `k.fund_no = (select min(fund_no) from data.fund_codes where code in (${name}, upper(${name})) having count(distinct fund_no) = 1)`,
+  expected: 'the id of a fund that exists (dataset funds), or a code that only one of them has',
+};
+
+const amcs: Dataset = {
+  name: 'amcs',
+  meaning: 'Asset management companies: made where the id is new, changed where it is known.',
+  kind: 'table',
+  target: 'data.amcs',
+  key: ['amc_id'],
+  columns: [
+    required('amc_id', 'slug', 'id; funds name the company by it'),
+    required('name', 'text', 'full name', { lengthMax: 300 }),
+    text('short_name', 100, 'what it is called'),
+    text('licence_no', 100, 'of the regulator'),
+    text('rating', 20, 'as a manager, such as AM1'),
+    text('rating_agency', 100, 'who rated it'),
+    day('rating_date', 'when'),
+    column('website', 'url', 'its address'),
+    day('established', 'when it was founded'),
+    publisher,
+  ],
+};
+
+const funds: Dataset = {
+  name: 'funds',
+  meaning:
+    'Funds: made where the id is new, changed where it is known. Names and codes that change are kept as former ones.',
+  kind: 'table',
+  target: 'data.funds',
+  key: ['fund_id'],
+  afterwards: refreshFundFigures,
+  references: [
+    {
+      column: 'amc_id',
+      table: 'data.amcs',
+      key: 'amc_id',
+      expected: 'the id or the name of a company that exists (dataset amcs)',
+    },
+    {
+      column: 'merged_into',
+      table: 'data.funds',
+      key: 'fund_id',
+      expected: 'the id of a fund that exists or is in the file',
+    },
+    {
+      column: 'benchmark_series',
+      table: 'data.series',
+      key: 'series_id',
+      expected: 'the id of a series that exists',
+    },
+  ],
+  columns: [
+    required('fund_id', 'slug', 'id; a code, or a name that no other fund has'),
+    required('name', 'text', 'full name, with plan and option', { lengthMax: 300 }),
+    text('short_name', 100, 'what it is called'),
+    text('symbol', 40, 'ticker'),
+    column('isin', 'isin', 'of the growth option where options have their own'),
+    column('isin_payout', 'isin', 'of the option that pays out'),
+    column('isin_reinvestment', 'isin', 'of the option that reinvests'),
+    text('source_code', 80, 'what its source calls it'),
+    column('amc_id', 'slug', 'who manages it'),
+    text('category', 200, 'whose funds it is compared with'),
+    word('asset_class', assetClasses, 'income and money_market quote short returns annualised'),
+    word('structure', fundStructures, 'how its units are issued'),
+    flag('shariah_compliant', 'whether it is'),
+    text('risk_profile', 40, 'as published'),
+    text('benchmark', 500, 'in words'),
+    column('benchmark_series', 'series_id', 'a series with the level of the benchmark'),
+    text('plan', 100, 'such as direct'),
+    text('option', 100, 'such as growth or income'),
+    required('currency', 'currency', 'ISO 4217'),
+    day('launch_date', 'first day'),
+    word('status', fundStatuses, 'what became of it'),
+    column('merged_into', 'slug', 'the fund that goes on for it'),
+    text('objective', 5_000, 'what it is for'),
+    text('trustee', 200, 'who holds its assets'),
+    text('registrar', 200, 'who keeps the register of units'),
+    text('auditor', 200, 'who audits it'),
+    column('fund_managers', 'list', 'names, divided by ;'),
+    text('listing', 100, 'where it is listed'),
+    text('rating', 20, 'of the fund, such as AA(f)'),
+    text('rating_outlook', 40, 'such as stable'),
+    text('rating_agency', 100, 'who rated it'),
+    day('rating_date', 'when'),
+    text('amc_rating', 20, 'of the manager; that of the company unless given'),
+    word('pricing_mechanism', ['forward', 'backward'], 'which NAV a deal gets'),
+    column('dealing_days', 'list', 'days and cut-off, such as Monday-Thursday 16:00; divided by ;'),
+    amount('minimum_investment', 'in the currency'),
+    rate('management_fee_pct', 'a year'),
+    column('front_end_load_pct', 'number', 'of the NAV, when units are bought', { range: [0, 100] }),
+    column('back_end_load_pct', 'number', 'of the NAV, when units are sold', { range: [0, 100] }),
+    column('contingent_load_pct', 'number', 'when units are sold early', { range: [0, 100] }),
+    text('dividend_policy', 1_000, 'in words'),
+    text('leverage', 200, 'in words'),
+    publisher,
+  ],
+};
+
+const nav: Dataset = {
+  name: 'nav',
+  meaning:
+    'What a unit was worth: one row a fund and day. A row that comes again replaces what it has a column for.',
+  kind: 'table',
+  target: 'data.navs',
+  key: ['fund', 'date'],
+  afterwards: refreshFundFigures,
+  references: [aFund],
+  columns: [
+    fund,
+    required('date', 'date', 'day of the NAV'),
+    price('nav', 'net assets a unit'),
+    price('offer_price', 'what a unit costs'),
+    price('repurchase_price', 'what is paid for one'),
+    amount('aum', 'net assets, in the currency'),
+    amount('units_outstanding', 'units'),
+    day('validity_date', 'the day the prices hold for, where it is another'),
+  ],
+};
+
+const payouts: Dataset = {
+  name: 'payouts',
+  meaning: 'What funds paid out: one row a fund, ex-date and type.',
+  kind: 'table',
+  target: 'data.payouts',
+  key: ['fund', 'ex_date', 'type'],
+  afterwards: refreshFundFigures,
+  references: [aFund],
+  columns: [
+    fund,
+    required('ex_date', 'date', 'first day on which a unit comes without it'),
+    required('type', 'word', 'in cash, in units, or reinvested', { words: payoutTypes }),
+    day('announcement_date', 'when it was announced'),
+    day('payment_date', 'when it was paid'),
+    text('financial_year', 20, 'such as 2025-26'),
+    amount('payout_per_unit', 'in the currency; of a bonus the value of the new units a unit'),
+    amount('payout_pct_of_par', 'percent points of the par value'),
+    price('ex_nav', 'NAV after it'),
+    price('cum_nav', 'NAV before it'),
+    source,
+  ],
+};
+
+const expenses: Dataset = {
+  name: 'expenses',
+  meaning: 'What funds cost a year, as a share of net assets: one row a fund, day and period.',
+  kind: 'table',
+  target: 'data.expenses',
+  key: ['fund', 'period_end', 'period_type'],
+  afterwards: refreshFundFigures,
+  references: [aFund],
+  columns: [
+    fund,
+    required('period_end', 'date', 'last day of the period'),
+    required('period_type', 'word', 'month to date, year to date, or the rate in force on the day', {
+      words: expensePeriods,
+    }),
+    rate('ter_pct', 'total expense ratio, levies included'),
+    rate('ter_excl_levies_pct', 'without levies'),
+    rate('government_levies_pct', 'taxes and levies'),
+    rate('management_fee_pct', 'fee of the manager'),
+    rate('selling_marketing_pct', 'selling and marketing'),
+    rate('accounting_pct', 'accounting'),
+    rate('trustee_fee_pct', 'fee of the trustee'),
+    rate('secp_fee_pct', 'fee of the regulator'),
+    rate('limit_pct', 'what the regulator allows'),
+    source,
+  ],
+};
+
+const portfolio: Dataset = {
+  name: 'portfolio',
+  meaning:
+    'What funds hold: the lines of a disclosure. A file states the portfolio of a fund and day whole; the last one holds.',
+  kind: 'table',
+  target: 'data.portfolio_lines',
+  key: ['fund', 'as_of', 'section', 'rank'],
+  whole: ['fund', 'as_of'],
+  references: [aFund],
+  columns: [
+    fund,
+    required('as_of', 'date', 'day of the portfolio'),
+    required(
+      'section',
+      'word',
+      'what the line is: a holding, a share of a breakdown, or figures of the whole',
+      {
+        words: portfolioSections,
+      },
+    ),
+    required('rank', 'integer', 'place within the section, from 1', { range: [1, 1e6] }),
+    text('name', 500, 'of the holding, asset class, rating or sector'),
+    column('isin', 'isin', 'of the holding'),
+    text('code', 100, 'of the holding'),
+    text('type', 100, 'asset class of the holding'),
+    text('sector', 200, 'of the issuer'),
+    text('rating', 80, 'of the holding'),
+    column('quantity', 'number', 'units held', { range: [-amountMax, amountMax] }),
+    column('market_value', 'number', 'in the currency of the fund', { range: [-amountMax, amountMax] }),
+    share('pct_net_assets', 'share of net assets'),
+    share('pct_total_assets', 'share of total assets'),
+    share('coupon_pct', 'of the holding'),
+    share('ytm_pct', 'yield to maturity of the holding'),
+    day('maturity_date', 'of the holding'),
+    amount('weighted_avg_maturity_days', 'summary: of the portfolio'),
+    share('modified_duration', 'summary: years'),
+    share('portfolio_ytm_pct', 'summary: yield to maturity'),
+    share('cash_pct', 'summary: cash, share of net assets'),
+    share('leverage_pct', 'summary: borrowed, share of net assets'),
+    word('disclosure_scope', disclosureScopes, 'summary: whether all holdings are there'),
+    source,
+  ],
+};
+
+export const fundDatasets: readonly Dataset[] = [amcs, funds, nav, payouts, expenses, portfolio];

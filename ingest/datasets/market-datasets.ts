@@ -1,0 +1,269 @@
+// The datasets of debt securities, their prices and trades, auctions of debt, and external trade, for the table of datasets.
+import {
+  auctionFormats,
+  auctionInstruments,
+  auctionStatuses,
+  securityStatuses,
+  securityTypes,
+  tradeBases,
+  tradeClassifications,
+  tradeFlows,
+} from '../../domain/markets.ts';
+import type { Column } from '../files/cells.ts';
+import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-types.ts';
+import type { Dataset, Reference } from './dataset.ts';
+
+const price = (name: string, meaning: string) => column(name, 'number', meaning, { range: [0, 1e6] });
+const count = (name: string, meaning: string) => column(name, 'integer', meaning, { range: [0, 2e9] });
+/** Percent points; next to maturity a yield may be anything. */
+const yieldOf = (name: string, meaning: string) => column(name, 'number', meaning, { range: [-1e6, 1e6] });
+const source = text('source', 500, 'who publishes it; that of the security unless given');
+
+/** A security by its code, a former code, or its ISIN. */
+const aSecurity: Reference = {
+  column: 'code',
+  table: 'data.securities',
+  key: 'code',
+  alsoBy: (name) => `(k.isin = ${name} or k.former_codes @> array[${name}])`,
+  expected: 'the code or the ISIN of a security that exists (dataset securities)',
+};
+
+const securityColumns: readonly Column[] = [
+  required('code', 'security_code', 'id, as its source writes it; slashes and blanks are kept as hyphens'),
+  column('source_code', 'text', 'the code as its source writes it; that of code unless given', {
+    lengthMax: 100,
+    copyOf: 'code',
+  }),
+  column('isin', 'isin', 'ISO 6166'),
+  required('name', 'text', 'title', { lengthMax: 300 }),
+  text('issuer', 300, 'who owes it'),
+  required('type', 'word', 'kind', { words: securityTypes }),
+  flag('government_guaranteed', 'whether a government stands behind it'),
+  flag('shariah_compliant', 'whether it is'),
+  flag('secured', 'whether by collateral'),
+  text('rating', 20, 'on the scale AAA to D'),
+  text('rating_agency', 100, 'who rated it'),
+  day('rating_date', 'when'),
+  day('issue_date', 'when it was issued'),
+  day('maturity_date', 'when it is repaid'),
+  column('tenor_years', 'number', 'by its dates unless given', { range: [0, 200] }),
+  amount('issue_size', 'in the currency'),
+  required('currency', 'currency', 'ISO 4217'),
+  column('par', 'number', 'face amount of one', { range: [1e-6, 1e12] }),
+  word('coupon_type', ['fixed', 'floating', 'zero'], 'how it pays'),
+  rate('coupon_pct', 'a year; of a floating one the present'),
+  text('base_rate', 100, 'of a floating one, such as 6M KIBOR'),
+  column('spread_bps', 'number', 'over the base rate', { range: [-100_000, 100_000] }),
+  rate('floor_pct', 'least coupon'),
+  rate('cap_pct', 'highest coupon'),
+  text('coupon_frequency', 40, 'such as semiannual'),
+  text('day_count', 40, 'such as actual/365'),
+  flag('amortising', 'whether it is repaid in parts'),
+  flag('callable', 'whether the issuer may repay it early'),
+  flag('puttable', 'whether the holder may demand that'),
+  text('listing', 100, 'where it is listed'),
+  word('status', securityStatuses, 'what became of it'),
+  column('merged_into', 'security_code', 'the code that goes on for it'),
+  column('former_names', 'list', 'earlier names, divided by ;'),
+  column('former_codes', 'list', 'earlier codes with hyphens for slashes, divided by ;; it is found by them'),
+  required('source', 'text', 'who publishes it', { lengthMax: 500 }),
+];
+
+const securities: Dataset = {
+  name: 'securities',
+  meaning: 'Debt securities: made where the code is new, changed where it is known.',
+  kind: 'table',
+  target: 'data.securities',
+  key: ['code'],
+  columns: securityColumns,
+  unique: ['isin'],
+  references: [
+    {
+      column: 'merged_into',
+      table: 'data.securities',
+      key: 'code',
+      expected: 'the code of a security that exists or is in the file',
+    },
+  ],
+  rules: [
+    {
+      columns: ['maturity_date', 'issue_date'],
+      holds: 't.maturity_date >= t.issue_date',
+      expected: 'a day not before issue_date',
+    },
+  ],
+};
+
+const securityPrices: Dataset = {
+  name: 'security-prices',
+  meaning: 'What securities were worth: one price a security and day.',
+  kind: 'table',
+  target: 'data.security_prices',
+  key: ['code', 'date'],
+  references: [aSecurity],
+  rules: [
+    {
+      columns: ['valid_to', 'valid_from'],
+      holds: 't.valid_to >= t.valid_from',
+      expected: 'a day not before valid_from',
+    },
+  ],
+  columns: [
+    required('code', 'security_code', 'the security, by its code or ISIN'),
+    required('date', 'date', 'day of the price'),
+    price('price', 'per 100 of par, clean'),
+    price('dirty_price', 'per 100 of par, with what has accrued'),
+    yieldOf('accrued', 'per 100 of par'),
+    yieldOf('yield_pct', 'to maturity'),
+    column('modified_duration', 'number', 'years', { range: [-1_000, 1_000] }),
+    yieldOf('spread_bps', 'over the benchmark'),
+    flag('traded', 'whether trades stand behind it'),
+    word('method', ['trade', 'matrix', 'capped', 'quote'], 'how it was found'),
+    day('valid_from', 'first day on which it holds'),
+    day('valid_to', 'last day on which it holds'),
+    source,
+  ],
+};
+
+const securityTrades: Dataset = {
+  name: 'security-trades',
+  meaning: 'Trades of securities: one each, or all of a security on a day (trades_count).',
+  kind: 'table',
+  target: 'data.security_trades',
+  key: ['trade_id'],
+  references: [aSecurity],
+  columns: [
+    required('trade_id', 'text', 'id, kept when the trade is corrected', { lengthMax: 64 }),
+    required('trade_date', 'date', 'when it was made'),
+    column('trade_time', 'time', "in the venue's own time"),
+    day('settlement_date', 'when it was settled'),
+    required('code', 'security_code', 'the security, by its code or ISIN'),
+    word('side', ['buy', 'sell'], 'of the reporting party'),
+    price('price', 'per 100 of par; of many trades the average'),
+    price('price_low', 'of many trades the lowest'),
+    price('price_high', 'of many trades the highest'),
+    yieldOf('yield_pct', 'to maturity'),
+    yieldOf('yield_low_pct', 'of many trades the lowest'),
+    yieldOf('yield_high_pct', 'of many trades the highest'),
+    amount('face_amount', 'face value that changed hands'),
+    amount('amount', 'what was paid for it'),
+    column('currency', 'currency', 'that of the security unless given'),
+    column('trades_count', 'integer', 'how many trades the row sums up', { range: [1, 2e9] }),
+    text('venue', 100, 'where'),
+    text('counterparty_type', 40, 'such as dealer or customer'),
+    word('status', ['new', 'corrected', 'cancelled', 'reversed'], 'of the report'),
+    text('original_trade_id', 64, 'what it corrects'),
+    flag('as_of', 'whether it was reported on a later day'),
+    source,
+  ],
+};
+
+const auctions: Dataset = {
+  name: 'auctions',
+  meaning: 'Auctions of debt: one row an instrument, tenor and day, from the announcement on.',
+  kind: 'table',
+  target: 'data.auctions',
+  key: ['auction_id', 'instrument', 'tenor', 'auction_date'],
+  columns: [
+    required('auction_id', 'text', 'id; a security that is auctioned again may keep it', { lengthMax: 64 }),
+    required('instrument', 'word', 'what is sold', { words: auctionInstruments }),
+    required('tenor', 'tenor', 'how long it runs'),
+    required('auction_date', 'date', 'when it is held'),
+    column('tenor_days', 'integer', 'days from settlement to maturity; by these dates unless given', {
+      range: [1, 40_000],
+    }),
+    column('isin', 'isin', 'of the security'),
+    text('source_code', 64, 'of the security, such as a CUSIP'),
+    flag('reopening', 'whether the security was sold before'),
+    day('announce_date', 'when it was announced'),
+    day('settlement_date', 'when it is paid for'),
+    day('maturity_date', 'when the security is repaid'),
+    required('status', 'word', 'how far it is', { words: auctionStatuses }),
+    word('format', auctionFormats, 'how bids are made'),
+    required('currency', 'currency', 'of the amounts'),
+    amount('target_amount', 'offered'),
+    amount('maturing_amount', 'what falls due'),
+    amount('bids_received_face', 'competitive bids, face value'),
+    amount('bids_received_realized', 'competitive bids, at their prices'),
+    count('bids_count', 'competitive bids'),
+    amount('accepted_competitive', 'face value'),
+    amount('accepted_non_competitive', 'face value'),
+    amount('accepted_total', 'face value'),
+    count('accepted_bids_count', 'of the competitive ones'),
+    rate('min_bid_yield_pct', 'lowest yield bid'),
+    rate('max_bid_yield_pct', 'highest yield bid'),
+    rate('cutoff_yield_pct', 'highest yield accepted'),
+    price('cutoff_price', 'lowest price accepted, per 100 of par'),
+    column('cutoff_margin_bps', 'number', 'of a floating one: highest margin accepted', {
+      range: [-1e5, 1e5],
+    }),
+    rate('weighted_avg_yield_pct', 'of what was accepted'),
+    price('weighted_avg_price', 'of what was accepted, per 100 of par'),
+    rate('coupon_pct', 'of the security'),
+    column('bid_to_cover_published', 'number', "by the publisher's own formula", { range: [0, 1e6] }),
+    required('source', 'text', 'who holds it', { lengthMax: 500 }),
+  ],
+};
+
+const trade: Dataset = {
+  name: 'trade',
+  meaning: 'External trade by flow, partner and commodity; a row is replaced when it is revised.',
+  kind: 'table',
+  target: 'data.trade',
+  key: [
+    'commodity_code',
+    'partner_code',
+    'period',
+    'flow',
+    'reporter',
+    'basis',
+    'currency',
+    'classification',
+  ],
+  columns: [
+    required('reporter', 'country', 'whose trade it is'),
+    required('flow', 'word', 'exports include re-exports', { words: tradeFlows }),
+    required('period', 'month_or_year', 'month or year'),
+    required('partner_code', 'partner', 'the other country'),
+    text('partner_name', 200, 'its name'),
+    required('classification', 'word', 'of the commodities', { words: tradeClassifications }),
+    text('classification_version', 40, 'such as HS 2022'),
+    required('commodity_code', 'commodity_code', 'with its leading zeros; TOTAL is all'),
+    text('commodity_name', 1_000, 'its name'),
+    required('basis', 'word', 'customs records or balance of payments', { words: tradeBases }),
+    required('currency', 'currency', 'of the values'),
+    word('valuation', ['cif', 'fob'], 'of value'),
+    column('value', 'number', 'in base units', { range: [-amountMax, amountMax] }),
+    column('cif_value', 'number', 'with insurance and freight', { range: [-amountMax, amountMax] }),
+    column('fob_value', 'number', 'free on board', { range: [-amountMax, amountMax] }),
+    amount('quantity', 'in quantity_unit'),
+    text('quantity_unit', 40, 'such as KGM or NMB'),
+    flag('quantity_estimated', 'whether the publisher estimated it'),
+    amount('net_weight_kg', 'kilograms'),
+    word('status', ['provisional', 'revised', 'final'], 'how final it is'),
+    required('source', 'text', 'who publishes it', { lengthMax: 500 }),
+  ],
+};
+
+const tradeCommodities: Dataset = {
+  name: 'trade-commodities',
+  meaning: 'Names of commodities by classification, for rows and sums of trade that bring none.',
+  kind: 'table',
+  target: 'data.trade_commodities',
+  key: ['classification', 'commodity_code'],
+  columns: [
+    required('classification', 'word', 'of the commodities', { words: tradeClassifications }),
+    required('commodity_code', 'commodity_code', 'with its leading zeros; TOTAL is all'),
+    required('name', 'text', 'its name', { lengthMax: 1_000 }),
+    required('source', 'text', 'who publishes it', { lengthMax: 500 }),
+  ],
+};
+
+export const marketDatasets: readonly Dataset[] = [
+  securities,
+  securityPrices,
+  securityTrades,
+  auctions,
+  trade,
+  tradeCommodities,
+];

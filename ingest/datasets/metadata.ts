@@ -1,0 +1,57 @@
+// The facts of series that a load makes (--create): from --set constants, and from columns of the file.
+import { expectedOf, readCell, type Column } from '../files/cells.ts';
+import { datasetNamed } from './datasets.ts';
+import { misuse } from '../load/failure.ts';
+import type { SeriesMetadata } from '../points/series-directory.ts';
+
+const columns: readonly Column[] = datasetNamed('series').columns.filter(
+  (column) => column.name !== 'series_id',
+);
+const required = columns.filter((column) => column.required && column.name !== 'name');
+
+/** The names of the columns that describe a series rather than a point. */
+export const metadataNames: ReadonlySet<string> = new Set(columns.map((column) => column.name));
+
+/** The metadata among the constants, read. @throws IngestFailure where one is not of its column's type. */
+export function metadataConstants(set: Readonly<Record<string, string>>): SeriesMetadata {
+  const constants: Record<string, string | null> = {};
+  for (const column of columns) {
+    const text = set[column.name];
+    if (text === undefined) continue;
+    const value = readCell(column, text.trim());
+    if (value === undefined) misuse(`--set ${column.name}=${text}: ${expectedOf(column)} is expected.`);
+    constants[column.name] = value;
+  }
+  return constants;
+}
+
+/** @throws IngestFailure where --create lacks what every series must have. @param given by constants or columns. */
+export function requireMetadata(given: ReadonlySet<string>): void {
+  const lacking = required.filter((column) => !given.has(column.name)).map((column) => column.name);
+  if (lacking.length > 0)
+    misuse(
+      `--create makes series from --set, and lacks ${lacking.join(', ')}: ` +
+        `add --set ${lacking.map((name) => `${name}=…`).join(' --set ')}, or --map them to columns of the file.`,
+    );
+}
+
+/** A series to be made; its name is its title in the file where nothing names it. Null where a required fact is empty. */
+export function newSeries(id: string, title: string, facts: SeriesMetadata): SeriesMetadata | null {
+  const series: Record<string, string | null> = { ...facts, series_id: id };
+  series['name'] ??= title.slice(0, 500).toWellFormed();
+  return required.some((column) => (series[column.name] ?? null) === null) ? null : series;
+}
+
+/** Reads the metadata cells of a row; a cell that is not of its column's type is left out. */
+export function metadataOfRow(
+  row: readonly string[],
+  cells: readonly { target: string; index: number }[],
+): SeriesMetadata {
+  const facts: Record<string, string | null> = {};
+  for (const { target, index } of cells) {
+    const column = columns.find((each) => each.name === target);
+    const value = column === undefined ? undefined : readCell(column, (row[index] ?? '').trim());
+    if (value !== undefined) facts[target] = value;
+  }
+  return facts;
+}

@@ -1,0 +1,43 @@
+// The demo's release calendar: when its monthly series come, a little behind and half a year ahead.
+import { addDays, addMonths } from '../../kernel/dates.ts';
+import { periodEnd } from '../../domain/periods.ts';
+import { source, type DemoFile } from './demo-file.ts';
+
+const releases = [
+  {
+    id: 'prices-and-labour',
+    title: 'Prices and labour market',
+    series: 'DEMO.CPI;DEMO.UNEMPLOYMENT',
+    day: 16,
+    time: '10:00',
+  },
+  { id: 'trade', title: 'External trade', series: 'DEMO.EXPORTS', day: 16, time: '11:30' },
+];
+
+/** A release of each kind a month, from three months back to six ahead. */
+export function calendarFile(today: string): DemoFile {
+  return {
+    dataset: 'calendar',
+    *lines() {
+      yield 'release_id,title,source,release_at,time_zone,reference_period,frequency,kind,importance,series_ids';
+      for (let months = -3; months <= 6; months += 1) {
+        const period = periodEnd(addMonths(`${today.slice(0, 7)}-01`, months - 1), 'monthly').slice(0, 7);
+        for (const { id, title, series, day, time } of releases) {
+          const date = addDays(`${addMonths(`${period}-01`, 1).slice(0, 7)}-01`, day - 1);
+          yield [
+            `demo-${id}-${period}`,
+            title,
+            source,
+            `${date} ${time}`,
+            'UTC',
+            period,
+            'monthly',
+            'new',
+            'high',
+            series,
+          ].join(',');
+        }
+      }
+    },
+  };
+}

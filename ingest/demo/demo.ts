@@ -1,0 +1,139 @@
+// The built-in demo data: files made by a seeded generator of our own, every one of them synthetic.
+// Hides the random walks. A value depends on the seed and its own date alone, so a later day only adds rows.
+import { addDays, addMonths } from '../../kernel/dates.ts';
+import { periodEnd } from '../../domain/periods.ts';
+import { commodityFiles } from './demo-commodities.ts';
+import { calendarFile } from './demo-calendar.ts';
+import { random, source, type DemoFile } from './demo-file.ts';
+import { fundFiles } from './demo-funds.ts';
+import { marketFiles } from './demo-markets.ts';
+
+const firstMonth = '2015-01-31';
+const firstDay = '2022-01-03';
+
+/**
+ * The demo files in the order of loading: metadata, then each vintage.
+ * @param today `YYYY-MM-DD`; the data ends shortly before it.
+ */
+export function demoFiles(today: string): DemoFile[] {
+  const lastMonth = periodEnd(addMonths(`${today.slice(0, 7)}-01`, -2), 'monthly');
+  const yesterday = addDays(today, -1);
+  const vintages = [3, 2, 1, 0].map((monthsAgo) =>
+    addDays(periodEnd(addMonths(lastMonth, -monthsAgo), 'monthly'), 15),
+  );
+  return [
+    { dataset: 'series', lines: seriesLines },
+    ...vintages.flatMap((vintage) => [
+      observations(vintage, [], () => macroPoints(vintage)),
+      observations(vintage, ['region'], () => exportPoints(vintage)),
+    ]),
+    observations(yesterday, [], () => policyRatePoints(yesterday)),
+    observations(yesterday, ['currency', 'side'], () => exchangeRatePoints(yesterday)),
+    ...commodityFiles(yesterday),
+    ...fundFiles(yesterday),
+    ...marketFiles(yesterday),
+    calendarFile(today),
+  ];
+}
+
+function* seriesLines(): Iterable<string> {
+  yield 'series_id,name,unit,frequency,source,geography,seasonal_adjustment,category,description';
+  const rows = [
+    ['DEMO.CPI', 'Consumer price index', 'Index (2015 = 100)', 'monthly', 'Demoland', 'NSA', 'Prices'],
+    ['DEMO.UNEMPLOYMENT', 'Unemployment rate', 'Percent', 'monthly', 'Demoland', 'SA', 'Labour'],
+    [
+      'DEMO.GDP',
+      'Gross domestic product at constant prices',
+      'Billion DMD',
+      'quarterly',
+      'Demoland',
+      'SA',
+      'Output',
+    ],
+    ['DEMO.EXPORTS', 'Exports of goods by region', 'Million DMD', 'monthly', 'Demoland', 'NSA', 'Trade'],
+    ['DEMO.FX', 'Exchange rates of the demo dollar', 'DMD per unit', 'daily', 'Demoland', 'NSA', 'Money'],
+    ['DEMO.POLICY-RATE', 'Policy rate', 'Percent', 'irregular', 'Demoland', 'NSA', 'Money'],
+  ];
+  for (const [id, name, unit, frequency, geography, adjustment, category] of rows) {
+    yield `${id},${name},${unit},${frequency},${source},${geography},${adjustment},${category},Synthetic: made by a seeded generator and true of nowhere`;
+  }
+}
+
+/** A row of an observations file: series, date, value, then the dimension values. */
+type Point = readonly string[];
+
+function observations(
+  vintage: string,
+  dimensions: readonly string[],
+  points: () => Iterable<Point>,
+): DemoFile {
+  return {
+    dataset: 'observations',
+    vintage,
+    *lines() {
+      yield ['series_id', 'date', 'value', ...dimensions].join(',');
+      for (const point of points()) yield point.join(',');
+    },
+  };
+}
+
+function* months(vintage: string): Iterable<string> {
+  const last = periodEnd(addMonths(vintage, -1), 'monthly');
+  for (let month = firstMonth; month <= last; month = periodEnd(addMonths(month, 1), 'monthly')) yield month;
+}
+
+/** What a vintage misses the final figure by: its newest month is a first estimate, revised a month on. */
+function estimateError(month: string, vintage: string): number {
+  const isFirstEstimate = month > periodEnd(addMonths(vintage, -2), 'monthly');
+  return isFirstEstimate ? 1 + 0.004 * (random(`${month} first estimate`)() - 0.5) : 1;
+}
+
+function* macroPoints(vintage: string): Iterable<Point> {
+  const draw = random('macro');
+  let [prices, output, jobless] = [100, 400, 6];
+  for (const month of months(vintage)) {
+    prices *= 1 + 0.004 + 0.003 * (draw() - 0.5);
+    output *= 1 + 0.002 + 0.006 * (draw() - 0.5);
+    jobless = Math.max(2, jobless + 0.3 * (draw() - 0.5));
+    const error = estimateError(month, vintage);
+    yield ['DEMO.CPI', month, (prices * error).toFixed(2)];
+    yield ['DEMO.UNEMPLOYMENT', month, jobless.toFixed(1)];
+    if (Number(month.slice(5, 7)) % 3 === 0) yield ['DEMO.GDP', month, (output * error).toFixed(1)];
+  }
+}
+
+function* exportPoints(vintage: string): Iterable<Point> {
+  const draw = random('exports');
+  const usual = { North: 50, South: 30, Overseas: 15 };
+  for (const month of months(vintage)) {
+    for (const [region, amount] of Object.entries(usual)) {
+      const value = amount * (0.8 + 0.4 * draw()) * estimateError(month, vintage);
+      yield ['DEMO.EXPORTS', month, value.toFixed(1), region];
+    }
+  }
+}
+
+/** The days on which the rate was set: every thirteen weeks. */
+function* policyRatePoints(lastDay: string): Iterable<Point> {
+  const draw = random('policy rate');
+  let rate = 8;
+  for (let day = firstDay; day <= lastDay; day = addDays(day, 91)) {
+    rate += [-0.5, -0.25, 0, 0.25, 0.5][Math.floor(draw() * 5)] ?? 0;
+    yield ['DEMO.POLICY-RATE', day, rate.toFixed(2)];
+  }
+}
+
+/** Working days only, both sides of the market. */
+function* exchangeRatePoints(lastDay: string): Iterable<Point> {
+  const draw = random('exchange rates');
+  const rates: Record<string, number> = { EUR: 1.1, USD: 1, GBP: 1.3 };
+  for (let day = firstDay, n = 0; day <= lastDay; day = addDays(day, 1), n += 1) {
+    if (n % 7 > 4) continue;
+    for (const currency of Object.keys(rates)) {
+      const middle = (rates[currency] ?? 1) * (1 + 0.008 * (draw() - 0.5));
+      rates[currency] = middle;
+      yield ['DEMO.FX', day, (middle * 0.998).toFixed(4), currency, 'buy'];
+      yield ['DEMO.FX', day, (middle * 1.002).toFixed(4), currency, 'sell'];
+    }
+  }
+}

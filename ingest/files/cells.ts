@@ -1,0 +1,273 @@
+// What a cell of a file may hold, by the type of its column: read into what PostgreSQL takes, or refused with what was
+// expected. Numbers and dates of observations have readers of their own, in values.ts and dates.ts.
+import { securityCode, tenor } from '../../domain/markets.ts';
+import { isDate } from '../../kernel/dates.ts';
+import { frequencies } from '../../domain/periods.ts';
+
+export type ColumnType =
+  | 'text'
+  | 'series_id'
+  | 'frequency'
+  | 'date'
+  | 'number'
+  | 'integer'
+  | 'boolean'
+  | 'word' // one of `words`
+  | 'slug'
+  | 'instant' // local time in the row's time_zone, or with an offset of its own
+  | 'time_zone'
+  | 'url'
+  | 'currency'
+  | 'coicop'
+  | 'security_code' // kept as domain/markets.ts writes it
+  | 'isin'
+  | 'tenor'
+  | 'country'
+  | 'partner'
+  | 'commodity_code'
+  | 'month_or_year'
+  | 'time'
+  | 'month_day' // MM-DD
+  | 'list'; // text parts divided by ;
+
+export interface Column {
+  name: string;
+  type: ColumnType;
+  required: boolean;
+  meaning: string;
+  /** Characters at most, for text. */
+  lengthMax?: number;
+  /** What may stand there, for a word. */
+  words?: readonly string[];
+  /** Where the file does not have it, or leaves its cell empty, it is the text of that column as it stands. */
+  copyOf?: string;
+  /** Of a number: zero or less says that there is none. */
+  zeroIsMissing?: boolean;
+  /** Ids that mean something else already. */
+  reserved?: readonly string[];
+  /** Both inclusive, for numbers and integers. */
+  range?: readonly [least: number, most: number];
+}
+
+export const seriesIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+const slugLengthMax = 80;
+/** Of a name that an id is made of. */
+const nameLengthMax = 200;
+
+interface CellType {
+  /** The cell as PostgreSQL reads it; undefined where it is not of the type. */
+  read: (text: string, column: Column) => string | undefined;
+  expected: (column: Column) => string;
+}
+
+const cellTypes: Record<ColumnType, CellType> = {
+  text: {
+    read: (text, { lengthMax = Infinity }) =>
+      text.length <= lengthMax && isPrintable(text) ? text : undefined,
+    expected: ({ lengthMax }) =>
+      lengthMax === undefined ? 'text' : `text of at most ${lengthMax} characters`,
+  },
+  series_id: {
+    read: (text) => (seriesIdPattern.test(text) ? text : undefined),
+    expected: () => 'a series id: letters, digits, . _ and -, at most 128, beginning with a letter or digit',
+  },
+  frequency: {
+    read: (text) => frequencies.find((frequency) => frequency === text.toLowerCase()),
+    expected: () => `one of ${frequencies.join(', ')}`,
+  },
+  date: {
+    read: (text) => (isDate(text) ? text : undefined),
+    expected: () => 'a date, YYYY-MM-DD',
+  },
+  number: {
+    read: (text, column) =>
+      /^[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})$/.test(text) && isWithin(column, text) ? text : undefined,
+    expected: (column) => `a number${withinText(column)}`,
+  },
+  integer: {
+    read: (text, column) => (/^[+-]?\d{1,15}$/.test(text) && isWithin(column, text) ? text : undefined),
+    expected: (column) => `a whole number${withinText(column)}`,
+  },
+  boolean: {
+    read: (text) => booleans.get(text.toLowerCase()),
+    expected: () => 'true or false',
+  },
+  word: {
+    read: (text, { words }) => words?.find((word) => word === text.toLowerCase()),
+    expected: ({ words = [] }) => `one of ${words.join(', ')}`,
+  },
+  slug: {
+    read: (text, { reserved = [] }) => {
+      const slug = text.length <= nameLengthMax && isPrintable(text) ? slugOf(text) : undefined;
+      return slug === undefined || reserved.includes(slug) ? undefined : slug;
+    },
+    expected: ({ reserved = [] }) =>
+      `an id (lower-case letters and digits, - between words, at most ${slugLengthMax}), or a name to make it of` +
+      reserved.map((id) => `; not ${id}, which has a meaning of its own`).join(''),
+  },
+  instant: {
+    read: (text) => (isInstant(text) ? text : undefined),
+    expected: () =>
+      'a local time, YYYY-MM-DD HH:MM, or one with an offset such as +05:00 or Z, or a day alone',
+  },
+  time_zone: {
+    read: (text) => (isTimeZone(text) ? text : undefined),
+    expected: () =>
+      'an IANA time zone such as Asia/Karachi, or UTC (or --ignore the column and --set time_zone=…)',
+  },
+  url: {
+    read: (text) => (/^https?:\/\/\S{1,1990}$/.test(text) && URL.canParse(text) ? text : undefined),
+    expected: () => 'an address that begins http:// or https://',
+  },
+  currency: {
+    read: (text) => (/^[A-Za-z]{3}$/.test(text) ? text.toUpperCase() : undefined),
+    expected: () => 'an ISO 4217 code such as PKR',
+  },
+  coicop: {
+    read: (text) => (/^\d{2}(?:\.\d{1,2}){0,4}$/.test(text) ? text : undefined),
+    expected: () => 'a COICOP code such as 01.1.1.1',
+  },
+  security_code: {
+    read: (text) => {
+      const code = securityCode(text);
+      return /^[A-Z0-9][A-Z0-9._+&-]{0,63}$/.test(code) ? code : undefined;
+    },
+    expected: () =>
+      'a code of at most 64 letters, digits and . _ + & - (slashes and blanks are kept as hyphens)',
+  },
+  isin: {
+    read: (text) => (isIsin(text.toUpperCase()) ? text.toUpperCase() : undefined),
+    expected: () => 'an ISIN: two letters, nine letters or digits, and the check digit that they give',
+  },
+  tenor: {
+    read: tenor,
+    expected: () => 'a tenor such as 13W, 3M, 10Y, 3-Month or 10-Year',
+  },
+  country: {
+    read: (text) => (/^[A-Za-z]{3}$/.test(text) ? text.toUpperCase() : undefined),
+    expected: () => 'an ISO 3166 code of three letters such as PAK',
+  },
+  partner: {
+    read: (text) => {
+      const code = text.toUpperCase() === 'WORLD' ? 'WLD' : text.toUpperCase();
+      return /^[A-Z0-9_-]{1,16}$/.test(code) ? code : undefined;
+    },
+    expected: () => 'an ISO 3166 code of three letters such as PAK, or WLD for the world',
+  },
+  commodity_code: {
+    read: (text) => (/^[A-Za-z0-9._-]{1,20}$/.test(text) ? text.toUpperCase() : undefined),
+    expected: () => 'a code of the classification with its leading zeros such as 0101, or TOTAL',
+  },
+  month_or_year: {
+    read: (text) => {
+      const [, year, month] = /^([12]\d{3})(?:-?(0[1-9]|1[0-2]))?$/.exec(text) ?? [];
+      return year === undefined || month === undefined ? year : `${year}-${month}`;
+    },
+    expected: () => 'a month, 2025-01 or 202501, or a year, 2025',
+  },
+  time: {
+    read: (text) => (/^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/.test(text) ? text : undefined),
+    expected: () => 'a time of day, HH:MM or HH:MM:SS',
+  },
+  month_day: {
+    read: (text) => (isDate(`2024-${text}`) ? text : undefined),
+    expected: () => 'a month and day, MM-DD',
+  },
+  list: {
+    read: (text) => (isPrintable(text) ? arrayLiteral(text.split(';')) : undefined),
+    expected: () => 'words divided by ;',
+  },
+};
+
+/**
+ * A cell as PostgreSQL reads it (a list in its array form), null where it is empty, undefined where it is not of the
+ * column's type.
+ */
+export function readCell(column: Column, text: string): string | null | undefined {
+  if (text === '') return null;
+  const value = cellTypes[column.type].read(text, column);
+  return column.zeroIsMissing === true && Number(value) <= 0 ? null : value;
+}
+
+/** What a cell of the column should say, for messages and for --describe. */
+export function expectedOf(column: Column): string {
+  return cellTypes[column.type].expected(column);
+}
+
+const booleans: ReadonlyMap<string, string> = new Map([
+  ['true', 'true'],
+  ['yes', 'true'],
+  ['1', 'true'],
+  ['false', 'false'],
+  ['no', 'false'],
+  ['0', 'false'],
+]);
+
+/** An id made of a name: `Rice (basmati, broken)` is `rice-basmati-broken`. Undefined where no letter or digit is left. */
+export function slugOf(name: string): string | undefined {
+  const words = name
+    .normalize('NFD')
+    .toLowerCase()
+    .replaceAll(/\p{Mn}+/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '-');
+  const slug = words.replaceAll(/^-|-$/g, '');
+  return slug === '' || slug.length > slugLengthMax ? undefined : slug;
+}
+
+/** ISO 6166: letters count 10 to 35, and the digits of all pass the Luhn check. */
+function isIsin(text: string): boolean {
+  if (!/^[A-Z]{2}[A-Z0-9]{9}\d$/.test(text)) return false;
+  const digits = text
+    .split('')
+    .map((sign) => parseInt(sign, 36))
+    .join('');
+  const sum = digits
+    .split('')
+    .reverse()
+    .reduce((total, digit, i) => {
+      const weighted = Number(digit) * (i % 2 === 0 ? 1 : 2);
+      return total + (weighted > 9 ? weighted - 9 : weighted);
+    }, 0);
+  return sum % 10 === 0;
+}
+
+/** A day, or a day and a time, alone or with an offset. */
+function isInstant(text: string): boolean {
+  const [, day = ''] =
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/.exec(
+      text,
+    ) ?? [];
+  return isDate(day);
+}
+
+/** Offsets know no summer, and letters alone are not of one meaning: IST is in India to Node, in Israel to PostgreSQL. */
+function isTimeZone(name: string): boolean {
+  if (name !== 'UTC' && !/^[A-Za-z].*\//.test(name)) return false;
+  try {
+    Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function isWithin({ range }: Column, text: string): boolean {
+  return range === undefined || (Number(text) >= range[0] && Number(text) <= range[1]);
+}
+
+function withinText({ range }: Column): string {
+  return range === undefined ? '' : ` from ${range[0]} to ${range[1]}`;
+}
+
+function arrayLiteral(parts: string[]): string {
+  const words = parts.map((part) => part.trim()).filter((part) => part !== '');
+  return `{${words.map((word) => `"${word.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}
+
+/** Line breaks and tabs are allowed; other control characters are not text. */
+export function isPrintable(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- refusing control characters is the point
+  return !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text);
+}

@@ -1,0 +1,286 @@
+// Reads a CSV file, a gzip of one, or a stream, as batches of rows with their line numbers.
+// Hides gzip, byte order marks, encodings, the delimiter and quoted line breaks. Memory is one batch, whatever the file.
+import { isUtf8 } from 'node:buffer';
+import { createReadStream, statSync } from 'node:fs';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { CsvError, Parser } from 'csv-parse';
+import { IngestFailure, misuse } from '../load/failure.ts';
+import type { CsvBatch } from './csv-batch.ts';
+import { PlainRows } from '../load/plain-rows.ts';
+
+export interface CsvOptions {
+  /** `,` `;` `|` or a tab; without it, the one that the header holds most often. */
+  delimiter?: string;
+  /** `utf-8`, `utf-16le`, `utf-16be`, `windows-1252` (latin-1); without it, by the byte order mark and the first 64 KB. */
+  encoding?: string;
+  /** The line that holds the column names, counted from 1; what stands above it is left out. */
+  headerLine?: number;
+  /** Called after every piece of the file; bytes are those of the file as it is stored (compressed, if it is). */
+  onBytes?: (bytesRead: number, bytesTotal: number | undefined) => void;
+}
+
+const pieceBytes = 256 * 1024;
+const rowBytesMax = 4 * 1024 * 1024;
+const quote = 0x22;
+
+/**
+ * The rows of the input in batches; the first row of the first batch is the header.
+ * @param input a path, or a stream of bytes.
+ * @throws IngestFailure where the input is missing, damaged, or not text of its encoding.
+ */
+export async function* readCsv(input: Readable | string, options: CsvOptions): AsyncGenerator<CsvBatch> {
+  const pieces = readPieces(input, options);
+  const first = await pieces.next();
+  if (first.done === true) throw new IngestFailure('invalid_file', 'The file is empty.');
+  const headerLine = options.headerLine ?? 1;
+  const delimiter = options.delimiter ?? likelyDelimiter(first.value, headerLine);
+  const plain = new PlainRows(delimiter, headerLine);
+  let parser: BatchParser | null = null; // from the first quote on
+  try {
+    for await (const piece of concatenate(withoutMark(first.value), pieces)) {
+      if (parser !== null) yield await parser.parse(piece);
+      else if (piece.includes(quote)) {
+        parser = new BatchParser(delimiter, headerLine, plain);
+        yield await parser.parse(Buffer.concat([plain.rest, piece]));
+      } else {
+        yield plain.read(piece);
+        if (plain.rest.length > rowBytesMax) throw tooLong(plain.line);
+      }
+    }
+    yield parser === null ? plain.end() : await parser.end();
+  } finally {
+    parser?.destroy();
+  }
+}
+
+function withoutMark(start: Buffer): Buffer {
+  const hasMark = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
+  return hasMark ? start.subarray(3) : start;
+}
+
+function tooLong(line: number): IngestFailure {
+  return notCsv(line, `a row is longer than ${rowBytesMax / 1024 / 1024} MB: is a quote left open?`);
+}
+
+function notCsv(line: number, reason: string, cause?: unknown): IngestFailure {
+  return new IngestFailure('invalid_file', `The file is no CSV at line ${line}: ${reason}.`, { cause });
+}
+
+/** The input in UTF-8, in pieces that end between characters. @throws IngestFailure as `readCsv` does. */
+export function readPieces(input: Readable | string, options: CsvOptions): AsyncGenerator<Buffer> {
+  return decoded(unpacked(open(input, options)), options.encoding);
+}
+
+/** csv-parse fed piece by piece: rows are taken as it finds them, so no stream of objects stands in between. */
+class BatchParser {
+  readonly #parser: Parser;
+  readonly #ended: Promise<void>;
+  #batch: CsvBatch = { rows: [], lines: [] };
+  #nextLine: number;
+  #parserLine: number;
+
+  /** @param before what was read without a parser: it begins where that ended. */
+  constructor(delimiter: string, headerLine: number, before: PlainRows) {
+    const firstLine = Math.max(1, headerLine - before.line + 1); // of what it will be given
+    this.#nextLine = before.line - 1 + firstLine;
+    this.#parserLine = firstLine - 1;
+    this.#parser = new Parser({
+      delimiter,
+      from_line: firstLine,
+      ...(before.lineBreak === null ? {} : { record_delimiter: before.lineBreak }),
+      relax_column_count: true,
+      max_record_size: rowBytesMax,
+      on_record: (row: string[], info) => {
+        this.#take(row, info.lines);
+        return null;
+      },
+    });
+    this.#parser.resume();
+    this.#ended = new Promise((resolve, reject) => {
+      this.#parser.once('end', resolve);
+      this.#parser.once('error', reject);
+    });
+    this.#ended.catch(() => undefined); // write() reports the same error first, except in end()
+  }
+
+  #take(row: string[], parserLine: number): void {
+    this.#batch.rows.push(row);
+    this.#batch.lines.push(this.#nextLine);
+    // The parser counts a quoted CRLF as two lines; rows without one are the rule, and cost no counting.
+    const breaks = parserLine - this.#parserLine === 1 ? 0 : row.join('').replaceAll('\r\n', '\n');
+    this.#nextLine += breaks === 0 ? 1 : 1 + (breaks.match(/[\r\n]/g)?.length ?? 0);
+    this.#parserLine = parserLine;
+  }
+
+  async parse(piece: Buffer): Promise<CsvBatch> {
+    await new Promise<void>((resolve, reject) => {
+      this.#parser.write(piece, (error) =>
+        error === null || error === undefined ? resolve() : reject(this.#explain(error)),
+      );
+    });
+    return this.#takeBatch();
+  }
+
+  async end(): Promise<CsvBatch> {
+    this.#parser.end();
+    try {
+      await this.#ended;
+    } catch (error) {
+      throw this.#explain(error);
+    }
+    return this.#takeBatch();
+  }
+
+  destroy(): void {
+    this.#parser.destroy();
+  }
+
+  #takeBatch(): CsvBatch {
+    const batch = this.#batch;
+    this.#batch = { rows: [], lines: [] };
+    return batch;
+  }
+
+  #explain(error: unknown): unknown {
+    if (!(error instanceof CsvError)) return error;
+    if (error.code === 'CSV_MAX_RECORD_SIZE') return tooLong(this.#nextLine);
+    const reasons: Partial<Record<string, string>> = {
+      CSV_QUOTE_NOT_CLOSED: 'a quoted cell begins here and never ends',
+      INVALID_OPENING_QUOTE:
+        'a quote stands inside a cell that is not quoted (write the cell as "a ""quoted"" word")',
+      CSV_INVALID_CLOSING_QUOTE: 'text follows the closing quote of a cell (a quote within is written twice)',
+    };
+    return notCsv(this.#nextLine, reasons[error.code] ?? error.message, error);
+  }
+}
+
+/** The bytes of the input, with the progress told on the way. */
+async function* open(input: Readable | string, options: CsvOptions): AsyncGenerator<Buffer> {
+  let total: number | undefined;
+  let stream: Readable;
+  if (typeof input !== 'string') stream = input;
+  else {
+    try {
+      total = statSync(input).size;
+    } catch (error) {
+      throw new IngestFailure('invalid_file', `The file ${input} cannot be read.`, { cause: error });
+    }
+    stream = createReadStream(input, { highWaterMark: pieceBytes });
+  }
+  let read = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer | string>) {
+    const piece = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    read += piece.length;
+    options.onBytes?.(read, total);
+    yield piece;
+  }
+}
+
+/** Unpacks gzip, known by its first two bytes and not by a file name. */
+async function* unpacked(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const start = await gather(pieces, 2);
+  if (start.length === 0) return;
+  const whole = concatenate(start, pieces);
+  if (start[0] !== 0x1f || start[1] !== 0x8b) {
+    yield* whole;
+    return;
+  }
+  const gunzip = createGunzip({ chunkSize: pieceBytes });
+  // An error reaches the reader below through gunzip itself, which pipeline destroys with it.
+  pipeline(Readable.from(whole), gunzip, () => undefined);
+  try {
+    for await (const piece of gunzip as AsyncIterable<Buffer>) yield piece;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (!code.startsWith('Z_')) throw error;
+    throw new IngestFailure('invalid_file', 'The gzip file is damaged or cut short.', { cause: error });
+  }
+}
+
+async function gather(pieces: AsyncGenerator<Buffer>, bytes: number): Promise<Buffer> {
+  let start = Buffer.alloc(0);
+  while (start.length < bytes) {
+    const next = await pieces.next();
+    if (next.done === true) break;
+    start = Buffer.concat([start, next.value]);
+  }
+  return start;
+}
+
+async function* concatenate(start: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield start;
+  yield* rest;
+}
+
+/** Any encoding as UTF-8, in pieces that end between characters. */
+async function* decoded(
+  pieces: AsyncGenerator<Buffer>,
+  encoding: string | undefined,
+): AsyncGenerator<Buffer> {
+  const start = await gather(pieces, 64 * 1024);
+  if (start.length === 0) return;
+  const name = encoding === undefined ? detectEncoding(start) : knownEncoding(encoding);
+  const whole = concatenate(start, pieces);
+  if (name !== 'utf-8') {
+    const decoder = new TextDecoder(name);
+    for await (const piece of whole) yield Buffer.from(decoder.decode(piece, { stream: true }));
+    yield Buffer.from(decoder.decode());
+    return;
+  }
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const piece of whole) {
+    const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    const end = completeCharacters(bytes);
+    rest = bytes.subarray(end);
+    yield checkedUtf8(bytes.subarray(0, end));
+  }
+  if (rest.length > 0) yield checkedUtf8(rest);
+}
+
+function checkedUtf8(bytes: Buffer): Buffer {
+  if (isUtf8(bytes)) return bytes;
+  throw new IngestFailure(
+    'invalid_file',
+    'The file begins as UTF-8 but holds bytes that are not; name its encoding, such as --encoding latin1.',
+  );
+}
+
+/** Where the last whole UTF-8 character of the bytes ends. */
+function completeCharacters(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return back < length ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** By the byte order mark; else UTF-8 where the start is valid UTF-8, and windows-1252 where it is not. */
+function detectEncoding(start: Buffer): string {
+  if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
+  if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';
+  return isUtf8(start.subarray(0, completeCharacters(start))) ? 'utf-8' : 'windows-1252';
+}
+
+function knownEncoding(name: string): string {
+  try {
+    const known = new TextDecoder(name).encoding;
+    return known;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return misuse(`The encoding ${name} is not known: utf-8, utf-16le, utf-16be, latin1 and their kin are.`);
+  }
+}
+
+const delimiters = [',', ';', '\t', '|'];
+
+/** The delimiter that the header line holds most often outside quotes; a comma where it holds none. */
+function likelyDelimiter(start: Buffer, headerLine: number): string {
+  const lines = start.toString().split(/\r\n|\n|\r/, headerLine);
+  const header = (lines[headerLine - 1] ?? '').replaceAll(/"[^"]*"/g, '');
+  const counts = delimiters.map((delimiter) => header.split(delimiter).length);
+  return delimiters[counts.indexOf(Math.max(...counts))] ?? ',';
+}

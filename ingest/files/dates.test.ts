@@ -1,0 +1,103 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { fromDayNumber } from '../../kernel/dates.ts';
+import { dateReader, parseVintage, pointDate, PointDates } from './dates.ts';
+import { IngestFailure } from '../load/failure.ts';
+
+const day = fc.integer({ min: -40_000, max: 40_000 }).map(fromDayNumber);
+const monthShort = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Writes an ISO day by a pattern, the plain way round. */
+function write(date: string, pattern: string): string {
+  const [year = '', month = '', dayOfMonth = ''] = date.split('-');
+  const name = monthShort[Number(month) - 1] ?? '';
+  const parts: Record<string, string> = {
+    YYYY: year,
+    MMM: name,
+    MM: month,
+    M: String(Number(month)),
+    DD: dayOfMonth,
+    D: String(Number(dayOfMonth)),
+  };
+  return pattern.replaceAll(/YYYY|MMM|MM|M|DD|D/g, (token) => parts[token] ?? token);
+}
+
+test('a date written by a pattern is read back by it', (t) => {
+  const patterns = [
+    'M/D/YYYY',
+    'DD/MM/YYYY',
+    'D-MMM-YYYY',
+    'MMM DD, YYYY',
+    'YYYYMMDD',
+    'DD.MM.YYYY',
+    'YYYY-MM-DD',
+  ];
+  fc.assert(
+    fc.property(day, fc.constantFrom(...patterns), (date, pattern) => {
+      t.deepEqual(dateReader(pattern)(write(date, pattern)), { from: date, to: date });
+    }),
+  );
+});
+
+test('a pattern takes nothing but itself', (t) => {
+  const read = dateReader('DD/MM/YYYY');
+  for (const text of ['31/02/2024', '1/2/2024', '2024-01-01', '01/13/2024', ' 01/01/2024', '01/01/2024x', ''])
+    t.is(read(text), null, text);
+  t.is(dateReader('DD.MM.YYYY')('01x02x2024'), null, 'a point is a point');
+});
+
+test('a pattern without a day is a period, and two-digit years turn at 69', (t) => {
+  t.deepEqual(dateReader('YYYYMM')('202402'), { from: '2024-02-01', to: '2024-02-29' });
+  t.deepEqual(dateReader('YYYY:[Q]Q')('1947:Q1'), { from: '1947-01-01', to: '1947-03-31' });
+  t.deepEqual(dateReader('MMMM YYYY')('march 2024'), { from: '2024-03-01', to: '2024-03-31' });
+  t.is(dateReader('D-MMM-YY')('1-Jan-69')?.from, '1969-01-01');
+  t.is(dateReader('D-MMM-YY')('1-Jan-68')?.from, '2068-01-01');
+});
+
+test('a pattern that cannot name a date is refused', (t) => {
+  for (const pattern of ['DD/MM', 'YYYY YYYY', 'DD YYYY'])
+    t.throws(() => dateReader(pattern), { instanceOf: IngestFailure }, pattern);
+});
+
+test('without a pattern, days and periods of ISO 8601 are read, and midnights', (t) => {
+  const read = dateReader();
+  t.deepEqual(read('2024-03'), { from: '2024-03-01', to: '2024-03-31' });
+  t.deepEqual(read('2024-Q4'), { from: '2024-10-01', to: '2024-12-31' });
+  t.deepEqual(read('1929'), { from: '1929-01-01', to: '1929-12-31' });
+  t.is(read('2024-03-05T00:00:00')?.to, '2024-03-05');
+  t.is(read('2024-03-05T12:00:00'), null);
+  t.is(read('5/3/2024'), null);
+});
+
+test('a point is dated to the end of its period, and a longer period than the series has is none', (t) => {
+  const range = (text: string) => dateReader()(text) ?? { from: '', to: '' };
+  t.is(pointDate(range('2024-02-01'), 'monthly', '12-31'), '2024-02-29');
+  t.is(pointDate(range('2024-02'), 'quarterly', '12-31'), '2024-03-31');
+  t.is(pointDate(range('2024-Q1'), 'monthly', '12-31'), null);
+  t.is(pointDate(range('2024'), 'semiannual', '12-31'), null);
+  t.is(pointDate(range('2024-02'), 'daily', '12-31'), null);
+  t.is(pointDate(range('2024'), 'annual', '06-30'), '2024-06-30');
+  t.is(pointDate(range('2024-07-01'), 'annual', '06-30'), '2025-06-30');
+  t.is(pointDate(range('2024-02'), 'irregular', '12-31'), '2024-02-29');
+});
+
+test('remembered dates are those read anew, whatever the order of the frequencies', (t) => {
+  const dates = new PointDates(dateReader());
+  fc.assert(
+    fc.property(
+      day,
+      fc.constantFrom('daily', 'monthly', 'annual'),
+      fc.constantFrom('12-31', '06-30'),
+      (date, frequency, end) => {
+        t.is(dates.at(date, frequency, end), pointDate({ from: date, to: date }, frequency, end));
+      },
+    ),
+  );
+});
+
+test('a vintage is a day up to today, or the last day of a period', (t) => {
+  t.is(parseVintage('2024-02', '2024-06-30'), '2024-02-29');
+  t.is(parseVintage('2024-06-30', '2024-06-30'), '2024-06-30');
+  t.throws(() => parseVintage('2024-06', '2024-06-29'), { message: /future/ });
+  t.throws(() => parseVintage('yesterday', '2024-06-29'), { message: /no date/ });
+});

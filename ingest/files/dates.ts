@@ -1,0 +1,182 @@
+// Reads the dates that files write: ISO days and periods, or a pattern such as `D-MMM-YYYY`; and dates a point by them.
+import { parsePeriod, type DateRange } from '../../kernel/dates.ts';
+import { periodEnd, type Frequency } from '../../domain/periods.ts';
+import { misuse } from '../load/failure.ts';
+
+/** The days that a text means (one day, or a whole period), null where it is no date. */
+export type DateReader = (text: string) => DateRange | null;
+
+const monthNames = [
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+];
+
+/** What a pattern may hold → what it matches. Longer ones first: `MMM` is not `MM` and `M`. */
+const tokens: readonly [token: string, group: string, expression: string][] = [
+  ['YYYY', 'year', '\\d{4}'],
+  ['YY', 'shortYear', '\\d{2}'],
+  ['MMMM', 'monthName', monthNames.join('|')],
+  ['MMM', 'monthName', monthNames.map((name) => name.slice(0, 3)).join('|')],
+  ['MM', 'month', '\\d{2}'],
+  ['M', 'month', '\\d{1,2}'],
+  ['DD', 'day', '\\d{2}'],
+  ['D', 'day', '\\d{1,2}'],
+  ['Q', 'quarter', '[1-4]'],
+];
+
+/**
+ * The reader of one pattern, or without one of ISO 8601: `2024-03-05`, `2024-03`, `2024-Q1`, `2024-H1`, `2024`, and a
+ * midnight `2024-03-05T00:00:00`. A pattern holds YYYY, YY (69–99 are 19xx, 00–68 are 20xx), MMMM and MMM (English month names), MM,
+ * M, DD, D and Q; text in [brackets] and every other character stands for itself. A pattern without a day is a period.
+ * @throws IngestFailure where the pattern names no year.
+ */
+export function dateReader(pattern?: string): DateReader {
+  if (pattern === undefined) return (text) => parsePeriod(text.replace(/[T ]00:00(?::00(?:\.0+)?)?Z?$/, ''));
+  const expression = compile(pattern);
+  return (text) => {
+    const parts = expression.exec(text)?.groups;
+    return parts === undefined ? null : rangeOf(parts);
+  };
+}
+
+function compile(pattern: string): RegExp {
+  const seen = new Set<string>();
+  let expression = '';
+  for (let at = 0; at < pattern.length;) {
+    const literal = /^\[([^\]]*)\]/.exec(pattern.slice(at));
+    const token = tokens.find(([name]) => pattern.startsWith(name, at));
+    if (literal !== null) {
+      expression += RegExp.escape(literal[1] ?? '');
+      at += literal[0].length;
+    } else if (token === undefined) {
+      expression += RegExp.escape(pattern.charAt(at));
+      at += 1;
+    } else {
+      const [name, group, matches] = token;
+      if (seen.has(group)) misuse(`The date format ${pattern} names the ${group} twice.`);
+      seen.add(group);
+      expression += `(?<${group}>${matches})`;
+      at += name.length;
+    }
+  }
+  if (!seen.has('year') && !seen.has('shortYear'))
+    misuse(`The date format ${pattern} has no year: use YYYY, MM, DD, MMM, M, D, YY or Q, as in DD/MM/YYYY.`);
+  if (seen.has('day') && !seen.has('month') && !seen.has('monthName'))
+    misuse(`The date format ${pattern} has a day but no month.`);
+  return new RegExp(`^${expression}$`, 'i');
+}
+
+function rangeOf(parts: Record<string, string | undefined>): DateRange | null {
+  const short = Number(parts['shortYear']);
+  const year = parts['year'] ?? String(short >= 69 ? 1900 + short : 2000 + short);
+  if (parts['quarter'] !== undefined) return parsePeriod(`${year}-Q${parts['quarter']}`);
+  const name = parts['monthName']?.toLowerCase();
+  const month =
+    name === undefined ? parts['month'] : String(monthNames.findIndex((full) => full.startsWith(name)) + 1);
+  if (month === undefined) return parsePeriod(year);
+  const day = parts['day'];
+  const date = [year, month.padStart(2, '0'), ...(day === undefined ? [] : [day.padStart(2, '0')])].join('-');
+  return parsePeriod(date);
+}
+
+const monthsPerPeriod: Partial<Record<Frequency, number>> = {
+  monthly: 1,
+  quarterly: 3,
+  semiannual: 6,
+  annual: 12,
+};
+
+/**
+ * The date of a point: the last day of its period at the series' frequency. Null where the text names a longer period
+ * than the series has (a year in a monthly series, a month in a daily one).
+ */
+export function pointDate(range: DateRange, frequency: Frequency, fiscalYearEnd: string): string | null {
+  if (range.from === range.to) return periodEnd(range.from, frequency, fiscalYearEnd);
+  if (frequency === 'irregular') return range.to;
+  const months = monthsPerPeriod[frequency];
+  if (months === undefined) return null;
+  // A bare year of a fiscal-year series is the year that ends in it, so the period's first day decides.
+  const end = periodEnd(range.from, frequency, fiscalYearEnd);
+  return frequency === 'annual' || end >= range.to ? end : null;
+}
+
+const remembered = 100_000;
+
+/** Dates of points, remembered: files repeat them, and reading one costs more than finding it again. */
+export class PointDates {
+  readonly #read: DateReader;
+  readonly #found = new Map<string, Map<string, string | null>>();
+  // The last rule asked for: rows of one frequency follow each other.
+  #frequency: Frequency | null = null;
+  #fiscalYearEnd = '';
+  #dates = new Map<string, string | null>();
+
+  constructor(read: DateReader) {
+    this.#read = read;
+  }
+
+  /** @returns `YYYY-MM-DD`; null where the text is no date, or none that fits the frequency. */
+  at(text: string, frequency: Frequency, fiscalYearEnd: string): string | null {
+    if (frequency !== this.#frequency || fiscalYearEnd !== this.#fiscalYearEnd)
+      this.#turnTo(frequency, fiscalYearEnd);
+    let date = this.#dates.get(text);
+    if (date === undefined) {
+      if (this.#dates.size >= remembered) this.#dates.clear();
+      const range = this.#read(text);
+      date = range === null ? null : pointDate(range, frequency, fiscalYearEnd);
+      this.#dates.set(text, date);
+    }
+    return date;
+  }
+
+  #turnTo(frequency: Frequency, fiscalYearEnd: string): void {
+    const rule = `${frequency} ${fiscalYearEnd}`;
+    const dates = this.#found.get(rule) ?? new Map<string, string | null>();
+    this.#found.set(rule, dates);
+    this.#dates = dates;
+    this.#frequency = frequency;
+    this.#fiscalYearEnd = fiscalYearEnd;
+  }
+}
+
+/** What a date cell should have said, for the message. */
+export function expectedDate(frequency: Frequency, pattern: string | undefined): string {
+  const form =
+    pattern === undefined
+      ? `${exampleOf[frequency]} (other forms: --date-format)`
+      : `the date format ${pattern}`;
+  return `the date of a point of a ${frequency} series: ${form}`;
+}
+
+const exampleOf: Record<Frequency, string> = {
+  daily: 'YYYY-MM-DD',
+  weekly: 'YYYY-MM-DD',
+  monthly: 'YYYY-MM or YYYY-MM-DD',
+  quarterly: 'YYYY-Qn, YYYY-MM or YYYY-MM-DD',
+  semiannual: 'YYYY-Hn, YYYY-MM or YYYY-MM-DD',
+  annual: 'YYYY or YYYY-MM-DD',
+  irregular: 'YYYY-MM-DD, YYYY-MM or YYYY',
+};
+
+/**
+ * The vintage that `--vintage` names: a day, or the last day of a period (`2020-05` is 2020-05-31).
+ * @throws IngestFailure where it is no date, or lies after `today`.
+ */
+export function parseVintage(text: string, today: string): string {
+  const day = parsePeriod(text)?.to;
+  if (day === undefined)
+    misuse(`The vintage ${text} is no date: YYYY-MM-DD is expected, or a period such as 2020-05.`);
+  if (day > today)
+    misuse(`The vintage ${day} lies in the future: today is ${today}, and only what is published is loaded.`);
+  return day;
+}

@@ -1,0 +1,133 @@
+// Reads the file of a release calendar: CSV, or iCalendar (RFC 5545) as the rows of such a CSV, one an event.
+// Hides how the two are told apart, folded lines and escapes. Memory is one batch, whatever the file.
+import { Readable } from 'node:stream';
+import type { CsvBatch } from './csv-batch.ts';
+import { readCsv, readPieces, type CsvOptions } from './csv.ts';
+import { IngestFailure } from '../load/failure.ts';
+
+/** The columns of the rows, as the calendar names them. */
+const header = ['release_id', 'title', 'release_at', 'time_zone', 'status', 'url'];
+
+const batchEvents = 1_000;
+
+/** One property of an event: `DTSTART;TZID=Asia/Karachi:20240105T100000`. */
+interface Property {
+  name: string;
+  parameters: ReadonlyMap<string, string>;
+  value: string;
+}
+
+/** The rows of the file in batches, the header first. @throws IngestFailure as `readCsv` and `readIcs` do. */
+export async function* readCalendar(input: Readable | string, options: CsvOptions): AsyncGenerator<CsvBatch> {
+  const pieces = readPieces(input, options);
+  const first = await pieces.next();
+  const whole = Readable.from(startingWith(first.value ?? Buffer.alloc(0), pieces));
+  const isIcs = /^\uFEFF?BEGIN:VCALENDAR\s/i.test(first.value?.toString() ?? '');
+  if (isIcs) yield* readIcs(whole);
+  else yield* readCsv(whole, { ...options, encoding: 'utf-8', onBytes: () => undefined });
+}
+
+async function* startingWith(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
+/**
+ * The events as rows, the header first; a line number is that of the event's first line.
+ * @throws IngestFailure where an event does not end, or repeats: only single events are releases.
+ */
+export async function* readIcs(pieces: AsyncIterable<Buffer>): AsyncGenerator<CsvBatch> {
+  let batch: CsvBatch = { rows: [header], lines: [1] };
+  let event: Map<string, Property> | null = null;
+  let firstLine = 0;
+  for await (const { text, line } of contentLines(pieces)) {
+    const property = parseProperty(text);
+    if (property === null) continue;
+    const { name, value } = property;
+    if (name === 'BEGIN' && value === 'VEVENT') {
+      event = new Map();
+      firstLine = line;
+    } else if (event !== null && name === 'END' && value === 'VEVENT') {
+      batch.rows.push(rowOf(event, firstLine));
+      batch.lines.push(firstLine);
+      event = null;
+      if (batch.rows.length >= batchEvents) {
+        yield batch;
+        batch = { rows: [], lines: [] };
+      }
+    } else if (event !== null && !event.has(name)) event.set(name, property);
+  }
+  if (event !== null)
+    throw new IngestFailure('invalid_file', `The event that begins on line ${firstLine} does not end.`);
+  yield batch;
+}
+
+function rowOf(event: ReadonlyMap<string, Property>, line: number): string[] {
+  const textOf = (name: string): string => unescape(event.get(name)?.value ?? '');
+  if (event.has('RRULE') || event.has('RDATE'))
+    throw new IngestFailure(
+      'invalid_file',
+      `The event that begins on line ${line} repeats by a rule; a release is an event of its own.`,
+    );
+  const start = event.get('DTSTART');
+  const time = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z?))?$/.exec(start?.value ?? '');
+  const [, year, month, day, hour, minute, second, utc] = time ?? [];
+  const date = `${year}-${month}-${day}`;
+  const isCancelled = textOf('STATUS').toUpperCase() === 'CANCELLED';
+  return [
+    textOf('UID'),
+    textOf('SUMMARY'),
+    // What is no time is refused as such, with its own text.
+    time === null ? (start?.value ?? '') : hour === undefined ? date : `${date} ${hour}:${minute}:${second}`,
+    utc === 'Z' ? 'UTC' : (start?.parameters.get('TZID') ?? ''),
+    isCancelled ? 'cancelled' : '',
+    textOf('URL'),
+  ];
+}
+
+/** Lines put together again where they were folded; `line` is where each begins. */
+async function* contentLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<{ text: string; line: number }> {
+  let content = '';
+  let begins = 1;
+  let line = 0;
+  for await (const text of lines(pieces)) {
+    line += 1;
+    if (/^[ \t]/.test(text)) {
+      content += text.slice(1);
+      continue;
+    }
+    yield { text: content, line: begins };
+    content = text;
+    begins = line;
+  }
+  yield { text: content, line: begins };
+}
+
+async function* lines(pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of pieces) {
+    const found = (rest + piece.toString()).split(/\r?\n/);
+    rest = found.pop() ?? '';
+    yield* found;
+  }
+  yield rest;
+}
+
+/** Null for a line that is no property. */
+function parseProperty(text: string): Property | null {
+  const parts = /^([A-Za-z0-9-]+)((?:;[A-Za-z0-9-]+=(?:"[^"]*"|[^";:]*))*):(.*)$/s.exec(text);
+  if (parts === null) return null;
+  const [, name = '', parameters = '', value = ''] = parts;
+  const pairs = [...parameters.matchAll(/;([A-Za-z0-9-]+)=("[^"]*"|[^";]*)/g)];
+  return {
+    name: name.toUpperCase(),
+    parameters: new Map(
+      pairs.map(([, key = '', text = '']) => [key.toUpperCase(), text.replaceAll('"', '')]),
+    ),
+    value: value.trim(),
+  };
+}
+
+function unescape(text: string): string {
+  return text.replaceAll(/\\(.)/g, (_, sign: string) => (sign === 'n' || sign === 'N' ? ' ' : sign));
+}

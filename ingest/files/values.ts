@@ -1,0 +1,72 @@
+// Reads numbers as published: the digits stay text, they never pass through a float.
+import { misuse } from '../load/failure.ts';
+
+export interface ValueOptions {
+  /** The decimal sign of the file, `.` or `,`. */
+  decimal?: string;
+  /** The sign between groups of three digits; none unless given. */
+  thousands?: string;
+  /** Texts that mean missing, beside the empty cell. */
+  missing?: readonly string[];
+}
+
+/** The number as PostgreSQL reads it, with the digits as published; null for missing; undefined where it is no number. */
+export type ValueReader = (text: string) => string | null | undefined;
+
+const plainNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
+const numberWithExponent = /^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d{1,3}$/;
+const lengthMax = 100;
+
+/** @throws IngestFailure where the options contradict each other. */
+export function valueReader(options: ValueOptions = {}): ValueReader {
+  const { decimal = '.', thousands } = options;
+  if (decimal !== '.' && decimal !== ',') misuse(`The decimal sign is . or , and not ${decimal}`);
+  if (thousands === decimal) misuse('The decimal sign and the sign between thousands cannot be the same.');
+  if (thousands !== undefined && !/^[.,' _]$/.test(thousands))
+    misuse(`The sign between thousands is one of . , ' _ or a space, and not "${thousands}".`);
+  const missing =
+    options.missing === undefined || options.missing.length === 0 ? null : new Set(options.missing);
+  const group =
+    thousands === undefined
+      ? null
+      : { sign: groupSign(thousands), number: groupedNumber(decimal, thousands) };
+
+  return (text) => {
+    let number = text;
+    if (number === '' || missing?.has(number) === true) return null;
+    if (group !== null && group.number.test(number)) number = number.replaceAll(group.sign, '');
+    if (decimal === ',') {
+      if (number.includes('.')) return undefined;
+      number = number.replace(',', '.');
+    }
+    if (number.length > lengthMax) return undefined;
+    if (plainNumber.test(number)) return number;
+    // Beyond the range of a double no client could read it: 1e999 is a typing error, not a measurement.
+    return numberWithExponent.test(number) && fitsDouble(number) ? number : undefined;
+  };
+}
+
+/** Spaces between thousands come in three kinds: the plain one, the no-break space and its narrow sister. */
+function groupSign(thousands: string): RegExp {
+  return thousands === ' ' ? /[ \u00a0\u202f]/g : new RegExp(`[${thousands}]`, 'g');
+}
+
+function groupedNumber(decimal: string, thousands: string): RegExp {
+  return new RegExp(`^[+-]?\\d{1,3}(?:${groupSign(thousands).source}\\d{3})+(?:[${decimal}]\\d*)?$`);
+}
+
+function fitsDouble(number: string): boolean {
+  const value = Number(number);
+  return Number.isFinite(value) && (value !== 0 || /^[^eE]*$|^[+-]?[0.]+[eE]/.test(number));
+}
+
+/** What a value cell should have said, for the message. */
+export function expectedValue(text: string, options: ValueOptions): string {
+  const example = options.decimal === ',' ? '1234,5' : '1234.5';
+  const missingPattern = /^(?:nan|n\/?a|#n\/a|null|none|nil|-+|\.+|\*+)$/i;
+  if (missingPattern.test(text))
+    return `a number such as ${example}, or --missing "${text}" if it means missing`;
+  if (/^[+-]?\d{1,3}(?:[,.' ]\d{3})+/.test(text) && options.thousands === undefined)
+    return `a number such as ${example}; for digits in groups of three name the sign by --thousands`;
+  return `a number such as ${example}, or an empty cell for missing`;
+}

@@ -1,0 +1,118 @@
+// Statements behind the figures of funds: which are due, what they are worked out from, and where they go.
+import type { Transaction } from '../../kernel/database.ts';
+
+export interface DueFund {
+  fundNo: number;
+  fundId: string;
+  launchDate: string | null;
+  assetClass: string | null;
+  /** The days of its first and last NAV; null where it has none. */
+  firstDate: string | null;
+  lastDate: string | null;
+  nav: string | null;
+  aum: string | null;
+  aumDate: string | null;
+  terPct: string | null;
+  terDate: string | null;
+}
+
+/**
+ * Has all that follows found by the index of the fund: the planner knows nothing yet of the NAVs that this transaction
+ * brought, and would read the whole table for each fund (measured: minutes for the seconds that it takes).
+ */
+export async function lookUpByFund(on: Transaction): Promise<void> {
+  await on.query(
+    `select set_config(name, 'off', true) from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) name`,
+  );
+}
+
+/** Leaves it to the planner again. */
+export async function lookUpFreely(on: Transaction): Promise<void> {
+  await on.query(
+    `select set_config(name, 'on', true) from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) name`,
+  );
+}
+
+/** Takes some funds off the list of those whose figures are due. Empty when it is done. */
+export async function takeDueFunds(on: Transaction, most: number): Promise<DueFund[]> {
+  return on.query<DueFund>(
+    `with taken as (
+       delete from data.fund_figures_due
+       where fund_no = any(array(select fund_no from data.fund_figures_due limit $1)) returning fund_no)
+     select f.fund_no as "fundNo", f.fund_id as "fundId", f.launch_date as "launchDate", f.asset_class as "assetClass",
+       first.date as "firstDate", last.date as "lastDate", last.nav, a.aum, a.date as "aumDate",
+       e.ter_pct as "terPct", e.period_end as "terDate"
+     from taken join data.funds f using (fund_no)
+     left join lateral (select n.date from data.navs n where n.fund_no = f.fund_no and n.nav is not null
+       order by n.date limit 1) first on true
+     left join lateral (select n.date, n.nav from data.navs n where n.fund_no = f.fund_no and n.nav is not null
+       order by n.date desc limit 1) last on true
+     left join lateral (select n.aum, n.date from data.navs n where n.fund_no = f.fund_no and n.aum is not null
+       order by n.date desc limit 1) a on true
+     left join lateral (select e.ter_pct, e.period_end from data.expenses e
+       where e.fund_no = f.fund_no and e.ter_pct is not null
+       order by e.period_end desc, array_position(array['day', 'ytd', 'mtd'], e.period_type) limit 1) e on true`,
+    [most],
+  );
+}
+
+/**
+ * The NAVs that the figures as of the last one need, as lists `2024-01-02 10.50,…`: the last year's, those around the
+ * start of each longer period, the first, and the first on or after each payout.
+ */
+export async function readFigureNavs(
+  on: Transaction,
+  fundNos: readonly number[],
+): Promise<{ fundNo: number; navs: string }[]> {
+  return on.query(
+    `select n.fund_no as "fundNo", string_agg(n.date || ' ' || n.nav, ',') as navs
+     from (select f.fund_no, last.date as last, first.date as first
+       from unnest($1::integer[]) f (fund_no),
+       lateral (select date from data.navs where fund_no = f.fund_no and nav is not null order by date desc limit 1) last,
+       lateral (select date from data.navs where fund_no = f.fund_no and nav is not null order by date limit 1) first) f,
+     lateral (
+       select n.fund_no, n.date, n.nav
+       from (values (f.last - 380, f.last), (f.first, f.first),
+           ((f.last - interval '2 years')::date - 8, (f.last - interval '2 years')::date),
+           ((f.last - interval '3 years')::date - 8, (f.last - interval '3 years')::date),
+           ((f.last - interval '5 years')::date - 8, (f.last - interval '5 years')::date),
+           ((f.last - interval '10 years')::date - 8, (f.last - interval '10 years')::date)) wanted (since, until)
+       join data.navs n on n.fund_no = f.fund_no and n.date between wanted.since and wanted.until and n.nav is not null
+       union
+       select bought.* from data.payouts p, lateral (
+         select n.fund_no, n.date, n.nav from data.navs n
+         where n.fund_no = f.fund_no and n.date >= p.ex_date and n.nav is not null order by n.date limit 1) bought
+       where p.fund_no = f.fund_no) n
+     group by n.fund_no`,
+    [fundNos],
+  );
+}
+
+/** The payouts of the funds. */
+export async function readFigurePayouts(
+  on: Transaction,
+  fundNos: readonly number[],
+): Promise<{ fundNo: number; ex_date: string; payout_per_unit: string | null; ex_nav: string | null }[]> {
+  return on.query(
+    `select fund_no as "fundNo", ex_date, payout_per_unit, ex_nav from data.payouts where fund_no = any($1)`,
+    [fundNos],
+  );
+}
+
+/** A row of data.fund_figures by its columns; a numeric may be text, what is left out is null. */
+export type FundFigures = { fund_no: number } & Record<string, number | string | null>;
+
+/** Stores rows of data.fund_figures in the place of those of the same funds; numerics may be texts. */
+export async function storeFigures(on: Transaction, rows: readonly FundFigures[]): Promise<void> {
+  await on.query('delete from data.fund_figures where fund_no = any($1)', [rows.map((row) => row.fund_no)]);
+  await on.query(
+    `insert into data.fund_figures select * from jsonb_populate_recordset(
+       jsonb_populate_record(null::data.fund_figures, jsonb_build_object('updated_on', current_date)), $1)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Adds up again what each company manages; a few hundred rows. */
+export async function keepAmcFigures(on: Transaction): Promise<void> {
+  await on.query('select data.keep_amc_figures()');
+}

@@ -1,0 +1,233 @@
+// Loads commodity prices: each row becomes one of a long file of observations, of the series `commodity.<item>`.
+// Hides nothing of how points are stored: that is load-points.ts. Items and cities are looked up here, and made with --create.
+import type { Transaction } from '../../kernel/database.ts';
+import { expectedOf, readCell, type Column } from '../files/cells.ts';
+import { sourceColumns } from '../datasets/columns.ts';
+import type { CsvBatch } from '../files/csv-batch.ts';
+import { datasetNamed } from '../datasets/datasets.ts';
+import { misuse } from './failure.ts';
+import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
+import { loadPoints } from '../points/load-points.ts';
+import { findCities, findItems, insertCities, insertItems, type NewRow } from './load-prices.sql.ts';
+import { hasCells, isEmpty } from '../points/points.ts';
+
+/** Where a column of the dataset comes from: the file, or a constant of --set. */
+interface Cell {
+  column: Column;
+  title: string;
+  /** -1 for a constant. */
+  index: number;
+  constant: string;
+}
+
+/** The cells of a row by the names of the dataset's columns; null where the cell is empty. */
+type Row = ReadonlyMap<string, string | null>;
+
+const prices = datasetNamed('commodity-prices');
+const itemFacts = factsOf('commodity-items', ['item_id', 'name', 'active']);
+const cityFacts = factsOf('commodity-cities', ['city_id', 'name']);
+/** Columns that observations read by rules of their own. */
+const pointColumns = ['date', 'price', 'status', 'vintage'];
+const defaults: Readonly<Record<string, string>> = { price_type: 'retail', stat: 'avg' };
+
+/** @throws IngestFailure where a row is refused and the load does not skip such. */
+export async function loadPrices(
+  on: Transaction,
+  input: LoadInput,
+  options: LoadOptions,
+): Promise<LoadResult> {
+  if (options.wide === true) misuse('--wide: not for commodity-prices, only for observations.');
+  const cells = planCells(input.header, options);
+  const isNamed = (name: string) => cells.some(({ column }) => column.name === name);
+  const create = options.create === true;
+  const lacking = ['unit', 'currency', 'frequency', 'source'].filter((name) => !isNamed(name));
+  if (create && lacking.length > 0)
+    misuse(
+      `--create makes items from columns of the file and from --set, and lacks ${lacking.join(', ')}: ` +
+        `add --set ${lacking.map((name) => `${name}=…`).join(' --set ')}, or --map them to columns of the file.`,
+    );
+  const titleOf = (name: string) => cells.find(({ column }) => column.name === name)?.title ?? name;
+  const targets = ['series_id', 'city', 'price_type', 'stat', ...pointColumns.filter(isNamed)];
+  const sources: Record<string, string> = { series_id: 'item', value: 'price' };
+  // The rows go on under the file's own titles, so that messages name its columns.
+  const header = targets.map((name) => titleOf(sources[name] ?? name));
+  const map = Object.fromEntries(
+    targets.map((name, at) => [name === 'price' ? 'value' : name, header[at] ?? name]),
+  );
+  const refused = { rows: 0 };
+  const { vintage, ...rest } = options;
+  return loadPoints(
+    on,
+    {
+      ...input,
+      header,
+      batches: pointRows(on, cells, input, create, refused),
+      batchesAsk: true,
+      rowsRefused: () => refused.rows,
+    },
+    { ...rest, ...(vintage === undefined ? {} : { vintage }), map, set: {}, ignore: [], create: false },
+  );
+}
+
+function factsOf(dataset: string, others: readonly string[]): string[] {
+  return datasetNamed(dataset)
+    .columns.map(({ name }) => name)
+    .filter((name) => !others.includes(name));
+}
+
+/** @throws IngestFailure where the header lacks a part of every row, or has a column that is not known. */
+function planCells(header: readonly string[], options: LoadOptions): Cell[] {
+  const known = new Map(prices.columns.map((column) => [column.name, column]));
+  const named = (name: string): Column =>
+    known.get(name) ??
+    misuse(
+      `commodity-prices has no column ${name}; it has ${[...known.keys()].join(', ')}. ` +
+        `Rename it by --map, or leave it out by --ignore.`,
+    );
+  const cells: Cell[] = sourceColumns(header, options, new Set(known.keys())).map(
+    ({ target, title, index }) => ({ column: named(target), title, index, constant: '' }),
+  );
+  for (const [name, constant] of Object.entries(options.set ?? {}))
+    cells.push({ column: named(name), title: name, index: -1, constant: constant.trim() });
+  for (const { name, required } of prices.columns)
+    if (required && !cells.some(({ column }) => column.name === name))
+      misuse(
+        `The file has no column ${name}; its columns are ${header.join(', ')}. ` +
+          `Name it by --map ${name}=…, or give it to every row by --set ${name}=…`,
+      );
+  return cells;
+}
+
+/**
+ * The rows as those of observations; a row of an unknown item or city is refused here and goes no further.
+ * @param refused counts such rows.
+ */
+async function* pointRows(
+  on: Transaction,
+  cells: readonly Cell[],
+  input: LoadInput,
+  create: boolean,
+  refused: { rows: number },
+): AsyncGenerator<CsvBatch> {
+  const units = new Map((await findItems(on)).map(({ item_id, unit }) => [item_id, unit]));
+  const cities = new Set((await findCities(on)).map(({ city_id }) => city_id));
+  for await (const batch of input.batches) {
+    const rejectsBefore = input.rejects.count;
+    const rows = readBatch(batch, cells, input);
+    if (create) {
+      await createItems(on, rows, units);
+      await createCities(on, rows, cities);
+    }
+    const points: CsvBatch = { rows: [], lines: [] };
+    for (const { row, line } of rows) {
+      if (!isKnown(row, line, cells, input, { units, cities, create })) continue;
+      points.rows.push(pointOf(row, cells));
+      points.lines.push(line);
+    }
+    refused.rows += input.rejects.count - rejectsBefore; // one reject a row
+    yield points;
+  }
+}
+
+function readBatch(
+  batch: CsvBatch,
+  cells: readonly Cell[],
+  { header, rejects }: LoadInput,
+): { row: Row; line: number }[] {
+  return batch.rows.flatMap((texts, at) => {
+    const line = batch.lines[at] ?? 0;
+    if (isEmpty(texts)) return [];
+    if (!hasCells(texts, header.length)) {
+      rejects.add(line, 'row', texts.join(','), `${header.length} cells, as in the header`);
+      return [];
+    }
+    const row = new Map<string, string | null>();
+    for (const { column, title, index, constant } of cells) {
+      const text = index < 0 ? constant : (texts[index] ?? '').trim();
+      const value = pointColumns.includes(column.name) ? text : readCell(column, text);
+      if (value === undefined || (value === null && column.required)) {
+        rejects.add(line, title, text, expectedOf(column));
+        return [];
+      }
+      row.set(column.name, value);
+      row.set(`${column.name} as it stands`, text);
+    }
+    return [{ row, line }];
+  });
+}
+
+/** Whether the item and the city are there, and the price is for the item's unit; refuses the row where not. */
+function isKnown(
+  row: Row,
+  line: number,
+  cells: readonly Cell[],
+  { rejects }: LoadInput,
+  known: { units: ReadonlyMap<string, string>; cities: ReadonlySet<string>; create: boolean },
+): boolean {
+  const refuse = (name: string, expected: string): false => {
+    const title = cells.find(({ column }) => column.name === name)?.title ?? name;
+    rejects.add(line, title, row.get(`${name} as it stands`) ?? '', expected);
+    return false;
+  };
+  const unit = known.units.get(row.get('item') ?? '');
+  if (unit === undefined)
+    return refuse(
+      'item',
+      known.create
+        ? 'an item with unit, currency, frequency and source'
+        : 'an item that exists; --create makes new ones',
+    );
+  if (!known.cities.has(row.get('city') ?? ''))
+    return refuse('city', 'a city that exists; --create makes new ones');
+  const given = row.get('unit') ?? unit;
+  return given === unit ? true : refuse('unit', `${unit}, the unit of the item`);
+}
+
+function pointOf(row: Row, cells: readonly Cell[]): string[] {
+  const named = pointColumns.filter((name) => cells.some(({ column }) => column.name === name));
+  return [
+    `commodity.${row.get('item')}`,
+    row.get('city') ?? '',
+    ...['price_type', 'stat'].map((name) => row.get(name) ?? defaults[name] ?? ''),
+    ...named.map((name) => row.get(name) ?? ''),
+  ];
+}
+
+async function createItems(
+  on: Transaction,
+  rows: readonly { row: Row }[],
+  units: Map<string, string>,
+): Promise<void> {
+  const made = newRows(rows, 'item', itemFacts, units).filter(
+    ({ unit, currency, frequency, source }) => ![unit, currency, frequency, source].includes(null),
+  );
+  if (made.length > 0) await insertItems(on, made);
+  for (const { id, unit } of made) units.set(String(id), String(unit));
+}
+
+async function createCities(
+  on: Transaction,
+  rows: readonly { row: Row }[],
+  cities: Set<string>,
+): Promise<void> {
+  const made = newRows(rows, 'city', cityFacts, cities);
+  if (made.length > 0) await insertCities(on, made);
+  for (const { id } of made) cities.add(String(id));
+}
+
+/** The first row of each id that is not known, as the table takes it; its name is what the file says. */
+function newRows(
+  rows: readonly { row: Row }[],
+  name: 'item' | 'city',
+  facts: readonly string[],
+  known: { has(id: string): boolean },
+): NewRow[] {
+  const made = new Map<string, NewRow>();
+  for (const { row } of rows) {
+    const id = row.get(name) ?? '';
+    if (known.has(id) || made.has(id)) continue;
+    const given = Object.fromEntries(facts.map((fact) => [fact, row.get(fact) ?? null]));
+    made.set(id, { ...given, id, name: row.get(`${name} as it stands`) ?? id });
+  }
+  return [...made.values()];
+}

@@ -1,0 +1,248 @@
+// Statements of the datasets that are plain tables: staging rows, checking them, inserting or updating by key.
+import type { Transaction } from '../../kernel/database.ts';
+import type { Column } from '../files/cells.ts';
+import type { Dataset, Reference, Rule } from '../datasets/dataset.ts';
+
+const sqlTypes: Record<Column['type'], string> = {
+  text: 'text',
+  series_id: 'text',
+  frequency: 'text',
+  date: 'date',
+  number: 'numeric',
+  integer: 'integer',
+  boolean: 'boolean',
+  word: 'text',
+  slug: 'text',
+  instant: 'text',
+  time_zone: 'text',
+  url: 'text',
+  currency: 'text',
+  coicop: 'text',
+  security_code: 'text',
+  isin: 'text',
+  tenor: 'text',
+  country: 'text',
+  partner: 'text',
+  commodity_code: 'text',
+  month_or_year: 'text',
+  time: 'time',
+  month_day: 'text',
+  list: 'text[]',
+};
+
+/** Makes load_table: the line, and the columns that the file has. */
+export async function createTableStage(on: Transaction, columns: readonly Column[]): Promise<void> {
+  const definitions = columns.map((column) => `${column.name} ${sqlTypes[column.type]}`);
+  await on.query(
+    `create temp table load_table (line integer not null, ${definitions.join(', ')}) on commit drop`,
+  );
+}
+
+/** Takes every row but the first of each key out of the stage. @returns them. */
+export function takeRepeatedKeys(
+  on: Transaction,
+  dataset: Dataset,
+): Promise<{ line: number; first_line: number; key: string }[]> {
+  const key = dataset.key.join(', ');
+  return on.query(
+    `with numbered as (select line, min(line) over (partition by ${key}) as first_line from load_table)
+     delete from load_table t using numbered n where n.line = t.line and n.line > n.first_line
+     returning t.line, n.first_line, concat_ws(', ', ${dataset.key.map((name) => `t.${name}`).join(', ')}) as key`,
+  );
+}
+
+/** Takes out the rows of new keys that lack required columns. @returns them, with the first column they lack. */
+export function takeIncomplete(
+  on: Transaction,
+  dataset: Dataset,
+  present: readonly Column[],
+): Promise<{ line: number; column: string }[]> {
+  const has = new Set(present.map((column) => column.name));
+  const needed = dataset.columns.filter(({ name, required }) => required && !dataset.key.includes(name));
+  if (needed.length === 0) return Promise.resolve([]);
+  const lacking = needed.map(
+    (column) => `when ${has.has(column.name) ? `t.${column.name} is null` : 'true'} then '${column.name}'`,
+  );
+  return on.query(
+    `with checked as (
+       select t.line, case ${lacking.join(' ')} end as lacks from ${stageOf(dataset)} t
+       where not exists (select from ${dataset.target} k where ${onKey(dataset, 't', 'k')}))
+     delete from load_table t using checked c where c.line = t.line and c.lacks is not null
+     returning t.line, c.lacks as column`,
+  );
+}
+
+/**
+ * Takes out rows that would change how the dates of existing observations are to be read. @returns them.
+ * @param seriesId the series of a row `t`, in SQL.
+ */
+export function takeRedatings(
+  on: Transaction,
+  column: string,
+  seriesId: string,
+): Promise<{ line: number; value: string | null; kept: string | null }[]> {
+  return on.query(
+    `delete from load_table t using data.series s
+     where s.series_id = ${seriesId} and s.${column} is distinct from t.${column}
+       and exists (select from data.vintages v where v.series_no = s.series_no)
+     returning t.line, t.${column} as value, s.${column} as kept`,
+  );
+}
+
+/** Takes out rows of the calendar that name series that do not exist. @returns them, with the first such. */
+export function takeUnknownSeries(on: Transaction): Promise<{ line: number; unknown: string }[]> {
+  return on.query(
+    `delete from load_table t using (
+       select distinct on (line) line, id from load_table, unnest(series_ids) id
+       where not exists (select from data.series s where s.series_id = id) order by line) gone
+     where gone.line = t.line returning t.line, gone.id as unknown`,
+  );
+}
+
+/** Puts the key of the row meant in the place of another name for it, such as an ISIN. */
+export async function resolveNames(
+  on: Transaction,
+  { column, table, key, alsoBy }: Reference,
+): Promise<void> {
+  if (alsoBy === undefined) return;
+  await on.query(
+    `with unknown as materialized (
+       select distinct t.${column} as name from load_table t
+       where t.${column} is not null and not exists (select from ${table} k where k.${key} = t.${column}))
+     update load_table t set ${column} = k.${key} from unknown u join ${table} k on ${alsoBy('u.name')}
+     where t.${column} = u.name`,
+  );
+}
+
+/** Takes out rows that name what is neither in the table referred to nor, where it is the target, in the file. */
+export function takeDangling(
+  on: Transaction,
+  dataset: Dataset,
+  { column, table, key }: Reference,
+): Promise<{ line: number; value: string }[]> {
+  const inFile =
+    table === dataset.target ? `and not exists (select from load_table f where f.${key} = t.${column})` : '';
+  return on.query(
+    `delete from load_table t
+     where t.${column} is not null and not exists (select from ${table} k where k.${key} = t.${column}) ${inFile}
+     returning t.line, t.${column} as value`,
+  );
+}
+
+/** Takes out rows whose value of the column another row has, in the table or further up in the file. @returns them. */
+export function takeShared(
+  on: Transaction,
+  dataset: Dataset,
+  column: string,
+): Promise<{ line: number; value: string; owner: string }[]> {
+  const [key = ''] = dataset.key;
+  return on.query(
+    `delete from load_table t using (
+       select t.line, coalesce(k.${key}, nullif(first_value(t.${key}) over same, t.${key})) as owner
+       from load_table t left join ${dataset.target} k on k.${column} = t.${column} and k.${key} <> t.${key}
+       where t.${column} is not null
+       window same as (partition by t.${column} order by t.line)) found
+     where found.line = t.line and found.owner is not null
+     returning t.line, t.${column} as value, found.owner`,
+  );
+}
+
+/** Takes out rows that break a rule. @returns them. */
+export function takeBreakers(on: Transaction, rule: Rule): Promise<{ line: number; value: string }[]> {
+  return on.query(
+    `delete from load_table t where not (${rule.holds}) returning t.line, t.${rule.columns[0]}::text as value`,
+  );
+}
+
+/** Inserts and updates. @returns how many rows were new, and how many changed; the others were as they stand. */
+export async function upsert(
+  on: Transaction,
+  dataset: Dataset,
+  present: readonly Column[],
+  loadNo: number,
+): Promise<{ inserted: number; updated: number }> {
+  const names = present.map(({ name }) => storedName(dataset, name));
+  const values = present.map((column) => cell(dataset, column));
+  const others = present.filter((column) => !dataset.key.includes(column.name));
+  const assignments = others.map(
+    (column) => `${storedName(dataset, column.name)} = ${cell(dataset, column)}`,
+  );
+  const differences = others.map(
+    (column) => `k.${storedName(dataset, column.name)} is distinct from ${cell(dataset, column)}`,
+  );
+  // The version is what readers' caches go by, so metadata counts as a change of the series.
+  const versions = dataset.target === 'data.series' ? ', data_version = $1, updated_at = now()' : '';
+  const updated =
+    others.length === 0
+      ? 0
+      : await countOf(
+          on,
+          `update ${dataset.target} k set ${assignments.join(', ')}${versions}
+           from ${stageOf(dataset)} t where ${onKey(dataset, 't', 'k')} and (${differences.join(' or ')}) returning 1`,
+          versions === '' ? [] : [loadNo],
+        );
+  const inserted = await countOf(
+    on,
+    `insert into ${dataset.target} (${names.join(', ')})
+     select ${values.join(', ')} from ${stageOf(dataset)} t
+     where not exists (select from ${dataset.target} k where ${onKey(dataset, 't', 'k')}) returning 1`,
+  );
+  return { inserted, updated };
+}
+
+/** Deletes what the file leaves out of the rows that it states whole. @returns how many. */
+export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<number> {
+  if (dataset.whole === undefined) return 0;
+  const shared = dataset.whole.map((name) => storedName(dataset, name));
+  return countOf(
+    on,
+    `delete from ${dataset.target} k using (select distinct ${shared.join(', ')} from ${stageOf(dataset)} t) stated
+     where ${shared.map((name) => `k.${name} = stated.${name}`).join(' and ')}
+       and not exists (select from ${stageOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning 1`,
+  );
+}
+
+/** Runs a statement that returns its rows, and counts them where they are: a file may have millions. */
+async function countOf(on: Transaction, statement: string, values: readonly unknown[] = []): Promise<number> {
+  const [row] = await on.query<{ count: number }>(
+    `with done as (${statement}) select count(*) as count from done`,
+    values,
+  );
+  return row?.count ?? 0;
+}
+
+/** The rows left in the stage. */
+export async function countStaged(on: Transaction): Promise<number> {
+  const [row] = await on.query<{ count: number }>('select count(*) as count from load_table');
+  return row?.count ?? 0;
+}
+
+/** A cell of the stage as the table takes it. */
+function cell(dataset: Dataset, { name, type }: Column): string {
+  if (type === 'list') return `coalesce(t.${name}, '{}')`;
+  if (type !== 'instant') return `t.${storedName(dataset, name)}`;
+  return `case when t.${name} ~ '(Z|[+-][0-9:]+)$' and length(t.${name}) > 10 then t.${name}::timestamptz
+    else t.${name}::timestamp at time zone t.time_zone end`;
+}
+
+/** The stage, with the numbers of what its rows name. */
+function stageOf(dataset: Dataset): string {
+  const numbered = (dataset.references ?? []).filter(({ number }) => number !== undefined);
+  if (numbered.length === 0) return 'load_table';
+  const joins = numbered.map(
+    ({ table, key, column }, i) => `join ${table} r${i} on r${i}.${key} = s.${column}`,
+  );
+  return `(select s.*, ${numbered.map(({ number }, i) => `r${i}.${number}`).join(', ')} from load_table s ${joins.join(' ')})`;
+}
+
+/** What the target calls a column of the file. */
+function storedName(dataset: Dataset, name: string): string {
+  return dataset.references?.find(({ column }) => column === name)?.number ?? name;
+}
+
+function onKey(dataset: Dataset, stage: string, target: string): string {
+  return dataset.key
+    .map((name) => storedName(dataset, name))
+    .map((name) => `${target}.${name} = ${stage}.${name}`)
+    .join(' and ');
+}

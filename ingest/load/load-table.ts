@@ -1,0 +1,223 @@
+// Loads a dataset that is a plain table, such as the metadata of series: one row a key, inserted or updated.
+// A column that the file does not have stays as it is; an empty cell empties it.
+import type { Transaction } from '../../kernel/database.ts';
+import { expectedOf, readCell, type Column } from '../files/cells.ts';
+import { sourceColumns } from '../datasets/columns.ts';
+import type { Dataset } from '../datasets/dataset.ts';
+import { misuse } from './failure.ts';
+import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
+import {
+  countStaged,
+  createTableStage,
+  deleteLeftOut,
+  resolveNames,
+  takeBreakers,
+  takeDangling,
+  takeIncomplete,
+  takeRedatings,
+  takeRepeatedKeys,
+  takeShared,
+  takeUnknownSeries,
+  upsert,
+} from './load-table.sql.ts';
+import { hasCells, isEmpty } from '../points/points.ts';
+import { CopyBuffer, CopyLine, copyText } from './stage.sql.ts';
+import { finishLoad, insertLoad } from './statements.sql.ts';
+
+interface StagedColumn {
+  column: Column;
+  title: string;
+  /** -1 for a constant. */
+  index: number;
+  constant: string;
+}
+
+/** @throws IngestFailure where a row is refused and the load does not skip such. */
+export async function loadTable(
+  on: Transaction,
+  dataset: Dataset,
+  input: LoadInput,
+  options: LoadOptions,
+): Promise<LoadResult> {
+  refuseForeignOptions(dataset, input, options);
+  const staged = planColumns(dataset, input.header, options);
+  const columns = staged.map(({ column }) => column);
+  await createTableStage(on, columns);
+  const rowsRead = await stageRows(on, staged, input, options);
+  await refuseStaged(on, dataset, columns, input);
+  if (options.skipInvalid !== true) input.rejects.throwIfAny();
+
+  const rows = await countStaged(on);
+  const loadNo = await insertLoad(on, {
+    dataset: dataset.name,
+    sourceName: options.sourceName ?? (typeof options.input === 'string' ? options.input : '-'),
+    vintage: input.vintage,
+    complete: false,
+  });
+  const { inserted, updated } = await upsert(on, dataset, columns, loadNo);
+  const deleted = await deleteLeftOut(on, dataset);
+  await dataset.afterwards?.(on);
+  const result = {
+    rows_read: rowsRead,
+    points_new: inserted,
+    points_revised: updated,
+    points_unchanged: rows - inserted - updated,
+    points_deleted: deleted,
+  };
+  await finishLoad(on, loadNo, { ...result, rows_rejected: input.rejects.count });
+  return result;
+}
+
+function refuseForeignOptions(dataset: Dataset, input: LoadInput, options: LoadOptions): void {
+  const foreign = [
+    ...(options.wide === true ? ['--wide'] : []),
+    ...(options.full === true ? ['--full'] : []),
+    ...(options.create === true ? ['--create'] : []),
+    ...(input.vintageGiven ? ['--vintage'] : []),
+  ];
+  if (foreign.length > 0) misuse(`${foreign.join(', ')}: not for ${dataset.name}, only for observations.`);
+}
+
+function planColumns(dataset: Dataset, header: readonly string[], options: LoadOptions): StagedColumn[] {
+  const known = new Map(dataset.columns.map((column) => [column.name, column]));
+  const named = (name: string): Column =>
+    known.get(name) ??
+    misuse(
+      `${dataset.name} has no column ${name}; it has ${[...known.keys()].join(', ')}. ` +
+        `Rename it by --map, or leave it out by --ignore.`,
+    );
+  const staged = sourceColumns(header, options, new Set(known.keys())).map(({ target, title, index }) => ({
+    column: named(target),
+    title,
+    index,
+    constant: '',
+  }));
+  for (const [name, constant] of Object.entries(options.set ?? {}))
+    staged.push({ column: named(name), title: name, index: -1, constant: constant.trim() });
+  staged.push(...copies(dataset, staged));
+  for (const name of [...dataset.key, ...zoneOfInstants(staged)])
+    if (!staged.some(({ column }) => column.name === name))
+      misuse(
+        `The file has no column ${name}; its columns are ${header.join(', ')}. Name it by --map ${name}=…`,
+      );
+  return staged;
+}
+
+/** The columns that take the text of another where the file does not have them. */
+function copies(dataset: Dataset, staged: readonly StagedColumn[]): StagedColumn[] {
+  return dataset.columns.flatMap((column) => {
+    const original = staged.find((each) => each.column.name === column.copyOf);
+    const isThere = staged.some((each) => each.column.name === column.name);
+    return original === undefined || isThere ? [] : [{ ...original, column }];
+  });
+}
+
+/** A local time means nothing without its zone. */
+function zoneOfInstants(staged: readonly StagedColumn[]): string[] {
+  return staged.some(({ column }) => column.type === 'instant') ? ['time_zone'] : [];
+}
+
+/** @returns how many rows held something. */
+async function stageRows(
+  on: Transaction,
+  staged: readonly StagedColumn[],
+  input: LoadInput,
+  options: LoadOptions,
+): Promise<number> {
+  const missing = new Set(options.missing ?? []);
+  const line = new CopyLine(on);
+  const buffer = new CopyBuffer(line, 'load_table');
+  let rowsRead = 0;
+  try {
+    for await (const batch of input.batches) {
+      for (const [at, row] of batch.rows.entries()) {
+        if (isEmpty(row)) continue;
+        rowsRead++;
+        const cells = readRow(row, batch.lines[at] ?? 0, staged, missing, input);
+        if (cells !== null) buffer.add(`${cells.join('\t')}\n`);
+      }
+      await buffer.flushIfFull();
+      input.onRows(rowsRead);
+    }
+    await buffer.flush();
+  } finally {
+    await line.settle();
+  }
+  return rowsRead;
+}
+
+/** The row as the stage takes it; null where it was refused. */
+function readRow(
+  row: readonly string[],
+  line: number,
+  staged: readonly StagedColumn[],
+  missing: ReadonlySet<string>,
+  input: LoadInput,
+): string[] | null {
+  const { rejects, header } = input;
+  if (!hasCells(row, header.length)) {
+    rejects.add(line, 'row', row.join(','), `${header.length} cells, as in the header`);
+    return null;
+  }
+  const cells = [String(line)];
+  for (const { column, title, index, constant } of staged) {
+    let text = textOf({ index, constant }, row);
+    if (text === '' && column.copyOf !== undefined) {
+      const original = staged.find((each) => each.column.name === column.copyOf);
+      if (original !== undefined) text = textOf(original, row);
+    }
+    const value = missing.has(text) ? null : readCell(column, text);
+    if (value === undefined || (value === null && column.required)) {
+      rejects.add(line, title, text, expectedOf(column));
+      return null;
+    }
+    cells.push(value === null ? '\\N' : copyText(value));
+  }
+  return cells;
+}
+
+function textOf(
+  { index, constant }: Pick<StagedColumn, 'index' | 'constant'>,
+  row: readonly string[],
+): string {
+  return index < 0 ? constant : (row[index] ?? '').trim();
+}
+
+/** Refuses the rows that only the table can judge. */
+async function refuseStaged(
+  on: Transaction,
+  dataset: Dataset,
+  columns: readonly Column[],
+  input: LoadInput,
+): Promise<void> {
+  const { rejects } = input;
+  const present = (name: string) => columns.some((column) => column.name === name);
+  const references = (dataset.references ?? []).filter(({ column }) => present(column));
+  for (const reference of references) await resolveNames(on, reference);
+  for (const { line, first_line, key } of await takeRepeatedKeys(on, dataset))
+    rejects.add(line, dataset.key.join(', '), key, `one row a key; line ${first_line} has the same`);
+  for (const { line, column } of await takeIncomplete(on, dataset, columns))
+    rejects.add(line, column, '', `${expectedFor(dataset, column)}: the row is new and needs it`);
+  for (const reference of references)
+    for (const { line, value } of await takeDangling(on, dataset, reference))
+      rejects.add(line, reference.column, value, reference.expected);
+  for (const name of (dataset.unique ?? []).filter(present))
+    for (const { line, value, owner } of await takeShared(on, dataset, name))
+      rejects.add(line, name, value, `one of its own; ${owner} has the same`);
+  for (const rule of (dataset.rules ?? []).filter((rule) => rule.columns.every(present)))
+    for (const { line, value } of await takeBreakers(on, rule))
+      rejects.add(line, rule.columns[0], value, rule.expected);
+  if (dataset.series !== undefined) {
+    for (const name of ['frequency', 'fiscal_year_end'].filter(present))
+      for (const { line, value, kept } of await takeRedatings(on, name, dataset.series))
+        rejects.add(line, name, value ?? '', `${kept ?? 'nothing'}, as it is: observations are dated by it`);
+  }
+  if (present('series_ids'))
+    for (const { line, unknown } of await takeUnknownSeries(on))
+      rejects.add(line, 'series_ids', unknown, 'series that exist');
+}
+
+function expectedFor(dataset: Dataset, name: string): string {
+  const column = dataset.columns.find((each) => each.name === name);
+  return column === undefined ? 'a value' : expectedOf(column);
+}

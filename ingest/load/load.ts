@@ -1,0 +1,171 @@
+// Loads a file into a dataset, whole or not at all: read, stage, compare, store, in one transaction.
+// Hides where the rows of each dataset go. One load runs at a time; readers see it when it is committed.
+import { statSync } from 'node:fs';
+import { dateIn } from '../../kernel/clock.ts';
+import type { Database } from '../../kernel/database.ts';
+import type { CsvBatch } from '../files/csv-batch.ts';
+import { readCsv, type CsvOptions } from '../files/csv.ts';
+import { isDataPackage, packageOptions } from '../files/datapackage.ts';
+import { isPrintable } from '../files/cells.ts';
+import { datasetNamed } from '../datasets/datasets.ts';
+import { parseVintage } from '../files/dates.ts';
+import { IngestFailure, misuse } from './failure.ts';
+import { readCalendar } from '../files/ics.ts';
+import type { LoadOptions, LoadResult, LoadSummary } from './load-options.ts';
+import { loadPoints } from '../points/load-points.ts';
+import { loadPrices } from './load-prices.ts';
+import { loadTable } from './load-table.ts';
+import { NotAscending } from '../points/points.ts';
+import { Rejects } from './rejects.ts';
+import { lockLoads, relaxLimits } from './statements.sql.ts';
+
+/** Carries the result of a dry run out of its transaction, which it ends. */
+class DryRunEnds extends Error {
+  readonly result: LoadResult;
+
+  constructor(result: LoadResult) {
+    super('the dry run is over');
+    this.result = result;
+  }
+}
+
+/**
+ * Loads the file. The same file twice changes nothing; a file of an older vintage lands where it belongs.
+ * @throws IngestFailure where the call or the file is wrong, or a row is and `skipInvalid` is not set; nothing is stored.
+ */
+export async function load(database: Database, given: LoadOptions): Promise<LoadSummary> {
+  const started = performance.now();
+  const options = isDataPackage(given.input) ? packageOptions(given, given.input) : given;
+  // Only a file can be read a second time, so only its points may try the straight way.
+  const isFile = typeof options.input === 'string';
+  try {
+    return await attempt(database, options, isFile, started);
+  } catch (error) {
+    if (error instanceof NotAscending) return attempt(database, options, false, started);
+    throw error;
+  }
+}
+
+async function attempt(
+  database: Database,
+  options: LoadOptions,
+  straight: boolean,
+  started: number,
+): Promise<LoadSummary> {
+  const dataset = datasetNamed(options.dataset);
+  checkOptions(options);
+  const today = dateIn(options.seriesTimeZone, options.clock.now());
+  const vintage = options.vintage === undefined ? today : parseVintage(options.vintage, today);
+  const rejects = new Rejects(options.reportFile);
+  let bytes: [bytesRead: number, bytesTotal: number | undefined] = [0, undefined];
+  const csv: CsvOptions = { ...options, onBytes: (...read) => void (bytes = read) };
+  const batches =
+    dataset.name === 'calendar' ? readCalendar(options.input, csv) : readCsv(options.input, csv);
+  try {
+    const result = await database
+      .transaction(async (on) => {
+        await relaxLimits(on);
+        await lockLoads(on);
+        const input = {
+          ...(await headerAndRows(batches, options)),
+          vintage,
+          vintageGiven: options.vintage !== undefined,
+          today,
+          rejects,
+          onRows: (rowsRead: number) => options.onProgress?.(rowsRead, ...bytes),
+        };
+        const result =
+          dataset.name === 'commodity-prices'
+            ? await loadPrices(on, input, options)
+            : dataset.kind === 'points'
+              ? await loadPoints(on, input, options, straight)
+              : await loadTable(on, dataset, input, options);
+        if (options.dryRun === true) throw new DryRunEnds(result);
+        return result;
+      })
+      .catch((error: unknown) => {
+        if (error instanceof DryRunEnds) return error.result;
+        throw error;
+      });
+    return summarise(result, rejects, (performance.now() - started) / 1000);
+  } finally {
+    rejects.close();
+    await batches.return(undefined);
+  }
+}
+
+function checkOptions(options: LoadOptions): void {
+  if (options.full === true && options.skipInvalid === true)
+    misuse(
+      '--full takes what is absent as deleted, so --skip-invalid would delete the rows it leaves out: use one of them.',
+    );
+  if (options.skipRows !== undefined && !(Number.isInteger(options.skipRows) && options.skipRows >= 0))
+    misuse('--skip-rows is a number of lines, 0 or more.');
+  if (options.prefix !== undefined && options.wide !== true) misuse('--prefix is for wide files.');
+  if (options.delimiter !== undefined && !/^[^"\r\n]$/.test(options.delimiter))
+    misuse('--delimiter is the one sign between the cells: a comma, ; | or a tab.');
+  if (typeof options.input === 'string' && statSync(options.input, { throwIfNoEntry: false })?.isDirectory())
+    misuse(`${options.input} is a folder: name a file in it.`);
+  if (options.headerLine !== undefined && !(Number.isInteger(options.headerLine) && options.headerLine >= 1))
+    misuse('--header-line is the number of a line, 1 or more.');
+}
+
+/** Takes the header and the rows to skip off the front. */
+async function headerAndRows(
+  batches: AsyncGenerator<CsvBatch>,
+  options: LoadOptions,
+): Promise<{ header: string[]; headerLine: number; batches: AsyncIterable<CsvBatch> }> {
+  const first = await nonEmpty(batches);
+  const header = first?.rows[0];
+  if (first === null || header === undefined || header.every((title) => title.trim() === ''))
+    throw new IngestFailure('invalid_file', 'The file has no header: its first line must name the columns.');
+  if (!header.every(isPrintable))
+    throw new IngestFailure(
+      'invalid_file',
+      'The names of the columns hold control characters: is the file in another encoding (--encoding)?',
+    );
+  const left = { rows: first.rows.slice(1), lines: first.lines.slice(1) };
+  return {
+    header,
+    headerLine: first.lines[0] ?? 1,
+    batches: withoutRows(options.skipRows ?? 0, left, batches),
+  };
+}
+
+async function nonEmpty(batches: AsyncGenerator<CsvBatch>): Promise<CsvBatch | null> {
+  for (;;) {
+    const next = await batches.next();
+    if (next.done === true) return null;
+    if (next.value.rows.length > 0) return next.value;
+  }
+}
+
+async function* withoutRows(
+  count: number,
+  first: CsvBatch,
+  rest: AsyncGenerator<CsvBatch>,
+): AsyncGenerator<CsvBatch> {
+  let left = count;
+  const cut = (batch: CsvBatch): CsvBatch => {
+    if (left === 0) return batch;
+    const skipped = Math.min(left, batch.rows.length);
+    left -= skipped;
+    return { rows: batch.rows.slice(skipped), lines: batch.lines.slice(skipped) };
+  };
+  yield cut(first);
+  for await (const batch of rest) yield cut(batch);
+}
+
+function summarise(result: LoadResult, rejects: Rejects, seconds: number): LoadSummary {
+  return {
+    rowsRead: result.rows_read,
+    pointsNew: result.points_new,
+    pointsRevised: result.points_revised,
+    pointsUnchanged: result.points_unchanged,
+    pointsDeleted: result.points_deleted,
+    rowsRejected: rejects.count,
+    seconds,
+    rowsPerSecond: seconds === 0 ? 0 : Math.round(result.rows_read / seconds),
+    rejects: rejects.first,
+  };
+}

@@ -1,0 +1,208 @@
+// The difference between a staged vintage and what stands, point by point, and its storing: data.observations only.
+// `vintage` is the day D of the load; a statement is a load saying something of a point: a value, or that there is none.
+import type { Transaction } from '../../kernel/database.ts';
+
+/** The load being stored. */
+export interface LoadRow {
+  loadNo: number;
+  vintage: string;
+  /** What the file leaves out is deleted as of the vintage. */
+  complete: boolean;
+}
+
+/**
+ * load_series: the series of the load. load_changes: what is to be done, a row a point: end the row `row_id` at D (where
+ * there is one), state the new value from D until `ends_on` (where it states one), and bring the old value back from
+ * there until `old_ends_on`. load_standing: what stood at D in the series that have later vintages.
+ */
+export async function createDifference(on: Transaction): Promise<void> {
+  await on.query(`
+    create temp table load_series (
+      series_no integer primary key,
+      fresh boolean not null,         -- nothing was ever published: every point is new
+      backfill boolean not null,      -- something was published after D
+      complete_known boolean not null, -- a complete vintage of D is on record
+      points integer not null, points_with_value integer not null, -- staged
+      first_date date, last_date date -- of the staged points with a value
+    ) on commit drop`);
+  await on.query(`
+    create temp table load_changes (
+      series_no integer not null, dims_no integer not null, date date not null,
+      row_id tid, ends_on date not null, states boolean not null, value numeric, status text,
+      old_ends_on date, old_value numeric, old_status text
+    ) on commit drop`);
+  await on.query(`
+    create temp table load_standing (
+      series_no integer not null, dims_no integer not null, date date not null,
+      row_id tid not null, published_on date not null, superseded_on date not null, value numeric, status text
+    ) on commit drop`);
+}
+
+/** Series that load_points does not tell of, side by side: what went straight into the table, or states no point. */
+export interface SpokenOf {
+  seriesNos: number[];
+  points: number[];
+  pointsWithValue: number[];
+  firstDates: (string | null)[];
+  lastDates: (string | null)[];
+}
+
+/** Fills load_series from load_points and from the series spoken of elsewhere. */
+export async function findLoadSeries(
+  on: Transaction,
+  load: LoadRow,
+  spokenOf: SpokenOf,
+): Promise<{ fresh: number; known: number; backfill: number }> {
+  await on.query('truncate load_series, load_changes, load_standing');
+  await on.query(
+    `with s as (
+       select series_no, coalesce(staged.points, named.points) as points,
+         coalesce(staged.points_with_value, named.points_with_value) as points_with_value,
+         coalesce(staged.first_date, named.first_date) as first_date,
+         coalesce(staged.last_date, named.last_date) as last_date
+       from (
+         select series_no, count(*) as points, count(value) as points_with_value,
+           min(date) filter (where value is not null) as first_date,
+           max(date) filter (where value is not null) as last_date
+         from load_points group by series_no
+       ) staged full join unnest($2::int[], $3::int[], $4::int[], $5::date[], $6::date[])
+         as named (series_no, points, points_with_value, first_date, last_date) using (series_no)
+     )
+     insert into load_series
+     select s.series_no,
+       not exists (select from data.vintages v where v.series_no = s.series_no),
+       exists (select from data.vintages v where v.series_no = s.series_no and v.published_on > $1)
+         or exists (select from data.series_dims d join data.confirmations c using (series_no, dims_no)
+                    where d.series_no = s.series_no and c.published_on > $1),
+       exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1 and v.complete),
+       s.points, s.points_with_value, s.first_date, s.last_date
+     from s`,
+    [
+      load.vintage,
+      spokenOf.seriesNos,
+      spokenOf.points,
+      spokenOf.pointsWithValue,
+      spokenOf.firstDates,
+      spokenOf.lastDates,
+    ],
+  );
+  const [counts] = await on.query<{ fresh: number; known: number; backfill: number }>(
+    `select count(*) filter (where fresh) as fresh, count(*) filter (where not fresh and not backfill) as known,
+       count(*) filter (where backfill) as backfill
+     from load_series`,
+  );
+  if (counts === undefined) throw new Error('a count has one row');
+  if (counts.known + counts.backfill > 0) await on.query('analyze load_series, load_points');
+  return counts;
+}
+
+/** Stores the staged points of series that had none: nothing to compare with. */
+export async function storeFresh(on: Transaction, load: LoadRow): Promise<void> {
+  await on.query(
+    `insert into data.observations (series_no, dims_no, date, published_on, load_no, value, status)
+     select series_no, dims_no, date, $1, $2, value, status
+     from load_points join load_series using (series_no) where fresh`,
+    [load.vintage, load.loadNo],
+  );
+}
+
+/**
+ * Notes the changes of series without later vintages: what stands at D is what stands now.
+ * `+ 0` keeps the planner from joining by the order of series alone: to statistics that do not know a new series yet
+ * that looks free, and it compares every point of it with every other (6,700 points took 22 s).
+ */
+export async function compareWithLive(on: Transaction, load: LoadRow): Promise<void> {
+  await on.query(
+    `insert into load_changes
+     select p.series_no, p.dims_no, p.date, o.ctid, 'infinity', true, p.value, p.status, null, o.value, o.status
+     from load_points p join load_series s using (series_no)
+     left join data.observations o on (o.series_no, o.dims_no, o.date) = (p.series_no + 0, p.dims_no, p.date)
+       and o.superseded_on = 'infinity'
+     where not s.fresh and not s.backfill
+       and (o.series_no is null or o.value is distinct from p.value or o.status is distinct from p.status)`,
+  );
+  if (!load.complete) return;
+  await on.query(
+    `insert into load_changes
+     select o.series_no, o.dims_no, o.date, o.ctid, 'infinity', false, null, null, null, o.value, o.status
+     from load_series s join data.observations o using (series_no)
+     where not s.fresh and not s.backfill and o.superseded_on = 'infinity'
+       and not exists (select from load_points p
+                       where (p.series_no + 0, p.dims_no, p.date) = (o.series_no, o.dims_no, o.date))`,
+  );
+}
+
+/**
+ * Notes the changes of series with later vintages. What the load says of a point holds until the next statement of it:
+ * a later row, a later complete vintage, or a later confirmation. Nothing lies between, so one row at most stands there.
+ * A confirmation speaks only of points that stood; a point that did not stand at D has a row before it.
+ */
+export async function compareWithStanding(on: Transaction, load: LoadRow): Promise<void> {
+  await on.query(
+    `insert into load_standing
+     select o.series_no, o.dims_no, o.date, o.ctid, o.published_on, o.superseded_on, o.value, o.status
+     from load_series s join data.observations o using (series_no)
+     where s.backfill and o.published_on <= $1 and o.superseded_on > $1`,
+    [load.vintage],
+  );
+  await on.query('analyze load_standing');
+  await on.query(
+    `with said as (
+       select p.series_no, p.dims_no, p.date, true as states, p.value, p.status
+       from load_points p join load_series s using (series_no) where s.backfill
+       union all
+       select t.series_no, t.dims_no, t.date, false, null, null
+       from load_standing t
+       where $2 and not exists (select from load_points p
+                                where (p.series_no, p.dims_no, p.date) = (t.series_no, t.dims_no, t.date))
+     ), changed as (
+       select said.*, t.row_id, t.superseded_on as old_ends_on, t.value as old_value, t.status as old_status
+       from said left join load_standing t
+         on (t.series_no, t.dims_no, t.date) = (said.series_no, said.dims_no, said.date)
+       where t.row_id is null or not said.states
+          or t.value is distinct from said.value or t.status is distinct from said.status
+     )
+     insert into load_changes
+     select c.series_no, c.dims_no, c.date, c.row_id,
+       least(
+         (select min(o.published_on) from data.observations o
+          where (o.series_no, o.dims_no, o.date) = (c.series_no, c.dims_no, c.date)
+            and o.superseded_on = 'infinity' and o.published_on > $1),
+         (select min(o.published_on) from data.observations o
+          where (o.series_no, o.dims_no, o.date) = (c.series_no, c.dims_no, c.date)
+            and o.superseded_on <> 'infinity' and o.published_on > $1),
+         (select min(v.published_on) from data.vintages v
+          where v.series_no = c.series_no and v.published_on > $1 and v.complete),
+         (select min(f.published_on) from data.confirmations f
+          where f.series_no = c.series_no and f.dims_no = c.dims_no and f.published_on > $1
+            and f.dates @> c.date and c.row_id is not null),
+         'infinity') as ends_on,
+       c.states, c.value, c.status, c.old_ends_on, c.old_value, c.old_status
+     from changed c`,
+    [load.vintage, load.complete],
+  );
+}
+
+/** Carries load_changes out. */
+export async function storeChanges(on: Transaction, load: LoadRow): Promise<void> {
+  await on.query('analyze load_changes');
+  // A row that had ended keeps the load that ended it: readers pinned to a load before that one saw it open.
+  await on.query(
+    `update data.observations o
+     set superseded_on = $1, superseded_load_no = coalesce(o.superseded_load_no, $2)
+     from load_changes c where o.ctid = c.row_id`,
+    [load.vintage, load.loadNo],
+  );
+  await on.query(
+    `insert into data.observations
+       (series_no, dims_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status)
+     select series_no, dims_no, date, $1, ends_on, $2::bigint, case when ends_on <> 'infinity' then $2::bigint end,
+       value, status
+     from load_changes where states
+     union all
+     select series_no, dims_no, date, ends_on, old_ends_on, $2, case when old_ends_on <> 'infinity' then $2 end,
+       old_value, old_status
+     from load_changes where old_ends_on > ends_on`,
+    [load.vintage, load.loadNo],
+  );
+}

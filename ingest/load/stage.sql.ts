@@ -1,0 +1,133 @@
+// The temporary tables that a load of points fills, and what it asks of them. They vanish with the transaction.
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Transaction } from '../../kernel/database.ts';
+
+/**
+ * Makes the stage. load_points holds the rows of the vintage being stored; load_rows those of every vintage, where the
+ * file has a vintage column. A row with value null was published as missing.
+ */
+export async function createStage(on: Transaction): Promise<void> {
+  await on.query(`
+    create temp table load_points (
+      line integer not null, series_no integer not null, dims_no integer not null, date date not null,
+      value numeric, status text
+    ) on commit drop`);
+  await on.query(`create temp table load_rows (vintage date not null, like load_points) on commit drop`);
+}
+
+const flushCharacters = 1024 * 1024;
+
+/** Rows in COPY's text format on their way to a table: sent a megabyte at a time, while the next is being read. */
+export class CopyBuffer {
+  readonly #line: CopyLine;
+  readonly #statement: string;
+  #text = '';
+
+  /** @param table and columns, as in `load_points (line, date)`. */
+  constructor(line: CopyLine, table: string) {
+    this.#line = line;
+    this.#statement = `copy ${table} from stdin`;
+  }
+
+  /** @param row cells divided by tabs and ended by a line break; `\N` is null; text has been through `copyText`. */
+  add(row: string): void {
+    this.#text += row;
+  }
+
+  /** Sends what is there once it is a megabyte; returns as soon as what was under way has arrived. */
+  async flushIfFull(): Promise<void> {
+    if (this.#text.length >= flushCharacters) await this.#send();
+  }
+
+  /** Sends the rest and waits until all has arrived; needed before any other statement of the transaction. */
+  async flush(): Promise<void> {
+    if (this.#text !== '') await this.#send();
+    await this.#line.arrived();
+  }
+
+  async #send(): Promise<void> {
+    const text = this.#text;
+    this.#text = '';
+    await this.#line.send(this.#statement, text);
+  }
+}
+
+/** The COPY under way on a connection, which carries one at a time. */
+export class CopyLine {
+  readonly #on: Transaction;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(on: Transaction) {
+    this.#on = on;
+  }
+
+  /** Sends rows as soon as those before have arrived, and returns when they are on their way. */
+  async send(statement: string, rows: string): Promise<void> {
+    await this.#sending;
+    this.#sending = new Promise((resolve, reject) => {
+      const copy = this.#on.client.query(copyFrom(statement));
+      copy.once('finish', resolve);
+      copy.once('error', reject);
+      copy.end(rows);
+    });
+    this.#sending.catch(() => undefined); // told by the next send, arrived or settle
+  }
+
+  async arrived(): Promise<void> {
+    await this.#sending;
+  }
+
+  /** Waits for what is under way, whatever became of it: a rollback must not overtake it. */
+  async settle(): Promise<void> {
+    await this.#sending.catch(() => undefined);
+  }
+}
+
+/** Text as a cell of COPY's text format. */
+export function copyText(text: string): string {
+  return /[\\\t\n\r]/.test(text)
+    ? text.replaceAll(/[\\\t\n\r]/g, (character) => copyEscapes[character] ?? character)
+    : text;
+}
+
+const copyEscapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** The vintages of the staged rows, oldest first. */
+export async function stagedVintages(on: Transaction): Promise<string[]> {
+  const rows = await on.query<{ vintage: string }>('select distinct vintage from load_rows order by vintage');
+  return rows.map((row) => row.vintage);
+}
+
+/** Puts the staged rows of one vintage into load_points, in place of those of the one before. */
+export async function stageVintage(on: Transaction, vintage: string): Promise<void> {
+  await on.query('truncate load_points');
+  await on.query(
+    `insert into load_points
+     select line, series_no, dims_no, date, value, status from load_rows where vintage = $1`,
+    [vintage],
+  );
+}
+
+export interface Duplicate {
+  first_line: number;
+  line: number;
+  series_id: string;
+  date: string;
+  dims: Record<string, string>;
+}
+
+/** Takes every row but the first of each point out of load_points. @returns them, with the line of that first. */
+export async function takeDuplicates(on: Transaction): Promise<Duplicate[]> {
+  return on.query<Duplicate>(`
+    with repeated as (
+      select series_no, dims_no, date, min(line) as first_line
+      from load_points group by series_no, dims_no, date having count(*) > 1
+    ), taken as (
+      delete from load_points p using repeated r
+      where (p.series_no, p.dims_no, p.date) = (r.series_no, r.dims_no, r.date) and p.line > r.first_line
+      returning r.first_line, p.line, p.series_no, p.dims_no, p.date
+    )
+    select t.first_line, t.line, s.series_id, t.date, d.dims
+    from taken t join data.series s using (series_no) join data.series_dims d using (series_no, dims_no)
+    order by t.line`);
+}

@@ -1,0 +1,142 @@
+// What is remembered of a load beside its rows: vintages, confirmations, the counts of series and loads.
+import type { Transaction } from '../../kernel/database.ts';
+import type { LoadRow } from './revise.sql.ts';
+
+/** Serialises loads: waits for the load under way, and holds until the transaction ends. */
+export async function lockLoads(on: Transaction): Promise<void> {
+  await on.query('select pg_advisory_xact_lock(4115202)'); // any constant of our own
+}
+
+/**
+ * A load takes as long as it takes. Its plans gain nothing from compilation, and nothing from remembering what was looked
+ * up: every point is looked up once, though the planner cannot know it.
+ */
+export async function relaxLimits(on: Transaction): Promise<void> {
+  await on.query(
+    `select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
+       set_config('jit', 'off', true), set_config('work_mem', '128MB', true),
+       set_config('enable_memoize', 'off', true)`,
+  );
+}
+
+/** @returns load_no. */
+export async function insertLoad(
+  on: Transaction,
+  load: { dataset: string; sourceName: string; vintage: string; complete: boolean },
+): Promise<number> {
+  const [row] = await on.query<{ load_no: number }>(
+    'insert into data.loads (dataset, source_name, vintage, complete) values ($1, $2, $3, $4) returning load_no',
+    [load.dataset, load.sourceName, load.vintage, load.complete],
+  );
+  if (row === undefined) throw new Error('the load got no number');
+  return row.load_no;
+}
+
+export interface LoadCounts {
+  points_new: number;
+  points_revised: number;
+  points_unchanged: number;
+  points_deleted: number;
+}
+
+/** Writes what the load came to, and tells the running services of it once the transaction commits. */
+export async function finishLoad(
+  on: Transaction,
+  loadNo: number,
+  counts: LoadCounts & { rows_read: number; rows_rejected: number },
+): Promise<void> {
+  await on.query(
+    `update data.loads set rows_read = $2, points_new = $3, points_revised = $4, points_unchanged = $5,
+       points_deleted = $6, rows_rejected = $7
+     where load_no = $1`,
+    [
+      loadNo,
+      counts.rows_read,
+      counts.points_new,
+      counts.points_revised,
+      counts.points_unchanged,
+      counts.points_deleted,
+      counts.rows_rejected,
+    ],
+  );
+  await on.query(`select pg_notify('almanac_data', $1)`, [String(loadNo)]);
+}
+
+/** load_totals: what the load comes to, a row a series that it changes. */
+export async function createTotals(on: Transaction): Promise<void> {
+  await on.query(`
+    create temp table load_totals (
+      series_no integer not null, points_new integer not null, points_revised integer not null,
+      points_deleted integer not null,
+      values_gained bigint not null,  -- live points with a value, after less before
+      first_date date, last_date date, -- of the points with a value that it brings
+      recount boolean not null         -- the dates and the count cannot be told from the changes alone
+    ) on commit drop`);
+}
+
+/** Fills load_totals from load_changes and the points of fresh series. @returns the counts of the whole load. */
+export async function sumChanges(on: Transaction): Promise<LoadCounts> {
+  await on.query('truncate load_totals');
+  await on.query(
+    `insert into load_totals
+     select series_no, points, 0, 0, points_with_value, first_date, last_date, false
+     from load_series where fresh and points > 0
+     union all
+     select series_no, count(*) filter (where states and row_id is null),
+       count(*) filter (where states and row_id is not null), count(*) filter (where not states),
+       count(value) - count(old_value),
+       min(date) filter (where value is not null), max(date) filter (where value is not null),
+       backfill or bool_or(old_value is not null and value is null)
+     from load_changes join load_series using (series_no) group by series_no, backfill`,
+  );
+  const [counts] = await on.query<LoadCounts>(
+    `select coalesce(sum(points_new), 0)::bigint as points_new, coalesce(sum(points_revised), 0)::bigint as points_revised,
+       coalesce(sum(points_deleted), 0)::bigint as points_deleted,
+       (select coalesce(sum(points), 0) from load_series)::bigint - coalesce(sum(points_new + points_revised), 0)::bigint as points_unchanged
+     from load_totals`,
+  );
+  if (counts === undefined) throw new Error('a sum has one row');
+  return counts;
+}
+
+/**
+ * Records the vintage for each series that it changed, and for each that it stated completely: a complete vintage
+ * without changes has no counts, and is remembered because it ends what an older vintage, loaded later, says.
+ */
+export async function insertVintages(on: Transaction, load: LoadRow): Promise<void> {
+  await on.query(
+    `insert into data.vintages (series_no, published_on, load_no, complete, points_new, points_revised, points_deleted)
+     select s.series_no, $1, $2, $3, coalesce(t.points_new, 0), coalesce(t.points_revised, 0), coalesce(t.points_deleted, 0)
+     from load_series s left join load_totals t using (series_no)
+     where t.series_no is not null or ($3 and not s.complete_known)`,
+    [load.vintage, load.loadNo, load.complete],
+  );
+}
+
+/** Brings the counts of the changed series up to date; those that the load did not change stay untouched. */
+export async function updateSeries(on: Transaction, load: LoadRow): Promise<void> {
+  await on.query(
+    `update data.series s set
+       data_version = $2, last_updated = greatest(s.last_updated, $1),
+       observation_count = s.observation_count + t.values_gained,
+       first_date = least(s.first_date, t.first_date), last_date = greatest(s.last_date, t.last_date)
+     from load_totals t where t.series_no = s.series_no`,
+    [load.vintage, load.loadNo],
+  );
+  await on.query(
+    `update data.series s set observation_count = c.count, first_date = c.first_date, last_date = c.last_date
+     from load_totals t, lateral (
+       select count(o.value) as count, min(o.date) filter (where o.value is not null) as first_date,
+         max(o.date) filter (where o.value is not null) as last_date
+       from data.observations o where o.series_no = t.series_no and o.superseded_on = 'infinity') c
+     where t.series_no = s.series_no and t.recount`,
+  );
+}
+
+/** Refreshes the planner's picture of the observations once they have doubled since it was last taken. */
+export async function analyzeIfGrown(on: Transaction, pointsStored: number): Promise<void> {
+  const [table] = await on.query<{ rows: number }>(
+    `select greatest(reltuples, 0)::float8 as rows from pg_class where oid = 'data.observations'::regclass`,
+  );
+  if (pointsStored > 1_000 && pointsStored > (table?.rows ?? 0)) await on.query('analyze data.observations');
+}

@@ -1,0 +1,258 @@
+// Long files of observations: one row a point, series, date, value, and a column for each dimension.
+import type { CsvBatch } from '../files/csv-batch.ts';
+import { sourceColumns, type ColumnOptions, type SourceColumn } from '../datasets/columns.ts';
+import { readCell } from '../files/cells.ts';
+import { datasetNamed } from '../datasets/datasets.ts';
+import { dateReader, expectedDate } from '../files/dates.ts';
+import { IngestFailure, misuse } from '../load/failure.ts';
+import {
+  metadataConstants,
+  metadataNames,
+  metadataOfRow,
+  newSeries,
+  requireMetadata,
+} from '../datasets/metadata.ts';
+import {
+  checkDimensionNames,
+  hasCells,
+  isEmpty,
+  unknownSeries,
+  type PointContext,
+  type PointReader,
+} from './points.ts';
+import type { Combination, KnownSeries, SeriesMetadata } from './series-directory.ts';
+import { copyText } from '../load/stage.sql.ts';
+import { expectedValue } from '../files/values.ts';
+
+/** Where a part of every row comes from: a column of the file, or a constant of --set. */
+interface Cell {
+  title: string;
+  index: number;
+  constant: string;
+}
+
+export interface LongPlan {
+  headerCells: number;
+  seriesId: Cell;
+  date: Cell;
+  value: Cell;
+  status: Cell | null;
+  vintage: Cell | null;
+  dimensions: { name: string; cell: Cell }[];
+  metadataCells: SourceColumn[];
+  metadata: SeriesMetadata;
+}
+
+const observations = datasetNamed('observations');
+const pointNames = ['series_id', 'date', 'value', 'status', 'vintage'];
+const statusColumn = observations.columns.find((column) => column.name === 'status');
+const dimensionValueMax = 200;
+
+/** @throws IngestFailure where the header lacks a part of every row, or a constant is given twice. */
+export function planLong(header: readonly string[], options: ColumnOptions & { create: boolean }): LongPlan {
+  const set = options.set ?? {};
+  const columns = sourceColumns(header, options, new Set(observations.columns.map((column) => column.name)));
+  const cell = (name: string): Cell | null => {
+    const column = columns.find((each) => each.target === name);
+    if (column !== undefined) return { title: column.title, index: column.index, constant: '' };
+    const constant = set[name];
+    return constant === undefined ? null : { title: name, index: -1, constant: constant.trim() };
+  };
+  const needed = (name: string): Cell =>
+    cell(name) ??
+    misuse(
+      `The file has no column ${name}; its columns are ${header.join(', ')}. ` +
+        `Name it by --map ${name}=…, or give it to every row by --set ${name}=…`,
+    );
+  const metadataCells = columns.filter((column) => metadataNames.has(column.target));
+  const metadata = metadataConstants(set);
+  const names = [...columns.map((column) => column.target), ...Object.keys(set)];
+  const dimensions = names.filter((name) => !pointNames.includes(name) && !metadataNames.has(name));
+  checkDimensionNames(dimensions);
+  if (options.create)
+    requireMetadata(new Set([...Object.keys(metadata), ...metadataCells.map((column) => column.target)]));
+  else if (Object.keys(metadata).length > 0)
+    misuse(`--set ${Object.keys(metadata).join(', ')} describes new series and needs --create.`);
+  return {
+    headerCells: header.length,
+    seriesId: needed('series_id'),
+    date: needed('date'),
+    value: needed('value'),
+    status: cell('status'),
+    vintage: cell('vintage'),
+    dimensions: dimensions.map((name) => ({ name, cell: needed(name) })),
+    metadataCells,
+    metadata,
+  };
+}
+
+export class LongReader implements PointReader {
+  readonly seriesWithoutPoints: ReadonlySet<number> = new Set();
+  rowsRead = 0;
+  readonly #plan: LongPlan;
+  readonly #context: PointContext;
+  readonly #vintages: VintageCells | null;
+  /** The dimension values of the row at hand. */
+  readonly #dims: string[] = [];
+
+  /** @param today a vintage column cannot hold later days. */
+  constructor(plan: LongPlan, context: PointContext, today: string) {
+    this.#plan = plan;
+    this.#context = context;
+    this.#vintages = plan.vintage === null ? null : new VintageCells(context.dateFormat, today);
+  }
+
+  async read(batch: CsvBatch): Promise<void> {
+    const { directory, sink } = this.#context;
+    if (await directory.makeSpace()) sink.forgetDates();
+    await this.#learnSeries(batch);
+    for (const [at, row] of batch.rows.entries()) this.#readRow(row, batch.lines[at] ?? 0);
+  }
+
+  async #learnSeries(batch: CsvBatch): Promise<void> {
+    const { directory, sink } = this.#context;
+    const rowOf = new Map<string, readonly string[]>();
+    let before = '';
+    for (const row of batch.rows) {
+      const id = textOf(row, this.#plan.seriesId);
+      if (id === before) continue;
+      before = id;
+      if (id !== '' && directory.get(id) === undefined && !rowOf.has(id)) rowOf.set(id, row);
+    }
+    if (rowOf.size === 0) return;
+    await sink.flush();
+    await directory.learn([...rowOf.keys()], (id) =>
+      newSeries(id, id, {
+        ...this.#plan.metadata,
+        ...metadataOfRow(rowOf.get(id) ?? [], this.#plan.metadataCells),
+      }),
+    );
+  }
+
+  #readRow(row: readonly string[], line: number): void {
+    const plan = this.#plan;
+    const { rejects, directory, sink, dates, values, valueOptions, dateFormat, create } = this.#context;
+    if (row.length !== plan.headerCells || row[0] === '') {
+      if (isEmpty(row)) return;
+      if (!hasCells(row, plan.headerCells)) {
+        this.rowsRead++;
+        rejects.add(line, 'row', row.join(','), `${plan.headerCells} cells, as in the header`);
+        return;
+      }
+    }
+    this.rowsRead++;
+
+    const id = textOf(row, plan.seriesId);
+    const series = directory.get(id) ?? null;
+    if (series === null) return rejects.add(line, plan.seriesId.title, id, unknownSeries(create));
+    const dateText = textOf(row, plan.date);
+    const date = dates.at(dateText, series.frequency, series.fiscalYearEnd);
+    if (date === null)
+      return rejects.add(line, plan.date.title, dateText, expectedDate(series.frequency, dateFormat));
+    const valueText = textOf(row, plan.value);
+    const value = values(valueText);
+    if (value === undefined)
+      return rejects.add(line, plan.value.title, valueText, expectedValue(valueText, valueOptions));
+    const status = plan.status === null ? null : this.#status(row, line, plan.status);
+    if (status === undefined) return;
+    const vintage = plan.vintage === null ? '' : this.#vintage(row, line, plan.vintage);
+    if (vintage === null) return;
+    const combination = this.#combination(row, line, series);
+    if (combination === null) return;
+    sink.add(
+      series,
+      combination,
+      vintage,
+      line,
+      date,
+      value ?? '\\N',
+      status === null ? '\\N' : copyText(status),
+    );
+  }
+
+  /** Undefined where it was refused. */
+  #status(row: readonly string[], line: number, cell: Cell): string | null | undefined {
+    const text = textOf(row, cell);
+    const status = statusColumn === undefined ? null : readCell(statusColumn, text);
+    if (status === undefined)
+      this.#context.rejects.add(line, cell.title, text, 'an observation status of at most 16 characters');
+    return status;
+  }
+
+  /** The cell of load_rows, with its tab; null where it was refused. */
+  #vintage(row: readonly string[], line: number, cell: Cell): string | null {
+    const text = textOf(row, cell);
+    const day = this.#vintages?.at(text) ?? null;
+    if (day === null)
+      this.#context.rejects.add(
+        line,
+        cell.title,
+        text,
+        'the day on which the value was published, not in the future',
+      );
+    return day === null ? null : `${day}\t`;
+  }
+
+  /** Null where the row was refused. */
+  #combination(row: readonly string[], line: number, series: KnownSeries): Combination | null {
+    const { rejects, directory } = this.#context;
+    if (series.misfit !== null) {
+      rejects.add(line, 'header', this.#plan.dimensions.map(({ name }) => name).join(', '), series.misfit);
+      return null;
+    }
+    const values = this.#dims;
+    for (const [at, { cell }] of this.#plan.dimensions.entries()) {
+      const text = textOf(row, cell);
+      if (text === '' || text.length > dimensionValueMax || hasControlCharacter.test(text)) {
+        rejects.add(
+          line,
+          cell.title,
+          text,
+          `the value of a dimension, at most ${dimensionValueMax} characters`,
+        );
+        return null;
+      }
+      values[at] = text;
+    }
+    return directory.combination(series, values);
+  }
+}
+
+// oxlint-disable-next-line no-control-regex -- refusing control characters is the point
+const hasControlCharacter = /[\u0000-\u001f\u007f]/;
+
+function textOf(row: readonly string[], cell: Cell): string {
+  return cell.index < 0 ? cell.constant : (row[cell.index] ?? '').trim();
+}
+
+/** The vintage column, its days remembered. */
+class VintageCells {
+  readonly #read;
+  readonly #today: string;
+  readonly #found = new Map<string, string | null>();
+
+  constructor(pattern: string | undefined, today: string) {
+    this.#read = dateReader(pattern);
+    this.#today = today;
+  }
+
+  /** The day, the last one of a period; null where the text is no date or lies in the future. */
+  at(text: string): string | null {
+    let day = this.#found.get(text);
+    if (day === undefined) {
+      const to = this.#read(text)?.to ?? null;
+      day = to === null || to > this.#today ? null : to;
+      this.#found.set(text, day);
+    }
+    return day;
+  }
+}
+
+/** @throws IngestFailure where two cells of the file would be one. */
+export function checkVintage(plan: LongPlan, vintage: string | undefined): void {
+  if (plan.vintage !== null && vintage !== undefined)
+    throw new IngestFailure(
+      'usage',
+      `The file has a vintage column ("${plan.vintage.title}"): leave out --vintage.`,
+    );
+}

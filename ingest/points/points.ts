@@ -1,0 +1,184 @@
+// What long and wide files have in common: where their points go, and how a row that is none is told from a bad one.
+import type { Transaction } from '../../kernel/database.ts';
+import type { CsvBatch } from '../files/csv-batch.ts';
+import type { PointDates } from '../files/dates.ts';
+import { IngestFailure } from '../load/failure.ts';
+import type { Rejects } from '../load/rejects.ts';
+import type { Combination, KnownSeries, SeriesDirectory } from './series-directory.ts';
+import { CopyBuffer, CopyLine } from '../load/stage.sql.ts';
+import type { ValueOptions, ValueReader } from '../files/values.ts';
+
+/** Turns rows of a file into staged points. */
+export interface PointReader {
+  /** Rows that held something. */
+  readonly rowsRead: number;
+  /** Reads a batch; its points are in the sink when this returns. */
+  read(batch: CsvBatch): Promise<void>;
+  /** series_no of every series that the file speaks of though it may state no point of it (a column of a wide file). */
+  readonly seriesWithoutPoints: ReadonlySet<number>;
+}
+
+export interface PointContext {
+  directory: SeriesDirectory;
+  sink: PointSink;
+  rejects: Rejects;
+  dates: PointDates;
+  dateFormat: string | undefined;
+  values: ValueReader;
+  valueOptions: ValueOptions;
+  /** The line of the column names, for what is wrong with a column as a whole. */
+  headerLine: number;
+  create: boolean;
+}
+
+/** Thrown where points went straight into their table and one is not later than the last: they must be staged after all. */
+export class NotAscending extends Error {
+  constructor() {
+    super('the points of a series do not ascend');
+    this.name = 'NotAscending';
+  }
+}
+
+/** What went straight into the table for a series. */
+export interface DirectCount {
+  points: number;
+  pointsWithValue: number;
+  /** Of the points with a value. */
+  firstDate: string | null;
+  lastDate: string | null;
+}
+
+/**
+ * Where points go: to the stage, to be compared with what stands; or straight into data.observations, where nothing of the
+ * series was ever published and its dates ascend, so that there is nothing to compare with and no point comes twice.
+ */
+export class PointSink {
+  /** Whether a staged point may be there twice. */
+  mayRepeat = false;
+  /** By series_no. */
+  readonly direct = new Map<number, DirectCount>();
+  readonly #line: CopyLine;
+  readonly #staged: CopyBuffer;
+  readonly #straight: CopyBuffer | null;
+  readonly #published: string;
+  #isRefused = false;
+
+  /**
+   * @param stage the table of the staged points.
+   * @param straight the vintage and number of the load, where points may go straight into the table.
+   */
+  constructor(on: Transaction, stage: string, straight: { vintage: string; loadNo: number } | null) {
+    this.#line = new CopyLine(on);
+    this.#staged = new CopyBuffer(this.#line, stage);
+    this.#straight =
+      straight === null
+        ? null
+        : new CopyBuffer(
+            this.#line,
+            'data.observations (series_no, dims_no, date, published_on, load_no, value, status)',
+          );
+    this.#published = straight === null ? '' : `\t${straight.vintage}\t${straight.loadNo}\t`;
+  }
+
+  /**
+   * @param vintage of the row with a tab behind it, where the stage has a column for it; else ''.
+   * @param value digits, or `\N`. @param status as COPY takes it.
+   * @throws NotAscending
+   */
+  add(
+    series: KnownSeries,
+    combination: Combination,
+    vintage: string,
+    line: number,
+    date: string,
+    value: string,
+    status: string,
+  ): void {
+    const ascends = date > combination.lastDate;
+    combination.lastDate = date;
+    if (this.#straight === null || !series.fresh) {
+      if (!ascends) this.mayRepeat = true;
+      this.#staged.add(`${vintage}${line}\t${combination.prefix}${date}\t${value}\t${status}\n`);
+      return;
+    }
+    if (!ascends) throw new NotAscending();
+    if (!this.#isRefused)
+      this.#straight.add(`${combination.prefix}${date}${this.#published}${value}\t${status}\n`);
+    this.#count(series.seriesNo, date, value !== '\\N');
+  }
+
+  #count(seriesNo: number, date: string, hasValue: boolean): void {
+    let count = this.direct.get(seriesNo);
+    if (count === undefined) {
+      count = { points: 0, pointsWithValue: 0, firstDate: null, lastDate: null };
+      this.direct.set(seriesNo, count);
+    }
+    count.points++;
+    if (!hasValue) return;
+    count.pointsWithValue++;
+    if (count.firstDate === null || date < count.firstDate) count.firstDate = date;
+    if (count.lastDate === null || date > count.lastDate) count.lastDate = date;
+  }
+
+  /** The load is going to fail: what goes on is only looked at. */
+  refuse(): void {
+    this.#isRefused = true;
+  }
+
+  /** The directory forgot the last dates. @throws NotAscending where they are needed. */
+  forgetDates(): void {
+    if (this.#straight !== null && this.direct.size > 0) throw new NotAscending();
+    this.mayRepeat = true;
+  }
+
+  async flushIfFull(): Promise<void> {
+    await this.#staged.flushIfFull();
+    await this.#straight?.flushIfFull();
+  }
+
+  /** After it, other statements may be asked. */
+  async flush(): Promise<void> {
+    await this.#staged.flush();
+    await this.#straight?.flush();
+  }
+
+  /** Waits for what is under way, whatever became of it. */
+  async settle(): Promise<void> {
+    await this.#line.settle();
+  }
+}
+
+const dimensionName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+
+/** @throws IngestFailure where the names cannot be used in `dims=name:value`. */
+export function checkDimensionNames(names: readonly string[]): void {
+  for (const name of names) {
+    if (dimensionName.test(name)) continue;
+    throw new IngestFailure(
+      'invalid_file',
+      `The column "${name}" would be a dimension, and its name is none (letters, digits and _): ` +
+        `rename it by --map ${slug(name)}="${name}", or leave it out by --ignore "${name}".`,
+    );
+  }
+}
+
+function slug(name: string): string {
+  const words = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
+  return words.replace(/^_+|_+$/g, '').replace(/^(?=\d)/, '_') || 'name';
+}
+
+/** Whether no cell of the row holds anything: such rows stand at the end of many files. */
+export function isEmpty(row: readonly string[]): boolean {
+  return row.every((cell) => cell.trim() === '');
+}
+
+/** Whether the row has the header's cells; empty ones beyond them do not count. */
+export function hasCells(row: readonly string[], cells: number): boolean {
+  return row.length === cells || (row.length > cells && isEmpty(row.slice(cells)));
+}
+
+export function unknownSeries(create: boolean): string {
+  return create
+    ? 'a series id (letters, digits, . _ and -), and the facts that a new series needs'
+    : 'a series that exists; --create makes new ones';
+}

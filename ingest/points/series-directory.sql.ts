@@ -1,0 +1,84 @@
+// Statements of the series directory: finding series, making them, and numbering their combinations of dimensions.
+import type { Queryable } from '../../kernel/database.ts';
+import type { Frequency } from '../../domain/periods.ts';
+
+export interface SeriesRow {
+  series_no: number;
+  series_id: string;
+  frequency: Frequency;
+  fiscal_year_end: string | null;
+  dimensions: string[];
+  /** Nothing of it was ever published. */
+  fresh: boolean;
+}
+
+/** The series that exist among the ids. */
+export function findSeries(on: Queryable, ids: readonly string[]): Promise<SeriesRow[]> {
+  return on.query<SeriesRow>(
+    `select series_no, series_id, frequency, fiscal_year_end, dimensions,
+       not exists (select from data.vintages v where v.series_no = s.series_no) as fresh
+     from data.series s where series_id = any($1)`,
+    [ids],
+  );
+}
+
+/** The combinations of dimension values of the series, in the order of their numbers. */
+export function findDims(
+  on: Queryable,
+  seriesNos: readonly number[],
+): Promise<{ series_no: number; dims_no: number; dims: Record<string, string> }[]> {
+  return on.query(
+    `select series_no, dims_no, dims from data.series_dims where series_no = any($1) order by series_no, dims_no`,
+    [seriesNos],
+  );
+}
+
+/** Makes series. @param rows objects of the table's columns; what one lacks is null, tags an array literal. */
+export function insertSeries(
+  on: Queryable,
+  rows: readonly Record<string, string | null>[],
+): Promise<SeriesRow[]> {
+  return on.query<SeriesRow>(
+    `insert into data.series (series_id, name, unit, frequency, source, description, geography, seasonal_adjustment,
+       unit_multiplier, decimals, licence, attribution, fiscal_year_end, tags, category)
+     select series_id, name, unit, frequency, source, description, geography, seasonal_adjustment,
+       unit_multiplier, decimals, licence, attribution, fiscal_year_end, coalesce(tags::text[], '{}'), category
+     from jsonb_to_recordset($1) as row (series_id text, name text, unit text, frequency text, source text,
+       description text, geography text, seasonal_adjustment text, unit_multiplier integer, decimals smallint,
+       licence text, attribution text, fiscal_year_end text, tags text, category text)
+     returning series_no, series_id, frequency, fiscal_year_end, dimensions, true as fresh`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Adds combinations of dimension values. */
+export async function insertDims(
+  on: Queryable,
+  seriesNos: readonly number[],
+  dimsNos: readonly number[],
+  dims: readonly string[],
+): Promise<void> {
+  await on.query(
+    `insert into data.series_dims (series_no, dims_no, dims)
+     select * from unnest($1::int[], $2::int[], $3::jsonb[])`,
+    [seriesNos, dimsNos, dims],
+  );
+}
+
+/** Names the dimensions of series that had none yet. */
+export async function nameDimensions(
+  on: Queryable,
+  seriesNos: readonly number[],
+  names: readonly string[],
+): Promise<void> {
+  await on.query('update data.series set dimensions = $2 where series_no = any($1)', [seriesNos, names]);
+}
+
+/** Takes back series that this load made but no valid row spoke of. */
+export async function deleteSeriesWithoutDims(on: Queryable, seriesNos: readonly number[]): Promise<void> {
+  await on.query(
+    `delete from data.series s where series_no = any($1)
+     and not exists (select from data.series_dims d where d.series_no = s.series_no)`,
+    [seriesNos],
+  );
+}

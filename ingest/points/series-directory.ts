@@ -1,0 +1,184 @@
+// Which series a load may speak of: ids, frequencies and dimensions, looked up once and remembered; made with --create.
+// Hides the numbering of dimension combinations. What it remembers is bounded, whatever the number of series.
+import type { Transaction } from '../../kernel/database.ts';
+import type { Frequency } from '../../domain/periods.ts';
+import { seriesIdPattern } from '../files/cells.ts';
+import {
+  deleteSeriesWithoutDims,
+  findDims,
+  findSeries,
+  insertDims,
+  insertSeries,
+  nameDimensions,
+  type SeriesRow,
+} from './series-directory.sql.ts';
+
+export interface KnownSeries {
+  readonly seriesNo: number;
+  readonly frequency: Frequency;
+  readonly fiscalYearEnd: string;
+  /** Nothing of it was ever published. */
+  readonly fresh: boolean;
+  /** Why no point of this file fits the series; null where they do. */
+  readonly misfit: string | null;
+  /** The dimension values, in the file's order, joined → what the file says under them. */
+  readonly dims: Map<string, Combination>;
+}
+
+/** A series under one combination of dimension values. */
+export interface Combination {
+  /** series_no and dims_no as COPY takes them, a tab behind each. */
+  readonly prefix: string;
+  /** The date of its last point in the file so far; '' before the first. */
+  lastDate: string;
+}
+
+/** The metadata of a series to be made, columns of data.series as `readCell` gives them. */
+export type SeriesMetadata = Readonly<Record<string, string | null>>;
+
+const separator = '\u001f';
+
+export class SeriesDirectory {
+  readonly #on: Transaction;
+  /** The file's dimensions, in its order. */
+  readonly #dimensions: readonly string[];
+  readonly #create: boolean;
+  readonly #rememberedMax: number;
+  #known = new Map<string, KnownSeries | null>();
+  #remembered = 0;
+  #newDims: { seriesNo: number; dimsNo: number; values: readonly string[] }[] = [];
+  #unnamed = new Set<number>();
+  readonly #created: number[] = [];
+
+  /** @param rememberedMax series and combinations to remember; a hundred thousand take about 100 MB. */
+  constructor(on: Transaction, dimensions: readonly string[], create: boolean, rememberedMax = 100_000) {
+    this.#on = on;
+    this.#rememberedMax = rememberedMax;
+    this.#dimensions = dimensions;
+    this.#create = create;
+  }
+
+  /**
+   * Forgets what it knows once that is much; between batches, as a batch relies on what it learned.
+   * @returns whether it forgot.
+   */
+  async makeSpace(): Promise<boolean> {
+    if (this.#remembered <= this.#rememberedMax) return false;
+    await this.writeNewDims();
+    this.#known = new Map();
+    this.#unnamed = new Set();
+    this.#remembered = 0;
+    return true;
+  }
+
+  /** The series; null where there is none; undefined where `learn` has not been asked yet. */
+  get(id: string): KnownSeries | null | undefined {
+    return this.#known.get(id);
+  }
+
+  /**
+   * Looks the ids up, and makes those that are not there where the load may.
+   * No other statement of the transaction may be under way.
+   * @param metadataOf the facts of a series to be made; null where they do not suffice (the rows are refused).
+   */
+  async learn(ids: readonly string[], metadataOf: (id: string) => SeriesMetadata | null): Promise<void> {
+    const missing = new Set(ids);
+    const found = await findSeries(
+      this.#on,
+      ids.filter((id) => seriesIdPattern.test(id)),
+    );
+    for (const row of found) missing.delete(row.series_id);
+    if (this.#create) {
+      const made = [...missing]
+        .filter((id) => seriesIdPattern.test(id))
+        .map(metadataOf)
+        .filter((metadata) => metadata !== null);
+      const rows = made.length === 0 ? [] : await insertSeries(this.#on, made);
+      for (const row of rows) {
+        missing.delete(row.series_id);
+        this.#created.push(row.series_no);
+        found.push(row);
+      }
+    }
+    for (const id of missing) this.#known.set(id, null);
+    await this.#remember(found);
+    this.#remembered += ids.length;
+  }
+
+  async #remember(rows: readonly SeriesRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    const combinations = Map.groupBy(
+      await findDims(
+        this.#on,
+        rows.map((row) => row.series_no),
+      ),
+      (row) => row.series_no,
+    );
+    for (const row of rows) {
+      const dims = new Map<string, Combination>();
+      for (const { dims: values, dims_no } of combinations.get(row.series_no) ?? [])
+        dims.set(
+          this.#dimensions.map((name) => values[name] ?? '').join(separator),
+          combination(row.series_no, dims_no),
+        );
+      if (dims.size === 0 && this.#dimensions.length > 0) this.#unnamed.add(row.series_no);
+      this.#remembered += dims.size;
+      this.#known.set(row.series_id, {
+        seriesNo: row.series_no,
+        frequency: row.frequency,
+        fiscalYearEnd: row.fiscal_year_end ?? '12-31',
+        fresh: row.fresh,
+        misfit: dims.size === 0 ? null : this.#misfit(row.dimensions),
+        dims,
+      });
+    }
+  }
+
+  #misfit(dimensions: readonly string[]): string | null {
+    const own = new Set(dimensions);
+    if (own.size === this.#dimensions.length && this.#dimensions.every((name) => own.has(name))) return null;
+    const list = (names: readonly string[]) => (names.length === 0 ? 'no dimensions' : names.join(', '));
+    return `the dimensions of the series (${list(dimensions)}), not those of the file (${list(this.#dimensions)})`;
+  }
+
+  /** The combination of dimension values, given in the file's order; a new one gets the next number. */
+  combination(series: KnownSeries, values: readonly string[]): Combination {
+    const key = values.length === 1 ? (values[0] ?? '') : values.join(separator);
+    let found = series.dims.get(key);
+    if (found === undefined) {
+      const dimsNo = series.dims.size;
+      found = combination(series.seriesNo, dimsNo);
+      series.dims.set(key, found);
+      this.#newDims.push({ seriesNo: series.seriesNo, dimsNo, values: [...values] });
+      this.#remembered++;
+    }
+    return found;
+  }
+
+  /** Stores the new combinations. No other statement of the transaction may be under way. */
+  async writeNewDims(): Promise<void> {
+    const rows = this.#newDims;
+    if (rows.length === 0) return;
+    this.#newDims = [];
+    const unnamed = rows.map((row) => row.seriesNo).filter((seriesNo) => this.#unnamed.delete(seriesNo));
+    if (unnamed.length > 0) await nameDimensions(this.#on, unnamed, this.#dimensions);
+    await insertDims(
+      this.#on,
+      rows.map((row) => row.seriesNo),
+      rows.map((row) => row.dimsNo),
+      rows.map((row) =>
+        JSON.stringify(Object.fromEntries(this.#dimensions.map((name, at) => [name, row.values[at]]))),
+      ),
+    );
+  }
+
+  /** Stores what is left, and takes back the series that were made for rows that were all refused. */
+  async finish(): Promise<void> {
+    await this.writeNewDims();
+    if (this.#created.length > 0) await deleteSeriesWithoutDims(this.#on, this.#created);
+  }
+}
+
+function combination(seriesNo: number, dimsNo: number): Combination {
+  return { prefix: `${seriesNo}\t${dimsNo}\t`, lastDate: '' };
+}

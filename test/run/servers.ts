@@ -1,0 +1,72 @@
+// The servers of a test run: a private PostgreSQL with a migrated template, and a private Redis, on free ports of the
+// loopback interface. Hides where they come from and how they start and stop.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
+import { migrate } from '../../migrations/run.ts';
+import { startRedis } from '../services/redis.ts';
+
+const templateDatabase = 'almanac_template';
+
+export interface Servers {
+  /** What the tests find them by: to be added to the environment of AVA. */
+  env: { TEST_POSTGRES_URL: string; TEST_REDIS_URL: string };
+  stop(): Promise<void>;
+}
+
+// What a test writes need not outlive the machine: nothing waits for the disk, and the log stays small. No database lives long
+// enough to need a vacuum, and a test's answer must not depend on whether one came by.
+const settings = {
+  ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '128MB' },
+  autovacuum: 'off',
+};
+
+/** @param directory where PostgreSQL's data goes; the user that it runs as must be able to enter it. */
+export async function startServers(directory: string): Promise<Servers> {
+  if (!has('redis-server')) installRedis();
+  const redis = await startRedis();
+  const postgres = await startEmbeddedPostgres(directory, settings);
+  const stop = async () => {
+    await redis.stop();
+    await postgres.stop();
+  };
+  try {
+    await makeTemplate(postgres.url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { env: { TEST_POSTGRES_URL: postgres.url, TEST_REDIS_URL: redis.url }, stop };
+}
+
+async function makeTemplate(serverUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`create database ${templateDatabase}`);
+  await client.end();
+  const template = new URL(serverUrl);
+  template.pathname = `/${templateDatabase}`;
+  await migrate(template.href);
+}
+
+function installRedis(): void {
+  if (!existsSync('/etc/debian_version') || process.getuid?.() !== 0) {
+    throw new Error(
+      'The tests need redis-server on the PATH: install it (Debian: apt-get install redis-server).',
+    );
+  }
+  process.stdout.write('Installing redis-server for the tests …\n');
+  // Debian starts the service after installing; policy-rc.d is left alone, the tests never speak to that one.
+  for (const args of [
+    ['update', '-qq'],
+    ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'],
+  ]) {
+    const result = spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    if (result.status !== 0) throw new Error(`apt-get ${args.join(' ')} failed`);
+  }
+}
+
+function has(program: string): boolean {
+  return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+}

@@ -1,0 +1,192 @@
+// accounts-api as tests boot it: the service itself over real HTTP, on a database of its own, called as the gateway calls.
+import type { ExecutionContext } from 'ava';
+import { QueryTypes } from 'sequelize';
+import { connect, type Deps } from '../../accounts-api/database.ts';
+import { start } from '../../accounts-api/main.ts';
+import { createAccount, createKey } from '../../accounts-api/operator/operator.ts';
+import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
+import type { Log } from '../../kernel/log.ts';
+import { loadPlans, type Plans } from '../../kernel/plans.ts';
+import { utcMonth, type Clock } from '../../kernel/clock.ts';
+import type { SignInSettings } from '../../accounts-api/deps.ts';
+import type { HashCost } from '../../accounts-api/auth/passwords.ts';
+import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
+import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
+import { testPasswordCost, testSignIn } from './sign-in.ts';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** Parsed where it is JSON, else the text. */
+  body: unknown;
+}
+
+export interface Ask {
+  method?: string;
+  /** Sent as JSON; a string is sent as it is. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Who calls: an account by one of its keys. */
+export interface Client {
+  accountId: string;
+  keyId: string;
+}
+
+/** Who calls: an account by one of its sessions. */
+export interface SignedIn {
+  accountId: string;
+  sessionId: string;
+}
+
+const seal = createSealer(testIdentitySecret, 'accounts-api');
+
+export interface AccountsApiOptions {
+  clock: Clock;
+  log: Log;
+  plans: Plans;
+  signIn?: Partial<SignInSettings> | undefined;
+  redisUrl?: string | undefined;
+  passwordCost?: HashCost | undefined;
+}
+
+/** accounts-api itself. `deps` is a second connection, as the command line has one beside a running instance. */
+export async function startAccountsApi({
+  clock,
+  log,
+  plans,
+  signIn,
+  redisUrl,
+  passwordCost = testPasswordCost,
+}: AccountsApiOptions) {
+  const database = await createTestDatabase();
+  const service = await start({
+    databaseUrl: database.url,
+    identitySecret: testIdentitySecret,
+    plans,
+    signIn: { ...testSignIn, ...signIn },
+    passwordCost,
+    redisUrl,
+    host: '127.0.0.1',
+    port: 0,
+    log,
+    clock,
+  });
+  const deps: Deps = { db: connect(database.url), plans, clock };
+  let accounts = 0;
+  return {
+    url: service.url,
+    databaseUrl: database.url,
+    deps,
+    /** A new account with one key. */
+    async newClient(plan = 'free'): Promise<Client & { key: string }> {
+      accounts += 1;
+      const { id: accountId } = await createAccount(deps, { email: `user${accounts}@example.org`, plan });
+      const { id: keyId, key } = await createKey(deps, accountId, 'first');
+      return { accountId, keyId, key };
+    },
+    async close(): Promise<void> {
+      await deps.db.close();
+      await service.close();
+      await database.drop();
+    },
+  };
+}
+
+/** What the ledger says of an account: calls by group of addresses and class of status. */
+export interface LedgerRow {
+  endpoint: string;
+  status_class: number;
+  calls: number;
+  billed: number;
+}
+
+/** accounts-api, called as the gateway calls it, with a clock to move. */
+export async function startAccountsService(
+  now = '2026-11-20T10:00:00.000Z',
+  log: Log = silentLog,
+  options: Pick<AccountsApiOptions, 'signIn' | 'redisUrl' | 'passwordCost'> = {},
+) {
+  const clock = fakeClock(now);
+  const service = await startAccountsApi({ ...options, clock, log, plans: loadPlans('config/plans.yml') });
+  const { deps } = service;
+
+  async function call(identity: Partial<Identity>, path: string, ask: Ask = {}): Promise<Answer> {
+    const text = typeof ask.body === 'string' ? ask.body : JSON.stringify(ask.body);
+    const response = await fetch(service.url + path, {
+      method: ask.method ?? (ask.body === undefined ? 'GET' : 'POST'),
+      headers: {
+        [identityHeader]: seal({ ...anonymous, ...identity }),
+        ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...ask.headers,
+      },
+      ...(ask.body === undefined ? {} : { body: text }),
+      redirect: 'manual',
+    });
+    const answer = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? (JSON.parse(answer) as unknown) : answer,
+    };
+  }
+
+  const internally = (path: string, body: unknown) => call({ scope: 'internal' }, path, { body });
+  return {
+    ...service,
+    clock,
+    /** Without any credential, as on public endpoints. */
+    anonymously: (path: string, ask?: Ask) => call({}, path, ask),
+    /** As an account, by its key. */
+    as: (client: Client, path: string, ask?: Ask) => call(client, path, ask),
+    /** As whoever is signed in, by a session. */
+    signedIn: (caller: SignedIn, path: string, ask?: Ask) =>
+      call({ accountId: caller.accountId, sessionId: caller.sessionId }, path, ask),
+    /** The gateway's own call. */
+    internally,
+    /** Takes calls from the account's month, as gateways without Redis do. */
+    async take({ accountId }: Client, calls: number): Promise<void> {
+      const { status } = await internally('/internal/quota/take', {
+        takes: [{ account_id: accountId, calls }],
+      });
+      if (status !== 200) throw new Error(`The take was answered ${status}.`);
+    },
+    /** The calls used of the present month. */
+    used: ({ accountId }: Client) => selectUsed(deps.db, accountId, utcMonth(clock.now())),
+    /** All that was ever settled of an account. */
+    ledger: ({ accountId }: Client) =>
+      deps.db.sequelize.query<LedgerRow>(
+        `select endpoint, status_class, sum(calls)::int as calls, sum(billed)::int as billed
+         from accounts.usage_daily where account_id = $1
+         group by endpoint, status_class order by endpoint, status_class`,
+        { bind: [accountId], type: QueryTypes.SELECT },
+      ),
+  };
+}
+
+/** Calls and billed calls of a ledger, summed. */
+export function sumOf(rows: readonly LedgerRow[]): { calls: number; billed: number } {
+  return {
+    calls: rows.reduce((sum, row) => sum + row.calls, 0),
+    billed: rows.reduce((sum, row) => sum + row.billed, 0),
+  };
+}
+
+export type AccountsService = Awaited<ReturnType<typeof startAccountsService>>;
+
+/** Asserts an error envelope of that status and code, and gives its error. */
+export function assertError(t: ExecutionContext, answer: Answer, status: number, code: string) {
+  const body = answer.body as { success: boolean; error: { code: string; message: string; param?: string } };
+  t.is(answer.status, status);
+  t.false(body.success);
+  t.is(body.error.code, code);
+  return body.error;
+}
+
+/** The `data` of an answer that succeeded with that status. */
+export function dataOf(t: ExecutionContext, answer: Answer, status = 200): unknown {
+  t.is(answer.status, status, JSON.stringify(answer.body));
+  return (answer.body as { data: unknown }).data;
+}

@@ -1,0 +1,84 @@
+// The data-api alone, on a database of its own, called as the gateway calls it: with a sealed identity.
+import pg from 'pg';
+import { start } from '../../data-api/main.ts';
+import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
+import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body, where it is JSON. */
+  json: unknown;
+}
+
+export interface DataService {
+  url: string;
+  databaseUrl: string;
+  /** Connections to the service's database, for fixtures. */
+  pool: pg.Pool;
+  clock: ReturnType<typeof fakeClock>;
+  /** Calls with an identity that has every feature, or with that one. */
+  call(path: string, init?: RequestInit & { identity?: Identity }): Promise<Answer>;
+  /** The headers that such a call carries. */
+  headers(identity?: Identity): Record<string, string>;
+  close(): Promise<void>;
+}
+
+export const proAccount: Identity = {
+  scope: 'client',
+  accountId: '00000000-0000-4000-8000-000000000001',
+  keyId: '00000000-0000-4000-8000-000000000002',
+  sessionId: null,
+  plan: 'pro',
+  features: ['vintages', 'bulk', 'webhooks'],
+};
+export const freeAccount: Identity = { ...proAccount, plan: 'free', features: [] };
+export const publicCaller: Identity = anonymous;
+
+/** @param now the service's clock, which stands still. */
+export async function startDataService(
+  now = '2026-06-15T12:00:00Z',
+  seriesTimeZone = 'UTC',
+): Promise<DataService> {
+  const testDatabase = await createTestDatabase();
+  const clock = fakeClock(now);
+  const service = await start({
+    databaseUrl: testDatabase.url,
+    identitySecret: testIdentitySecret,
+    seriesTimeZone,
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    clock,
+  });
+  const pool = new pg.Pool({ connectionString: testDatabase.url, max: 4 });
+  const seal = createSealer(testIdentitySecret, 'data-api');
+  const headers = (identity = proAccount) => ({ [identityHeader]: seal(identity) });
+  return {
+    url: service.url,
+    databaseUrl: testDatabase.url,
+    pool,
+    clock,
+    headers,
+    async call(path, { identity, headers: more, ...init } = {}) {
+      const response = await fetch(service.url + path, {
+        ...init,
+        headers: { ...headers(identity), ...(more as Record<string, string> | undefined) },
+      });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: isJson && text !== '' ? (JSON.parse(text) as unknown) : undefined,
+      };
+    },
+    async close() {
+      await pool.end();
+      await service.close();
+      await testDatabase.drop();
+    },
+  };
+}

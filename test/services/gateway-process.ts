@@ -1,0 +1,38 @@
+// A gateway in a process of its own, as a cluster runs it, for tests of several.
+import type { ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import { projectRoot } from '../../kernel/settings.ts';
+import { testIdentitySecret } from './harness.ts';
+import { startServing } from '../run/processes.ts';
+import { keepLogLines } from '../run/traces.ts';
+
+export interface GatewayProcess {
+  url: string;
+  process: ChildProcess;
+  /** Everything it printed. */
+  output(): string;
+  /** Sends the signal and waits. @returns the exit code, or null where the signal ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** @param env its settings: DATA_API_URL and ACCOUNTS_API_URL at least. @throws Error with what it printed where it ends. */
+export async function startGatewayProcess(env: Record<string, string>): Promise<GatewayProcess> {
+  const words = [path.join(projectRoot, 'almanac.js'), 'start', 'gateway'];
+  const gateway = await startServing(/gateway is running: (\S+)/, process.execPath, words, {
+    name: 'gateway',
+    env: {
+      ...process.env,
+      IDENTITY_SECRET: testIdentitySecret,
+      PORT: '0',
+      PUBLIC_CALLS_SECOND: '100000',
+      ...env,
+    },
+  });
+  void gateway.ended.then(() => keepLogLines(gateway.output()));
+  return {
+    url: gateway.ready[1] ?? '',
+    process: gateway.process,
+    output: gateway.output,
+    stop: gateway.end,
+  };
+}

@@ -1,0 +1,84 @@
+// What tests share: a database of their own, cloned from the migrated template; a private Redis; a clock to move.
+// `npm test` (test/run.ts) starts the servers and passes their addresses.
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import type { Clock } from '../../kernel/clock.ts';
+import { createLog, type Log } from '../../kernel/log.ts';
+import { keepRows, logTrace } from '../run/traces.ts';
+
+const leaveTimeoutMs = 3_000;
+
+/** Shows nothing; what is written is searched for secrets at the end of the run. */
+export const silentLog: Log = createLog('test', 'trace', logTrace);
+
+/** For services that tests start; 32 characters or more. */
+export const testIdentitySecret = 'a secret of the tests, long enough';
+
+/** A clock that stands still until moved. */
+export function fakeClock(
+  start: string,
+): Clock & { set(instant: string): void; advance(milliseconds: number): void } {
+  let now = Date.parse(start);
+  return {
+    now: () => new Date(now),
+    set: (instant) => void (now = Date.parse(instant)),
+    advance: (milliseconds) => void (now += milliseconds),
+  };
+}
+
+/** A fresh database with every migration run; `drop` when the file is done. */
+export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const server = requireEnv('TEST_POSTGRES_URL');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await onServer(server, `create database ${name} template almanac_template strategy file_copy`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => dropDatabase(server, name) };
+}
+
+/** The private Redis of this run. Keys are shared between test files: prefix yours, or use ids of your own. */
+export function testRedisUrl(): string {
+  return requireEnv('TEST_REDIS_URL');
+}
+
+/**
+ * A pool that has ended may still hold a socket that is closing, and a backend that is ended by force then throws at its
+ * client when nobody listens any more: so the connections are waited for, and force is for those that stay.
+ */
+async function dropDatabase(server: string, name: string): Promise<void> {
+  const own = new URL(server);
+  own.pathname = `/${name}`;
+  await keepRows(own.href);
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  try {
+    const deadline = Date.now() + leaveTimeoutMs;
+    for (;;) {
+      const { rowCount } = await client.query('select from pg_stat_activity where datname = $1', [name]);
+      if (rowCount === 0 || Date.now() > deadline) break;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await client.query(`drop database ${name} with (force)`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    // Two files may clone the template at once: PostgreSQL refuses while another session uses it.
+    await client.query('select pg_advisory_lock(1)');
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function requireEnv(name: string): string {
+  const value = process.env[name];
+  if (value === undefined)
+    throw new Error(`${name} is not set: run the tests by npm test (or node test/run.ts FILE).`);
+  return value;
+}

@@ -1,0 +1,141 @@
+// An installation as an operator has it: `almanac start` as a process of its own, in a directory of its own, on a free
+// port; the command line beside it. Hides processes: what tests see is what an operator and a client see.
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { projectRoot } from '../../kernel/settings.ts';
+import { startChild, startServing, type Child } from '../run/processes.ts';
+import { endProcesses } from '../run/run-processes.ts';
+import { keepLogLines } from '../run/traces.ts';
+import { within } from '../run/until.ts';
+
+export interface Installation {
+  /** The gateway's address, the same for every start. */
+  url: string;
+  dataDir: string;
+  /** The environment of its processes. */
+  env: NodeJS.ProcessEnv;
+  /** Runs `almanac start` until it serves. @throws Error with what it printed where it ends instead. */
+  start(): Promise<Serving>;
+  /** Runs `almanac …`. @returns its exit code and all it printed. */
+  run(...words: string[]): Promise<{ code: number | null; output: string }>;
+  /** Runs `almanac …`. @throws Error with what it printed where it does not end with 0. */
+  almanac(...words: string[]): Promise<string>;
+  /** Starts `almanac …` and hands it over, for those who want to end it. */
+  spawn(...words: string[]): Child;
+  /** Ends whatever of it still runs, its PostgreSQL too, in whatever state. */
+  end(): Promise<void>;
+  /** Ends it, and removes the directory. */
+  remove(): Promise<void>;
+}
+
+export interface Serving {
+  /** The key it printed; undefined where it printed none, as on every start but the first. */
+  apiKey: string | undefined;
+  output: string;
+  /** Everything it has printed until now. */
+  printed(): string;
+  process: ChildProcess;
+  /** Sends the signal and waits. @returns the exit code, or null where the signal ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+const commandWithinMs = 120_000;
+// The greeting's end.
+const greeted = /\nAPI: [^]*\n\n$/;
+
+/** A teardown calls `remove()`, registered before anything is started. */
+export async function createInstallation(env: Record<string, string> = {}): Promise<Installation> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-installation-'));
+  chmodSync(directory, 0o755); // where root runs this, PostgreSQL's own user must get in
+  const dataDir = path.join(directory, 'data');
+  const port = await freePort();
+  const environment: NodeJS.ProcessEnv = {
+    ...process.env,
+    DATABASE_URL: '',
+    REDIS_URL: '',
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    ...env,
+  };
+  const program = path.join(projectRoot, 'almanac.js');
+  const options = (words: readonly string[]) => ({
+    name: `almanac ${words.join(' ')}`,
+    cwd: directory,
+    env: environment,
+  });
+  const spawnAlmanac = (...words: string[]) =>
+    keepLog(startChild(process.execPath, [program, ...words], options(words)));
+  const run = async (...words: string[]) => {
+    const child = spawnAlmanac(...words);
+    const code = await within(`${options(words).name} ends`, child.ended, commandWithinMs);
+    return { code, output: child.output() };
+  };
+  const end = async () => {
+    const left = await endProcesses({ mark: `DATA_DIR=${dataDir}`, directory });
+    if (left.length > 0) throw new Error(`These do not end: ${JSON.stringify(left)}`);
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    dataDir,
+    env: environment,
+    run,
+    spawn: spawnAlmanac,
+    async start() {
+      const words = [program, 'start'];
+      const child = keepLog(await startServing(greeted, process.execPath, words, options(['start'])));
+      const output = child.output();
+      return {
+        apiKey: /^API key: (pk_live_\w+)$/m.exec(output)?.[1],
+        output,
+        printed: child.output,
+        process: child.process,
+        stop: (signal = 'SIGINT') => child.end(signal),
+      };
+    },
+    async almanac(...words) {
+      const { code, output } = await run(...words);
+      if (code !== 0) throw new Error(`almanac ${words.join(' ')} ended with ${code}:\n${output}`);
+      return output;
+    },
+    end,
+    async remove() {
+      await end();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function keepLog<T extends Child>(child: T): T {
+  void child.ended.then(() => keepLogLines(child.output()));
+  return child;
+}
+
+// Below the range that outgoing connections take their ports from: still free when a server binds it, and after a restart.
+const [firstPort, lastPort] = [12_000, 30_000];
+
+/** A port of the loopback interface that nobody listens on. */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort));
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+  throw new Error(`No port from ${firstPort} to ${lastPort} is free.`);
+}
+
+/** A file with the project's plans at a rate that no test reaches; for PLANS_FILE. */
+export function unhurriedPlansFile(): string {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-plans-')), 'plans.yml');
+  const plans = readFileSync(path.join(projectRoot, 'config/plans.yml'), 'utf8');
+  writeFileSync(file, plans.replaceAll(/calls_second: \d+/g, 'calls_second: 10000'));
+  return file;
+}

@@ -1,0 +1,61 @@
+// A data-api with loaded files, asked for lists: what the tests of the list endpoints share.
+import { openDatabase } from '../../kernel/database.ts';
+import type { LoadOptions } from '../../ingest/load/load-options.ts';
+import { startDataService, type Answer, type DataService } from './data-service.ts';
+import { silentLog } from './harness.ts';
+import { loadCsv } from '../ingest/loading.ts';
+
+export interface ListBody {
+  success: boolean;
+  data: Record<string, unknown>[];
+  count: number;
+  pagination: { next_cursor: string | null; count: number };
+  error: { code: string; message: string; param?: string };
+}
+
+export interface ListService extends DataService {
+  /** Loads CSV lines into a dataset. */
+  load(dataset: string, lines: readonly string[], options?: Partial<LoadOptions>): Promise<void>;
+  list(path: string): Promise<ListBody>;
+  /** One field of every row. */
+  column(path: string, field: string): Promise<unknown[]>;
+  /** One field of every row, paged a page at a time. */
+  readPages(path: string, field: string, limit: number): Promise<unknown[]>;
+}
+
+export async function startListService(): Promise<ListService> {
+  const service = await startDataService();
+  const list = async (path: string) => (await service.call(path)).json as ListBody;
+  const column = async (path: string, field: string) => (await list(path)).data.map((row) => row[field]);
+  return {
+    ...service,
+    list,
+    column,
+    async load(dataset, lines, options = {}) {
+      const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+      try {
+        await loadCsv(database, lines, { dataset, ...options });
+      } finally {
+        await database.close();
+      }
+    },
+    async readPages(path, field, limit) {
+      const paged: unknown[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const page: ListBody = await list(
+          `${path}${path.includes('?') ? '&' : '?'}limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`,
+        );
+        paged.push(...page.data.map((row) => row[field]));
+        cursor = page.pagination.next_cursor;
+      }
+      return paged;
+    },
+  };
+}
+
+/** The first line of a CSV answer, and the others. */
+export function csvLines({ text }: Answer): { header: string | undefined; lines: string[] } {
+  const [header, ...lines] = text.split('\r\n');
+  return { header, lines: lines.slice(0, -1) };
+}

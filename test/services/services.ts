@@ -1,0 +1,136 @@
+// All three services as `almanac start` wires them, on free ports and a database of their own, for tests of the whole.
+import type { SignInSettings } from '../../accounts-api/deps.ts';
+import type { MailSettings } from '../../accounts-api/mail/mail.ts';
+import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { startWorker } from '../../accounts-api/worker.ts';
+import type { Deps } from '../../accounts-api/database.ts';
+import { start as startDataApi } from '../../data-api/main.ts';
+import { start as startGateway } from '../../gateway/main.ts';
+import { load } from '../../ingest/load/load.ts';
+import { Readable } from 'node:stream';
+import path from 'node:path';
+import { systemClock, type Clock } from '../../kernel/clock.ts';
+import { openDatabase, type Database } from '../../kernel/database.ts';
+import type { Log } from '../../kernel/log.ts';
+import { loadPlans, type Plans } from '../../kernel/plans.ts';
+import { projectRoot } from '../../kernel/settings.ts';
+import { startAccountsApi } from './accounts-service.ts';
+import { silentLog, testIdentitySecret } from './harness.ts';
+import { testMail, testSignIn } from './sign-in.ts';
+
+export interface Services {
+  /** The gateway's address. */
+  url: string;
+  /** The services behind it, for tests that go around it. */
+  dataApiUrl: string;
+  accountsApiUrl: string;
+  accounts: Deps;
+  databaseUrl: string;
+  database: Database;
+  /** A new account with one key. */
+  accountWithKey(plan?: string): Promise<{ accountId: string; keyId: string; key: string }>;
+  setPlan(accountId: string, plan: string): Promise<void>;
+  /** Loads observations from CSV text; creates the series. */
+  ingest(csv: string, options?: { vintage?: string; set?: Record<string, string> }): Promise<void>;
+  /** A call through the gateway; the answer's body read. */
+  call(
+    path: string,
+    init?: RequestInit & { key?: string },
+  ): Promise<{ status: number; headers: Headers; text: string; json: unknown }>;
+  close(): Promise<void>;
+}
+
+export interface ServicesOptions {
+  clock?: Clock;
+  log?: Log;
+  redisUrl?: string;
+  plans?: Plans;
+  publicCallsPerSecond?: number;
+  trustedProxyHops?: number;
+  signIn?: Partial<SignInSettings>;
+  /** Given: a worker runs beside the services and sends mail so. */
+  mail?: Partial<MailSettings>;
+}
+
+/** The plans of the project's own file. */
+export function projectPlans(): Plans {
+  return loadPlans(path.join(projectRoot, 'config/plans.yml'));
+}
+
+/** The same plans at a rate that no test reaches: those that try the limits bring plans of their own. */
+export function unhurried(plans: Plans): Plans {
+  const all = plans.all.map((plan) => ({ ...plan, calls_second: 100_000 }));
+  return { ...plans, all, get: (id) => all.find((plan) => plan.id === id) };
+}
+
+export async function startServices(options: ServicesOptions = {}): Promise<Services> {
+  const { clock = systemClock, log = silentLog, plans = unhurried(projectPlans()) } = options;
+  const accountsApi = await startAccountsApi({ ...options, clock, log, plans });
+  const { databaseUrl, deps: accounts } = accountsApi;
+  const shared = {
+    databaseUrl,
+    identitySecret: testIdentitySecret,
+    host: '127.0.0.1',
+    port: 0,
+    log,
+    clock,
+  };
+  const dataApi = await startDataApi({ ...shared, seriesTimeZone: 'UTC' });
+  const { publicUrl } = { ...testSignIn, ...options.signIn };
+  const worker =
+    options.mail &&
+    (await startWorker({ ...shared, plans, publicUrl, mail: { ...testMail, ...options.mail } }));
+  const gateway = await startGateway({
+    ...shared,
+    plans,
+    dataApiUrls: [dataApi.url],
+    accountsApiUrls: [accountsApi.url],
+    redisUrl: options.redisUrl,
+    trustedProxyHops: options.trustedProxyHops ?? 0,
+    publicCallsPerSecond: options.publicCallsPerSecond ?? 10_000,
+    drainDelayMs: 0,
+  });
+  const database = openDatabase(databaseUrl, log, { applicationName: 'tests' });
+  return {
+    url: gateway.url,
+    dataApiUrl: dataApi.url,
+    accountsApiUrl: accountsApi.url,
+    accounts,
+    databaseUrl,
+    database,
+    accountWithKey: (plan = 'pro') => accountsApi.newClient(plan),
+    async setPlan(accountId, plan) {
+      await setPlan(accounts, accountId, plan);
+    },
+    async ingest(csv, { vintage, set } = {}) {
+      await load(database, {
+        dataset: 'observations',
+        input: Readable.from([csv]),
+        create: true,
+        set: { unit: 'Index', frequency: 'monthly', source: 'Tests', ...set },
+        ...(vintage === undefined ? {} : { vintage }),
+        seriesTimeZone: 'UTC',
+        clock,
+      });
+    },
+    async call(target, { key, headers, ...init } = {}) {
+      const sent = new Headers(headers);
+      if (key !== undefined) sent.set('x-api-key', key);
+      const response = await fetch(gateway.url + target, { ...init, headers: sent });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: text.startsWith('{') ? JSON.parse(text) : undefined,
+      };
+    },
+    async close() {
+      await gateway.close();
+      await worker?.close();
+      await dataApi.close();
+      await database.close();
+      await accountsApi.close(); // its database with it
+    },
+  };
+}

@@ -1,0 +1,143 @@
+// What tests of sign-in share: settings, a mailbox behind a real SMTP server, passwords that are good.
+import { randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { SMTPServer } from 'smtp-server';
+import type { SignInSettings } from '../../accounts-api/deps.ts';
+import type { MailSettings } from '../../accounts-api/mail/mail.ts';
+import type { HashCost } from '../../accounts-api/auth/passwords.ts';
+import { noteSecret } from '../run/traces.ts';
+import { within } from '../run/until.ts';
+
+export const testSignIn: SignInSettings = {
+  publicUrl: 'https://almanac.example',
+  mailGoesOut: false,
+  passwordLengthMin: 8,
+  google: undefined,
+};
+
+/** Of the passwords of tests: a hash takes a fraction of a millisecond instead of 50. */
+export const testPasswordCost: HashCost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
+
+export const testMail: MailSettings = {
+  smtpUrl: undefined,
+  from: 'Almanac <almanac@almanac.example>',
+  outboxDirectory: '/nowhere/outbox',
+};
+
+/** A good password that no other test uses. */
+export function newPassword(): string {
+  return noteSecret(`test-${randomBytes(9).toString('base64url')}`);
+}
+
+let emails = 0;
+/** An address that no other test of this process uses. */
+export function newEmail(): string {
+  return `holder-${(emails += 1)}@example.org`;
+}
+
+export interface ReceivedMail {
+  to: string;
+  from: string;
+  subject: string;
+  /** The plain text, decoded. */
+  text: string;
+  /** All of it, as it came. */
+  raw: string;
+}
+
+export interface Mailbox {
+  smtpUrl: string;
+  received: ReceivedMail[];
+  /** The next mail to an address that nobody has taken yet; waits for it. @param subject a part of it. */
+  next(to: string, subject?: string): Promise<ReceivedMail>;
+  /** Refuses mails, as a server in trouble does, or takes them again. */
+  refuse(refuses: boolean): void;
+  /** Resolves when the next mail has been refused. */
+  refused(): Promise<void>;
+  /** From now on mails are heard and not answered. Resolves when the first one is there. */
+  hold(): Promise<void>;
+  /** Answers mails again; those that were held are forgotten. */
+  letGo(): void;
+  close(): Promise<void>;
+}
+
+/** A real SMTP server on a free port that keeps what it is sent. */
+export async function startMailbox(): Promise<Mailbox> {
+  const received: ReceivedMail[] = [];
+  const waiting: ReceivedMail[] = [];
+  const arrivals = new EventEmitter();
+  arrivals.setMaxListeners(0);
+  let [refuses, held] = [false, false];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    logger: false,
+    async onData(stream, session, done) {
+      const raw = await text(stream);
+      if (held) {
+        arrivals.emit('held');
+      } else if (refuses) {
+        done(new Error('451 try again'));
+        arrivals.emit('refused');
+      } else {
+        const mail = readMail(raw, session.envelope.rcptTo[0]?.address ?? '');
+        received.push(mail);
+        waiting.push(mail);
+        done();
+        arrivals.emit('mail');
+      }
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    smtpUrl: `smtp://127.0.0.1:${port}`,
+    received,
+    async next(to, subject = '') {
+      for (;;) {
+        const isFor = (mail: ReceivedMail) => mail.to.toLowerCase() === to.toLowerCase();
+        const at = waiting.findIndex((mail) => isFor(mail) && mail.subject.includes(subject));
+        const [mail] = at < 0 ? [] : waiting.splice(at, 1);
+        if (mail !== undefined) return mail;
+        await within(`a mail "${subject}" to ${to} comes`, once(arrivals, 'mail'));
+      }
+    },
+    refuse: (now) => void (refuses = now),
+    async refused() {
+      await within('a mail is refused', once(arrivals, 'refused'));
+    },
+    async hold() {
+      held = true;
+      await within('a mail is held', once(arrivals, 'held'));
+    },
+    letGo: () => void (held = false),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+/** The token of the link in a mail. */
+export function tokenIn(mail: ReceivedMail): string {
+  const token = /#token=([A-Za-z0-9_-]{43})(?![A-Za-z0-9_-])/.exec(mail.text)?.[1];
+  if (token === undefined) throw new Error(`There is no link in: ${mail.text}`);
+  return noteSecret(token);
+}
+
+/** Reads a mail of two parts, text and HTML. */
+export function readMail(raw: string, to: string): ReceivedMail {
+  const lines = raw.replaceAll('\r\n', '\n');
+  const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(lines)?.[1] ?? '';
+  const part = /Content-Type: text\/plain[^\n]*\n(?:[^\n]+\n)*\n([\s\S]*?)\n--/i.exec(lines);
+  const encoding = /Content-Transfer-Encoding: (\S+)/i.exec(part?.[0] ?? '')?.[1] ?? '7bit';
+  const body = part?.[1] ?? '';
+  const plain =
+    encoding.toLowerCase() === 'quoted-printable'
+      ? body
+          .replaceAll('=\n', '')
+          .replaceAll(/(?:=[0-9A-F]{2})+/g, (bytes) =>
+            Buffer.from(bytes.replaceAll('=', ''), 'hex').toString(),
+          )
+      : body;
+  return { to, from: header('From'), subject: header('Subject'), text: plain, raw };
+}

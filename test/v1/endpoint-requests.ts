@@ -1,0 +1,352 @@
+// Requests for every endpoint of the data-api: a table of parameters, and what the service itself says that it takes.
+// Hides how `sort` and `fields` are learned: a wrong value is refused with the words that are allowed.
+import type { DataService } from '../services/data-service.ts';
+
+export interface Endpoint {
+  /** As in data-api/routes.ts. */
+  route: string;
+  /** The address that is asked, with the parameters that it cannot do without. */
+  path: string;
+  /** Parameter → values; those that every list takes are added by `requestsFor`. */
+  values: Readonly<Record<string, readonly string[]>>;
+  /** Parameters that are wanted beside some others: parameter → what goes with it. */
+  beside?: Readonly<Record<string, string>>;
+}
+
+const window = { from: ['2024-01-02', '2024-04-30', '2024'], to: ['2024-05-20', '2024-Q2'] };
+const transforms = ['pct_change', 'yoy', 'mom', '3ma', 'index'];
+const points = {
+  ...window,
+  transform: transforms,
+  base: ['2024-01', '2024-03'],
+  vintage: ['2024-04-20', '2024-05-20'],
+  release: ['first'],
+  include_missing: ['true', 'false'],
+  version: ['2', '99'],
+};
+const { version: _version, ...manyPoints } = points;
+const indexed = { base: 'transform=index', version: 'vintage=2024-04-20' };
+const prices = { price_type: ['wholesale', 'farmgate'], stat: ['min', 'max'] };
+const funds = {
+  amc: ['alpha', 'nobody'],
+  category: ['Equity', 'Money market'],
+  asset_class: ['equity', 'money_market'],
+  shariah: ['true', 'false'],
+  structure: ['open_end', 'closed_end'],
+  risk_profile: ['high', 'low'],
+  status: ['active', 'suspended', 'merged'],
+  currency: ['PKR', 'usd'],
+};
+const returnPeriods = ['1d', '7d', '15d', '1m', '3m', '6m', '1y', '2y', '3y', '5y', '10y', 'mtd', 'ytd', 'fytd', 'since_inception']; // prettier-ignore
+const figures = [
+  'aum',
+  'ter_pct',
+  'age_years',
+  ...returnPeriods.map((period) => `return_${period}_pct`),
+  'volatility_1y_pct',
+  'sharpe_1y',
+  'max_drawdown_1y_pct',
+];
+const bounds = figures.flatMap((name) => [
+  [`${name}_min`, ['2.5']],
+  [`${name}_max`, ['2.5']],
+]);
+
+export const endpoints: readonly Endpoint[] = [
+  {
+    route: '/v1/series',
+    path: '/v1/series?ids=CPI,TRADES',
+    values: { ids: ['CPI', 'TRADES,CPI', 'CPI,PRICES'], ...manyPoints, dims: [] },
+    beside: indexed,
+  },
+  { route: '/v1/series/:id', path: '/v1/series/CPI', values: { ...points, dims: [] }, beside: indexed },
+  {
+    route: '/v1/series/:id',
+    path: '/v1/series/TRADES',
+    values: { ...points, dims: ['side:buy', 'side:sell,city:Lahore', 'city:Lahore|Karachi'] },
+    beside: indexed,
+  },
+  { route: '/v1/series/:id', path: '/v1/series/BENCH', values: { ...points, dims: [] }, beside: indexed },
+  {
+    route: '/v1/series/:id/latest',
+    path: '/v1/series/CPI/latest',
+    values: { transform: transforms, base: ['2024-01'], vintage: points.vintage, version: ['2'], dims: [] },
+    beside: indexed,
+  },
+  {
+    route: '/v1/series/:id/latest',
+    path: '/v1/series/TRADES/latest',
+    values: {
+      transform: ['pct_change', 'index'],
+      base: ['2024-04-30'],
+      vintage: points.vintage,
+      version: ['4'],
+      dims: ['side:buy', 'side:sell'],
+    },
+    beside: indexed,
+  },
+  { route: '/v1/series/:id/vintages', path: '/v1/series/CPI/vintages', values: window },
+  {
+    route: '/v1/commodities',
+    path: '/v1/commodities?item=rice',
+    values: { item: ['milk', 'salt'], city: ['lahore', 'karachi', 'national'], ...prices, ...points },
+    beside: indexed,
+  },
+  {
+    route: '/v1/commodities',
+    path: '/v1/commodities?item=rice&city=lahore',
+    values: { item: [], city: [], ...prices, ...points },
+    beside: indexed,
+  },
+  {
+    route: '/v1/commodities/by-city',
+    path: '/v1/commodities/by-city?item=rice',
+    values: {
+      item: ['milk'],
+      ...prices,
+      ...window,
+      date: ['2024-05-23', '2024-05-20', '2024-05'],
+      cities: ['lahore', 'karachi,lahore'],
+      vintage: ['2024-06-03', '2024-05-20'],
+    },
+  },
+  {
+    route: '/v1/commodities/items',
+    path: '/v1/commodities/items',
+    values: { category: ['cereals', 'dairy'] },
+  },
+  {
+    route: '/v1/commodities/cities',
+    path: '/v1/commodities/cities',
+    values: { province: ['Punjab', 'Sindh'] },
+  },
+  { route: '/v1/amcs', path: '/v1/amcs', values: { q: ['alpha', 'GF', '_', '100%'] } },
+  { route: '/v1/amcs/:amc', path: '/v1/amcs/alpha', values: {} },
+  { route: '/v1/funds', path: '/v1/funds', values: { ...funds, q: ['fund', '_', '%'] } },
+  {
+    route: '/v1/funds/screener',
+    path: '/v1/funds/screener',
+    values: {
+      ...funds,
+      rating_min: ['A', 'AA+'],
+      rating_max: ['A', 'AA+'],
+      as_of_min: ['2024-06-28'],
+      as_of_max: ['2024-06-28'],
+      ...Object.fromEntries(bounds),
+    },
+  },
+  { route: '/v1/funds/:id', path: '/v1/funds/share', values: {} },
+  {
+    route: '/v1/funds/:id/nav',
+    path: '/v1/funds/share/nav',
+    values: {
+      ...window,
+      adjusted: ['true', 'false'],
+      frequency: ['daily', 'weekly', 'monthly', 'quarterly', 'annual'],
+    },
+  },
+  {
+    route: '/v1/funds/:id/returns',
+    path: '/v1/funds/share/returns',
+    values: {
+      as_of: ['2024-06-03', '2024-06-28'],
+      basis: ['auto', 'absolute', 'annualized_simple', 'annualized_compound'],
+      benchmark: ['true', 'false'],
+    },
+  },
+  { route: '/v1/funds/:id/payouts', path: '/v1/funds/cash/payouts', values: { from: ['2023-12'], to: ['2023-11'], type: ['cash', 'reinvest'] } }, // prettier-ignore
+  { route: '/v1/funds/:id/payouts', path: '/v1/funds/share/payouts', values: { from: [], to: [], type: [] } },
+  { route: '/v1/funds/:id/expenses', path: '/v1/funds/cash/expenses', values: { from: ['2024'], to: ['2023'], period_type: ['mtd', 'ytd'] } }, // prettier-ignore
+  { route: '/v1/funds/:id/expenses', path: '/v1/funds/share/expenses', values: { from: [], to: [], period_type: [] } }, // prettier-ignore
+  {
+    route: '/v1/funds/:id/portfolio',
+    path: '/v1/funds/share/portfolio',
+    values: {
+      date: ['2024-05-15', '2024-06-15'],
+      section: ['asset_allocation', 'credit_quality', 'sectors', 'holdings'],
+    },
+  },
+  {
+    route: '/v1/funds/:id/analytics',
+    path: '/v1/funds/share/analytics',
+    values: {
+      window: ['1y', '3y', '5y', 'si'],
+      frequency: ['daily', 'monthly'],
+      as_of: ['2024-06-03'],
+      risk_free: ['PRICES'],
+      benchmark: ['CPI'],
+    },
+  },
+  {
+    route: '/v1/securities',
+    path: '/v1/securities',
+    values: {
+      type: ['tfc', 'sukuk'],
+      issuer: ['bank', '_', '100%'],
+      rating_min: ['A', 'AA+'],
+      maturity_from: ['2026', '2026-01-15'],
+      maturity_to: ['2025', '2026-01-15'],
+      shariah: ['true', 'false'],
+      traded: ['true', 'false'],
+      status: ['active', 'matured'],
+      currency: ['PKR', 'usd'],
+    },
+  },
+  {
+    route: '/v1/securities/trades',
+    path: '/v1/securities/trades',
+    values: {
+      code: ['TFC-1', 'SUKUK-1'],
+      from: ['2024-06-21'],
+      to: ['2024-06-20'],
+      type: ['tfc', 'sukuk'],
+      venue: ['OTC', 'Exchange'],
+      min_amount: ['1000000', '2000000.50'],
+    },
+  },
+  { route: '/v1/securities/:code/prices', path: '/v1/securities/TFC-1/prices', values: { from: ['2024-06-21'], to: ['2024-06-20'] } }, // prettier-ignore
+  {
+    route: '/v1/fixed-income/auctions',
+    path: '/v1/fixed-income/auctions',
+    values: {
+      instrument: ['mtb', 'pib_fixed'],
+      tenor: ['3M', '12M', '5Y'],
+      from: ['2024-05-29'],
+      to: ['2024-05-29'],
+      status: ['held', 'announced', 'rejected'],
+      bidding: ['competitive', 'non_competitive'],
+    },
+  },
+  {
+    route: '/v1/trade',
+    path: '/v1/trade',
+    values: {
+      flow: ['export', 'import', 'balance'],
+      period: ['2024-04', '2023'],
+      from: ['2024-04', '2023'],
+      to: ['2024-03', '2023'],
+      frequency: ['M', 'A'],
+      reporter: ['PAK', 'nzl'],
+      partner: ['CHN', 'world'],
+      commodity: ['010121', 'TOTAL'],
+      classification: ['hs', 'sitc'],
+      level: ['2', '4', '6', '8', '10'],
+      aggregate_by: ['partner', 'commodity', 'period', 'partner,commodity'],
+      basis: ['customs', 'bop'],
+      currency: ['USD', 'NZD'],
+      count_only: ['true', 'false'],
+    },
+    beside: { flow: 'period=2024-04', aggregate_by: 'period=2024-04', level: 'period=2024-04' },
+  },
+  {
+    route: '/v1/catalog',
+    path: '/v1/catalog',
+    values: {
+      q: ['prices', 'consumer pri'],
+      category: ['prices', 'prices/consumer', 'prices%'],
+      source: ['Office', 'Bureau'],
+      frequency: ['monthly', 'daily'],
+      geography: ['Pakistan', 'India'],
+      tag: ['prices', 'inflation'],
+      facets: ['true', 'false'],
+    },
+  },
+  { route: '/v1/catalog/:id', path: '/v1/catalog/CPI', values: {} },
+  { route: '/v1/catalog/:id', path: '/v1/catalog/TRADES', values: {} },
+  { route: '/v1/catalog/:id', path: '/v1/catalog/commodity.rice', values: {} },
+  {
+    route: '/v1/search',
+    path: '/v1/search?q=prices',
+    values: {
+      q: ['fund', 'price', 'consumr'],
+      type: ['series', 'fund'],
+      frequency: ['monthly', 'quarterly'],
+      source: ['Office', 'Bureau'],
+      category: ['prices', 'prices/consumer'],
+      facets: ['true', 'false'],
+    },
+  },
+  {
+    route: '/v1/calendar',
+    path: '/v1/calendar',
+    values: {
+      from: ['2024-06-01', '2024-07'],
+      to: ['2024-07-04', '2024-08'],
+      source: ['Office', 'Bureau'],
+      series: ['CPI', 'PRICES'],
+      status: ['scheduled', 'released', 'delayed', 'cancelled'],
+      importance: ['high', 'low'],
+    },
+  },
+  { route: '/v1/status', path: '/v1/status', values: {} },
+];
+
+const listValues: Readonly<Record<string, readonly string[]>> = {
+  limit: ['1', '2', '1000'],
+  updated_after: ['2024-05-02', '2024-06-21', '2024-06-30'],
+};
+
+/** What the endpoint says that its parameters are. */
+export async function declaredParameters(service: DataService, path: string): Promise<string[]> {
+  const { known = '' } =
+    /Known here: (?<known>[^"]*?)\.$/.exec(await refusalOf(service, path, 'zzz=1'))?.groups ?? {};
+  return known === '' ? [] : known.split(', ');
+}
+
+/** The words that a parameter takes; empty where it does not list them. */
+export async function allowedValues(
+  service: DataService,
+  path: string,
+  parameter: string,
+): Promise<string[]> {
+  const message = await refusalOf(service, path, `${parameter}=zzz`);
+  const { words = '' } =
+    /must be (?:one|some) of (?<words>.*?)(?:, with a comma.*)?\.$/.exec(message)?.groups ?? {};
+  return words === '' ? [] : words.split(', ');
+}
+
+/** Every request that differs from the plain one by one parameter, and what it needs beside it. */
+export async function requestsFor(
+  service: DataService,
+  { path, values, beside = {} }: Endpoint,
+): Promise<string[]> {
+  const requests = [path];
+  for (const parameter of await declaredParameters(service, path)) {
+    const known = values[parameter] ?? listValues[parameter];
+    for (const value of known ?? (await wordsOf(service, path, parameter))) {
+      const more = beside[parameter];
+      requests.push(withParameter(more === undefined ? path : extended(path, more), parameter, value));
+    }
+  }
+  return [...new Set(requests)];
+}
+
+/** The same request with a parameter set. */
+export function withParameter(path: string, parameter: string, value: string): string {
+  const url = new URL(path, 'http://host');
+  url.searchParams.set(parameter, value);
+  return url.pathname + url.search;
+}
+
+async function wordsOf(service: DataService, path: string, parameter: string): Promise<string[]> {
+  if (parameter === 'cursor') return [];
+  const words = await allowedValues(service, path, parameter);
+  const [first = '', last = ''] = [words[0], words.at(-1)];
+  return parameter === 'fields' ? [first, last, `${last},${first}`] : words;
+}
+
+function extended(path: string, parameters: string): string {
+  return path + (path.includes('?') ? '&' : '?') + parameters;
+}
+
+async function refusalOf(service: DataService, path: string, parameters: string): Promise<string> {
+  const { json } = await service.call(extended(withoutParameter(path, parameters), parameters));
+  return (json as { error?: { message: string } } | undefined)?.error?.message ?? '';
+}
+
+/** A parameter may be given once: the one that is tried takes the place of the one that is there. */
+function withoutParameter(path: string, parameters: string): string {
+  const url = new URL(path, 'http://host');
+  for (const name of new URLSearchParams(parameters).keys()) url.searchParams.delete(name);
+  return url.pathname + url.search;
+}

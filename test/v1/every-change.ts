@@ -1,0 +1,175 @@
+// One load of every kind: new rows, revised ones, deleted ones alone, a status alone, names and labels, dataset by dataset.
+// They follow on what test/v1/every-dataset.ts fills a database with, in this order.
+import { tradeConstants, type Load } from './every-dataset.ts';
+
+/** Loads that each change what some endpoint answers; the name says in which way. */
+export const changes: readonly (Load & { name: string })[] = [
+  {
+    name: 'a new point',
+    dataset: 'observations',
+    options: { vintage: '2024-06-02' },
+    lines: ['series_id,date,value', 'CPI,2024-05,115.00'],
+  },
+  {
+    name: 'a revised point',
+    dataset: 'observations',
+    options: { vintage: '2024-06-02' },
+    lines: ['series_id,date,value', 'CPI,2024-01,112.50'],
+  },
+  {
+    name: 'a status alone',
+    dataset: 'observations',
+    options: { vintage: '2024-06-03' },
+    lines: ['series_id,date,value,status', 'CPI,2024-04,114.00,R'],
+  },
+  {
+    name: 'a value that is withdrawn',
+    dataset: 'observations',
+    options: { vintage: '2024-06-04' },
+    lines: ['series_id,date,value', 'CPI,2024-05,'],
+  },
+  {
+    name: 'deleted points alone',
+    dataset: 'observations',
+    options: { vintage: '2024-06-05', full: true },
+    lines: ['series_id,date,value', 'BENCH,2023-05-01,1000', 'BENCH,2023-12-29,1100'],
+  },
+  {
+    name: 'an earlier vintage',
+    dataset: 'observations',
+    options: { vintage: '2024-03-01' },
+    lines: ['series_id,date,value', 'CPI,2024-01,111.00'],
+  },
+  {
+    name: 'a point of a combination',
+    dataset: 'observations',
+    options: { vintage: '2024-06-05' },
+    lines: ['series_id,date,value,side,city', 'TRADES,2024-05-02,5,buy,Karachi'],
+  },
+  {
+    name: 'other metadata of a series',
+    dataset: 'series',
+    lines: ['series_id,name,unit,frequency,source', 'CPI,Consumer prices (all),Index,monthly,Office'],
+  },
+  {
+    name: 'another series',
+    dataset: 'series',
+    lines: ['series_id,name,unit,frequency,source', 'CPI.CORE,Core prices,Index,monthly,Office'],
+  },
+  {
+    name: 'another label',
+    dataset: 'dimension-labels',
+    lines: ['series_id,dimension,value,label', 'TRADES,side,sell,Sold'],
+  },
+  {
+    name: 'a changed label',
+    dataset: 'dimension-labels',
+    lines: ['series_id,dimension,value,label', 'TRADES,side,buy,Purchases'],
+  },
+  {
+    name: 'a renamed item',
+    dataset: 'commodity-items',
+    lines: [
+      'item_id,name,unit,currency,frequency,source',
+      'rice,Rice (basmati),1 Kg,PKR,weekly,Price Office',
+    ],
+  },
+  {
+    name: 'a renamed city',
+    dataset: 'commodity-cities',
+    lines: ['city_id,name', 'lahore,Lahore City'],
+  },
+  {
+    name: 'a new price',
+    dataset: 'commodity-prices',
+    options: { vintage: '2024-06-08' },
+    lines: ['item,city,date,price', 'rice,lahore,2024-05-30,115'],
+  },
+  {
+    name: 'deleted prices alone',
+    dataset: 'commodity-prices',
+    options: { vintage: '2024-06-09', full: true },
+    lines: [
+      'item,city,date,price,price_type,stat',
+      'rice,lahore,2024-05-16,100,retail,avg',
+      'rice,lahore,2024-05-23,110,retail,avg',
+    ],
+  },
+  {
+    name: 'a release that moves',
+    dataset: 'calendar',
+    lines: [
+      'release_id,title,source,release_at,time_zone,series_ids',
+      'r1,Consumer prices,Office,2024-07-04 09:00,Asia/Karachi,CPI',
+    ],
+  },
+  {
+    name: 'a renamed company',
+    dataset: 'amcs',
+    lines: ['amc_id,name,source', 'alpha,Alpha Managers,Register'],
+  },
+  {
+    name: 'other facts of a fund',
+    dataset: 'funds',
+    lines: ['fund_id,name,currency,back_end_load_pct,source', 'share,Share Fund,PKR,2,Register'],
+  },
+  { name: 'a new NAV', dataset: 'nav', lines: ['fund,date,nav,aum', 'share,2024-06-30,131.5,99000000'] },
+  { name: 'a revised NAV', dataset: 'nav', lines: ['fund,date,nav', 'share,2024-06-28,128.25'] },
+  {
+    name: 'a payout',
+    dataset: 'payouts',
+    lines: ['fund,ex_date,type,payout_per_unit', 'share,2024-06-28,cash,3'],
+  },
+  {
+    name: 'expenses',
+    dataset: 'expenses',
+    lines: ['fund,period_end,period_type,ter_pct', 'share,2024-06-28,ytd,3.3'],
+  },
+  {
+    name: 'a portfolio stated anew with fewer lines',
+    dataset: 'portfolio',
+    lines: [
+      'fund,as_of,section,rank,name,type,sector,rating,pct_net_assets,disclosure_scope',
+      'share,2024-05-31,summary,1,,,,,,full',
+      'share,2024-05-31,holding,1,Bank A,Equity,Banks,,55,',
+      'share,2024-05-31,holding,2,Cement B,Equity,Cement,,35.5,',
+    ],
+  },
+  {
+    name: 'other facts of a security',
+    dataset: 'securities',
+    lines: ['code,name,type,currency,source', 'TFC-1,Term certificate one,tfc,USD,Exchange'],
+  },
+  {
+    name: 'a new price of a security',
+    dataset: 'security-prices',
+    lines: ['code,date,price,yield_pct', 'TFC-1,2024-06-24,98,14'],
+  },
+  {
+    name: 'a trade',
+    dataset: 'security-trades',
+    lines: ['trade_id,trade_date,code,price,source', 'T4,2024-06-25,TFC-1,98.5,Exchange'],
+  },
+  {
+    name: 'the result of an auction',
+    dataset: 'auctions',
+    lines: [
+      'auction_id,instrument,tenor,auction_date,status,currency,cutoff_yield_pct,source',
+      'A3,pib_fixed,5Y,2024-07-10,held,PKR,15.5,Central bank',
+    ],
+  },
+  {
+    name: 'a revised row of trade',
+    dataset: 'trade',
+    options: tradeConstants,
+    lines: [
+      'reporter,flow,period,partner_code,commodity_code,value,currency',
+      'PAK,export,2024-04,CHN,010121,155,USD',
+    ],
+  },
+  {
+    name: 'the name of a commodity',
+    dataset: 'trade-commodities',
+    lines: ['classification,commodity_code,name,source', 'hs,100630,Rice,WCO'],
+  },
+];
