@@ -11,7 +11,7 @@ import { reclaimAllotments, topUpAllotments, type ToppedUpRow } from './allotmen
 const topUpsMax = 500;
 // A gateway's clock may be so far off ours when the month turns.
 const clockSkewMs = 60_000;
-// How long every gateway has to tell what it drawn from an allotment that is closed.
+// How long every gateway has to tell what it drew from an allotment that is closed.
 const reclaimAfterMs = 60_000;
 
 const id = z.string().min(1).max(64);

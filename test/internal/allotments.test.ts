@@ -1,5 +1,5 @@
 // POST /internal/quota/top-up, and the allotments that it fills: each question is charged once, and what a closed allotment still
-// holds comes back only when every gateway has had the time to tell what it drawn from it.
+// holds comes back only when every gateway has had the time to tell what it drew from it.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -144,7 +144,7 @@ async function isReclaimed(t: ExecutionContext, client: Client, expected: boolea
 }
 
 test.serial(
-  'what a closed allotment holds stays charged for a minute, while gateways may still tell what they drawn from it',
+  'what a closed allotment holds stays charged for a minute, while gateways may still tell what they drew from it',
   async (t) => {
     const client = await service.newClient('free');
     const { lost, next } = await loseAllotment(client, 600);
