@@ -1,5 +1,6 @@
-// GET /v1/account/audit: what was done to the account, by whom and when; the newest first.
-import { Op } from 'sequelize';
+// The audit: what was done to an account, by whom and when. Every change writes a row in its own transaction; GET
+// /v1/account/audit lists them, the newest first.
+import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
@@ -7,6 +8,27 @@ import { integerParam, parseQuery } from '../kernel/params.ts';
 import { callerOf } from './caller.ts';
 import type { Deps } from './database.ts';
 import { sendList } from './envelope.ts';
+import type { Action, Actor } from './models/audit-event.ts';
+
+/** Writes the row of a change. @param change `subject` is the id of what was changed, by default the account's. */
+export async function audit(
+  deps: Deps,
+  transaction: Transaction,
+  change: {
+    accountId: string;
+    actor: Actor;
+    action: Action;
+    subject?: string;
+    /** What changed, without any secret. */
+    detail?: Record<string, unknown>;
+  },
+): Promise<void> {
+  const { accountId, actor, action, subject = accountId, detail = {} } = change;
+  await deps.db.auditEvents.create(
+    { at: deps.clock.now(), accountId, ...actor, action, subject, detail },
+    { transaction },
+  );
+}
 
 const page = z.object({ limit: integerParam(1, 1000).default(100), cursor: z.string().optional() });
 

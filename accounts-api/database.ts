@@ -1,5 +1,5 @@
 // The connection of accounts-api: Sequelize, its pool and the models of schema `accounts`. Hides their set-up.
-import { Sequelize, type Transaction, type TransactionOptions } from 'sequelize';
+import { Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Plans } from '../kernel/plans.ts';
 import type { RedisLink } from '../kernel/redis.ts';
@@ -9,8 +9,13 @@ import { apiKeyModel, type ApiKey } from './models/api-key.ts';
 import { auditEventModel, type AuditEvent } from './models/audit-event.ts';
 
 export interface AccountsDatabase {
-  /** For transactions, and for the statements of the `*.sql.ts` files. */
+  /** For the statements of the `*.sql.ts` files. */
   readonly sequelize: Sequelize;
+  /**
+   * Runs work in a transaction, commits it, and resolves when what it changed of a credential is in force at every gateway.
+   * The only way to begin a transaction here: one that is begun otherwise would be answered before its change is in force.
+   */
+  inTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
   readonly credentialCache: CredentialCacheWriter;
   readonly accounts: typeof Account;
   readonly keys: typeof ApiKey;
@@ -30,32 +35,9 @@ const connectionsMax = 10;
 const acquireTimeoutMs = 10_000;
 const statementTimeoutMs = 30_000;
 
-/** Sequelize whose transactions end when what they changed of a credential is in force at every gateway, not before. */
-class StrictSequelize extends Sequelize {
-  #credentialCache: CredentialCacheWriter | undefined;
-
-  override transaction<T>(options: TransactionOptions, work: (t: Transaction) => PromiseLike<T>): Promise<T>;
-  override transaction<T>(work: (t: Transaction) => PromiseLike<T>): Promise<T>;
-  override transaction(options?: TransactionOptions): Promise<Transaction>;
-  override async transaction<T>(
-    first?: TransactionOptions | ((t: Transaction) => PromiseLike<T>),
-    second?: (t: Transaction) => PromiseLike<T>,
-  ): Promise<T | Transaction> {
-    const work = typeof first === 'function' ? first : second;
-    if (work === undefined) throw new Error('A transaction here is given its work.');
-    const result = await super.transaction(typeof first === 'object' ? first : {}, work);
-    await this.#credentialCache?.settle();
-    return result;
-  }
-
-  keep(credentialCache: CredentialCacheWriter): void {
-    this.#credentialCache = credentialCache;
-  }
-}
-
 /** Opens a pool. Nothing connects before the first statement. @param redis where gateways read credentials, if it is known. */
 export function connect(databaseUrl: string, redis?: RedisLink): AccountsDatabase {
-  const sequelize = new StrictSequelize(databaseUrl, {
+  const sequelize = new Sequelize(databaseUrl, {
     dialect: 'postgres',
     schema: 'accounts',
     define: { timestamps: false, underscored: true },
@@ -64,10 +46,14 @@ export function connect(databaseUrl: string, redis?: RedisLink): AccountsDatabas
     logging: false, // Sequelize writes values into the statements it makes, key hashes among them
   });
   const credentialCache = createCredentialCacheWriter(sequelize, redis);
-  sequelize.keep(credentialCache);
   return {
     sequelize,
     credentialCache,
+    async inTransaction(work) {
+      const result = await sequelize.transaction(work);
+      await credentialCache.settle();
+      return result;
+    },
     accounts: accountModel(sequelize),
     keys: apiKeyModel(sequelize),
     auditEvents: auditEventModel(sequelize),

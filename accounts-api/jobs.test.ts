@@ -12,12 +12,12 @@ test.after.always(async () => {
 
 test('a job exists if and only if its transaction commits, and one that fails is done again', async (t) => {
   const jobs = openJobs(db.sequelize, database.url, silentLog);
-  const aborted = db.sequelize.transaction(async (transaction) => {
+  const aborted = db.inTransaction(async (transaction) => {
     await jobs.enqueue(transaction, { mail: 'reset_password', email: 'rolled-back@example.org' });
     throw new Error('no');
   });
   await t.throwsAsync(aborted, { message: 'no' });
-  await db.sequelize.transaction((transaction) =>
+  await db.inTransaction((transaction) =>
     jobs.enqueue(
       transaction,
       { mail: 'reset_password', email: 'one@example.org' },
@@ -46,7 +46,7 @@ test('a job exists if and only if its transaction commits, and one that fails is
 test('without a database nothing is written and the next try is a new one', async (t) => {
   const nowhere = openJobs(db.sequelize, 'postgres://nobody@127.0.0.1:1/nothing', silentLog);
   const attempt = () =>
-    db.sequelize.transaction((transaction) =>
+    db.inTransaction((transaction) =>
       nowhere.enqueue(transaction, { mail: 'reset_password', email: 'x@example.org' }),
     );
   await t.throwsAsync(attempt(), { code: 'ECONNREFUSED' });

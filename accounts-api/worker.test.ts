@@ -57,7 +57,7 @@ test('no mail goes out about what holds no more, and a link never goes to an add
     { mail: 'key_expires', keyId: told.keyId },
     { mail: 'usage', accountId: asker.accountId, ...month },
   ];
-  await deps.db.sequelize.transaction((transaction) => jobs.enqueue(transaction, ...silent, ...heard));
+  await deps.db.inTransaction((transaction) => jobs.enqueue(transaction, ...silent, ...heard));
 
   const worker = await startWorker({
     databaseUrl: service.databaseUrl,

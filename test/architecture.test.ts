@@ -50,6 +50,12 @@ test('SQL stands in files named *.sql.ts, in migrations and beside the launcher 
   }
 });
 
+test('accounts-api begins every transaction by inTransaction, which waits until the change is in force', (t) => {
+  for (const file of sources('accounts-api').filter((name) => name !== 'accounts-api/database.ts')) {
+    t.notRegex(read(file), /sequelize\s*\.transaction\(/, file);
+  }
+});
+
 test('no module reads the environment but the command line and the tests', (t) => {
   for (const folder of [...services, 'kernel', 'domain', 'migrations', 'embedded']) {
     for (const file of sources(folder).filter((name) => !name.endsWith('.test.ts'))) {

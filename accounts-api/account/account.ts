@@ -1,6 +1,7 @@
 // The account itself: who it is, what it is on, the fields that its holder may change, and its end.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
+import { audit } from '../audit.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { parseBody, parseQuery } from '../../kernel/params.ts';
@@ -15,7 +16,6 @@ import { selectLinked } from '../auth/identities.sql.ts';
 import { countActiveKeys } from '../keys/keys.sql.ts';
 import { keysMax } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
-import type { Action } from '../models/audit-event.ts';
 import { requireFresh } from '../auth/sessions.ts';
 import { clientInfoOf } from '../client-info.ts';
 
@@ -60,15 +60,10 @@ export function changeAccount(deps: SignInDeps): Handler {
     }
     const at = deps.clock.now();
     await call.stage('sql', () =>
-      deps.db.sequelize.transaction(async (transaction) => {
-        const audit = (action: Action, detail: object) =>
-          deps.db.auditEvents.create(
-            { at, accountId, ...actor, action, subject: accountId, detail: { ...detail } },
-            { transaction },
-          );
+      deps.db.inTransaction(async (transaction) => {
         if (name !== undefined) {
           await account.update({ name }, { transaction });
-          await audit('account.updated', { name });
+          await audit(deps, transaction, { accountId, actor, action: 'account.updated', detail: { name } });
         }
         if (notifications !== undefined) {
           const { usage: mailsUsage, key_expiry: mailsKeyExpiry } = notifications;
@@ -79,11 +74,13 @@ export function changeAccount(deps: SignInDeps): Handler {
             },
             { transaction },
           );
-          await audit('account.updated', { notifications });
+          const detail = { notifications };
+          await audit(deps, transaction, { accountId, actor, action: 'account.updated', detail });
         }
         if (email !== undefined) {
           if (!(await holdAccount(deps, transaction, account))) failPassword(); // it proves nothing any more
-          await audit('email.change_asked', { email });
+          const detail = { email };
+          await audit(deps, transaction, { accountId, actor, action: 'email.change_asked', detail });
           const notice = { mail: 'notice', notice: 'email_change_asked', email: account.email } as const;
           await deps.jobs.enqueue(
             transaction,
@@ -108,7 +105,7 @@ export function closeAccount(deps: SignInDeps): Handler {
       fail('conflict', 'The account has a subscription: cancel it first, in GET /v1/billing/portal.');
     }
     const at = deps.clock.now();
-    await deps.db.sequelize.transaction(async (transaction) => {
+    await deps.db.inTransaction(async (transaction) => {
       const { id: accountId, email } = account;
       await lockMonthsOf(deps.db, transaction, accountId);
       if (!(await holdAccount(deps, transaction, account))) {
@@ -117,10 +114,7 @@ export function closeAccount(deps: SignInDeps): Handler {
       await lockKeysOf(deps.db, transaction, accountId);
       // Keys, sessions, identities and links go with the row; the audit and the ledger of usage stay, without the address.
       await account.destroy({ transaction });
-      await deps.db.auditEvents.create(
-        { at, accountId, ...caller.actor, action: 'account.closed', subject: accountId, detail: {} },
-        { transaction },
-      );
+      await audit(deps, transaction, { accountId, actor: caller.actor, action: 'account.closed' });
       const notice = { mail: 'notice', notice: 'account_closed', email, at: at.toISOString() } as const;
       await deps.jobs.enqueue(transaction, notice);
     });

@@ -1,6 +1,7 @@
 // Whose account a Google identity opens. The identity is (issuer, subject); an address alone opens nothing, but where Google
 // runs the mailbox and the account has proved the same one. Whoever is turned away has another way: the password.
 import type { Transaction } from 'sequelize';
+import { audit } from '../audit.ts';
 import type { SignInDeps } from '../deps.ts';
 import { emailField, nameField } from '../fields.ts';
 import { insertIdentity, selectAccountIdOf } from './identities.sql.ts';
@@ -46,17 +47,10 @@ export async function link(
   const email = identity.verifiedEmail ?? account.email;
   const inserted = await insertIdentity(deps.db, transaction, { issuer, subject, accountId, email, now });
   if (!inserted) return { refusal: 'identity_taken' };
-  await deps.db.auditEvents.create(
-    {
-      at: now,
-      accountId,
-      ...visitor,
-      action: 'google.linked',
-      subject: accountId,
-      detail: { issuer, email, ip },
-    },
-    { transaction },
-  );
+  await audit(deps, transaction, {
+    ...{ accountId, actor: visitor, action: 'google.linked' },
+    detail: { issuer, email, ip },
+  });
   const notice = {
     mail: 'notice',
     notice: 'google_linked',
@@ -82,9 +76,6 @@ async function makeAccount(
   const { issuer, subject } = identity;
   await insertIdentity(deps.db, transaction, { issuer, subject, accountId: id, email, now });
   const detail = { email, plan: 'free', issuer, ip };
-  await deps.db.auditEvents.create(
-    { at: now, accountId: id, ...visitor, action: 'account.created', subject: id, detail },
-    { transaction },
-  );
+  await audit(deps, transaction, { accountId: id, actor: visitor, action: 'account.created', detail });
   return { accountId: id };
 }

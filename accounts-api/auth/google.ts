@@ -5,6 +5,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { UniqueConstraintError } from 'sequelize';
 import { z } from 'zod';
+import { audit } from '../audit.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { parseBody, parseQuery } from '../../kernel/params.ts';
@@ -143,8 +144,8 @@ function callback(deps: SignInDeps, openId: OpenId): Handler {
     const code = randomBytes(32).toString('base64url');
     const expiresAt = new Date(now.getTime() + codeLastsMs);
     const linkTo = flow.link_account_id;
-    const result = await deps.db.sequelize
-      .transaction(async (transaction): Promise<string> => {
+    const result = await deps.db
+      .inTransaction(async (transaction): Promise<string> => {
         if (linkTo !== null) {
           if (!(await holdLinkTarget(deps.db, transaction, stateHash))) return refused('expired');
           const linked = await link(deps, transaction, { accountId: linkTo, identity, ip: clientInfo.ip });
@@ -173,7 +174,7 @@ function exchange(deps: SignInDeps): Handler {
     await deps.throttle.token(clientInfo.ip);
     const cookieHash = sha256(readCookie(deps, request) ?? '');
     const now = deps.clock.now();
-    const answer = await deps.db.sequelize.transaction(async (transaction) => {
+    const answer = await deps.db.inTransaction(async (transaction) => {
       const accountId = await takeCode(deps.db, transaction, { codeHash: sha256(code), cookieHash, now });
       if (accountId === null)
         fail('gone', 'This sign-in was finished already, or took too long: begin again.');
@@ -195,14 +196,11 @@ function unlink(deps: SignInDeps): Handler {
     }
     await requireFresh(deps, caller);
     const at = deps.clock.now();
-    await deps.db.sequelize.transaction(async (transaction) => {
+    await deps.db.inTransaction(async (transaction) => {
       const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
       if (count === 0) fail('not_found', 'The account is not linked to Google.');
       await deleteFlowsOf(deps.db, transaction, accountId); // after the identity: a code minted meanwhile ends too
-      await deps.db.auditEvents.create(
-        { at, accountId, ...caller.actor, action: 'google.unlinked', subject: accountId, detail: {} },
-        { transaction },
-      );
+      await audit(deps, transaction, { accountId, actor: caller.actor, action: 'google.unlinked' });
       const notice = { mail: 'notice', notice: 'google_unlinked', email, at: at.toISOString() } as const;
       await deps.jobs.enqueue(transaction, notice);
     });

@@ -2,6 +2,7 @@
 // whoever has just signed in with Google. Each ends every other session and every link that was mailed before.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
+import { audit } from '../audit.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { parseBody, parseQuery } from '../../kernel/params.ts';
@@ -46,7 +47,7 @@ export function changePassword(deps: SignInDeps): Handler {
       fail('invalid_credentials', 'The present password is not right.', { param: 'current' });
     if (!isRight) failCurrent();
     const passwordHash = await deps.passwords.hash(wish.new);
-    const answer = await deps.db.sequelize.transaction(async (transaction) => {
+    const answer = await deps.db.inTransaction(async (transaction) => {
       if (!(await holdAccount(deps, transaction, account))) failCurrent(); // somebody was faster
       await replacePassword(deps, transaction, account, {
         passwordHash,
@@ -65,7 +66,7 @@ export function forgotPassword(deps: SignInDeps): Handler {
     parseQuery(noParameters, request.url);
     const { email } = parseBody(forgotten, request.body);
     await deps.throttle.mail({ email, ip: clientInfoOf(request).ip });
-    await deps.db.sequelize.transaction((transaction) =>
+    await deps.db.inTransaction((transaction) =>
       deps.jobs.enqueue(transaction, { mail: 'reset_password', email }),
     );
     sendOne(response, 202, { email, next: 'If the address has an account, a link is on its way to it.' });
@@ -91,7 +92,7 @@ export function setPassword(deps: SignInDeps): Handler {
     checkPassword(deps, account, 'password', password); // before the link is spent: a second choice must be possible
     const passwordHash = await deps.passwords.hash(password);
     const now = deps.clock.now();
-    await deps.db.sequelize.transaction(async (transaction) => {
+    await deps.db.inTransaction(async (transaction) => {
       if (!(await holdAccount(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, 'reset_password', now))) failGone();
       // The mailbox is proved only now: whatever somebody else may have prepared in this account ends.
@@ -117,7 +118,7 @@ function setFirstPassword(deps: SignInDeps): Handler {
     await requireFresh(deps, caller);
     checkPassword(deps, account, 'password', password);
     const passwordHash = await deps.passwords.hash(password);
-    const answer = await deps.db.sequelize.transaction(async (transaction) => {
+    const answer = await deps.db.inTransaction(async (transaction) => {
       if (!(await holdAccount(deps, transaction, account))) failExists(); // somebody was faster
       await replacePassword(deps, transaction, account, {
         passwordHash,
@@ -146,17 +147,12 @@ export async function replacePassword(
   const action = account.passwordHash === null ? 'password.set' : 'password.changed';
   await account.update({ passwordHash, credentialVersion: account.credentialVersion + 1 }, { transaction });
   await endSessionsOf(deps.db, transaction, account.id, null);
-  await deps.db.auditEvents.create(
-    {
-      at,
-      accountId: account.id,
-      ...actor,
-      action,
-      subject: account.id,
-      detail: ip === undefined ? {} : { ip },
-    },
-    { transaction },
-  );
+  await audit(deps, transaction, {
+    accountId: account.id,
+    actor,
+    action,
+    detail: ip === undefined ? {} : { ip },
+  });
   const { email } = account;
   await deps.jobs.enqueue(transaction, {
     mail: 'notice',

@@ -1,6 +1,7 @@
 // Sessions: made at each sign-in, listed, ended. A token leaves in one answer; half of it names the session, of the other
 // half only the SHA-256 is kept. The gateway asks for the session on each call, so one that has ended is out at once.
 import type { Transaction } from 'sequelize';
+import { audit } from '../audit.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { parseQuery } from '../../kernel/params.ts';
@@ -41,18 +42,13 @@ export async function openSession(
   const { token, id, secretHash } = mintSessionToken();
   const session = { id, accountId, secretHash, now, ...clientInfo };
   const { absolute_expires_at } = await insertSession(deps.db, transaction, session, sessionsMax);
-  await deps.db.auditEvents.create(
-    {
-      at: now,
-      accountId,
-      actorKind: 'session',
-      actorId: id,
-      action: 'session.created',
-      subject: id,
-      detail: { how, ip: clientInfo.ip, user_agent: clientInfo.userAgent },
-    },
-    { transaction },
-  );
+  await audit(deps, transaction, {
+    accountId,
+    actor: { actorKind: 'session', actorId: id },
+    action: 'session.created',
+    subject: id,
+    detail: { how, ip: clientInfo.ip, user_agent: clientInfo.userAgent },
+  });
   return { session_token: token, expires_at: absolute_expires_at.toISOString() };
 }
 
@@ -109,19 +105,14 @@ export function deleteOtherSessions(deps: Deps): Handler {
   return async (request, response, call) => {
     const { accountId, sessionId, actor } = signedInOf(call);
     parseQuery(noParameters, request.url);
-    const ended = await deps.db.sequelize.transaction(async (transaction) => {
+    const ended = await deps.db.inTransaction(async (transaction) => {
       const count = await endSessionsOf(deps.db, transaction, accountId, sessionId);
-      await deps.db.auditEvents.create(
-        {
-          at: deps.clock.now(),
-          accountId,
-          ...actor,
-          action: 'session.ended',
-          subject: accountId,
-          detail: { others: count },
-        },
-        { transaction },
-      );
+      await audit(deps, transaction, {
+        accountId,
+        actor,
+        action: 'session.ended',
+        detail: { others: count },
+      });
       return count;
     });
     sendOne(response, 200, { ended });
@@ -130,13 +121,10 @@ export function deleteOtherSessions(deps: Deps): Handler {
 
 /** Ends a session of the caller's account. @returns false where there is none of that id. */
 async function endSession(deps: Deps, { accountId, actor }: SignedIn, id: string): Promise<boolean> {
-  return deps.db.sequelize.transaction(async (transaction) => {
+  return deps.db.inTransaction(async (transaction) => {
     const ended = await deleteSession(deps.db, transaction, accountId, id);
     if (!ended) return false;
-    await deps.db.auditEvents.create(
-      { at: deps.clock.now(), accountId, ...actor, action: 'session.ended', subject: id, detail: {} },
-      { transaction },
-    );
+    await audit(deps, transaction, { accountId, actor, action: 'session.ended', subject: id });
     return true;
   });
 }

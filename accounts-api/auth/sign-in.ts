@@ -31,7 +31,7 @@ export function logIn(deps: SignInDeps): Handler {
     const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
     const renewed = outdated ? await deps.passwords.hash(password) : null;
     const { accountId: presentAccountId, sessionId: presentId } = call.identity;
-    const answer = await deps.db.sequelize.transaction(async (transaction) => {
+    const answer = await deps.db.inTransaction(async (transaction) => {
       // A password that was changed since it was compared opens no session: the change has ended them all.
       if (!(await holdAccount(deps, transaction, account))) failCredentials();
       if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });

@@ -2,6 +2,7 @@
 // knows the password of the sign-up: neither a stranger's sign-up nor a scanner that opens links can make one.
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
+import { audit } from '../audit.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Call, Handler } from '../../kernel/http.ts';
 import { parseBody, parseQuery } from '../../kernel/params.ts';
@@ -84,7 +85,7 @@ export function resendVerification(deps: SignInDeps): Handler {
     if (account === null) fail('unauthorized', 'The account of this session no longer exists.');
     if (account.emailVerifiedAt !== null) fail('conflict', 'The e-mail address is confirmed already.');
     await deps.throttle.mail({ email: account.email, ip: clientInfoOf(request).ip });
-    await deps.db.sequelize.transaction((transaction) =>
+    await deps.db.inTransaction((transaction) =>
       deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId }),
     );
     sendOne(response, 202, { email: account.email });
@@ -99,7 +100,7 @@ async function awaitMail(
   const signupId = newId('sup');
   const createdAt = deps.clock.now();
   const expiresAt = new Date(createdAt.getTime() + signupLastsMs);
-  await deps.db.sequelize.transaction(async (transaction) => {
+  await deps.db.inTransaction(async (transaction) => {
     await insertSignup(deps.db, transaction, { ...wish, id: signupId, createdAt, expiresAt });
     await deps.jobs.enqueue(transaction, { mail: 'sign_up', signupId });
   });
@@ -153,23 +154,18 @@ async function confirmAddress(
   const before = account.email;
   const isChange = link.purpose === 'change_email';
   try {
-    const answer = await deps.db.sequelize.transaction(async (transaction) => {
+    const answer = await deps.db.inTransaction(async (transaction) => {
       if (!(await holdAccount(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, link.purpose, now))) failGone();
       const credentialVersion = account.credentialVersion + 1;
       await account.update({ email: link.email, emailVerifiedAt: now, credentialVersion }, { transaction });
       await endSessionsOf(deps.db, transaction, account.id, null);
-      await deps.db.auditEvents.create(
-        {
-          at: now,
-          accountId: account.id,
-          ...visitor,
-          action: isChange ? 'email.changed' : 'email.verified',
-          subject: account.id,
-          detail: { email: link.email, ip: clientInfo.ip, ...(isChange ? { before } : {}) },
-        },
-        { transaction },
-      );
+      await audit(deps, transaction, {
+        accountId: account.id,
+        actor: visitor,
+        action: isChange ? 'email.changed' : 'email.verified',
+        detail: { email: link.email, ip: clientInfo.ip, ...(isChange ? { before } : {}) },
+      });
       if (isChange) {
         const notice = {
           mail: 'notice',
@@ -221,13 +217,10 @@ export async function makeAccount(
   const at = deps.clock.now();
   const id = newId('acct');
   try {
-    return await deps.db.sequelize.transaction(async (transaction) => {
+    return await deps.db.inTransaction(async (transaction) => {
       await deps.db.accounts.create({ ...wish, id, plan: 'free', createdAt: at }, { transaction });
       const detail = { email: wish.email, plan: 'free', ip: clientInfo.ip };
-      await deps.db.auditEvents.create(
-        { at, accountId: id, ...visitor, action: 'account.created', subject: id, detail },
-        { transaction },
-      );
+      await audit(deps, transaction, { accountId: id, actor: visitor, action: 'account.created', detail });
       await also(transaction, id);
       return openSession(deps, transaction, id, { clientInfo, how: 'sign_up' });
     });

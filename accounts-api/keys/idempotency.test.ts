@@ -24,7 +24,7 @@ const asked = (client: Client, body: object = { name: 'x' }) => ({
 
 /** Work that leaves a trace in the database: it renames the account. */
 const rename = (client: Client, name: string) => (remember: Remember) =>
-  service.deps.db.sequelize.transaction(async (transaction) => {
+  service.deps.db.inTransaction(async (transaction) => {
     await service.deps.db.accounts.update({ name }, { where: { id: client.accountId }, transaction });
     await remember(transaction, { status: 201, data: { name } });
     return { status: 201, data: { name } };

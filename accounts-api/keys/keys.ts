@@ -2,6 +2,7 @@
 // Revocation is immediate because credentials are looked up in PostgreSQL (internal.ts): without Redis there is nothing to invalidate, and with it the credential cache follows every change.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
+import { audit } from '../audit.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
@@ -62,7 +63,7 @@ export function createKey(deps: Deps): Handler {
     const asked = { accountId: caller.accountId, route: 'POST /v1/keys', key, body };
     const answer = await call.stage('sql', () =>
       idempotently(deps, asked, (remember) =>
-        deps.db.sequelize.transaction(async (transaction) => {
+        deps.db.inTransaction(async (transaction) => {
           const { record, value } = await issueKey(deps, transaction, caller, {
             name: body.name,
             expiresAt: body.expires_at,
@@ -160,10 +161,7 @@ export async function issueKey(
     { transaction },
   );
   const detail = { name: key.name, masked: key.mask, expires_at: key.expiresAt?.toISOString() ?? null };
-  await deps.db.auditEvents.create(
-    { at: now, accountId, ...actor, action: 'key.created', subject: key.id, detail },
-    { transaction },
-  );
+  await audit(deps, transaction, { accountId, actor, action: 'key.created', subject: key.id, detail });
   return { record: keyRecord(key, now), value };
 }
 
@@ -173,7 +171,7 @@ export async function issueKey(
  */
 export async function revokeKey(deps: Deps, caller: Caller, keyId: string): Promise<KeyRecord> {
   const now = deps.clock.now();
-  return deps.db.sequelize.transaction(async (transaction) => {
+  return deps.db.inTransaction(async (transaction) => {
     const lock = transaction.LOCK.NO_KEY_UPDATE;
     const key = await deps.db.keys.findOne({
       where: { id: keyId, accountId: caller.accountId },
@@ -196,10 +194,7 @@ export async function endKeyWithin(
   const now = deps.clock.now();
   await key.update({ revokedAt: now, slot: null }, { transaction });
   const detail = { name: key.name, masked: key.mask };
-  await deps.db.auditEvents.create(
-    { at: now, accountId, ...actor, action: 'key.revoked', subject: key.id, detail },
-    { transaction },
-  );
+  await audit(deps, transaction, { accountId, actor, action: 'key.revoked', subject: key.id, detail });
 }
 
 /** @throws Failure `rate_limited` where ten keys were made within the hour: a loop that makes and revokes is a mistake. */

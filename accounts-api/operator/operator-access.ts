@@ -1,5 +1,6 @@
 // What the operator's command line does with the ways into an account: its password, the link to a new one, whether it may
 // be used at all. Same rules as for its holder, an audit row for every change.
+import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import { accountRecord, holdAccount, type AccountRecord } from '../account/account.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -23,7 +24,7 @@ export async function setPassword(
   const account = await findAccount(deps, accountRef);
   requireGoodPassword(password, { field: 'password', lengthMin, context: [account.email, account.name] });
   const passwordHash = await createPasswords().hash(password);
-  await deps.db.sequelize.transaction(async (transaction) => {
+  await deps.db.inTransaction(async (transaction) => {
     if (!(await holdAccount(deps, transaction, account))) failChanged();
     await replacePassword(deps, transaction, account, { passwordHash, actor: operator });
   });
@@ -34,7 +35,7 @@ export async function setPassword(
 export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string): Promise<AccountRecord> {
   const account = await findAccount(deps, accountRef);
   if (account.status === 'disabled') fail('conflict', 'The account is disabled: enable it first.');
-  await deps.db.sequelize.transaction((transaction) =>
+  await deps.db.inTransaction((transaction) =>
     deps.jobs.enqueue(transaction, { mail: 'reset_password', email: account.email }),
   );
   return accountRecord(deps, account);
@@ -52,17 +53,14 @@ export async function setStatus(
 ): Promise<AccountRecord> {
   const account = await findAccount(deps, accountRef);
   if (account.status === status) return accountRecord(deps, account);
-  await deps.db.sequelize.transaction(async (transaction) => {
+  await deps.db.inTransaction(async (transaction) => {
     if (!(await holdAccount(deps, transaction, account))) failChanged();
     const credentialVersion = account.credentialVersion + 1;
     await account.update({ status, credentialVersion }, { transaction });
     await endSessionsOf(deps.db, transaction, account.id, null);
     const action = status === 'disabled' ? 'account.disabled' : 'account.enabled';
     const { id: accountId } = account;
-    await deps.db.auditEvents.create(
-      { at: deps.clock.now(), accountId, ...operator, action, subject: accountId, detail: {} },
-      { transaction },
-    );
+    await audit(deps, transaction, { accountId, actor: operator, action });
   });
   return accountRecord(deps, account);
 }

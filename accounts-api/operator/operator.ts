@@ -2,6 +2,7 @@
 // an audit row for every change. An account is named by its id or its e-mail address.
 import { UniqueConstraintError } from 'sequelize';
 import { z } from 'zod';
+import { audit } from '../audit.ts';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { fail } from '../../kernel/errors.ts';
 import { parseBody } from '../../kernel/params.ts';
@@ -31,7 +32,7 @@ export async function createAccount(
   const at = deps.clock.now();
   const id = newId('acct');
   try {
-    const account = await deps.db.sequelize.transaction(async (transaction) => {
+    const account = await deps.db.inTransaction(async (transaction) => {
       const made = await deps.db.accounts.create(
         {
           id,
@@ -45,10 +46,8 @@ export async function createAccount(
         },
         { transaction },
       );
-      await deps.db.auditEvents.create(
-        { at, accountId: id, ...operator, action: 'account.created', subject: id, detail: { email, plan } },
-        { transaction },
-      );
+      const detail = { email, plan };
+      await audit(deps, transaction, { accountId: id, actor: operator, action: 'account.created', detail });
       return made;
     });
     return await accountRecord(deps, account);
@@ -71,19 +70,12 @@ export async function setPlan(deps: Deps, accountRef: string, plan: string): Pro
   requirePlan(deps, plan);
   const account = await findAccount(deps, accountRef);
   const before = account.plan;
-  await deps.db.sequelize.transaction(async (transaction) => {
+  await deps.db.inTransaction(async (transaction) => {
     await account.update({ plan }, { transaction });
-    await deps.db.auditEvents.create(
-      {
-        at: deps.clock.now(),
-        accountId: account.id,
-        ...operator,
-        action: 'account.plan_changed',
-        subject: account.id,
-        detail: { before, plan },
-      },
-      { transaction },
-    );
+    await audit(deps, transaction, {
+      ...{ accountId: account.id, actor: operator, action: 'account.plan_changed' },
+      detail: { before, plan },
+    });
   });
   return accountRecord(deps, account);
 }
@@ -96,7 +88,7 @@ export async function createKey(
 ): Promise<KeyRecord & { key: string }> {
   const wish = parseBody(newKey, { name });
   const { id: accountId } = await findAccount(deps, accountRef);
-  const { record, value } = await deps.db.sequelize.transaction((transaction) =>
+  const { record, value } = await deps.db.inTransaction((transaction) =>
     issueKey(deps, transaction, { accountId, actor: operator }, { name: wish.name, expiresAt: null }),
   );
   return { ...record, key: value };
@@ -129,7 +121,7 @@ export async function revokeKey(deps: Deps, keyRef: string): Promise<KeyRecord> 
  */
 export async function rotateKey(deps: Deps, keyRef: string): Promise<KeyRecord & { key: string }> {
   const { accountId, id } = await findKey(deps, keyRef);
-  const { record, value } = await deps.db.sequelize.transaction(async (transaction) => {
+  const { record, value } = await deps.db.inTransaction(async (transaction) => {
     const lock = transaction.LOCK.NO_KEY_UPDATE;
     await deps.db.accounts.findByPk(accountId, { transaction, lock }); // those who make keys take turns by it
     const old = await deps.db.keys.findOne({ where: { id, accountId }, transaction, lock });

@@ -178,7 +178,7 @@ export function grantQuota(deps: Deps): Handler {
         month,
         calls,
       }));
-      await deps.db.sequelize.transaction((transaction) => refundQuota(deps.db, transaction, refunds));
+      await deps.db.inTransaction((transaction) => refundQuota(deps.db, transaction, refunds));
       return;
     }
     const resetsAt = nextUtcMonth(now).toISOString();
@@ -198,7 +198,7 @@ export function settleBatch(deps: Deps): Handler {
     const batch = parseBody(settleBody, request.body);
     const now = deps.clock.now();
     await call.stage('sql', () =>
-      deps.db.sequelize.transaction(async (transaction) => {
+      deps.db.inTransaction(async (transaction) => {
         if (!(await insertSettledBatch(deps.db, transaction, batch.batch_id, now))) return;
         await lockMonths(deps.db, transaction, monthsOf(batch));
         if (batch.usage.length > 0) {

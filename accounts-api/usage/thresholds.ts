@@ -6,7 +6,7 @@ import { noteMailed } from './thresholds.sql.ts';
 
 /** Writes a mail for each account that has come to another part of its limit. @returns how many. */
 export async function tellOfThresholds(deps: Deps & { jobs: Jobs }): Promise<number> {
-  return deps.db.sequelize.transaction(async (transaction) => {
+  return deps.db.inTransaction(async (transaction) => {
     const reached = await noteMailed(deps.db, transaction, deps.clock.now());
     const mails = reached.map(
       ({ account_id: accountId, month, calls_month: limit, percent }) =>

@@ -354,7 +354,7 @@ for (const [what, effect] of Object.entries(effects)) {
       const holder = await newHolder();
       const [target, { headers, ...rest }] = await effect.ask(holder);
       let answering: Promise<Answer> | undefined;
-      await db.sequelize.transaction(async (transaction) => {
+      await db.inTransaction(async (transaction) => {
         await db.sequelize.query(`update accounts.accounts set ${assignment} where id = $1`, {
           bind: [holder.accountId],
           transaction,

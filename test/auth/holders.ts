@@ -39,7 +39,7 @@ export async function holdersOf(service: AccountsService) {
 
   /** Signs an account in. @returns the session's id, and what the gateway asks accounts-api by. */
   async function newSession(accountId: string): Promise<{ sessionId: string; name: string; token: string }> {
-    const { session_token: token } = await deps.db.sequelize.transaction((transaction) =>
+    const { session_token: token } = await deps.db.inTransaction((transaction) =>
       openSession(deps, transaction, accountId, { clientInfo, how: 'password' }),
     );
     noteSecret(token.split('.')[1] ?? '');
@@ -65,7 +65,7 @@ export async function holdersOf(service: AccountsService) {
     const createdAt = deps.clock.now();
     const expiresAt = new Date(createdAt.getTime() + 24 * 60 * 60_000);
     const signup = { id: signupId, email, name: null, passwordHash, createdAt, expiresAt };
-    await deps.db.sequelize.transaction((transaction) => insertSignup(deps.db, transaction, signup));
+    await deps.db.inTransaction((transaction) => insertSignup(deps.db, transaction, signup));
     return { email, signupId, token: await signUpLink({ email, signupId }) };
   }
 

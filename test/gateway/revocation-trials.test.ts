@@ -258,7 +258,7 @@ test.serial(
     await link.opened();
     const db = connect(service.databaseUrl, link);
     t.teardown(() => db.close());
-    await db.sequelize.transaction((transaction) =>
+    await db.inTransaction((transaction) =>
       db.sequelize.query(
         'update accounts.api_keys set revoked_at = $2, slot = null where id = any($1::text[])',
         {

@@ -60,7 +60,7 @@ async function untilSomebodyWaits(): Promise<void> {
 
 /** Changes an account, as every handler does: when it resolves, the change is answered. */
 async function change(accountId: string, values: Partial<Account>): Promise<void> {
-  await accounts.sequelize.transaction((transaction) =>
+  await accounts.inTransaction((transaction) =>
     accounts.accounts.update(values, { where: { id: accountId }, transaction }),
   );
 }
@@ -90,7 +90,7 @@ test.serial('an account is closed while its calls are being settled, and neither
   const month = `${now.toISOString().slice(0, 7)}-01`;
   let closing: Promise<Answer> | undefined;
   // As accounts-api settles a batch and fills an allotment: the months first, then what belongs to them.
-  await accounts.sequelize.transaction(async (transaction) => {
+  await accounts.inTransaction(async (transaction) => {
     await lockMonths(accounts, transaction, [{ account_id: accountId, month }]);
     closing = ask('DELETE', '/v1/account', { session });
     await untilSomebodyWaits();
@@ -123,7 +123,7 @@ test.serial(
     );
     const now = new Date();
     let closing: Promise<Answer> | undefined;
-    await accounts.sequelize.transaction(async (transaction) => {
+    await accounts.inTransaction(async (transaction) => {
       for (const key_id of ids.toSorted()) {
         await touchKeys(accounts, transaction, [{ key_id, at: now.toISOString() }], now);
         closing ??= ask('DELETE', '/v1/account', { session });
@@ -173,7 +173,7 @@ test.serial('a key whose expiry is changed goes by it on the next call', async (
   const { keyId, key } = await services.accountWithKey();
   await cache(key);
   const expire = (at: Date | null) =>
-    accounts.sequelize.transaction((transaction) =>
+    accounts.inTransaction((transaction) =>
       accounts.keys.update({ expiresAt: at }, { where: { id: keyId }, transaction }),
     );
   await expire(new Date(Date.now() - 1));
