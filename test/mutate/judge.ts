@@ -176,16 +176,16 @@ function ofFault({ candidate }: Mutant, fault: string): Verdict {
 /** The first ones are small, for most changes are caught there; each takes three times as long as the one before. */
 function batches(tests: readonly string[], map: CoverageMap): string[][] {
   const found: string[][] = [];
-  let service = 0;
+  let budgetMs = 0;
   let limit = (firstShare * suiteMs(map)) / 3;
   for (const test of tests) {
-    if (service <= 0) {
+    if (budgetMs <= 0) {
       found.push([]);
       limit *= 3;
-      service = limit;
+      budgetMs = limit;
     }
     found.at(-1)?.push(test);
-    service -= map[test]?.ms ?? 0;
+    budgetMs -= map[test]?.ms ?? 0;
   }
   return found;
 }
