@@ -42,7 +42,14 @@ export interface Call {
   /** Whether the gateway is stopping, so that no connection is kept. */
   readonly isDraining: () => boolean;
   /** Credentials as they came: every X-API-Key header, every `api_key` parameter, every X-Session-Token header. */
-  readonly presented: { keyHeaders: string[]; keyParameters: string[]; sessionHeaders: string[] };
+  readonly presented: {
+    /** Of X-API-Key. */
+    keyHeaders: string[];
+    /** Of `Authorization: Bearer …`. */
+    bearers: string[];
+    keyParameters: string[];
+    sessionHeaders: string[];
+  };
   /** The path as matched, logged and forwarded; empty until `path-check` has passed. */
   path: string;
   /** The query without its `?`, and without any key. */

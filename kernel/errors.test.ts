@@ -79,13 +79,20 @@ test('a failure stays what it is, and its detail never reaches the envelope', (t
   t.is(toFailure(failure), failure);
   t.deepEqual(toEnvelope(failure, 'req_1'), {
     success: false,
-    error: { code: 'conflict', message: 'Not now.', param: 'name', request_id: 'req_1' },
+    error: {
+      code: 'conflict',
+      message: 'Not now.',
+      param: 'name',
+      docs_url: '/docs/errors#conflict',
+      request_id: 'req_1',
+    },
   });
   t.deepEqual(toEnvelope(toFailure(new Error('secret'))), {
     success: false,
     error: {
       code: 'internal',
       message: 'Something went wrong on our side. Quote the request id when you report it.',
+      docs_url: '/docs/errors#internal',
     },
   });
 });

@@ -93,9 +93,12 @@ export function fail(code: ErrorCode, message: string, options: FailureOptions =
   throw new Failure(code, message, options);
 }
 
+/** The page that explains the codes, a paragraph each. */
+export const docsPath = '/docs/errors';
+
 export interface ErrorEnvelope {
   success: false;
-  error: { code: ErrorCode; message: string; param?: string; docs_url?: string; request_id?: string };
+  error: { code: ErrorCode; message: string; param?: string; docs_url: string; request_id?: string };
 }
 
 /** The answer for a failure: the envelope of the contract, with the request id where there is one. */
@@ -106,6 +109,7 @@ export function toEnvelope(failure: Failure, requestId?: string): ErrorEnvelope 
       code: failure.code,
       message: failure.message,
       ...(failure.param === undefined ? {} : { param: failure.param }),
+      docs_url: `${docsPath}#${failure.code}`,
       ...(requestId === undefined ? {} : { request_id: requestId }),
     },
   };

@@ -32,8 +32,9 @@ const dashboardExposed = [
   'Retry-After',
   'X-Request-Id',
 ].join(', ');
-const readingAllowed = 'X-API-Key, If-None-Match, If-Modified-Since, Traceparent, Tracestate';
-const dashboardAllowed = 'Content-Type, X-Session-Token, X-API-Key, Idempotency-Key, Traceparent, Tracestate';
+const readingAllowed = 'X-API-Key, Authorization, If-None-Match, If-Modified-Since, Traceparent, Tracestate';
+const dashboardAllowed =
+  'Content-Type, X-Session-Token, X-API-Key, Authorization, Idempotency-Key, Traceparent, Tracestate';
 const preflightSeconds = 86_400;
 
 /** @param from which pages: of any origin, or of the dashboard's. */

@@ -101,24 +101,24 @@ export function createCallerContexts(): SetCallerContext {
 }
 
 /**
- * The one credential of the call: a well-formed key, or a session where sessions are accepted; elsewhere a session that
+ * The one credential of the call: a well-formed key (X-API-Key, Authorization: Bearer or api_key), or a session where sessions are
+ * accepted; elsewhere a session that
  * comes beside a key is not looked at. @throws Failure unauthorized, saying what is wrong with what came.
  */
 function presentedCredential(
   call: Call,
   accept: readonly ('key' | 'session')[],
 ): { key: string } | { session: string } {
-  const { keyHeaders, keyParameters, sessionHeaders } = call.presented;
-  if (keyHeaders.length > 1 || keyParameters.length > 1 || sessionHeaders.length > 1) {
+  const { keyHeaders, bearers, keyParameters, sessionHeaders } = call.presented;
+  if ([keyHeaders, bearers, keyParameters, sessionHeaders].some(({ length }) => length > 1)) {
     throw refused('A credential must be given once.');
   }
-  const [header] = keyHeaders;
-  const [parameter] = keyParameters;
+  const keys = [...keyHeaders, ...bearers, ...keyParameters];
+  const [key] = keys;
   const session = accept.includes('session') ? sessionHeaders[0] : undefined;
-  if (header !== undefined && parameter !== undefined && header !== parameter) {
-    throw refused('The X-API-Key header and the api_key parameter hold different keys.');
+  if (keys.some((other) => other !== key)) {
+    throw refused('The request holds different keys: send one, in the X-API-Key header.');
   }
-  const key = header ?? parameter;
   if (key !== undefined && session !== undefined) {
     throw refused('Send an API key or a session, not both: they may stand for different accounts.');
   }

@@ -22,11 +22,18 @@ export function pathCheck(): Policy {
       );
     }
     const call = callOf(request);
-    const { query, keys } = takeKeys(mark < 0 ? '' : target.slice(mark + 1));
+    const { query, keys, misspelled } = takeKeys(mark < 0 ? '' : target.slice(mark + 1));
     call.path = path;
     call.query = query;
     call.presented.keyParameters.push(...keys);
     setUrl(request, query === '' ? path : `${path}?${query}`);
+    if (misspelled !== undefined) {
+      fail(
+        'invalid_parameter',
+        `There is no parameter "${misspelled}"; parameter names are case-sensitive. Did you mean "api_key"?`,
+        { param: misspelled },
+      );
+    }
     next();
   };
 }
@@ -51,18 +58,27 @@ export function isNormalPath(path: string): boolean {
   }
 }
 
-/** The query without its keys. The name is compared decoded and in any case, so that no spelling of it slips into a log. */
-export function takeKeys(rawQuery: string): { query: string; keys: string[] } {
+/**
+ * The query without its keys. The name is compared decoded and in any case, so that no spelling of it slips into a log; only
+ * `api_key` gives a key, another case is `misspelled`.
+ */
+export function takeKeys(rawQuery: string): {
+  query: string;
+  keys: string[];
+  misspelled: string | undefined;
+} {
   const keys: string[] = [];
-  if (rawQuery === '') return { query: '', keys };
+  let misspelled: string | undefined;
+  if (rawQuery === '') return { query: '', keys, misspelled };
   const kept = rawQuery.split('&').filter((pair) => {
     if (!/[a%]/i.test(pair[0] ?? '')) return true;
     const [[name = '', value = ''] = []] = new URLSearchParams(pair);
     if (name.toLowerCase() !== 'api_key') return true;
-    keys.push(value);
+    if (name === 'api_key') keys.push(value);
+    else misspelled ??= name;
     return false;
   });
-  return { query: kept.join('&'), keys };
+  return { query: kept.join('&'), keys, misspelled };
 }
 
 /** Express keeps a second copy of the URL for error pages and loggers; it must not keep the key either. */

@@ -10,8 +10,9 @@ import type { Policy } from '../policy.ts';
 import { GatewayResponse } from '../response.ts';
 
 // Compared in lower case with `_` as `-`: servers that map headers to variables cannot tell `X_Almanac_Identity` from ours.
-const beginsLikeOurs = /^[xf]/i;
-const ours = /^(?:x-almanac-.*|x-forwarded-.*|forwarded|x-real-ip|x-request-id|x-api-key|x-session-token)$/;
+const beginsLikeOurs = /^[xfa]/i;
+const ours =
+  /^(?:x-almanac-.*|x-forwarded-.*|forwarded|x-real-ip|x-request-id|x-api-key|x-session-token|authorization)$/;
 
 export function requestId(options: {
   trustedProxyHops: number;
@@ -29,6 +30,7 @@ export function requestId(options: {
       isDraining: options.isDraining,
       presented: {
         keyHeaders: taken.keyHeaders,
+        bearers: taken.bearers,
         keyParameters: [],
         sessionHeaders: taken.sessionHeaders,
       },
@@ -57,6 +59,7 @@ export function requestId(options: {
 /** The headers that only the gateway may set and yet reads, as the client or a trusted proxy sent them. */
 interface Taken {
   keyHeaders: string[];
+  bearers: string[];
   sessionHeaders: string[];
   forwardedFor: string[];
   forwardedProto: string | undefined;
@@ -64,7 +67,10 @@ interface Taken {
 
 /** Takes every header that only the gateway may set out of both of Node's views of them. */
 function takeOurHeaders(request: IncomingMessage): Taken {
-  const taken: Taken = { keyHeaders: [], sessionHeaders: [], forwardedFor: [], forwardedProto: undefined };
+  const taken: Taken = {
+    ...{ keyHeaders: [], bearers: [], sessionHeaders: [] },
+    ...{ forwardedFor: [], forwardedProto: undefined },
+  };
   const raw = request.rawHeaders;
   const kept: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
@@ -76,7 +82,10 @@ function takeOurHeaders(request: IncomingMessage): Taken {
       continue;
     }
     if (exact === 'x-api-key') taken.keyHeaders.push(value);
-    else if (exact === 'x-session-token') taken.sessionHeaders.push(value);
+    else if (exact === 'authorization') {
+      const bearer = /^bearer +(\S+)$/i.exec(value)?.[1]; // other schemes are none of ours
+      if (bearer !== undefined) taken.bearers.push(bearer);
+    } else if (exact === 'x-session-token') taken.sessionHeaders.push(value);
     else if (exact === 'x-forwarded-for') taken.forwardedFor.push(value);
     else if (exact === 'x-forwarded-proto') taken.forwardedProto = value;
     request.headers[exact] = undefined; // not `delete`, after which all the other headers are read more slowly

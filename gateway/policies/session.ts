@@ -17,8 +17,8 @@ export function session(options: {
   return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
-    const { keyHeaders, keyParameters, sessionHeaders } = call.presented;
-    if (keyHeaders.length + keyParameters.length > 0) {
+    const { keyHeaders, bearers, keyParameters, sessionHeaders } = call.presented;
+    if (keyHeaders.length + bearers.length + keyParameters.length > 0) {
       fail('forbidden', 'An API key cannot be used here: passwords and sessions are for whoever signs in.');
     }
     if (sessionHeaders.length > 1) fail('unauthorized', 'A credential must be given once.');

@@ -62,13 +62,46 @@ for (const [name, pipeline] of Object.entries(routeFile.pipelines)) {
   );
 }
 
-test.serial('data and account addresses take the key from the header or the parameter', async (t) => {
-  for (const at of ['/v1/series/A', '/v1/usage']) {
-    t.is((await fetch(gateway.url + at, { headers: { 'x-api-key': key } })).status, 200);
-    t.is((await fetch(`${gateway.url}${at}?api_key=${key}`)).status, 200);
-    t.is((await fetch(`${gateway.url}${at}?api_key=${key}`, { headers: { 'x-api-key': key } })).status, 200);
-  }
-});
+test.serial(
+  'data and account endpoints take the key from X-API-Key, from a bearer token or from the parameter',
+  async (t) => {
+    for (const at of ['/v1/series/A', '/v1/usage']) {
+      t.is((await fetch(gateway.url + at, { headers: { 'x-api-key': key } })).status, 200);
+      for (const scheme of ['Bearer', 'bearer'])
+        t.is((await fetch(gateway.url + at, { headers: { authorization: `${scheme} ${key}` } })).status, 200);
+      const both = { 'x-api-key': key, authorization: `Bearer ${key}` };
+      t.is((await fetch(gateway.url + at, { headers: both })).status, 200);
+      // What is no bearer token is none of ours.
+      t.is(
+        (await fetch(gateway.url + at, { headers: { ...both, authorization: 'Basic eDp5' } })).status,
+        200,
+      );
+      t.is((await fetch(gateway.url + at, { headers: { authorization: `Basic ${key}` } })).status, 401);
+      t.is((await fetch(`${gateway.url}${at}?api_key=${key}`)).status, 200);
+      t.is(
+        (await fetch(`${gateway.url}${at}?api_key=${key}`, { headers: { 'x-api-key': key } })).status,
+        200,
+      );
+    }
+  },
+);
+
+test.serial(
+  'api_key in another case is an unknown parameter, and is taken out of the URL all the same',
+  async (t) => {
+    const before = reached();
+    for (const at of [
+      `/v1/series/A?API_KEY=${key}`,
+      `/v1/series/A?Api%5Fkey=${key}&api_key=${key}`,
+      `/v1/catalog?aPI_KEY=${key}`,
+    ]) {
+      const error = await errorOf(await fetch(gateway.url + at));
+      t.like(error, { status: 400, code: 'invalid_parameter' });
+      t.regex(error.message, /case-sensitive\. Did you mean "api_key"\?$/);
+    }
+    t.is(reached(), before);
+  },
+);
 
 test.serial('the key of one account never speaks for another', async (t) => {
   await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
@@ -78,17 +111,23 @@ test.serial('the key of one account never speaks for another', async (t) => {
 });
 
 test.serial('two different keys in one request are refused', async (t) => {
-  const response = await fetch(`${gateway.url}/v1/series/A?api_key=${other.key}`, {
-    headers: { 'x-api-key': key },
-  });
-  t.like(await errorOf(response), { status: 401, code: 'unauthorized' });
+  for (const [query, headers] of [
+    [`?api_key=${other.key}`, { 'x-api-key': key }],
+    [`?api_key=${other.key}`, { authorization: `Bearer ${key}` }],
+    ['', { 'x-api-key': key, authorization: `Bearer ${other.key}` }],
+    ['', { 'x-api-key': key, authorization: 'Bearer mistyped' }],
+  ] as const) {
+    const response = await fetch(`${gateway.url}/v1/series/A${query}`, { headers });
+    t.like(await errorOf(response), { status: 401, code: 'unauthorized' });
+  }
 });
 
 test.serial('a credential given twice is refused, even where both are the same', async (t) => {
   const twice = [
     ['/v1/series/A', `X-API-Key: ${key}`, `X-API-Key: ${key}`],
     [`/v1/series/A?api_key=${key}&api_key=${key}`, 'A: b', 'C: d'],
-    [`/v1/series/A?api_key=${key}&API%5FKEY=${key}`, 'A: b', 'C: d'],
+    [`/v1/series/A?api_key=${key}&api%5Fkey=${key}`, 'A: b', 'C: d'],
+    ['/v1/series/A', `Authorization: Bearer ${key}`, `Authorization: Bearer ${key}`],
     ['/v1/usage', 'X-Session-Token: a', 'X-Session-Token: a'],
   ] as const;
   for (const [at, first, second] of twice) {
@@ -120,6 +159,7 @@ test.serial('sign-in addresses take no key and not two sessions, and no service 
   for (const [status, answers] of [
     [403, await ask('GET /auth/sessions HTTP/1.1', `X-API-Key: ${key}`)],
     [403, await ask(`GET /auth/sessions?api_key=${key} HTTP/1.1`)],
+    [403, await ask('GET /auth/sessions HTTP/1.1', `Authorization: Bearer ${key}`)],
     [401, await ask('GET /auth/sessions HTTP/1.1', 'X-Session-Token: a', 'X-Session-Token: b')],
   ] as const) {
     t.is(answers[0]?.status, status);

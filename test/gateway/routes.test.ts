@@ -96,6 +96,7 @@ const registered = [
   'rate',
   'quota',
   'forward',
+  'error-page',
   'health',
   'not-found',
 ];
