@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { Queryable } from '../kernel/database.ts';
 import { fail } from '../kernel/errors.ts';
-import type { Call } from '../kernel/http.ts';
+import type { Call, HandlerStage } from '../kernel/http.ts';
 import { dateParam, integerParam, oneOfParam, periodParam } from '../kernel/params.ts';
 import type { DateRange } from '../kernel/dates.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -165,7 +165,7 @@ export async function sendCount(
 
 /** What a list tells beside its rows, in JSON; `name` says which, and names the stage. */
 export interface ListExtra {
-  name: string;
+  name: HandlerStage;
   read: () => Promise<object>;
 }
 

@@ -10,12 +10,15 @@ import { anonymous, identityHeader, type Identity } from './identity.ts';
 import type { Log } from './log.ts';
 import { createRouteTable } from './route-table.ts';
 
+/** The stages of a handler, as `Server-Timing` names them; docs/architecture.md says what each is. */
+export type HandlerStage = 'parse' | 'lookup' | 'sql' | 'facets' | 'related' | 'transform' | 'compute' | 'render';
+
 /** What a handler knows of the call beside the request itself. */
 export interface Call {
   readonly requestId: string;
   readonly identity: Identity;
   /** Runs one stage of the handler and adds its time to the Server-Timing header. */
-  stage<T>(name: string, work: () => Promise<T> | T): Promise<T>;
+  stage<T>(name: HandlerStage, work: () => Promise<T> | T): Promise<T>;
 }
 
 export type Handler = (request: Request, response: Response, call: Call) => Promise<void> | void;
@@ -114,7 +117,7 @@ class ServiceCall implements Call {
     this.requestId = requestId;
   }
 
-  async stage<T>(name: string, work: () => Promise<T> | T): Promise<T> {
+  async stage<T>(name: HandlerStage, work: () => Promise<T> | T): Promise<T> {
     const start = performance.now();
     try {
       return await work();

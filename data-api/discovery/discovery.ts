@@ -42,7 +42,7 @@ export function getCatalog(dependencies: Dependencies): Handler {
     const where = catalogWhere({ q, category, source, frequency, geography, tag });
     const counted = where.copy().and(asked.updated_after, (p) => `last_updated > ${p}`);
     const extra = {
-      name: 'facets',
+      name: 'facets' as const,
       read: async () => ({
         meta: { facets: toFacets(await countCatalogFacets(dependencies.database, counted)) },
       }),

@@ -65,7 +65,7 @@ export function getFundReturns({ database }: Dependencies): Handler {
       benchmark: asked.benchmark ? await readBenchmark(database, fund.benchmarkSeries, 'benchmark') : null,
       places: isNewest ? await readCategoryPlaces(database, fund.fundNo) : [],
     }));
-    const periods = await call.stage('work', () =>
+    const periods = await call.stage('compute', () =>
       periodReturns(navs, {
         asOf,
         basis: asked.basis,
@@ -117,7 +117,7 @@ export function getFundAnalytics({ database }: Dependencies): Handler {
       riskFree: await requireLevels(database, asked.risk_free ?? null, 'risk_free'),
       benchmark: await readBenchmark(database, asked.benchmark ?? fund.benchmarkSeries, 'benchmark'),
     }));
-    const figures = await call.stage('work', () =>
+    const figures = await call.stage('compute', () =>
       fundAnalytics(navs, {
         window: asked.window,
         frequency: asked.frequency,

@@ -27,6 +27,8 @@ export interface Copy {
   restore(): void;
   /** Makes the template of the tests' databases by the copy's own migrations. @returns what went wrong, or null. */
   migrate(): Promise<string | null>;
+  /** @returns the first fault of types, or null. Unused names are none: a change that drops a call would be found by its form. */
+  typeFault(): Promise<string | null>;
   /** Ends the processes and takes away the databases, keys and files that runs have left. */
   clean(): Promise<void>;
   /** The first secret that stands in what runs have left since the last `clean`, or null. */
@@ -95,6 +97,7 @@ export async function makeCopy(source: string, directory: string): Promise<Copy>
       changed.clear();
     },
     migrate: () => makeTemplate(postgres.url, root),
+    typeFault: () => typeFault(root),
     async clean() {
       endProcesses(temporary);
       await dropDatabases(postgres.url);
@@ -144,6 +147,27 @@ async function makeTemplate(serverUrl: string, root: string): Promise<string | n
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return code === 0 ? null : said;
+}
+
+async function typeFault(root: string): Promise<string | null> {
+  const args = [
+    '--noEmit',
+    '--noUnusedLocals',
+    'false',
+    '--noUnusedParameters',
+    'false',
+    '--pretty',
+    'false',
+  ];
+  const child = spawn(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 120_000,
+  });
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await new Promise<void>((resolve) => child.once('close', () => resolve()));
+  return /^.*error TS\d+: .*$/m.exec(said)?.[0] ?? null;
 }
 
 async function dropDatabases(serverUrl: string): Promise<void> {

@@ -1,4 +1,4 @@
-// Tries one change in a copy: the nearest tests first, in batches that grow, and all others before it has survived.
+// Tries one change in a copy: the nearest tests first, in batches that grow, the types, and all others before it has survived.
 // Hides flaky tests: a file that fails or hangs is run once more, and only one that does so again has noticed the change.
 import { runAva, type AvaOptions, type AvaRun } from './ava.ts';
 import type { Copy } from './copy.ts';
@@ -41,6 +41,9 @@ export async function judge(copy: Copy, mutant: Mutant, around: Surroundings): P
     }
     const leak = await copy.leak();
     if (leak !== null) return { kind: 'caught', by: 'the search for secrets', title: leak };
+    const isTyped = mutant.texts.some(({ file }) => file.endsWith('.ts'));
+    const typeFault = isTyped ? await copy.typeFault() : null;
+    if (typeFault !== null) return { kind: 'caught', by: 'the types', title: typeFault };
     return { kind: 'left', covering: count, others };
   });
 }

@@ -114,10 +114,10 @@ function isCount(value: number | undefined): value is number {
 
 async function openCopy(directory: string): Promise<Copy> {
   const copy = await makeCopy(projectRoot, directory);
-  const fault = await copy.migrate();
+  const fault = (await copy.migrate()) ?? (await copy.typeFault());
   if (fault === null) return copy;
   await copy.stop();
-  throw new Error(`The migrations fail without any change:\n${fault}`);
+  throw new Error(`The migrations or the types fail without any change:\n${fault}`);
 }
 
 /** The map of all test files; those that it lacks are run first, so that a suite that is red already is noticed. */
