@@ -153,9 +153,12 @@ for (const [outage, before, most] of [
         t.true((await gateway.month.take(client.accountId, before, limit)).granted);
         gateway.redis?.close();
         accountsWay.cut();
-        const outcomes = await Promise.allSettled(
-          Array.from({ length: 400 }, () => gateway.month.take(client.accountId, 1, limit)),
-        );
+        // In two rounds: what the first one was served counts against the second.
+        const round = () =>
+          Promise.allSettled(
+            Array.from({ length: 200 }, () => gateway.month.take(client.accountId, 1, limit)),
+          );
+        const outcomes = [...(await round()), ...(await round())];
         const served = outcomes.filter((each) => each.status === 'fulfilled' && each.value.granted).length;
         t.is(served, most);
         for (const each of outcomes) {
