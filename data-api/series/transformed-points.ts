@@ -40,7 +40,7 @@ export async function prepareTransform(
   if (!isApplicable(transform, frequency)) {
     fail(
       'transform_not_applicable',
-      `"${transform}" has no meaning for a ${frequency} series. Use yoy or pct_change.`,
+      `"${transform}" has no meaning for ${frequency} data. Use yoy or pct_change.`,
       {
         param: 'transform',
       },
