@@ -119,7 +119,7 @@ const funds: Dataset = {
     word('pricing_mechanism', ['forward', 'backward'], 'which NAV a deal gets'),
     column('dealing_days', 'list', 'days and cut-off, such as Monday-Thursday 16:00; divided by ;'),
     amount('minimum_investment', 'in the currency'),
-    rate('management_fee_pct', 'a year'),
+    column('management_fee_pct', 'number', 'a year', { range: [-100, 100] }),
     column('front_end_load_pct', 'number', 'of the NAV, when units are bought', { range: [0, 100] }),
     column('back_end_load_pct', 'number', 'of the NAV, when units are sold', { range: [0, 100] }),
     column('contingent_load_pct', 'number', 'when units are sold early', { range: [0, 100] }),

@@ -1,0 +1,89 @@
+// What ingest and the schema say of the length of a text and of the size of a number is one and the same: nothing that ingest takes
+// is refused by the table with an error of PostgreSQL's own, and nothing that the table would keep is refused for its size.
+import test from 'ava';
+import pg from 'pg';
+import { datasets } from '../../ingest/datasets/datasets.ts';
+import { createTestDatabase } from '../services/harness.ts';
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let client: pg.Client;
+test.before(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+test.after.always(async () => {
+  await client?.end();
+  await database?.drop();
+});
+
+/** The checks of the tables of schema `data`, as PostgreSQL writes them. */
+async function checksOfSchema(): Promise<{ table_name: string; check: string }[]> {
+  const { rows } = await client.query<{ table_name: string; check: string }>(
+    `select conrelid::regclass::text as table_name, pg_get_constraintdef(oid) as check
+     from pg_constraint where contype = 'c' and connamespace = 'data'::regnamespace`,
+  );
+  return rows;
+}
+
+/** Per table and column, how long a text its checks let it be. */
+async function lengthsOfSchema(): Promise<Map<string, number>> {
+  const rows = await checksOfSchema();
+  const bounds = rows.flatMap(({ table_name, check }) =>
+    [...check.matchAll(/length\((\w+)\) <= (\d+)/g)].map(
+      ([, column, most]) => [`${table_name}.${column}`, Number(most)] as const,
+    ),
+  );
+  return new Map(bounds);
+}
+
+test('a text may be as long for ingest as for the table that it goes to', async (t) => {
+  const schema = await lengthsOfSchema();
+  const compared = datasets.flatMap(({ target, columns }) =>
+    columns.flatMap((column) => {
+      const most = schema.get(`${target}.${column.name}`);
+      if (most === undefined || !('lengthMax' in column)) return [];
+      return [{ column: `${target}.${column.name}`, ingest: column.lengthMax, table: most }];
+    }),
+  );
+  t.deepEqual(
+    compared.filter(({ ingest, table }) => ingest !== table),
+    [],
+  );
+  t.true(compared.length > 40, `${compared.length} columns`);
+});
+
+/** Per table and column, the least and the most that a check of that column alone lets a number be; both belong to it. */
+async function rangesOfSchema(): Promise<Map<string, { least?: number; most?: number }>> {
+  const ranges = new Map<string, { least?: number; most?: number }>();
+  for (const { table_name, check } of await checksOfSchema()) {
+    for (const [, column = '', sign, bound] of check.matchAll(/\((\w+) ([<>])= \(?'?(-?\d+)'?/g)) {
+      const name = `${table_name}.${column}`;
+      ranges.set(name, { ...ranges.get(name), [sign === '>' ? 'least' : 'most']: Number(bound) });
+    }
+  }
+  return ranges;
+}
+
+// The tables let a yield be as low as -1,000 %; the files of no publisher mean one below -100.
+const narrower = /^data\.auctions\.(?:\w+_yield_pct|coupon_pct) least$/;
+
+test('a number may be as small and as large for ingest as for the table that it goes to', async (t) => {
+  const schema = await rangesOfSchema();
+  const compared = datasets.flatMap(({ target, columns }) =>
+    columns.flatMap((column) => {
+      const { least, most } = schema.get(`${target}.${column.name}`) ?? {};
+      if (!('range' in column) || column.range === undefined) return [];
+      const [from, to] = column.range;
+      return [
+        { bound: `${target}.${column.name} least`, ingest: from, table: least },
+        { bound: `${target}.${column.name} most`, ingest: to, table: most },
+      ].filter(({ bound, table }) => table !== undefined && !narrower.test(bound));
+    }),
+  );
+  t.deepEqual(
+    compared.filter(({ ingest, table }) => ingest !== table),
+    [],
+  );
+  t.true(compared.length > 100, `${compared.length} bounds`);
+});
