@@ -59,6 +59,14 @@ test('no mail goes out about what holds no more, and a link never goes to an add
   ];
   await deps.db.inTransaction((transaction) => jobs.enqueue(transaction, ...silent, ...heard));
 
+  // An operator tells the connections of the worker from those of accounts-api by their names.
+  const connected = () =>
+    deps.db.sequelize.query<{ name: string }>(
+      `select distinct application_name as name from pg_stat_activity where datname = current_database()
+       and application_name in ('almanac jobs', 'almanac worker') order by 1`,
+      { type: QueryTypes.SELECT },
+    );
+  t.deepEqual(await connected(), [{ name: 'almanac jobs' }]);
   const worker = await startWorker({
     databaseUrl: service.databaseUrl,
     plans: deps.plans,
@@ -68,6 +76,7 @@ test('no mail goes out about what holds no more, and a link never goes to an add
     clock: deps.clock,
   });
   t.teardown(() => worker.close());
+  t.deepEqual(await connected(), [{ name: 'almanac jobs' }, { name: 'almanac worker' }]);
   const left = async () => {
     const [row] = await deps.db.sequelize.query<{ n: number }>(
       `select count(*)::int as n from jobs.job where name = 'mail' and state < 'completed'`,

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { holdersOf } from './holders.ts';
+import { within } from '../run/until.ts';
 
 const service = await startAccountsService();
 const { password, newHolder, newSession, areIn } = await holdersOf(service);
@@ -64,6 +65,18 @@ test.serial(
     ]);
   },
 );
+
+test.serial('a look-up does not wait for a change of its session that is under way', async (t) => {
+  const { accountId } = await newHolder();
+  const { name, sessionId } = await newSession(accountId);
+  service.clock.advance(5 * minuteMs);
+  const { sequelize } = service.deps.db;
+  await service.deps.db.inTransaction(async (transaction) => {
+    const bind = [sessionId];
+    await sequelize.query('select from accounts.sessions where id = $1 for update', { bind, transaction });
+    t.deepEqual(await within('the look-up is answered', areIn(name)), [true]);
+  });
+});
 
 test.serial('the secret of a session that is wrong does not keep it alive', async (t) => {
   const { accountId } = await newHolder();
