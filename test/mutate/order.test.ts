@@ -64,15 +64,16 @@ test('of many files that run a change the nearest come first, and the rest with 
   t.is(count, 10);
 });
 
-test('a change of a migration is tried on the tests of the files that name its table', (t) => {
+test('a change of a migration is tried on the tests of all migrations, then on those of the files that name its table', (t) => {
   const map = {
-    'test/v1/status.test.ts': facts(1_000, { 'data-api/discovery/discovery.sql.ts': [0, 1] }),
+    'test/v1/status.test.ts': facts(10_000, { 'data-api/discovery/discovery.sql.ts': [0, 1] }),
+    'test/migrations/constraints.test.ts': facts(1_000, {}),
     'test/internal/credentials.test.ts': facts(1_000, {
       'accounts-api/keys/credential-cache.sql.ts': [0, 1],
     }),
   };
   const { covering } = orderTests(mutantAt('migrations/000040_redis_mode.sql', 800), map, projectRoot, files);
-  t.deepEqual(covering, ['test/internal/credentials.test.ts']);
+  t.deepEqual(covering, ['test/migrations/constraints.test.ts', 'test/internal/credentials.test.ts']);
 });
 
 test('a title of TAP names its file without what all files of the run share', (t) => {

@@ -36,12 +36,12 @@ export function orderTests(mutant: Mutant, map: CoverageMap, root: string, files
   // Every database is made by the migrations; the files that name the same table are what runs a part of one.
   const runsReader = (test: string) => readers.filter((file) => map[test]?.ran[file] !== undefined).length;
   const most = Math.max(1, ...tests.map(runsReader));
-  const cost = (test: string) => {
-    const near = Math.max(...mutant.places.map((place) => nearness(place, test)));
-    return (map[test]?.ms ?? 0) / (0.05 + 0.9 * near + (0.5 * runsReader(test)) / most);
-  };
+  const near = (test: string) => Math.max(...mutant.places.map((place) => nearness(place, test)));
+  const cost = (test: string) =>
+    (map[test]?.ms ?? 0) / (0.05 + 0.9 * near(test) + (0.5 * runsReader(test)) / most);
+  const runs = (test: string) => isRunBy(mutant, test, map) || runsReader(test) > 0 || near(test) === 1;
   const sorted = tests
-    .map((test) => ({ test, cost: cost(test), runs: isRunBy(mutant, test, map) || runsReader(test) > 0 }))
+    .map((test) => ({ test, cost: cost(test), runs: runs(test) }))
     .toSorted((a, b) => a.cost - b.cost);
   const running = sorted.filter(({ runs }) => runs).map(({ test }) => test);
   let budget = nearShare * suiteMs(map);
@@ -50,9 +50,10 @@ export function orderTests(mutant: Mutant, map: CoverageMap, root: string, files
   return { covering, others, count: running.length };
 }
 
-/** From 0 to 1: 1 for the test beside a file, else the share of words that the paths have in common. */
+/** From 0 to 1: 1 for the test beside a file and those of all migrations, else the share of words that the paths have in common. */
 function nearness({ file }: { file: string }, test: string): number {
   if (test === file.replace(/(\.sql)?\.ts$/, '.test.ts')) return 1;
+  if (file.startsWith('migrations/') && test.startsWith('test/migrations/')) return 1;
   const words = wordsOf(file);
   const others = new Set(wordsOf(test));
   return words.filter((word) => others.has(word)).length / (words.length + 1);
