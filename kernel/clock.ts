@@ -19,6 +19,16 @@ export function dateIn(timeZone: string, instant: Date): string {
   return format.format(instant);
 }
 
+/** Whether `dateIn` takes the name: an IANA time zone, or an offset such as `+05:00`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
 const dayMs = 86_400_000;
 let lastDay = Number.NaN;
 let lastDate = '';

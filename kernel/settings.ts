@@ -2,6 +2,7 @@
 // Every fault is reported at once, by name, before anything listens. `.env.example` documents each (a test compares).
 import path from 'node:path';
 import { z } from 'zod';
+import { isTimeZone } from './clock.ts';
 import { parseRedisUrl } from './redis.ts';
 
 const anyPort = z
@@ -29,23 +30,18 @@ const urlOf = (...protocols: string[]) =>
     `must be a URL that begins ${protocols.map((p) => `${p}://`).join(' or ')}`,
   );
 
-const urls = z
-  .string()
-  .transform((text) => text.split(',').map((part) => part.trim()))
-  .pipe(z.array(urlOf('http')).min(1));
+const commaList = z.string().transform((text) => text.split(',').map((part) => part.trim()));
+const urls = commaList.pipe(z.array(urlOf('http')).min(1));
 
 const originRule = 'must be origins, such as https://dashboard.example, divided by commas, without a path';
-const origins = z
-  .string()
-  .transform((text) => text.split(',').map((part) => part.trim()))
-  .pipe(
-    z.array(
-      z.string().refine((text) => {
-        const url = URL.parse(text);
-        return url !== null && /^https?:$/.test(url.protocol) && url.origin === text;
-      }, originRule),
-    ),
-  );
+const origins = commaList.pipe(
+  z.array(
+    z.string().refine((text) => {
+      const url = URL.parse(text);
+      return url !== null && /^https?:$/.test(url.protocol) && url.origin === text;
+    }, originRule),
+  ),
+);
 
 const redisUrl = z
   .string()
@@ -54,14 +50,7 @@ const redisUrl = z
     'must begin redis://, rediss://, redis+cluster:// or redis+sentinel://; see .env.example',
   );
 
-const timeZone = z.string().refine((name) => {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}, 'must be an IANA time zone, such as Asia/Karachi');
+const timeZone = z.string().refine(isTimeZone, 'must be an IANA time zone, such as Asia/Karachi');
 
 const secret = z.string().min(32, 'must have at least 32 characters');
 

@@ -3,6 +3,7 @@
 import type { Queryable } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nearestName } from '../../kernel/params.ts';
+import { isSeriesId } from '../../domain/series-id.ts';
 import type { Cursors } from '../cursor.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
@@ -20,9 +21,6 @@ import {
 import { canonicalRequest, type SeriesRequest } from './series-request.ts';
 import { findNeighbourIds, type Series } from './series.sql.ts';
 import { transformedBlocks, type Computation } from './transformed-points.ts';
-
-/** What data.series takes as an id. */
-const seriesIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** The place of a point in the order. */
 export interface Place {
@@ -45,7 +43,7 @@ export async function requireSeries(
   id: string,
   vintage: string | null,
 ): Promise<Series> {
-  const couldBe = seriesIdPattern.test(id);
+  const couldBe = isSeriesId(id);
   const series = couldBe ? await seriesFacts.find(id, vintage) : undefined;
   if (series !== undefined) {
     const now = clock.now().getTime();

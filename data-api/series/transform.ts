@@ -82,21 +82,16 @@ function legFinder({ transform, frequency }: TransformRule, history: Columns, bl
 }
 
 /** Monthly to annual: the periods before, counted on the calendar. */
-function legsByPeriod(
-  transform: Transform,
-  monthsPerPeriod: number,
-  history: Columns,
-  block: Columns,
-): LegFinder {
+function legsByPeriod(transform: Transform, months: number, history: Columns, block: Columns): LegFinder {
   const periodOf = (date: string): number =>
-    Math.floor((Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1) / monthsPerPeriod);
+    Math.floor((Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1) / months);
   const values = new Map<string, string>();
   for (const { dates, values: texts, dimsNos } of [history, block]) {
     texts.forEach((text, i) => {
       if (text !== '') values.set(`${dimsNos[i]} ${periodOf(dates[i] ?? '')}`, text);
     });
   }
-  const periodsBack = transform === '3ma' ? [1, 2] : transform === 'yoy' ? [12 / monthsPerPeriod] : [1];
+  const periodsBack = transform === '3ma' ? [1, 2] : transform === 'yoy' ? [12 / months] : [1];
   return (dimsNo, date) => {
     const period = periodOf(date);
     const legs = periodsBack.map((back) => values.get(`${dimsNo} ${period - back}`));

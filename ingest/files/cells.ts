@@ -1,8 +1,10 @@
 // What a cell of a file may hold, by the type of its column: read into what PostgreSQL takes, or refused with what was
 // expected. Numbers and dates of observations have readers of their own, in values.ts and dates.ts.
 import { securityCode, tenor } from '../../domain/markets.ts';
+import { isTimeZone } from '../../kernel/clock.ts';
 import { isDate } from '../../kernel/dates.ts';
 import { frequencies } from '../../domain/periods.ts';
+import { isSeriesId } from '../../domain/series-id.ts';
 
 export type ColumnType =
   | 'text'
@@ -49,8 +51,6 @@ export interface Column {
   range?: readonly [least: number, most: number];
 }
 
-export const seriesIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-
 const slugLengthMax = 80;
 /** Of a name that an id is made of. */
 const nameLengthMax = 200;
@@ -69,7 +69,7 @@ const cellTypes: Record<ColumnType, CellType> = {
       lengthMax === undefined ? 'text' : `text of at most ${lengthMax} characters`,
   },
   series_id: {
-    read: (text) => (seriesIdPattern.test(text) ? text : undefined),
+    read: (text) => (isSeriesId(text) ? text : undefined),
     expected: () => 'a series id: letters, digits, . _ and -, at most 128, beginning with a letter or digit',
   },
   frequency: {
@@ -112,7 +112,7 @@ const cellTypes: Record<ColumnType, CellType> = {
       'a local time, YYYY-MM-DD HH:MM, or one with an offset such as +05:00 or Z, or a day alone',
   },
   time_zone: {
-    read: (text) => (isTimeZone(text) ? text : undefined),
+    read: (text) => (hasOneMeaning(text) && isTimeZone(text) ? text : undefined),
     expected: () =>
       'an IANA time zone such as Asia/Karachi, or UTC (or --ignore the column and --set time_zone=…)',
   },
@@ -242,15 +242,8 @@ function isInstant(text: string): boolean {
 }
 
 /** Offsets know no summer, and letters alone are not of one meaning: IST is in India to Node, in Israel to PostgreSQL. */
-function isTimeZone(name: string): boolean {
-  if (name !== 'UTC' && !/^[A-Za-z].*\//.test(name)) return false;
-  try {
-    Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
+function hasOneMeaning(timeZone: string): boolean {
+  return timeZone === 'UTC' || /^[A-Za-z].*\//.test(timeZone);
 }
 
 function isWithin({ range }: Column, text: string): boolean {

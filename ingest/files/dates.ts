@@ -1,6 +1,6 @@
 // Reads the dates that files write: ISO days and periods, or a pattern such as `D-MMM-YYYY`; and dates a point by them.
 import { parsePeriod, type DateRange } from '../../kernel/dates.ts';
-import { periodEnd, type Frequency } from '../../domain/periods.ts';
+import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods.ts';
 import { misuse } from '../load/failure.ts';
 
 /** The days that a text means (one day, or a whole period), null where it is no date. */
@@ -89,13 +89,6 @@ function rangeOf(parts: Record<string, string | undefined>): DateRange | null {
   return parsePeriod(date);
 }
 
-const monthsPerPeriod: Partial<Record<Frequency, number>> = {
-  monthly: 1,
-  quarterly: 3,
-  semiannual: 6,
-  annual: 12,
-};
-
 /**
  * The date of a point: the last day of its period at the series' frequency. Null where the text names a longer period
  * than the series has (a year in a monthly series, a month in a daily one).
@@ -103,8 +96,7 @@ const monthsPerPeriod: Partial<Record<Frequency, number>> = {
 export function pointDate(range: DateRange, frequency: Frequency, fiscalYearEnd: string): string | null {
   if (range.from === range.to) return periodEnd(range.from, frequency, fiscalYearEnd);
   if (frequency === 'irregular') return range.to;
-  const months = monthsPerPeriod[frequency];
-  if (months === undefined) return null;
+  if (monthsPerPeriod[frequency] === undefined) return null;
   // A bare year of a fiscal-year series is the year that ends in it, so the period's first day decides.
   const end = periodEnd(range.from, frequency, fiscalYearEnd);
   return frequency === 'annual' || end >= range.to ? end : null;

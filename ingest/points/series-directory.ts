@@ -2,7 +2,7 @@
 // Hides the numbering of dimension combinations. What it remembers is bounded, whatever the number of series.
 import type { Transaction } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
-import { seriesIdPattern } from '../files/cells.ts';
+import { isSeriesId } from '../../domain/series-id.ts';
 import {
   deleteSeriesWithoutDims,
   findDims,
@@ -83,14 +83,11 @@ export class SeriesDirectory {
    */
   async learn(ids: readonly string[], metadataOf: (id: string) => SeriesMetadata | null): Promise<void> {
     const missing = new Set(ids);
-    const found = await findSeries(
-      this.#on,
-      ids.filter((id) => seriesIdPattern.test(id)),
-    );
+    const found = await findSeries(this.#on, ids.filter(isSeriesId));
     for (const row of found) missing.delete(row.series_id);
     if (this.#create) {
       const made = [...missing]
-        .filter((id) => seriesIdPattern.test(id))
+        .filter(isSeriesId)
         .map(metadataOf)
         .filter((metadata) => metadata !== null);
       const rows = made.length === 0 ? [] : await insertSeries(this.#on, made);

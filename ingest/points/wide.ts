@@ -1,7 +1,8 @@
 // Wide files of observations: one row a date, one column a series. An empty cell states nothing.
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { sourceColumns, type ColumnOptions } from '../datasets/columns.ts';
-import { isPrintable, seriesIdPattern } from '../files/cells.ts';
+import { isSeriesId } from '../../domain/series-id.ts';
+import { isPrintable } from '../files/cells.ts';
 import { expectedDate } from '../files/dates.ts';
 import { IngestFailure, misuse } from '../load/failure.ts';
 import { metadataConstants, metadataNames, newSeries, requireMetadata } from '../datasets/metadata.ts';
@@ -80,13 +81,12 @@ export function planWide(
 }
 
 function seriesIdOf(target: string, title: string): string {
-  if (seriesIdPattern.test(target)) return target;
+  if (isSeriesId(target)) return target;
   const id = target
     .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
     .replace(/^[._-]+/, '')
     .slice(0, 128);
-  if (!seriesIdPattern.test(id))
-    misuse(`The column "${title}" gives no series id: name it by --map ID="${title}".`);
+  if (!isSeriesId(id)) misuse(`The column "${title}" gives no series id: name it by --map ID="${title}".`);
   return id;
 }
 
