@@ -1,6 +1,7 @@
 // The statement of the release calendar: releases in a window.
 // Hides the time zones: a release belongs to the day it has where it is published.
 import type { Queryable } from '../../kernel/database.ts';
+import { utc } from '../instants.sql.ts';
 
 /** A release as it is sent. */
 export interface Release extends Record<string, unknown> {
@@ -41,7 +42,6 @@ export interface ReleaseQuery {
 const statusAt = (now: string) =>
   `coalesce(status, case when release_at <= ${now} then 'released' else 'scheduled' end)`;
 const releaseDate = '(release_at at time zone time_zone)::date';
-const utc = (instant: string) => `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
 /** A page of releases in order of time. */
 export async function listReleases(database: Queryable, query: ReleaseQuery): Promise<Release[]> {

@@ -1,6 +1,7 @@
 // Every statement of discovery: the catalogue and the state of the sources.
 // Hides what a word of the catalogue's filters is looked for in.
 import type { Queryable } from '../../kernel/database.ts';
+import { utc } from '../instants.sql.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
 import { hasWords } from './search.sql.ts';
 
@@ -166,8 +167,4 @@ export async function listSources(database: Queryable, now: Date): Promise<Sourc
      from sources order by source`,
     [now],
   );
-}
-
-function utc(instant: string): string {
-  return `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 }

@@ -2,6 +2,7 @@
 // Hides the storage model (migrations/000001_data.sql) and how a read is pinned to one version of the data.
 import type { Queryable } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
+import { utc } from '../instants.sql.ts';
 
 /** One combination of dimension values; a series without dimensions has the one `{}`. */
 export interface Combination {
@@ -63,7 +64,7 @@ const seriesSql = `
     s.data_version as version, s.xmin::text as "rowVersion",
     greatest(s.updated_at, (select l.loaded_at from data.loads l where l.load_no = s.data_version)) as "changedAt",
     (select min(v.published_on) from data.vintages v where v.series_no = s.series_no and ${changed}) as "firstVintage",
-    array(select to_char(release_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from (
+    array(select ${utc('release_at')} from (
       select release_at from data.releases r
       where r.series_ids @> array[s.series_id] and r.status is distinct from 'cancelled'
       order by release_at desc limit 50) newest order by release_at) as releases,

@@ -1,5 +1,6 @@
 // The statement about the vintages of a series. Hides that one vintage may have come in several loads.
 import type { Queryable } from '../../kernel/database.ts';
+import { utc } from '../instants.sql.ts';
 
 /** A day on which the series was published anew, as it is sent. */
 export interface Vintage extends Record<string, unknown> {
@@ -27,7 +28,7 @@ export async function listVintages(database: Queryable, filter: VintagesFilter):
   return database.query<Vintage>(
     `select v.published_on as vintage, sum(v.points_new) as points_new, sum(v.points_revised) as points_revised,
        sum(v.points_deleted) as points_deleted,
-       to_char(max(l.loaded_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as loaded_at
+       ${utc('max(l.loaded_at)')} as loaded_at
      from data.vintages v join data.loads l using (load_no)
      where v.series_no = $1 and v.published_on between $2 and $3
      group by v.published_on having sum(v.points_new + v.points_revised + v.points_deleted) > 0

@@ -1,0 +1,5 @@
+// An instant as it is sent, in SQL: ISO 8601, in UTC, to the second.
+
+/** @param instant a timestamptz in SQL. */
+export const utc = (instant: string): string =>
+  `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
