@@ -5,8 +5,7 @@ import { z } from 'zod';
 import type { Queryable } from '../kernel/database.ts';
 import { fail } from '../kernel/errors.ts';
 import type { Call, HandlerStage } from '../kernel/http.ts';
-import { dateParam, integerParam, oneOfParam, periodParam } from '../kernel/params.ts';
-import type { DateRange } from '../kernel/dates.ts';
+import { dateParam, integerParam, oneOfParam, someOfParam } from '../kernel/params.ts';
 import type { Dependencies } from './dependencies.ts';
 import { digits } from './digits.ts';
 import { csvType, jsonType, listCsv, listCsvLines, listJson } from './envelope.ts';
@@ -39,7 +38,7 @@ export function listParams(list: List) {
     sort: oneOfParam([list.sort, ...sorts]).default(list.sort),
     limit: integerParam(1, limitMax).optional(),
     cursor: z.string().optional(),
-    fields: fieldsParam(names).default(names),
+    fields: someOfParam(names).default(names),
     format: oneOfParam(['json', 'csv']).default('json'),
     updated_after: dateParam.optional(),
   };
@@ -52,31 +51,6 @@ export interface ListRequest {
   fields: readonly string[];
   format: 'json' | 'csv';
   updated_after?: string | undefined;
-}
-
-/** A choice of fields, in the order of the list. */
-export const fieldsParam = (names: readonly string[]) =>
-  z.string().transform((text, context): readonly string[] => {
-    const asked = text.split(',');
-    if (asked.every((name) => names.includes(name))) return names.filter((name) => asked.includes(name));
-    context.issues.push({
-      code: 'custom',
-      input: text,
-      message: `must be some of ${names.join(', ')}, with a comma between them`,
-    });
-    return z.NEVER;
-  });
-
-/** `from` and `to`, each a day or a period. */
-export const windowParams = { from: periodParam.optional(), to: periodParam.optional() };
-
-/** The days asked for, both inclusive; undefined where an end is open. @throws Failure where they are in disorder. */
-export function windowOf(asked: { from?: DateRange | undefined; to?: DateRange | undefined }) {
-  const window = { from: asked.from?.from, to: asked.to?.to };
-  if (window.from !== undefined && window.to !== undefined && window.from > window.to) {
-    fail('invalid_parameter', '"from" must not be after "to".', { param: 'from' });
-  }
-  return window;
 }
 
 export interface ListAnswer {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Failure } from './errors.ts';
 import {
   booleanParam,
+  idsParam,
   integerParam,
   nearestName,
   oneOfParam,
@@ -10,6 +11,7 @@ import {
   parseQuery,
   periodParam,
   repeatableParam,
+  someOfParam,
 } from './params.ts';
 
 const schema = z.object({
@@ -51,6 +53,26 @@ test('every fault in a query is a 400 that names the parameter and what is allow
     t.is(failure?.param, param, query);
     t.regex(failure?.message ?? '', message, query);
   }
+});
+
+test('words and ids are divided by commas: words in their own order, ids each different and none empty', (t) => {
+  const lists = z.object({
+    fields: someOfParam(['date', 'value', 'dims']),
+    ids: idsParam('city', 2).optional(),
+  });
+  t.deepEqual(parseQuery(lists, '/x?fields=dims,date,dims&ids=b,a'), {
+    fields: ['date', 'dims'],
+    ids: ['b', 'a'],
+  });
+  t.throws(() => parseQuery(lists, '/x?fields=date,'), {
+    message: /"fields" must be some of date, value, dims,/,
+  });
+  for (const ids of ['a,a', 'a,', ',', 'a,b,c'])
+    t.throws(
+      () => parseQuery(lists, `/x?fields=date&ids=${ids}`),
+      { message: /"ids" must be 1 to 2 different city ids/ },
+      ids,
+    );
 });
 
 test('a required parameter that is not there is named', (t) => {

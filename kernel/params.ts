@@ -11,16 +11,22 @@ const valueLengthMax = 2_000;
 export const dateParam = z.string().refine(isDate, 'must be a date, YYYY-MM-DD, that exists');
 
 /** A day or a whole period (`2024`, `2024-03`, `2024-Q1`), as the days it means. */
-export const periodParam = z.string().transform((text, context): DateRange => {
-  const range = parsePeriod(text);
-  if (range !== null) return range;
-  context.issues.push({
-    code: 'custom',
-    input: text,
-    message: 'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1',
-  });
-  return z.NEVER;
-});
+export const periodParam = readParam(
+  parsePeriod,
+  'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1',
+);
+
+/** `from` and `to`, each a day or a period. */
+export const windowParams = { from: periodParam.optional(), to: periodParam.optional() };
+
+/** The days asked for, both inclusive; undefined where an end is open. @throws Failure where they are in disorder. */
+export function windowOf(asked: { from?: DateRange | undefined; to?: DateRange | undefined }) {
+  const window = { from: asked.from?.from, to: asked.to?.to };
+  if (window.from !== undefined && window.to !== undefined && window.from > window.to) {
+    fail('invalid_parameter', '"from" must not be after "to".', { param: 'from' });
+  }
+  return window;
+}
 
 /** A whole number in a range. */
 export const integerParam = (least: number, most: number) =>
@@ -34,8 +40,39 @@ export const integerParam = (least: number, most: number) =>
 export const oneOfParam = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` });
 
+/** Some of some words, with a comma between them; read in the order of `words`. */
+export const someOfParam = <const Word extends string>(words: readonly Word[]) =>
+  z
+    .string()
+    .transform((text): readonly string[] => text.split(','))
+    .refine(
+      (asked) => asked.every((word) => (words as readonly string[]).includes(word)),
+      `must be some of ${words.join(', ')}, with a comma between them`,
+    )
+    .transform((asked): readonly Word[] => words.filter((word) => asked.includes(word)));
+
+/** Different ids with a comma between them. @param what they name, for the message. */
+export const idsParam = (what: string, most: number) =>
+  z
+    .string()
+    .transform((text) => text.split(','))
+    .refine(
+      (ids) => ids.length <= most && new Set(ids).size === ids.length && !ids.includes(''),
+      `must be 1 to ${most} different ${what} ids with a comma between them`,
+    );
+
 /** `true` or `false`. */
 export const booleanParam = oneOfParam(['true', 'false']).transform((word) => word === 'true');
+
+/** What `read` makes of a text; refused with the rule where that is nothing. */
+export function readParam<Value>(read: (text: string) => Value | null | undefined, rule: string) {
+  return z.string().transform((text, context): Value => {
+    const value = read(text);
+    if (value !== null && value !== undefined) return value;
+    context.issues.push({ code: 'custom', input: text, message: rule });
+    return z.NEVER;
+  });
+}
 
 /** A parameter that may be given more than once: an array of its values. */
 export const repeatableParam = <Item extends z.ZodType>(item: Item) => z.array(item);

@@ -3,7 +3,14 @@
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
-import { dateParam, oneOfParam, parseQuery, periodParam } from '../../kernel/params.ts';
+import {
+  dateParam,
+  idsParam,
+  oneOfParam,
+  parseQuery,
+  periodParam,
+  windowParams,
+} from '../../kernel/params.ts';
 import { addDays, type DateRange } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd } from '../../domain/periods.ts';
 import { priceParams, requireCities, requireItem } from './commodities.ts';
@@ -24,16 +31,8 @@ const changeDecimals = 10;
 const byCityQuery = z.object({
   ...priceParams,
   date: periodParam.optional(),
-  from: periodParam.optional(),
-  to: periodParam.optional(),
-  cities: z
-    .string()
-    .transform((text) => text.split(','))
-    .refine(
-      (ids) => ids.length <= citiesMax && new Set(ids).size === ids.length,
-      `must be at most ${citiesMax} different city ids with a comma between them`,
-    )
-    .optional(),
+  ...windowParams,
+  cities: idsParam('city', citiesMax).optional(),
   sort: oneOfParam(['price', '-price', 'city', '-city']).default('price'),
   vintage: dateParam.optional(),
   format: oneOfParam(['json', 'csv']).default('json'),

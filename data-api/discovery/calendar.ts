@@ -2,9 +2,8 @@
 // Hides nothing: the handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
-import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
-import { integerParam, oneOfParam, parseQuery, periodParam } from '../../kernel/params.ts';
+import { integerParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/params.ts';
 import { addDays, type DateRange } from '../../kernel/dates.ts';
 import { listReleases, type ReleaseQuery } from './calendar.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -15,8 +14,7 @@ import { cachingHeaders, nextPageLink, sendNotModified, sendText } from '../repl
 const daysDefault = 30;
 
 const calendarQuery = z.object({
-  from: periodParam.optional(),
-  to: periodParam.optional(),
+  ...windowParams,
   source: z.string().optional(),
   series: z.string().optional(),
   status: oneOfParam(['scheduled', 'released', 'delayed', 'cancelled']).optional(),
@@ -51,7 +49,7 @@ export function getCalendar({ database, cursors, clock, seriesTimeZone }: Depend
       parseQuery(calendarQuery, request.url),
     );
     const now = clock.now();
-    const { from, to } = windowOf(asked.from?.from, asked.to?.to, dateIn(seriesTimeZone, now));
+    const { from, to } = shownWindow(windowOf(asked), dateIn(seriesTimeZone, now));
     const { source, series, status, importance, sort } = asked;
     const pageQuery = JSON.stringify([
       'calendar',
@@ -102,11 +100,8 @@ export function getCalendar({ database, cursors, clock, seriesTimeZone }: Depend
 /**
  * Without an end the window ends in thirty days, or thirty days after it begins, whichever is later; without a beginning
  * it begins today, or thirty days before an end that is past.
- * @throws Failure `invalid_parameter` where it ends before it begins.
  */
-function windowOf(from: string | undefined, to: string | undefined, today: string): DateRange {
-  if (from !== undefined && to !== undefined && from > to)
-    fail('invalid_parameter', '"from" must not be after "to".', { param: 'from' });
+function shownWindow({ from, to }: ReturnType<typeof windowOf>, today: string): DateRange {
   if (to !== undefined) {
     const isPast = to < today;
     return { from: from ?? (isPast ? within(addDays(to, -daysDefault)) : today), to };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
 import { expensePeriods, payoutTypes } from '../../domain/funds/enums.ts';
 import type { Handler } from '../../kernel/http.ts';
-import { booleanParam, oneOfParam, parseQuery } from '../../kernel/params.ts';
+import { booleanParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/params.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { isDigits } from '../digits.ts';
 import {
@@ -17,7 +17,7 @@ import {
   readPayouts,
 } from './fund-records.sql.ts';
 import { requireFund } from './funds.ts';
-import { listParams, sendList, windowOf, windowParams, type DerivedField } from '../list.ts';
+import { listParams, sendList, type DerivedField } from '../list.ts';
 import { Conditions } from '../list.sql.ts';
 
 const navQuery = z.object({

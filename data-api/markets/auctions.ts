@@ -8,17 +8,12 @@ import {
   auctionStatuses,
   tenor as readTenor,
 } from '../../domain/markets.ts';
-import { oneOfParam, parseQuery } from '../../kernel/params.ts';
+import { oneOfParam, parseQuery, readParam, windowOf, windowParams } from '../../kernel/params.ts';
 import { auctionsList, auctionsWhere } from './auctions.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { listParams, sendList, windowOf, windowParams } from '../list.ts';
+import { listParams, sendList } from '../list.ts';
 
-const tenorParam = z.string().transform((text, context): string => {
-  const found = readTenor(text);
-  if (found !== undefined) return found;
-  context.issues.push({ code: 'custom', input: text, message: 'must be a tenor such as 13W, 3M or 10Y' });
-  return z.NEVER;
-});
+const tenorParam = readParam(readTenor, 'must be a tenor such as 13W, 3M or 10Y');
 
 const auctionsQuery = z.object({
   instrument: oneOfParam(auctionInstruments).optional(),

@@ -4,9 +4,17 @@ import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { ratings, securityStatuses, securityTypes } from '../../domain/markets.ts';
-import { booleanParam, nearestName, oneOfParam, parseQuery, periodParam } from '../../kernel/params.ts';
+import {
+  booleanParam,
+  nearestName,
+  oneOfParam,
+  parseQuery,
+  periodParam,
+  windowOf,
+  windowParams,
+} from '../../kernel/params.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { listParams, sendList, windowOf, windowParams } from '../list.ts';
+import { listParams, sendList } from '../list.ts';
 import { Conditions } from '../list.sql.ts';
 import {
   findSecurityCode,

@@ -4,9 +4,17 @@ import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/markets.ts';
-import { booleanParam, oneOfParam, parseQuery, periodParam } from '../../kernel/params.ts';
+import {
+  booleanParam,
+  oneOfParam,
+  parseQuery,
+  periodParam,
+  someOfParam,
+  windowOf,
+  windowParams,
+} from '../../kernel/params.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { listParams, sendCount, sendList, windowOf, windowParams } from '../list.ts';
+import { listParams, sendCount, sendList } from '../list.ts';
 import { currencyParam } from './securities.ts';
 import { tradeList, tradeSums, tradeWhere, type TradeFilter } from './trade.sql.ts';
 
@@ -26,18 +34,10 @@ const commodityParam = z
   .transform((text) => text.toUpperCase());
 
 /** What a sum keeps apart; the other is added up. */
-const aggregateParam = z.string().transform((text, context) => {
-  const kept = text.split(',');
-  const known = ['partner', 'commodity', 'period'];
-  if (kept.every((word) => known.includes(word)))
-    return { partners: kept.includes('partner'), commodities: kept.includes('commodity') };
-  context.issues.push({
-    code: 'custom',
-    input: text,
-    message: `must be some of ${known.join(', ')}, with a comma between them`,
-  });
-  return z.NEVER;
-});
+const aggregateParam = someOfParam(['partner', 'commodity', 'period']).transform((kept) => ({
+  partners: kept.includes('partner'),
+  commodities: kept.includes('commodity'),
+}));
 
 const tradeQuery = z.object({
   flow: oneOfParam([...tradeFlows, 'balance']).optional(),

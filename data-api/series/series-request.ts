@@ -7,11 +7,15 @@ import type { Call } from '../../kernel/http.ts';
 import {
   booleanParam,
   dateParam,
+  idsParam,
   integerParam,
   oneOfParam,
   parseQuery,
   periodParam,
   repeatableParam,
+  someOfParam,
+  windowOf,
+  windowParams,
 } from '../../kernel/params.ts';
 import type { DateRange } from '../../kernel/dates.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -46,34 +50,7 @@ export interface SeriesRequest {
   base: DateRange | null;
 }
 
-/** `fields=date,value`: a choice of what a point shows, in the order of the envelope. */
-const fieldsParam = z.string().transform((text, context): readonly PointField[] => {
-  const asked = text.split(',');
-  const unknown = asked.find((name) => !(pointFields as readonly string[]).includes(name));
-  if (unknown === undefined) return pointFields.filter((field) => asked.includes(field));
-  context.issues.push({
-    code: 'custom',
-    input: text,
-    message: `must be some of ${pointFields.join(', ')}, with a comma between them`,
-  });
-  return z.NEVER;
-});
-
-const idsParam = z.string().transform((text, context): string[] => {
-  const ids = text.split(',');
-  const isAllowed = ids.length <= idsMax && new Set(ids).size === ids.length && !ids.includes('');
-  if (isAllowed) return ids;
-  context.issues.push({
-    code: 'custom',
-    input: text,
-    message: `must be 1 to ${idsMax} different series ids with a comma between them`,
-  });
-  return z.NEVER;
-});
-
-const windowParams = {
-  from: periodParam.optional(),
-  to: periodParam.optional(),
+const orderParams = {
   sort: oneOfParam(['asc', 'desc']).default('asc'),
   limit: integerParam(1, limitMax).optional(),
 };
@@ -83,7 +60,7 @@ const latestParams = {
   base: periodParam.optional(),
   vintage: dateParam.optional(),
   format: oneOfParam(['json', 'csv']).default('json'),
-  fields: fieldsParam.default(defaultPointFields),
+  fields: someOfParam(pointFields).default(defaultPointFields),
 };
 const stateParams = {
   release: oneOfParam(['first']).optional(),
@@ -97,6 +74,7 @@ const latestQuery = z.object({ ...latestParams, ...pinParams });
 /** What one series is asked for by. */
 export const seriesParams = {
   ...windowParams,
+  ...orderParams,
   cursor: z.string().optional(),
   ...latestParams,
   ...stateParams,
@@ -105,8 +83,9 @@ export const seriesParams = {
 const seriesQuery = z.object(seriesParams);
 const manySeriesQuery = z.object({
   // A hundred of the longest ids; a URL of that length is still one that the servers take.
-  ids: idsParam.meta({ lengthMax: idsMax * 129 }),
+  ids: idsParam('series', idsMax).meta({ lengthMax: idsMax * 129 }),
   ...windowParams,
+  ...orderParams,
   ...latestParams,
   ...stateParams,
   format: oneOfParam(['json']).default('json'),
@@ -162,9 +141,10 @@ export function toRequest(
   dependencies: Dependencies,
 ): SeriesRequest {
   const { vintage = null, release = 'current', version = null, transform = null, base = null } = query;
+  const { from = '0001-01-01', to = '9999-12-31' } = windowOf(query);
   const request: SeriesRequest = {
-    from: query.from?.from ?? '0001-01-01',
-    to: query.to?.to ?? '9999-12-31',
+    from,
+    to,
     sort: query.sort ?? 'asc',
     limit: query.limit,
     cursor: query.cursor,
@@ -178,8 +158,6 @@ export function toRequest(
     transform,
     base,
   };
-  if (request.from > request.to)
-    fail('invalid_parameter', '"from" must not be after "to".', { param: 'from' });
   if (base !== null && transform !== 'index') {
     fail('invalid_parameter', '"base" belongs to transform=index.', { param: 'base' });
   }

@@ -1,7 +1,7 @@
 // GET /v1/series/{id}/vintages: the days on which a series was published anew, and how much changed.
 import { z } from 'zod';
 import type { Handler } from '../../kernel/http.ts';
-import { integerParam, oneOfParam, parseQuery, periodParam } from '../../kernel/params.ts';
+import { integerParam, oneOfParam, parseQuery, windowParams } from '../../kernel/params.ts';
 import { addDays } from '../../kernel/dates.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { csvType, jsonType, listCsv, listJson } from '../envelope.ts';
@@ -11,8 +11,7 @@ import { requireVintages } from './series-request.ts';
 import { listVintages } from './vintages.sql.ts';
 
 const vintagesQuery = z.object({
-  from: periodParam.optional(),
-  to: periodParam.optional(),
+  ...windowParams,
   sort: oneOfParam(['vintage', '-vintage']).default('vintage'),
   limit: integerParam(1, 1_000).default(100),
   cursor: z.string().optional(),
