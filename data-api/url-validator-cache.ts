@@ -1,5 +1,6 @@
 // What urls were answered with last, and how long that holds: a call that comes again need not be read again.
 // Hides which urls are let go: those not asked for longest.
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../kernel/clock.ts';
 import type { CachingHeaders } from './reply.ts';
 import type { SeriesFacts } from './series/series-facts.ts';
@@ -25,27 +26,15 @@ const urlsMax = 10_000;
 const urlLengthMax = 500;
 
 export function createUrlValidatorCache(seriesFacts: SeriesFacts, clock: Clock): UrlValidatorCache {
-  const urls = new Map<string, CachedUrl>(); // in order of last use
-
-  function put(url: string, known: CachedUrl): void {
-    urls.delete(url);
-    urls.set(url, known);
-  }
-
+  const urls = new LRUCache<string, CachedUrl>({ max: urlsMax });
   return {
-    get(url) {
-      const known = urls.get(url);
-      if (known !== undefined) put(url, known);
-      return known;
-    },
+    get: (url) => urls.get(url),
     holds: ({ id, rowVersion, untilMs }) =>
       untilMs > clock.now().getTime() ? seriesFacts.isCurrent(id, rowVersion) : Promise.resolve(false),
     keep(url, headers, { id, rowVersion, releases: [nextRelease] }) {
       if (url.length > urlLengthMax) return;
       const untilMs = nextRelease === undefined ? Number.POSITIVE_INFINITY : Date.parse(nextRelease);
-      put(url, { headers, id, rowVersion, untilMs });
-      const [oldest] = urls.keys();
-      if (urls.size > urlsMax && oldest !== undefined) urls.delete(oldest);
+      urls.set(url, { headers, id, rowVersion, untilMs });
     },
   };
 }

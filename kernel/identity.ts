@@ -3,6 +3,7 @@
 // key by `kid`, so that a secret can be replaced while calls go on.
 import { createHash, hkdfSync } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
+import { LRUCache } from 'lru-cache';
 import { systemClock, type Clock } from './clock.ts';
 import type { Feature } from './plans.ts';
 
@@ -78,7 +79,7 @@ export function createOpener(
 ): (token: string | undefined) => Identity | null {
   const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
   const keys = new Map(secrets.map((each) => serviceKey(each, service)).map(({ key, kid }) => [kid, key]));
-  const cache = new Map<string, { identity: Identity; expiresAt: number }>();
+  const cache = new LRUCache<string, { identity: Identity; expiresAt: number }>({ max: cacheMax });
   return (token) => {
     if (token === undefined) return null;
     const known = cache.get(token);
@@ -90,7 +91,6 @@ export function createOpener(
     }
     const opened = verify(token, keys, service, now);
     if (opened === null) return null;
-    if (cache.size >= cacheMax) cache.clear();
     cache.set(token, opened);
     return opened.identity;
   };

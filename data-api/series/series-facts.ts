@@ -1,6 +1,7 @@
 // The facts of series, kept in memory and never trusted: every call first asks the database whether they still hold.
 // Hides that calls which arrive together ask in one statement. A call waits for a statement that began after it came,
 // so a load is seen by the next call, in this process as in any other.
+import { LRUCache } from 'lru-cache';
 import type { Queryable } from '../../kernel/database.ts';
 import { findSeries, readRowVersions, type Series } from './series.sql.ts';
 
@@ -16,16 +17,8 @@ const seriesMax = 5_000;
 const combinationsMax = 1_000;
 
 export function createSeriesFacts(database: Queryable): SeriesFacts {
-  const kept = new Map<string, Series>(); // in order of last use
+  const kept = new LRUCache<string, Series>({ max: seriesMax });
   const rowVersionOf = createAsker((ids) => readRowVersions(database, ids));
-
-  function keep(name: string, series: Series): void {
-    kept.delete(name);
-    if (series.combinations.length > combinationsMax) return;
-    const [oldest] = kept.keys();
-    if (kept.size >= seriesMax && oldest !== undefined) kept.delete(oldest);
-    kept.set(name, series);
-  }
 
   return {
     async find(id, vintage) {
@@ -34,8 +27,8 @@ export function createSeriesFacts(database: Queryable): SeriesFacts {
       // Whatever changes a fact changes the row: a load that changes points, a vintage that does, new metadata.
       const isCurrent = known !== undefined && (await this.isCurrent(id, known.rowVersion));
       const series = isCurrent ? known : await findSeries(database, id, vintage);
-      if (series === undefined) kept.delete(name);
-      else keep(name, series);
+      if (series === undefined || series.combinations.length > combinationsMax) kept.delete(name);
+      else kept.set(name, series);
       return series;
     },
     isCurrent: (id, rowVersion) => rowVersionOf(id).then((found) => found === rowVersion),
