@@ -1,6 +1,6 @@
 // The HTTP side of an answer: validators and 304, compression, HEAD, streams that stop when the client leaves.
 // Hides node:zlib and backpressure; what the bytes say is decided in envelope.ts.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -39,10 +39,7 @@ export type CachingHeaders = Record<string, string> & { etag: string };
 
 /** The headers that a cache needs: a strong ETag a representation, Last-Modified, Vary, Cache-Control. */
 export function cachingHeaders(request: Request, validators: Validators): CachingHeaders {
-  const digest = createHash('sha256')
-    .update(JSON.stringify(validators.identity))
-    .digest('base64url')
-    .slice(0, 22);
+  const digest = hash('sha256', JSON.stringify(validators.identity), 'base64url').slice(0, 22);
   const encoding = encodingFor(request.headers['accept-encoding']);
   return {
     etag: `"${digest}${encoding === 'identity' ? '' : `-${encoding}`}"`,

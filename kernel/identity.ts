@@ -1,10 +1,11 @@
 // Who a request speaks for, told by the gateway to the services in a signed, short-lived token.
 // Hides the signature: HS256 with a key derived per service, so a token for one service is worthless at another; each token names its
 // key by `kid`, so that a secret can be replaced while calls go on.
-import { createHash, hkdfSync } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { systemClock, type Clock } from './clock.ts';
+import { sha256 } from './credentials/sha256.ts';
 import type { Feature } from './plans.ts';
 
 /** The header that carries the token; the gateway removes every inbound `x-almanac-*` header first. */
@@ -126,5 +127,5 @@ function verify(
 
 function serviceKey(secret: string, service: Service): { key: Buffer; kid: string } {
   const key = Buffer.from(hkdfSync('sha256', secret, '', `almanac identity for ${service}`, 32));
-  return { key, kid: createHash('sha256').update(key).digest('hex').slice(0, 16) };
+  return { key, kid: sha256(key).slice(0, 16) };
 }

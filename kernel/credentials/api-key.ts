@@ -1,7 +1,8 @@
 // The API key: `pk_live_`, 36 random base62 characters, 6 base62 characters of CRC32 over those 36.
 // Hides the alphabet and the checksum. Only the SHA-256 of a key is ever stored.
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { sha256 } from './sha256.ts';
 
 const prefix = 'pk_live_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -29,7 +30,7 @@ export function isWellFormedApiKey(text: string): boolean {
 
 /** SHA-256 of the whole key, 64 hex digits: what is stored and looked up. */
 export function hashApiKey(key: string): string {
-  return hash('sha256', key); // a third of the time of createHash (0.8 µs against 2.6)
+  return sha256(key);
 }
 
 /** How a key is named to people after its creation: `pk_live_abcd…wxyz`. */

@@ -1,6 +1,7 @@
 // The session token: `sess_`, 16 random base32 characters that name the session, a dot, 32 random bytes in base64url.
 // The name may be shown and looked up by; of the secret half only the SHA-256 is ever stored or sent on.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256 } from './sha256.ts';
 
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const shape = /^(sess_[a-z2-7]{16})\.([A-Za-z0-9_-]{43})$/;
@@ -24,8 +25,4 @@ export function parseSessionToken(token: string): SessionName | null {
   const match = shape.exec(token);
   if (match?.[1] === undefined || match[2] === undefined) return null;
   return { id: match[1], secretHash: sha256(match[2]) };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
