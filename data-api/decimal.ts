@@ -14,10 +14,6 @@ export function decimal(text: string): Decimal {
   return { units: BigInt(text.slice(0, point) + text.slice(point + 1)), scale: text.length - point - 1 };
 }
 
-export function isZero({ units }: Decimal): boolean {
-  return units === 0n;
-}
-
 /** (x / base − 1) · 100, to so many decimals; null where the base is not positive. */
 export function percentChange(x: Decimal, base: Decimal, decimals: number): string | null {
   if (base.units <= 0n) return null;

@@ -94,7 +94,7 @@ function averageOf({ series, dimsNos }: Selection): { dimsNo: number; of: readon
 }
 
 /** The mean of the values at each date, to ten decimals or four more than they have; '' where there is none. */
-export function averageByDate(points: Points, dimsNo: number): Points {
+function averageByDate(points: Points, dimsNo: number): Points {
   const averages = noPoints();
   for (let begin = 0, end = 0; begin < points.dates.length; begin = end) {
     const date = points.dates[begin] ?? '';

@@ -205,7 +205,7 @@ const booleans: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** An id made of a name: `Rice (basmati, broken)` is `rice-basmati-broken`. Undefined where no letter or digit is left. */
-export function slugOf(name: string): string | undefined {
+function slugOf(name: string): string | undefined {
   const words = name
     .normalize('NFD')
     .toLowerCase()

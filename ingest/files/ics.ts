@@ -36,7 +36,7 @@ async function* startingWith(first: Buffer, rest: AsyncGenerator<Buffer>): Async
  * The events as rows, the header first; a line number is that of the event's first line.
  * @throws IngestFailure where an event does not end, or repeats: only single events are releases.
  */
-export async function* readIcs(pieces: AsyncIterable<Buffer>): AsyncGenerator<CsvBatch> {
+async function* readIcs(pieces: AsyncIterable<Buffer>): AsyncGenerator<CsvBatch> {
   let batch: CsvBatch = { rows: [header], lines: [1] };
   let event: Map<string, Property> | null = null;
   let firstLine = 0;

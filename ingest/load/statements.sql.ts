@@ -39,7 +39,7 @@ export interface LoadCounts {
   points_deleted: number;
 }
 
-/** Writes what the load came to, and tells the running services of it once the transaction commits. */
+/** Writes what the load came to. */
 export async function finishLoad(
   on: Transaction,
   loadNo: number,
@@ -59,7 +59,6 @@ export async function finishLoad(
       counts.rows_rejected,
     ],
   );
-  await on.query(`select pg_notify('almanac_data', $1)`, [String(loadNo)]);
 }
 
 /** load_totals: what the load comes to, a row a series that it changes. */

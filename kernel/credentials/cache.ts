@@ -24,7 +24,7 @@ export const credentialLeaseMs = 1_000;
 /** How long an entry is used before PostgreSQL is asked again: the bound where everything else has failed. */
 export const freshMs = 60_000;
 /** How long it is kept to be compared with: longer than any write can be under way. */
-export const keepSeconds = 3_600;
+const keepSeconds = 3_600;
 /** Of a credential that is gone for good: nothing is newer. */
 export const finalRevision = Number.MAX_SAFE_INTEGER;
 

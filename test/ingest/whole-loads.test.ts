@@ -171,21 +171,6 @@ test.serial('a load whose server connection is cut leaves nothing behind', async
   t.deepEqual(await rowCounts(database), before);
 });
 
-test.serial('a load tells the running services once it is committed', async (t) => {
-  const heard: string[] = [];
-  await database.transaction(async (listener) => {
-    listener.client.on('notification', ({ payload }) => heard.push(payload ?? ''));
-    await listener.query('listen almanac_data');
-    await listener.query('commit');
-    await loadCsv(database, 'series_id,date,value\nTOLD,2024-01-01,1', { ...made, dryRun: true });
-    await loadCsv(database, 'series_id,date,value\nTOLD,2024-01-01,1', made);
-    await listener.query('begin');
-    await listener.query('unlisten almanac_data');
-  });
-  const [load] = await database.query<{ load_no: number }>('select max(load_no) as load_no from data.loads');
-  t.deepEqual(heard, [String(load?.load_no)]);
-});
-
 test.serial(
   'a confirmation covers a run of dates, broken only by a point that the load leaves out',
   async (t) => {
