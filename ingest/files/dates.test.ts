@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { fromDayNumber } from '../../kernel/dates.ts';
-import { dateReader, parseVintage, pointDate, PointDates } from './dates.ts';
+import { dateReader, parseVintage, pointDate, PointDates, remembering } from './dates.ts';
 import { IngestFailure } from '../load/failure.ts';
 
 const day = fc.integer({ min: -40_000, max: 40_000 }).map(fromDayNumber);
@@ -93,6 +93,19 @@ test('remembered dates are those read anew, whatever the order of the frequencie
       },
     ),
   );
+});
+
+test('a text is read once as long as a hundred thousand are remembered, also one that is refused', (t) => {
+  let reads = 0;
+  const read = remembering((text) => {
+    reads += 1;
+    return text === 'refused' ? null : text;
+  });
+  t.deepEqual([read('refused'), read('refused'), reads], [null, null, 1]);
+  for (let i = 1; i < 100_000; i += 1) read(String(i));
+  t.deepEqual([read('refused'), reads], [null, 100_000]);
+  read('one more');
+  t.deepEqual([read('refused'), reads], [null, 100_002]);
 });
 
 test('a vintage is a day up to today, or the last day of a period', (t) => {

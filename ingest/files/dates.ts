@@ -102,16 +102,30 @@ export function pointDate(range: DateRange, frequency: Frequency, fiscalYearEnd:
   return frequency === 'annual' || end >= range.to ? end : null;
 }
 
-const remembered = 100_000;
+const rememberedMax = 100_000;
+
+/** `read`, its answers remembered. All are forgotten once they are many: an order of use would cost every row more. */
+export function remembering<Value>(read: (text: string) => Value): (text: string) => Value {
+  const found = new Map<string, Value>();
+  return (text) => {
+    let value = found.get(text);
+    if (value === undefined) {
+      if (found.size >= rememberedMax) found.clear();
+      value = read(text);
+      found.set(text, value);
+    }
+    return value;
+  };
+}
 
 /** Dates of points, remembered: files repeat them, and reading one costs more than finding it again. */
 export class PointDates {
   readonly #read: DateReader;
-  readonly #found = new Map<string, Map<string, string | null>>();
+  readonly #dateByRule = new Map<string, (text: string) => string | null>();
   // The last rule asked for: rows of one frequency follow each other.
   #frequency: Frequency | null = null;
   #fiscalYearEnd = '';
-  #dates = new Map<string, string | null>();
+  #date: (text: string) => string | null = () => null;
 
   constructor(read: DateReader) {
     this.#read = read;
@@ -121,21 +135,18 @@ export class PointDates {
   at(text: string, frequency: Frequency, fiscalYearEnd: string): string | null {
     if (frequency !== this.#frequency || fiscalYearEnd !== this.#fiscalYearEnd)
       this.#turnTo(frequency, fiscalYearEnd);
-    let date = this.#dates.get(text);
-    if (date === undefined) {
-      if (this.#dates.size >= remembered) this.#dates.clear();
-      const range = this.#read(text);
-      date = range === null ? null : pointDate(range, frequency, fiscalYearEnd);
-      this.#dates.set(text, date);
-    }
-    return date;
+    return this.#date(text);
   }
 
   #turnTo(frequency: Frequency, fiscalYearEnd: string): void {
     const rule = `${frequency} ${fiscalYearEnd}`;
-    const dates = this.#found.get(rule) ?? new Map<string, string | null>();
-    this.#found.set(rule, dates);
-    this.#dates = dates;
+    this.#date =
+      this.#dateByRule.get(rule) ??
+      remembering((text) => {
+        const range = this.#read(text);
+        return range === null ? null : pointDate(range, frequency, fiscalYearEnd);
+      });
+    this.#dateByRule.set(rule, this.#date);
     this.#frequency = frequency;
     this.#fiscalYearEnd = fiscalYearEnd;
   }

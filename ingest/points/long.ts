@@ -3,7 +3,7 @@ import type { CsvBatch } from '../files/csv-batch.ts';
 import { sourceColumns, type ColumnOptions, type SourceColumn } from '../datasets/columns.ts';
 import { readCell } from '../files/cells.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
-import { dateReader, expectedDate } from '../files/dates.ts';
+import { dateReader, expectedDate, remembering } from '../files/dates.ts';
 import { IngestFailure, misuse } from '../load/failure.ts';
 import {
   metadataConstants,
@@ -91,7 +91,7 @@ export class LongReader implements PointReader {
   rowsRead = 0;
   readonly #plan: LongPlan;
   readonly #context: PointContext;
-  readonly #vintages: VintageCells | null;
+  readonly #vintageDay: (text: string) => string | null;
   /** The dimension values of the row at hand. */
   readonly #dims: string[] = [];
 
@@ -99,7 +99,7 @@ export class LongReader implements PointReader {
   constructor(plan: LongPlan, context: PointContext, today: string) {
     this.#plan = plan;
     this.#context = context;
-    this.#vintages = plan.vintage === null ? null : new VintageCells(context.dateFormat, today);
+    this.#vintageDay = vintageReader(context.dateFormat, today);
   }
 
   async read(batch: CsvBatch): Promise<void> {
@@ -182,7 +182,7 @@ export class LongReader implements PointReader {
   /** The cell of load_rows, with its tab; null where it was refused. */
   #vintage(row: readonly string[], line: number, cell: Cell): string | null {
     const text = textOf(row, cell);
-    const day = this.#vintages?.at(text) ?? null;
+    const day = this.#vintageDay(text);
     if (day === null)
       this.#context.rejects.add(
         line,
@@ -225,27 +225,13 @@ function textOf(row: readonly string[], cell: Cell): string {
   return cell.index < 0 ? cell.constant : (row[cell.index] ?? '').trim();
 }
 
-/** The vintage column, its days remembered. */
-class VintageCells {
-  readonly #read;
-  readonly #today: string;
-  readonly #found = new Map<string, string | null>();
-
-  constructor(pattern: string | undefined, today: string) {
-    this.#read = dateReader(pattern);
-    this.#today = today;
-  }
-
-  /** The day, the last one of a period; null where the text is no date or lies in the future. */
-  at(text: string): string | null {
-    let day = this.#found.get(text);
-    if (day === undefined) {
-      const to = this.#read(text)?.to ?? null;
-      day = to === null || to > this.#today ? null : to;
-      this.#found.set(text, day);
-    }
-    return day;
-  }
+/** Reads the vintage column: the day, the last one of a period; null where it is no date or lies in the future. */
+function vintageReader(pattern: string | undefined, today: string): (text: string) => string | null {
+  const read = dateReader(pattern);
+  return remembering((text) => {
+    const day = read(text)?.to;
+    return day === undefined || day > today ? null : day;
+  });
 }
 
 /** @throws IngestFailure where two cells of the file would be one. */
