@@ -1,6 +1,7 @@
 // Points and lists as text: the JSON envelopes of the contract and CSV, decided last, from the same columns.
 // Hides quoting. Values go through as the published digits: no number is ever parsed here.
 import { stringify } from 'csv-stringify/sync';
+import { entryAt, entryOf } from '../kernel/entries.ts';
 import { isDigits } from './digits.ts';
 import type { Points } from './series/points.ts';
 import type { Combination } from './series/series.sql.ts';
@@ -92,17 +93,17 @@ export function listCsvLines(
 
 function jsonPointWriter(combinations: readonly Combination[], fields: readonly PointField[]): PointWriter {
   const dimsJson = new Map(combinations.map(({ dimsNo, dims }) => [dimsNo, JSON.stringify(dims)]));
-  const dimsAt: PointWriter = (points, i) => dimsJson.get(points.dimsNos[i] ?? 0) ?? '{}';
+  const dimsAt: PointWriter = (points, i) => entryOf(dimsJson, entryAt(points.dimsNos, i));
   if (fields === defaultPointFields) {
     return (points, i) =>
-      `{"date":"${points.dates[i]}","value":${points.values[i] || 'null'},"dims":${dimsAt(points, i)}}`;
+      `{"date":"${entryAt(points.dates, i)}","value":${entryAt(points.values, i) || 'null'},"dims":${dimsAt(points, i)}}`;
   }
   const writers: Record<PointField, PointWriter> = {
-    date: (points, i) => `"date":"${points.dates[i]}"`,
-    value: (points, i) => `"value":${points.values[i] || 'null'}`,
+    date: (points, i) => `"date":"${entryAt(points.dates, i)}"`,
+    value: (points, i) => `"value":${entryAt(points.values, i) || 'null'}`,
     dims: (points, i) => `"dims":${dimsAt(points, i)}`,
-    status: (points, i) => `"status":${JSON.stringify(points.statuses[i] ?? null)}`,
-    published_on: (points, i) => `"published_on":"${points.publishedOn[i]}"`,
+    status: (points, i) => `"status":${JSON.stringify(entryAt(points.statuses, i))}`,
+    published_on: (points, i) => `"published_on":"${entryAt(points.publishedOn, i)}"`,
   };
   const chosen = fields.map((field) => writers[field]);
   return (points, i) => `{${chosen.map((write) => write(points, i)).join(',')}}`;
@@ -112,10 +113,10 @@ function csvCellWriter(
   series: { dimensions: readonly string[]; combinations: readonly Combination[] },
   field: PointField,
 ): PointWriter {
-  if (field === 'date') return (points, i) => points.dates[i] ?? '';
-  if (field === 'value') return (points, i) => points.values[i] ?? '';
-  if (field === 'published_on') return (points, i) => points.publishedOn[i] ?? '';
-  if (field === 'status') return (points, i) => csvCells([csvText(points.statuses[i])]);
+  if (field === 'date') return (points, i) => entryAt(points.dates, i);
+  if (field === 'value') return (points, i) => entryAt(points.values, i);
+  if (field === 'published_on') return (points, i) => entryAt(points.publishedOn, i);
+  if (field === 'status') return (points, i) => csvCells([csvText(entryAt(points.statuses, i))]);
   // The cells of a combination are the same on every line: written once.
   const cells = new Map(
     series.combinations.map(({ dimsNo, dims }) => [
@@ -123,7 +124,7 @@ function csvCellWriter(
       csvCells(series.dimensions.map((name) => csvText(dims[name]))),
     ]),
   );
-  return (points, i) => cells.get(points.dimsNos[i] ?? 0) ?? '';
+  return (points, i) => entryOf(cells, entryAt(points.dimsNos, i));
 }
 
 /** Readers take a lone LF or CR for the end of a line too: what follows one in a cell would begin a line of its own. */

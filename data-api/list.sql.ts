@@ -1,6 +1,7 @@
 // The statement behind every list, and the state of the data that it shows.
 // Hides keyset paging: where a page begins is a comparison with the last row of the page before, along an index.
 import type { Queryable } from '../kernel/database.ts';
+import { entryAt, memberOf } from '../kernel/entries.ts';
 
 export interface ListField {
   /** The value, in SQL. */
@@ -87,7 +88,7 @@ export async function readListPage(
   const parts = partsOf(where, order, asked.after);
   where.values.push(asked.limit);
   const limit = `limit $${where.values.length}`;
-  const shown = asked.fields.map((name) => `${list.fields[name]?.sql} as "${name}"`);
+  const shown = asked.fields.map((name) => `${memberOf(list.fields, name).sql} as "${name}"`);
   const places = order.fields.map(({ sql }, i) => `(${sql})::text as place_${i}`);
   const statements = parts.map(({ conditions, fields }) => {
     const all = [...where.sql, ...conditions];
@@ -106,11 +107,11 @@ export async function readListPage(
 
 /** How many rows pass. */
 export async function countRows(database: Queryable, { from }: List, where: Conditions): Promise<number> {
-  const [row] = await database.query<{ count: number }>(
+  const rows = await database.query<{ count: number }>(
     `select count(*) as count from ${from} ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}`,
     where.values,
   );
-  return row?.count ?? 0;
+  return entryAt(rows, 0).count;
 }
 
 interface Order {
@@ -123,7 +124,7 @@ function orderOf(list: List, sort: string): Order {
   const first = sort.replace(/^-/, '');
   const names = [first, ...list.key.filter((name) => name !== first)];
   return {
-    fields: names.flatMap((name) => list.fields[name] ?? []),
+    fields: names.map((name) => memberOf(list.fields, name)),
     direction: sort.startsWith('-') ? 'desc' : 'asc',
   };
 }
@@ -144,7 +145,7 @@ function partsOf(where: Conditions, { fields, direction }: Order, after: ListPla
     if (after === null) return [];
     const parameters = after.slice(from).map((text, i) => {
       where.values.push(text);
-      return `$${where.values.length}::${comparedAs[fields[from + i]?.kind ?? 'text']}`;
+      return `$${where.values.length}::${comparedAs[entryAt(fields, from + i).kind]}`;
     });
     const columns = fields.slice(from).map(({ sql }) => sql);
     return [`(${columns.join(', ')}) ${direction === 'asc' ? '>' : '<'} (${parameters.join(', ')})`];

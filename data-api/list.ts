@@ -3,6 +3,7 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { Queryable } from '../kernel/database.ts';
+import { entryAt } from '../kernel/entries.ts';
 import { fail } from '../kernel/errors.ts';
 import type { Call, HandlerStage } from '../kernel/http.ts';
 import { dateParam, integerParam, oneOfParam, someOfParam } from '../kernel/params.ts';
@@ -203,7 +204,7 @@ interface Page {
 function pageOf(list: List, { rows, places }: ListPage, most: number): Page {
   return {
     rows: rows.slice(0, most).map((row) => shownRow(list, row)),
-    last: rows.length > most ? (places[most - 1] ?? null) : null,
+    last: rows.length > most ? entryAt(places, most - 1) : null,
   };
 }
 

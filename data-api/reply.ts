@@ -50,12 +50,8 @@ export function cachingHeaders(request: Request, validators: Validators): Cachin
 }
 
 /** Answers 304 where the client has the same bytes already. @returns whether that was the answer. */
-export function sendNotModified(
-  request: Request,
-  response: Response,
-  headers: Readonly<Record<string, string>>,
-): boolean {
-  if (!matches(request.headers['if-none-match'], headers['etag'] ?? '')) return false;
+export function sendNotModified(request: Request, response: Response, headers: CachingHeaders): boolean {
+  if (!matches(request.headers['if-none-match'], headers.etag)) return false;
   response.writeHead(304, listed(headers)).end();
   return true;
 }

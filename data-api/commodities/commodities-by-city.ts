@@ -1,6 +1,7 @@
 // GET /v1/commodities/by-city: the price of an item in each city, its changes over a week and a year, and its rank.
 // Hides how a date finds its prices: the newest of the period it means, city by city.
 import { z } from 'zod';
+import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import {
@@ -112,7 +113,7 @@ function combinationsOf(
       ({ dims }) =>
         dims['price_type'] === asked.price_type &&
         dims['stat'] === asked.stat &&
-        (asked.cities === undefined || asked.cities.includes(dims['city'] ?? '')),
+        (asked.cities === undefined || asked.cities.includes(memberOf(dims, 'city'))),
     )
     .map(({ dimsNo }) => dimsNo);
 }
@@ -148,15 +149,15 @@ async function withChanges(
     const rule = { transform: 'yoy', frequency: series.frequency, bases: new Map() } as const;
     const overYear = transformValues(rule, earlier, block);
     block.dimsNos.forEach((dimsNo, i) => {
-      const value = block.values[i] ?? '';
-      const dims = dimsOf.get(dimsNo) ?? {};
+      const value = entryAt(block.values, i);
+      const dims = entryOf(dimsOf, dimsNo);
       rows.push({
         date,
         value,
         dims,
-        cityName: cityNames.get(dims['city'] ?? '') ?? '',
+        cityName: cityNames.get(memberOf(dims, 'city')) ?? '', // a general load may bring a city that no list names
         change1wPct: weekChange(series, earlier, { date, value, dimsNo }),
-        change1yPct: overYear[i] || null,
+        change1yPct: entryAt(overYear, i) || null,
       });
     });
   }
@@ -172,8 +173,8 @@ function weekChange(
   if (monthsPerPeriod[frequency] !== undefined || date < '0001-01-22') return null;
   const weekAgo = addDays(date, -7);
   const at = earlier.dates.findLastIndex((day, i) => earlier.dimsNos[i] === dimsNo && day <= weekAgo);
-  const isNear = at >= 0 && (earlier.dates[at] ?? '') >= addDays(weekAgo, -slackDays);
-  return isNear ? percentChange(decimal(value), decimal(earlier.values[at] ?? ''), changeDecimals) : null;
+  const isNear = at >= 0 && entryAt(earlier.dates, at) >= addDays(weekAgo, -slackDays);
+  return isNear ? percentChange(decimal(value), decimal(entryAt(earlier.values, at)), changeDecimals) : null;
 }
 
 function ranked(rows: readonly Omit<CityPrice, 'rank'>[], sort: string): CityPrice[] {
@@ -187,7 +188,7 @@ function ranked(rows: readonly Omit<CityPrice, 'rank'>[], sort: string): CityPri
 }
 
 function byCity(a: Omit<CityPrice, 'rank'>, b: Omit<CityPrice, 'rank'>): number {
-  return (a.dims['city'] ?? '') < (b.dims['city'] ?? '') ? -1 : 1;
+  return memberOf(a.dims, 'city') < memberOf(b.dims, 'city') ? -1 : 1;
 }
 
 /** The series envelope, each point with its changes and its rank. */
@@ -227,9 +228,9 @@ function toCsvRow(row: CityPrice): Record<(typeof csvColumns)[number], string | 
   return {
     date: row.date,
     value: digits(row.value),
-    city: row.dims['city'] ?? '',
-    price_type: row.dims['price_type'] ?? '',
-    stat: row.dims['stat'] ?? '',
+    city: memberOf(row.dims, 'city'),
+    price_type: memberOf(row.dims, 'price_type'),
+    stat: memberOf(row.dims, 'stat'),
     city_name: row.cityName,
     change_1w_pct: digits(row.change1wPct),
     change_1y_pct: digits(row.change1yPct),

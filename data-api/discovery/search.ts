@@ -1,6 +1,7 @@
 // GET /v1/search: everything that can be found by its id, its name or its words, typing errors forgiven.
 // Hides nothing: the handler reads from the parameters to the answer; what matches is decided in search.sql.ts.
 import { z } from 'zod';
+import { entryAt } from '../../kernel/entries.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { booleanParam, integerParam, oneOfParam, parseQuery } from '../../kernel/params.ts';
 import { frequencies } from '../../domain/periods.ts';
@@ -55,12 +56,12 @@ export function getSearch({ database, cursors }: Dependencies): Handler {
     );
     const { type, frequency, source, category } = filter;
     const pageQuery = JSON.stringify(['search', q, sort, type, frequency, source, category]);
-    const [corrected = null, rank, finerRank, entryNo] =
-      cursor === undefined ? [] : (cursors.open(cursor, pageQuery) as [string, number, number, number]);
-    const after: HitPlace | null = entryNo === undefined ? null : [rank ?? 0, finerRank ?? 0, entryNo];
+    const opened =
+      cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, number, number, number]);
+    const after: HitPlace | null = opened === null ? null : [opened[1], opened[2], opened[3]];
     const query: SearchQuery = {
       q,
-      corrected: corrected === '' ? null : corrected,
+      corrected: opened?.[0] || null,
       filter: { type, frequency, source, category },
     };
 
@@ -102,7 +103,7 @@ export function getSearch({ database, cursors }: Dependencies): Handler {
 
 function toResult(hit: SearchHit) {
   const { match, rank: _rank, finerRank: _finerRank, entryNo: _entryNo, highlight, ...entry } = hit;
-  const kind = matchKinds[match] ?? 'words';
+  const kind = entryAt(matchKinds, match);
   return { ...entry, match: kind, score: scores[kind], highlight };
 }
 

@@ -1,5 +1,5 @@
 // GET /v1/funds/{id}/returns and /analytics: what a fund earned and risked, worked out from its whole history.
-// Hides nothing: each handler reads from the parameters to the answer; the formulas are kernel/funds, in docs/funds.md.
+// Hides nothing: each handler reads from the parameters to the answer; the formulas are domain/funds, in docs/funds.md.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';

@@ -2,6 +2,7 @@
 // Hides that a history is read from the key of its table alone, as one text.
 import type { NavPoint, Payout } from '../../domain/funds/adjusted-nav.ts';
 import type { Queryable } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { date, number, sorted, text } from '../list-fields.ts';
 import { Conditions, type List } from '../list.sql.ts';
 
@@ -116,13 +117,13 @@ export const expensesList: List = {
 
 /** The whole history of a fund up to a day. */
 export async function readNavHistory(database: Queryable, fundNo: number, to: string): Promise<NavPoint[]> {
-  const [row] = await database.query<{ navs: string | null }>(
+  const rows = await database.query<{ navs: string | null }>(
     `select string_agg(date || ' ' || nav, ',') as navs from data.navs
      where fund_no = $1 and date <= $2 and nav is not null`,
     [fundNo, to],
     'read_nav_history',
   );
-  return pointsOf(row?.navs ?? null).map(({ date: day, value }) => ({ date: day, nav: value }));
+  return pointsOf(entryAt(rows, 0).navs).map(({ date: day, value }) => ({ date: day, nav: value }));
 }
 
 /** The NAVs that adjusting any other depends on: the first, and the first on or after each payout. */
@@ -167,7 +168,7 @@ export async function readLevels(database: Queryable, seriesId: string): Promise
 
 function pointsOf(list: string | null): { date: string; value: string }[] {
   return (list?.split(',') ?? []).map((entry) => {
-    const [day = '', value = ''] = entry.split(' ');
-    return { date: day, value };
+    const cells = entry.split(' ');
+    return { date: entryAt(cells, 0), value: entryAt(cells, 1) };
   });
 }

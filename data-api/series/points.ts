@@ -1,6 +1,7 @@
 // The points of a series in order, read in blocks of whole dates, all of one version of the data.
 // Hides that a load may commit between two blocks: every block is pinned, and no connection is held between them.
 import type { Queryable } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { decimal, mean } from '../decimal.ts';
@@ -97,7 +98,7 @@ function averageOf({ series, dimsNos }: Selection): { dimsNo: number; of: readon
 function averageByDate(points: Points, dimsNo: number): Points {
   const averages = noPoints();
   for (let begin = 0, end = 0; begin < points.dates.length; begin = end) {
-    const date = points.dates[begin] ?? '';
+    const date = entryAt(points.dates, begin);
     while (points.dates[end] === date) end += 1;
     const values = points.values.slice(begin, end).filter((value) => value !== '');
     averages.dates.push(date);
@@ -144,11 +145,11 @@ export function appendPoints(points: Points, more: Points): void {
 }
 
 function appendPoint(points: Points, from: Points, position: number): void {
-  points.dates.push(from.dates[position] ?? '');
-  points.values.push(from.values[position] ?? '');
-  points.dimsNos.push(from.dimsNos[position] ?? 0);
-  points.publishedOn.push(from.publishedOn[position] ?? '');
-  points.statuses.push(from.statuses[position] ?? null);
+  points.dates.push(entryAt(from.dates, position));
+  points.values.push(entryAt(from.values, position));
+  points.dimsNos.push(entryAt(from.dimsNos, position));
+  points.publishedOn.push(entryAt(from.publishedOn, position));
+  points.statuses.push(entryAt(from.statuses, position));
 }
 
 export function noPoints(): Points {
@@ -198,9 +199,15 @@ function pointsOf(row: PointsRow): Points {
   const dates = row.dates.split(',');
   return {
     dates,
-    values: row.values?.split(',') ?? [],
-    dimsNos: row.dimsNos?.split(',').map(Number) ?? [],
-    publishedOn: row.publishedOn?.split(',') ?? [],
+    values: columnOf(row.values, dates.length),
+    dimsNos: columnOf(row.dimsNos, dates.length).map(Number),
+    publishedOn: columnOf(row.publishedOn, dates.length),
     statuses: row.statuses ?? dates.map(() => null),
   };
+}
+
+function columnOf(joined: string | null, length: number): string[] {
+  const column = joined?.split(',') ?? [];
+  if (column.length !== length) throw new RangeError(`a column of ${column.length} for ${length} points`);
+  return column;
 }

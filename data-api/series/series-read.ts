@@ -1,6 +1,7 @@
 // From what a call asks to the points of one series: the selection, its pages, its newest points.
 // Hides where a page begins and ends; a page never changes a value.
 import type { Queryable } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nearestName } from '../../kernel/params.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
@@ -90,7 +91,7 @@ export async function* pointsOfQuery(
       ? block
       : filterPoints(
           block,
-          (i) => block.dates[i] !== after.date || ((block.dimsNos[i] ?? 0) - after.dimsNo) * ahead > 0,
+          (i) => block.dates[i] !== after.date || (entryAt(block.dimsNos, i) - after.dimsNo) * ahead > 0,
         );
   }
 }
@@ -111,7 +112,7 @@ export async function readPage(
   if (points.dates.length <= limit) return { points, last: null };
   return {
     points: firstPoints(points, limit),
-    last: { date: points.dates[limit - 1] ?? '', dimsNo: points.dimsNos[limit - 1] ?? 0 },
+    last: { date: entryAt(points.dates, limit - 1), dimsNo: entryAt(points.dimsNos, limit - 1) },
   };
 }
 

@@ -1,6 +1,7 @@
 // The five transforms of a series, pure: docs/transforms.md has the formulas and every rule at the edges.
 // Hides how the earlier legs are found: by calendar period, or by calendar date with a slack; never by row count.
 import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
+import { entryAt, entryOf } from '../../kernel/entries.ts';
 import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
 import { decimal, mean, percentChange, percentOf, type Decimal } from '../decimal.ts';
 
@@ -55,7 +56,7 @@ export function transformValues(rule: TransformRule, history: Columns, block: Co
   const findLegs = rule.transform === 'index' ? undefined : legFinder(rule, history, block);
   return block.values.map((text, i) => {
     if (text === '') return '';
-    const [date = '', dimsNo = 0] = [block.dates[i], block.dimsNos[i]];
+    const [date, dimsNo] = [entryAt(block.dates, i), entryAt(block.dimsNos, i)];
     if (findLegs === undefined) {
       const base = rule.bases.get(dimsNo);
       return (base === undefined ? null : percentOf(decimal(text), base, decimalsMax)) ?? '';
@@ -63,9 +64,8 @@ export function transformValues(rule: TransformRule, history: Columns, block: Co
     const legs = findLegs(dimsNo, date);
     if (legs === null) return '';
     const x = decimal(text);
-    const [leg] = legs;
     if (rule.transform === '3ma') return mean([x, ...legs], decimalsMax);
-    return (leg === undefined ? null : percentChange(x, leg, decimalsMax)) ?? '';
+    return percentChange(x, entryAt(legs, 0), decimalsMax) ?? '';
   });
 }
 
@@ -88,7 +88,7 @@ function legsByPeriod(transform: Transform, months: number, history: Columns, bl
   const values = new Map<string, string>();
   for (const { dates, values: texts, dimsNos } of [history, block]) {
     texts.forEach((text, i) => {
-      if (text !== '') values.set(`${dimsNos[i]} ${periodOf(dates[i] ?? '')}`, text);
+      if (text !== '') values.set(`${entryAt(dimsNos, i)} ${periodOf(entryAt(dates, i))}`, text);
     });
   }
   const periodsBack = transform === '3ma' ? [1, 2] : transform === 'yoy' ? [12 / months] : [1];
@@ -108,17 +108,17 @@ interface Column {
 function columnsByCombination(history: Columns, block: Columns): Map<number, Column> {
   const columns = new Map<number, Column>();
   const add = ({ dates, values, dimsNos }: Columns, i: number): void => {
-    const text = values[i] ?? '';
+    const text = entryAt(values, i);
     if (text === '') return;
-    const dimsNo = dimsNos[i] ?? 0;
+    const dimsNo = entryAt(dimsNos, i);
     let column = columns.get(dimsNo);
     if (column === undefined) columns.set(dimsNo, (column = { days: [], values: [] }));
-    column.days.push(dayNumber(dates[i] ?? ''));
+    column.days.push(dayNumber(entryAt(dates, i)));
     column.values.push(text);
   };
   for (let i = 0; i < history.dates.length; i += 1) add(history, i);
   const last = block.dates.length - 1;
-  const isDescending = (block.dates[0] ?? '') > (block.dates[last] ?? '');
+  const isDescending = last > 0 && entryAt(block.dates, 0) > entryAt(block.dates, last);
   for (let i = 0; i <= last; i += 1) add(block, isDescending ? last - i : i);
   return columns;
 }
@@ -126,24 +126,22 @@ function columnsByCombination(history: Columns, block: Columns): Map<number, Col
 /** Daily, weekly, irregular: the last value on or before the date that is asked for, at most the slack older. */
 function legByDate(columns: ReadonlyMap<number, Column>, target: (date: string) => string): LegFinder {
   return (dimsNo, date) => {
-    const column = columns.get(dimsNo);
+    const { days, values } = entryOf(columns, dimsNo);
     const day = dayNumber(target(date));
-    const at = column === undefined ? -1 : lastUpTo(column.days, day);
-    const found = column?.days[at];
-    return found === undefined || found < day - slackDays ? null : [decimal(column?.values[at] ?? '')];
+    const at = lastUpTo(days, day);
+    return at < 0 || entryAt(days, at) < day - slackDays ? null : [decimal(entryAt(values, at))];
   };
 }
 
 /** Daily, weekly, irregular: so many values before, each not too far from the next. */
 function previousLegs(columns: ReadonlyMap<number, Column>, count: number, withinDays: number): LegFinder {
   return (dimsNo, date) => {
-    const { days, values } = columns.get(dimsNo) ?? { days: [], values: [] };
+    const { days, values } = entryOf(columns, dimsNo);
     const at = lastUpTo(days, dayNumber(date));
     const legs: Decimal[] = [];
     for (let i = at - 1; i >= at - count; i -= 1) {
-      const day = days[i];
-      if (day === undefined || (days[i + 1] ?? 0) - day > withinDays) return null;
-      legs.push(decimal(values[i] ?? ''));
+      if (i < 0 || entryAt(days, i + 1) - entryAt(days, i) > withinDays) return null;
+      legs.push(decimal(entryAt(values, i)));
     }
     return legs;
   };
@@ -154,7 +152,7 @@ function lastUpTo(days: readonly number[], day: number): number {
   let [low, high] = [0, days.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((days[middle] ?? 0) <= day) low = middle + 1;
+    if (entryAt(days, middle) <= day) low = middle + 1;
     else high = middle;
   }
   return low - 1;

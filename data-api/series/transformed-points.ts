@@ -1,6 +1,7 @@
 // The points of a selection after a transform, in blocks: computed on the whole history, then cut to the selection.
 // Hides the second look at what lies before a block, so that no page, order or format changes a value.
 import type { Queryable } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { addDays, addMonths, type DateRange } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd } from '../../domain/periods.ts';
@@ -54,8 +55,8 @@ export async function prepareTransform(
   });
   return {
     transform,
-    bases: new Map(found.dimsNos.map((dimsNo, i) => [dimsNo, decimal(found.values[i] ?? '')])),
-    baseDate: new Set(found.dates).size === 1 ? (found.dates[0] ?? null) : null,
+    bases: new Map(found.dimsNos.map((dimsNo, i) => [dimsNo, decimal(entryAt(found.values, i))])),
+    baseDate: new Set(found.dates).size === 1 ? entryAt(found.dates, 0) : null,
   };
 }
 
@@ -69,7 +70,7 @@ export async function* transformedBlocks(
   const { frequency } = selection.series;
   for await (const block of readBlocks(database, selection, pointsWanted)) {
     if (block.dates.length === 0) continue;
-    const oldest = (selection.order === 'asc' ? block.dates[0] : block.dates.at(-1)) ?? '';
+    const oldest = entryAt(block.dates, selection.order === 'asc' ? 0 : block.dates.length - 1);
     const from = lookBack(transform, frequency, oldest);
     const history =
       from < oldest

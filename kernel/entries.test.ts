@@ -1,0 +1,15 @@
+import test from 'ava';
+import { entryAt, entryOf, memberOf } from './entries.ts';
+
+test('what is there is read, also where it is empty, zero or null', (t) => {
+  t.deepEqual([entryAt(['', 'a'], 0), entryAt([1, 0], 1), entryAt([null], 0)], ['', 0, null]);
+  t.is(entryOf(new Map([['a', 0]]), 'a'), 0);
+  t.is(memberOf({ a: '' }, 'a'), '');
+});
+
+test('what is not there is a fault that names it', (t) => {
+  for (const position of [-1, 2, 0.5, NaN])
+    t.throws(() => entryAt(['a', 'b'], position), { message: `no entry ${position} in a list of 2` });
+  t.throws(() => entryOf(new Map([['a', 0]]), 'b'), { message: 'no entry b in a map of 1' });
+  t.throws(() => memberOf({ a: 1 }, 'toString'), { message: 'no member toString' });
+});

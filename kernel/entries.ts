@@ -1,0 +1,22 @@
+// Reads what must be there: where it is not, that is a fault, and never a value that looks right.
+
+/** The entry at a position that the list has. */
+export function entryAt<Entry>(list: readonly Entry[], position: number): Entry {
+  const entry = list[position];
+  if (entry === undefined) throw new RangeError(`no entry ${position} in a list of ${list.length}`);
+  return entry;
+}
+
+/** What a map has under a key. */
+export function entryOf<Key, Entry>(map: ReadonlyMap<Key, Entry>, key: Key): Entry {
+  const entry = map.get(key);
+  if (entry === undefined) throw new RangeError(`no entry ${String(key)} in a map of ${map.size}`);
+  return entry;
+}
+
+/** What a record has under a name of its own. */
+export function memberOf<Member>(record: Readonly<Record<string, Member>>, name: string): Member {
+  const member = Object.hasOwn(record, name) ? record[name] : undefined;
+  if (member === undefined) throw new RangeError(`no member ${name}`);
+  return member;
+}
