@@ -5,6 +5,7 @@ import { createServer, IncomingMessage, ServerResponse, type Server } from 'node
 import type { AddressInfo } from 'node:net';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
+import { entryAt } from './entries.ts';
 import { Failure, fail, toEnvelope, toFailure } from './errors.ts';
 import { anonymous, identityHeader, type Identity } from './identity.ts';
 import type { Log } from './log.ts';
@@ -156,7 +157,7 @@ function createServiceServer(answer: Answerer): Server {
       const [headers] = rest;
       // A list of headers goes out as it is: to set each of them costs Node another 2 µs.
       if (Array.isArray(headers)) return super.writeHead(status, [...(headers as string[]), ...own]);
-      for (let i = 1; i < own.length; i += 2) this.setHeader(own[i - 1] ?? '', own[i] ?? '');
+      for (let i = 1; i < own.length; i += 2) this.setHeader(entryAt(own, i - 1), entryAt(own, i));
       return (super.writeHead as (status: number, ...rest: unknown[]) => this)(status, ...rest);
     }
   }

@@ -1,6 +1,7 @@
 // The adjusted NAV of a fund: what a unit bought at the first NAV is worth when every payout buys more units.
 // Hides how published digits are read, the order of the rows, payouts on days without a NAV, and the search by date.
 import { addDays } from '../../kernel/dates.ts';
+import { entryAt } from '../../kernel/entries.ts';
 
 /** A published NAV. Null, zero and anything that is no positive number mean that there is no NAV on that day. */
 export interface NavPoint {
@@ -47,13 +48,13 @@ export function adjustNavs(points: readonly NavPoint[], payouts: readonly Payout
   let nextDue = 0;
   return published.map(({ date, nav, value }, i) => {
     if (published[i - 1]?.date === date) throw new RangeError(`two NAVs on ${date}`);
-    while (nextDue < due.length && (due[nextDue]?.ex_date ?? '') <= date) {
-      const exDate = due[nextDue]?.ex_date;
+    while (nextDue < due.length && entryAt(due, nextDue).ex_date <= date) {
+      const exDate = entryAt(due, nextDue).ex_date;
       let unitsPerUnit = 0;
       for (; due[nextDue]?.ex_date === exDate; nextDue += 1) {
-        const payout = due[nextDue];
+        const payout = entryAt(due, nextDue);
         unitsPerUnit +=
-          (positiveNumber(payout?.payout_per_unit) ?? 0) / (positiveNumber(payout?.ex_nav) ?? value);
+          (positiveNumber(payout.payout_per_unit) ?? 0) / (positiveNumber(payout.ex_nav) ?? value);
       }
       units *= 1 + unitsPerUnit;
     }
@@ -95,7 +96,7 @@ function firstIndexAfter(navs: readonly AdjustedNav[], date: string): number {
   let high = navs.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((navs[middle]?.date ?? '') <= date) low = middle + 1;
+    if (entryAt(navs, middle).date <= date) low = middle + 1;
     else high = middle;
   }
   return low;

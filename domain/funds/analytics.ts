@@ -1,6 +1,7 @@
 // Risk and return of a fund over one, three, five years or since inception, against a benchmark and a risk-free rate.
 // Hides which NAVs are compared, when a history is too short or too thin, and which rate was in force in each period.
 import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { periodEnd } from '../periods.ts';
 import { inceptionNav, navOnOrBefore, navsBetween, navSlackDays, type AdjustedNav } from './adjusted-nav.ts';
 import { returnPct } from './returns.ts';
@@ -167,9 +168,11 @@ function ownFigures(sample: Sample, { frequency, riskFree }: AnalyticsOptions) {
   const days = daysOf(sample);
   // A year's figure is not made from a part of a year (the rule of the GIPS standards).
   const annualPct =
-    days < 365 ? null : returnPct((values.at(-1) ?? 0) / (values[0] ?? 0), days, 'annualized_compound');
+    days < 365
+      ? null
+      : returnPct(entryAt(values, values.length - 1) / entryAt(values, 0), days, 'annualized_compound');
   const { depth, peak, trough, recovery } = maxDrawdown(values);
-  const dateAt = (position: number | null) => (position === null ? null : (sample[position]?.date ?? null));
+  const dateAt = (position: number | null) => (position === null ? null : entryAt(sample, position).date);
   return {
     return_annualized_pct: annualPct,
     volatility_pct: pct(volatility(returns, p)),
@@ -188,7 +191,7 @@ function monthFigures(navs: Sample, sample: Sample, { asOf }: AnalyticsOptions) 
   const monthEnds = first === undefined ? [] : monthEndNavs(navs, first.date, lastMonthEndBy(asOf));
   const returns = returnsOf(monthEnds.map((nav) => nav.adjusted));
   const months = returns
-    .map((value, i) => ({ month: monthEnds[i + 1]?.date.slice(0, 7) ?? null, value }))
+    .map((value, i) => ({ month: entryAt(monthEnds, i + 1).date.slice(0, 7), value }))
     .sort((a, b) => b.value - a.value);
   const [best, worst] = [months[0], months.at(-1)];
   return {
@@ -205,7 +208,7 @@ function benchmarkFigures(sample: Sample, options: AnalyticsOptions) {
   const shared = sharedSample(sample, options);
   const returns = returnsOf(shared.fund.map((nav) => nav.adjusted));
   const benchmark = returnsOf(shared.benchmark.map((nav) => nav.adjusted));
-  const active = returns.map((value, i) => value - (benchmark[i] ?? NaN));
+  const active = returns.map((value, i) => value - entryAt(benchmark, i));
   const excess = lessRiskFree(returns, shared.fund, options.riskFree, p);
   const benchmarkExcess = lessRiskFree(benchmark, shared.fund, options.riskFree, p);
   const regressed = excess === null || benchmarkExcess === null ? null : ([excess, benchmarkExcess] as const);
@@ -263,7 +266,7 @@ function lessRiskFree(
     .sort((a, b) => (a.date < b.date ? -1 : 1));
   let next = 0;
   const excess = returns.map((value, i) => {
-    while (next < rates.length && (rates[next]?.date ?? '') <= (sample[i]?.date ?? '')) next += 1;
+    while (next < rates.length && entryAt(rates, next).date <= entryAt(sample, i).date) next += 1;
     return value - ((1 + (rates[next - 1]?.rate ?? NaN)) ** (1 / p) - 1);
   });
   return excess.every(Number.isFinite) ? excess : null;
@@ -281,7 +284,7 @@ function methodText(navs: Sample, sample: Sample, { frequency, riskFree }: Analy
 }
 
 function returnsOf(values: readonly number[]): number[] {
-  return values.slice(1).map((value, i) => value / (values[i] ?? NaN) - 1);
+  return values.slice(1).map((value, i) => value / entryAt(values, i) - 1);
 }
 
 function daysOf(sample: Sample): number {

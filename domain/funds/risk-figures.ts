@@ -2,6 +2,7 @@
 // a figure means nothing: each answers null instead of NaN, Infinity or the quotient of two rounding errors.
 // Formulas: quantopian/empyrical where it has the figure; the names in brackets are its functions. docs/funds.md
 // lists them.
+import { entryAt } from '../../kernel/entries.ts';
 
 /** Below it a variance is the rounding of constant returns (the threshold of empyrical's beta). */
 const noVariance = 1e-30;
@@ -47,7 +48,7 @@ export function maxDrawdown(values: readonly number[]): Drawdown {
   const deepest: Drawdown = { depth: 0, peak: null, trough: null, recovery: null };
   let peak = 0;
   for (const [i, value] of values.entries()) {
-    const peakValue = values[peak] ?? value;
+    const peakValue = entryAt(values, peak);
     if (value >= peakValue) {
       if (deepest.peak === peak && deepest.recovery === null) deepest.recovery = i;
       peak = i;
@@ -82,7 +83,7 @@ export function alpha(
 ): number | null {
   const slope = beta(excess, benchmarkExcess);
   if (slope === null) return null;
-  const growth = 1 + mean(excess.map((value, i) => value - slope * (benchmarkExcess[i] ?? NaN)));
+  const growth = 1 + mean(excess.map((value, i) => value - slope * entryAt(benchmarkExcess, i)));
   return growth > 0 ? finite(growth ** periodsPerYear - 1) : null;
 }
 
@@ -155,6 +156,6 @@ function sampleVariance(values: readonly number[]): number {
 function sampleCovariance(a: readonly number[], b: readonly number[]): number {
   if (a.length < 2) return NaN;
   const [meanA, meanB] = [mean(a), mean(b)];
-  const products = a.reduce((sum, value, i) => sum + (value - meanA) * ((b[i] ?? NaN) - meanB), 0);
+  const products = a.reduce((sum, value, i) => sum + (value - meanA) * (entryAt(b, i) - meanB), 0);
   return products / (a.length - 1);
 }

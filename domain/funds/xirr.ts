@@ -1,6 +1,7 @@
 // The internal rate of return of dated payments. Hides the search for the root: bracketed, never a guess that runs
 // away.
 import { dayNumber } from '../../kernel/dates.ts';
+import { entryAt } from '../../kernel/entries.ts';
 
 /** Money at a date: negative is paid in, positive is received (or the other way round: the rate is the same). */
 export interface CashFlow {
@@ -62,17 +63,17 @@ function netFlows(flows: readonly CashFlow[]): TimedFlow[] {
 }
 
 function signChanges(net: readonly TimedFlow[]): number {
-  return net.filter(({ amount }, i) => i > 0 && amount > 0 !== (net[i - 1]?.amount ?? 0) > 0).length;
+  return net.filter(({ amount }, i) => i > 0 && amount > 0 !== entryAt(net, i - 1).amount > 0).length;
 }
 
 /** The one stretch of the grid on which the value changes sign; null where there is not exactly one. */
 function onlyBracket(net: readonly TimedFlow[]): Bracket | null {
   const brackets: Bracket[] = [];
   for (let i = 1; i < grid.length; i += 1) {
-    const [low, high] = [grid[i - 1] ?? 0, grid[i] ?? 0];
+    const [low, high] = [entryAt(grid, i - 1), entryAt(grid, i)];
     if (presentValue(net, low) > 0 !== presentValue(net, high) > 0) brackets.push([low, high]);
   }
-  return brackets.length === 1 ? (brackets[0] ?? null) : null;
+  return brackets.length === 1 ? entryAt(brackets, 0) : null;
 }
 
 function bisect(net: readonly TimedFlow[], [from, to]: Bracket): number {

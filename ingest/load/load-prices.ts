@@ -1,6 +1,7 @@
 // Loads commodity prices: each row becomes one of a long file of observations, of the series `commodity.<item>`.
 // Hides nothing of how points are stored: that is load-points.ts. Items and cities are looked up here, and made with --create.
 import type { Transaction } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { expectedOf, readCell, type Column } from '../files/cells.ts';
 import { sourceColumns } from '../datasets/columns.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
@@ -135,7 +136,7 @@ function readBatch(
   { header, rejects }: LoadInput,
 ): { row: Row; line: number }[] {
   return batch.rows.flatMap((texts, at) => {
-    const line = batch.lines[at] ?? 0;
+    const line = entryAt(batch.lines, at);
     if (isEmpty(texts)) return [];
     if (!hasCells(texts, header.length)) {
       rejects.add(line, 'row', texts.join(','), `${header.length} cells, as in the header`);

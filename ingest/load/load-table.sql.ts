@@ -1,5 +1,6 @@
 // Statements of the datasets that are plain tables: staging rows, checking them, inserting or updating by key.
 import type { Transaction } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import type { Column } from '../files/cells.ts';
 import type { Dataset, Reference, Rule } from '../datasets/dataset.ts';
 
@@ -204,17 +205,17 @@ export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<
 
 /** Runs a statement that returns its rows, and counts them where they are: a file may have millions. */
 async function countOf(on: Transaction, statement: string, values: readonly unknown[] = []): Promise<number> {
-  const [row] = await on.query<{ count: number }>(
+  const rows = await on.query<{ count: number }>(
     `with done as (${statement}) select count(*) as count from done`,
     values,
   );
-  return row?.count ?? 0;
+  return entryAt(rows, 0).count;
 }
 
 /** The rows left in the stage. */
 export async function countStaged(on: Transaction): Promise<number> {
-  const [row] = await on.query<{ count: number }>('select count(*) as count from load_table');
-  return row?.count ?? 0;
+  const rows = await on.query<{ count: number }>('select count(*) as count from load_table');
+  return entryAt(rows, 0).count;
 }
 
 /** A cell of the stage as the table takes it. */

@@ -1,6 +1,7 @@
 // Loads a dataset that is a plain table, such as the metadata of series: one row a key, inserted or updated.
 // A column that the file does not have stays as it is; an empty cell empties it.
 import type { Transaction } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { expectedOf, readCell, type Column } from '../files/cells.ts';
 import { sourceColumns } from '../datasets/columns.ts';
 import type { Dataset } from '../datasets/dataset.ts';
@@ -133,7 +134,7 @@ async function stageRows(
       for (const [at, row] of batch.rows.entries()) {
         if (isEmpty(row)) continue;
         rowsRead++;
-        const cells = readRow(row, batch.lines[at] ?? 0, staged, missing, input);
+        const cells = readRow(row, entryAt(batch.lines, at), staged, missing, input);
         if (cells !== null) buffer.add(`${cells.join('\t')}\n`);
       }
       await buffer.flushIfFull();

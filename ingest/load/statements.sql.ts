@@ -1,5 +1,6 @@
 // What is remembered of a load beside its rows: vintages, confirmations, the counts of series and loads.
 import type { Transaction } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import type { LoadRow } from './revise.sql.ts';
 
 /** Serialises loads: waits for the load under way, and holds until the transaction ends. */
@@ -134,8 +135,9 @@ export async function updateSeries(on: Transaction, load: LoadRow): Promise<void
 
 /** Refreshes the planner's picture of the observations once they have doubled since it was last taken. */
 export async function analyzeIfGrown(on: Transaction, pointsStored: number): Promise<void> {
-  const [table] = await on.query<{ rows: number }>(
+  const tables = await on.query<{ rows: number }>(
     `select greatest(reltuples, 0)::float8 as rows from pg_class where oid = 'data.observations'::regclass`,
   );
-  if (pointsStored > 1_000 && pointsStored > (table?.rows ?? 0)) await on.query('analyze data.observations');
+  if (pointsStored > 1_000 && pointsStored > entryAt(tables, 0).rows)
+    await on.query('analyze data.observations');
 }

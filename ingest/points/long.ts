@@ -1,4 +1,5 @@
 // Long files of observations: one row a point, series, date, value, and a column for each dimension.
+import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { sourceColumns, type ColumnOptions, type SourceColumn } from '../datasets/columns.ts';
 import { readCell } from '../files/cells.ts';
@@ -106,7 +107,7 @@ export class LongReader implements PointReader {
     const { directory, sink } = this.#context;
     if (await directory.makeSpace()) sink.forgetDates();
     await this.#learnSeries(batch);
-    for (const [at, row] of batch.rows.entries()) this.#readRow(row, batch.lines[at] ?? 0);
+    for (const [at, row] of batch.rows.entries()) this.#readRow(row, entryAt(batch.lines, at));
   }
 
   async #learnSeries(batch: CsvBatch): Promise<void> {

@@ -1,4 +1,5 @@
 // Wide files of observations: one row a date, one column a series. An empty cell states nothing.
+import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { sourceColumns, type ColumnOptions } from '../datasets/columns.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
@@ -117,7 +118,7 @@ export class WideReader implements PointReader {
 
   async read(batch: CsvBatch): Promise<void> {
     this.#columns ??= await this.#learnColumns();
-    for (const [at, row] of batch.rows.entries()) this.#readRow(row, batch.lines[at] ?? 0, this.#columns);
+    for (const [at, row] of batch.rows.entries()) this.#readRow(row, entryAt(batch.lines, at), this.#columns);
   }
 
   /** Finds the series of the header; one that is not there is refused once, on the header's line. */
