@@ -4,7 +4,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { fail } from '../kernel/errors.ts';
 
 /** What a cursor carries: texts, numbers and nulls that the endpoint chooses. */
-export type CursorContent = readonly (string | number | null)[];
+type CursorContent = readonly (string | number | null)[];
 
 export interface Cursors {
   /** @param query what the walk is over, in one spelling; a cursor opens only with the same. */

@@ -17,7 +17,7 @@ export const defaultPointFields: readonly PointField[] = ['date', 'value', 'dims
 /** Turns the point at a position into text. */
 type PointWriter = (points: Points, position: number) => string;
 
-export interface Page {
+interface Page {
   points: Points;
   nextCursor: string | null;
 }
@@ -48,7 +48,7 @@ export function listJson(rows: readonly unknown[], nextCursor: string | null, ex
   });
 }
 
-export interface SeriesCsv {
+interface SeriesCsv {
   header: string;
   /** The lines of some points. */
   lines(points: Points): string;

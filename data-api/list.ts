@@ -45,7 +45,7 @@ export function listParams(list: List) {
   };
 }
 
-export interface ListRequest {
+interface ListRequest {
   sort: string;
   limit?: number | undefined;
   cursor?: string | undefined;
@@ -54,7 +54,7 @@ export interface ListRequest {
   updated_after?: string | undefined;
 }
 
-export interface ListAnswer {
+interface ListAnswer {
   list: List;
   asked: ListRequest;
   where: Conditions;
@@ -139,7 +139,7 @@ export async function sendCount(
 }
 
 /** What a list tells beside its rows, in JSON; `name` says which, and names the stage. */
-export interface ListExtra {
+interface ListExtra {
   name: HandlerStage;
   read: () => Promise<object>;
 }
@@ -171,7 +171,7 @@ export async function readRecord(database: Queryable, list: List, where: Conditi
   return shownRow(list, row);
 }
 
-export interface RecordAnswer {
+interface RecordAnswer {
   data: object;
   state: DataState;
   /** Where CSV is asked for: the rows of the record's own list, and the name of the file. */

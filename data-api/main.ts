@@ -10,7 +10,7 @@ import { createUrlValidatorCache } from './url-validator-cache.ts';
 import { routes } from './routes.ts';
 import { createSeriesFacts } from './series/series-facts.ts';
 
-export interface DataApiOptions {
+interface DataApiOptions {
   /** The database, or a read replica of it. */
   databaseUrl: string;
   /** Opens the gateway's tokens and seals the page cursors; the same for every data-api of an installation. */

@@ -21,7 +21,7 @@ const brotliOptions = {
 const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
-export interface Validators {
+interface Validators {
   /** Everything that decides the bytes but the encoding; hashed into the ETag. */
   identity: readonly unknown[];
   lastModified: Date | null;
@@ -30,7 +30,7 @@ export interface Validators {
 }
 
 /** What is sent: the headers go out only with the answer itself, never with a failure that comes before it. */
-export interface Answer {
+interface Answer {
   type: string;
   headers: Readonly<Record<string, string>>;
 }

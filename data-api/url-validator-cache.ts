@@ -13,7 +13,7 @@ export interface UrlValidatorCache {
   keep(url: string, headers: CachingHeaders, series: Series): void;
 }
 
-export interface CachedUrl {
+interface CachedUrl {
   headers: CachingHeaders;
   /** Of the series: while it is the same, so is the answer. */
   id: string;

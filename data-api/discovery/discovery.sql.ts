@@ -29,7 +29,7 @@ export const catalogList: List = {
   isPublic: true,
 };
 
-export interface CatalogFilter {
+interface CatalogFilter {
   /** Words of the id, the name or whatever else is known; the last may be a beginning. */
   q: string | undefined;
   /** A category and all below it. */
@@ -77,7 +77,7 @@ export async function countCatalogFacets(database: Queryable, where: Conditions)
   );
 }
 
-export interface RelatedSeries extends Record<string, unknown> {
+interface RelatedSeries extends Record<string, unknown> {
   id: string;
   name: string;
   unit: string;

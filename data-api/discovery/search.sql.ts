@@ -32,7 +32,7 @@ const readMax = 25_000;
 /** Where that many match, the last word is not taken for the beginning of another. */
 const enough = 100;
 
-export interface SearchFilter {
+interface SearchFilter {
   type: string | undefined;
   frequency: string | undefined;
   source: string | undefined;
@@ -194,7 +194,7 @@ export async function countFacets(database: Queryable, query: SearchQuery): Prom
   );
 }
 
-export interface Correction {
+interface Correction {
   /** What was meant, as a tsquery. */
   words: string;
   /** The same for people: the likeliest word in the place of each. */

@@ -45,7 +45,7 @@ export async function listAmcIds(database: Queryable): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-export interface ManagedCategory {
+interface ManagedCategory {
   category: string | null;
   funds_count: number;
   /** In `currency`; null where nothing is known. */
@@ -64,7 +64,7 @@ export async function readCategories(database: Queryable, amcId: string): Promis
   );
 }
 
-export interface ManagedFund {
+interface ManagedFund {
   id: string;
   name: string;
   category: string | null;
@@ -87,7 +87,7 @@ export async function readManagedFunds(database: Queryable, amcId: string): Prom
   );
 }
 
-export interface ManagedAssets {
+interface ManagedAssets {
   date: string;
   aum: string;
   currency: string;

@@ -3,7 +3,7 @@
 import type { Queryable } from '../../kernel/database.ts';
 import { returnPeriods, type ReturnPeriod } from '../../domain/funds/returns.ts';
 
-export interface CategoryPlace {
+interface CategoryPlace {
   period: ReturnPeriod;
   averagePct: number | null;
   /** 1 is the highest return; null where the fund has none. */

@@ -137,7 +137,7 @@ export const screenerList: List = {
   sort: '-return_1y_pct',
 };
 
-export interface FundFilter {
+interface FundFilter {
   amc?: string | undefined;
   category?: string | undefined;
   asset_class?: string | undefined;

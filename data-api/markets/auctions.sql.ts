@@ -61,7 +61,7 @@ export const auctionsList: List = {
   sort: '-auction_date',
 };
 
-export interface AuctionFilter {
+interface AuctionFilter {
   instrument: string | undefined;
   tenor: string | undefined;
   /** Days of the auction, both inclusive. */

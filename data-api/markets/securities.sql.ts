@@ -58,7 +58,7 @@ export const securitiesList: List = {
   sort: 'code',
 };
 
-export interface SecurityFilter {
+interface SecurityFilter {
   type: string | undefined;
   /** Part of the issuer's name, in any case. */
   issuer: string | undefined;
@@ -176,7 +176,7 @@ export const securityTradesList: List = {
   sort: '-trade_date',
 };
 
-export interface TradeFilter {
+interface TradeFilter {
   code: string | undefined;
   /** Both inclusive. */
   from: string | undefined;

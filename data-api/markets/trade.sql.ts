@@ -104,7 +104,7 @@ export function tradeWhere(filter: TradeFilter): Conditions {
 }
 
 /** What is added up, and what is kept apart. */
-export interface SumsAsked {
+interface SumsAsked {
   filter: TradeFilter;
   keepsPartners: boolean;
   keepsCommodities: boolean;

@@ -24,7 +24,7 @@ import { findNeighbourIds, type Series } from './series.sql.ts';
 import { transformedBlocks, type Computation } from './transformed-points.ts';
 
 /** The place of a point in the order. */
-export interface Place {
+interface Place {
   date: string;
   dimsNo: number;
 }

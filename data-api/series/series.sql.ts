@@ -131,7 +131,7 @@ export async function findNeighbourIds(database: Queryable, id: string): Promise
  */
 export type Reading = 'live' | 'as_of' | 'history' | 'first_release';
 
-export interface PointsQuery {
+interface PointsQuery {
   reading: Reading;
   seriesNo: number;
   dimsNos: readonly number[];

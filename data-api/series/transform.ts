@@ -16,7 +16,7 @@ export interface Columns {
 }
 
 /** What is needed to compute one transform. */
-export interface TransformRule {
+interface TransformRule {
   transform: Transform;
   frequency: Frequency;
   /** For `index`: combination → value that is 100. */

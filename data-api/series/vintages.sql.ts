@@ -3,7 +3,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import { utc } from '../instants.sql.ts';
 
 /** A day on which the series was published anew, as it is sent. */
-export interface Vintage extends Record<string, unknown> {
+interface Vintage extends Record<string, unknown> {
   vintage: string;
   points_new: number;
   points_revised: number;
@@ -12,7 +12,7 @@ export interface Vintage extends Record<string, unknown> {
   loaded_at: string;
 }
 
-export interface VintagesFilter {
+interface VintagesFilter {
   seriesNo: number;
   /** Inclusive. */
   from: string;

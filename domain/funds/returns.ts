@@ -24,7 +24,7 @@ export const returnPeriods = [
 export type ReturnPeriod = (typeof returnPeriods)[number];
 
 export const returnBases = ['absolute', 'annualized_simple', 'annualized_compound'] as const;
-export type ReturnBasis = (typeof returnBases)[number];
+type ReturnBasis = (typeof returnBases)[number];
 
 export interface ReturnOptions {
   /** Returns end at the last NAV on or before this day, at most `navSlackDays` before it. */
@@ -53,7 +53,7 @@ export interface PeriodReturn {
   basis: ReturnBasis;
 }
 
-export interface SipReturn {
+interface SipReturn {
   /** The days of the first purchase and of the final value. */
   from: string | null;
   to: string | null;

@@ -9,7 +9,7 @@ const noVariance = 1e-30;
 /** Below it a return, a drawdown or a beta is taken for zero where it would divide. */
 const noAmount = 1e-12;
 
-export interface Drawdown {
+interface Drawdown {
   /** min(value / highest value so far − 1): zero or negative. */
   depth: number;
   /** Positions in the values: the peak it fell from, its bottom, the first return to the peak's value. */

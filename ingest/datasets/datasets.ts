@@ -346,7 +346,7 @@ export function datasetNamed(name: string): Dataset {
   return found ?? misuse(`There is no dataset ${name}; there are ${datasetNames.join(', ')}.`);
 }
 
-export interface DatasetDescription {
+interface DatasetDescription {
   name: string;
   meaning: string;
   key: readonly string[];

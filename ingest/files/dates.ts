@@ -4,7 +4,7 @@ import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods
 import { misuse } from '../load/failure.ts';
 
 /** The days that a text means (one day, or a whole period), null where it is no date. */
-export type DateReader = (text: string) => DateRange | null;
+type DateReader = (text: string) => DateRange | null;
 
 const monthNames = [
   'january',

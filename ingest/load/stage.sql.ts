@@ -108,7 +108,7 @@ export async function stageVintage(on: Transaction, vintage: string): Promise<vo
   );
 }
 
-export interface Duplicate {
+interface Duplicate {
   first_line: number;
   line: number;
   series_id: string;

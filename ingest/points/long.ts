@@ -32,7 +32,7 @@ interface Cell {
   constant: string;
 }
 
-export interface LongPlan {
+interface LongPlan {
   headerCells: number;
   seriesId: Cell;
   date: Cell;

@@ -40,7 +40,7 @@ export class NotAscending extends Error {
 }
 
 /** What went straight into the table for a series. */
-export interface DirectCount {
+interface DirectCount {
   points: number;
   pointsWithValue: number;
   /** Of the points with a value. */

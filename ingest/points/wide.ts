@@ -19,7 +19,7 @@ import type { Combination, KnownSeries, SeriesMetadata } from './series-director
 import { copyText } from '../load/stage.sql.ts';
 import { expectedValue } from '../files/values.ts';
 
-export interface WidePlan {
+interface WidePlan {
   headerCells: number;
   date: { title: string; index: number };
   series: { id: string; title: string; index: number }[];
