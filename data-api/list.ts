@@ -24,9 +24,6 @@ import { cachingHeaders, nextPageLink, sendAnswer, sendNotModified, sendStream, 
 
 const limitDefault = 100;
 const limitMax = 1_000;
-/** A client may keep an answer, and asks whether it still holds: a load is seen by the next call. */
-const cacheControl = 'private, no-cache';
-const publicCacheControl = 'public, max-age=60';
 
 /** The parameters that every list takes. */
 export function listParams(list: List) {
@@ -79,7 +76,7 @@ export async function sendList(
     ...cachingHeaders(request, {
       identity: [pageQuery, after, fields, limit, format, extra?.name, derived?.name, state.version],
       lastModified: state.changedAt,
-      cacheControl: list.isPublic === true ? publicCacheControl : cacheControl,
+      cacheControl: list.isPublic === true ? 'public' : 'private',
     }),
     ...(format === 'csv' ? { 'content-disposition': `attachment; filename="${list.name}.csv"` } : {}),
   };
@@ -127,7 +124,7 @@ export async function sendCount(
   const headers = cachingHeaders(request, {
     identity: ['count', list.name, list.from, where.sql, where.values, state.version],
     lastModified: state.changedAt,
-    cacheControl,
+    cacheControl: 'private',
   });
   if (sendNotModified(request, response, headers)) return;
   const count = await call.stage('sql', () => countRows(database, list, where));
@@ -186,7 +183,7 @@ export async function sendRecord(
 ): Promise<void> {
   const text = csv === undefined ? JSON.stringify({ success: true, data }) : listCsv(csv.rows, csv.columns);
   const headers = {
-    ...cachingHeaders(request, { identity: [text], lastModified: state.changedAt, cacheControl }),
+    ...cachingHeaders(request, { identity: [text], lastModified: state.changedAt, cacheControl: 'private' }),
     ...(csv === undefined ? {} : { 'content-disposition': `attachment; filename="${csv.name}.csv"` }),
   };
   if (sendNotModified(request, response, headers)) return;

@@ -21,12 +21,20 @@ const brotliOptions = {
 const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
+const cacheControls = {
+  /** A client may keep an answer, and asks whether it still holds: a load is seen by the next call. */
+  private: 'private, no-cache',
+  /** What is for everybody: shared caches may keep it for a minute. */
+  public: 'public, max-age=60',
+  /** What is pinned to a vintage and a version has the same points for ever. */
+  pinned: 'private, max-age=31536000, immutable',
+};
+
 interface Validators {
   /** Everything that decides the bytes but the encoding; hashed into the ETag. */
   identity: readonly unknown[];
   lastModified: Date | null;
-  /** The value of Cache-Control. */
-  cacheControl: string;
+  cacheControl: keyof typeof cacheControls;
 }
 
 /** What is sent: the headers go out only with the answer itself, never with a failure that comes before it. */
@@ -43,7 +51,7 @@ export function cachingHeaders(request: Request, validators: Validators): Cachin
   const encoding = encodingFor(request.headers['accept-encoding']);
   return {
     etag: `"${digest}${encoding === 'identity' ? '' : `-${encoding}`}"`,
-    'cache-control': validators.cacheControl,
+    'cache-control': cacheControls[validators.cacheControl],
     vary: 'Accept-Encoding',
     ...(validators.lastModified === null ? {} : { 'last-modified': validators.lastModified.toUTCString() }),
   };

@@ -74,7 +74,7 @@ export function getCommoditiesByCity(dependencies: Dependencies): Handler {
     const headers = cachingHeaders(request, {
       identity: ['by-city', asked, series.rowVersion, series.releases[0], [...cityNames]],
       lastModified: series.changedAt,
-      cacheControl: 'private, no-cache',
+      cacheControl: 'private',
     });
     if (sendNotModified(request, response, headers)) return;
 

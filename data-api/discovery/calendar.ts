@@ -89,7 +89,7 @@ export function getCalendar({ database, cursors, clock, seriesTimeZone }: Depend
     const headers = cachingHeaders(request, {
       identity: [answer.text, nextCursor],
       lastModified: null,
-      cacheControl: 'public, max-age=60',
+      cacheControl: 'public',
     });
     if (sendNotModified(request, response, headers)) return;
     const link = format === 'json' ? {} : nextPageLink(request, nextCursor);

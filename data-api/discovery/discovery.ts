@@ -19,8 +19,6 @@ import { cachingHeaders, sendNotModified, sendText } from '../reply.ts';
 import { factsOf } from '../series/series-meta.ts';
 import { requireSeries } from '../series/series-read.ts';
 
-const publicCacheControl = 'public, max-age=60';
-
 const catalogQuery = z.object({
   q: z.string().optional(),
   category: z.string().optional(),
@@ -80,7 +78,7 @@ export function getCatalogEntry(dependencies: Dependencies): Handler {
     const headers = cachingHeaders(request, {
       identity: ['catalog', data],
       lastModified: series.changedAt,
-      cacheControl: publicCacheControl,
+      cacheControl: 'public',
     });
     if (sendNotModified(request, response, headers)) return;
     await sendText(request, response, {

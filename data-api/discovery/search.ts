@@ -94,7 +94,7 @@ export function getSearch({ database, cursors }: Dependencies): Handler {
     const headers = cachingHeaders(request, {
       identity: [text],
       lastModified: null,
-      cacheControl: 'public, max-age=60',
+      cacheControl: 'public',
     });
     if (sendNotModified(request, response, headers)) return;
     await sendText(request, response, { type: jsonType, headers, text });

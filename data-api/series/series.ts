@@ -35,11 +35,6 @@ import {
 import type { Series } from './series.sql.ts';
 import { prepareTransform, type Computation } from './transformed-points.ts';
 
-/** A client may keep an answer, and asks whether it still holds: a load is seen by the next call. */
-const cacheControl = 'private, no-cache';
-/** What is pinned to a vintage and a version has the same points for ever. */
-const pinnedCacheControl = 'private, max-age=31536000, immutable';
-
 /** How many calls the answer counts for, told to the gateway. */
 const callsHeader = 'x-almanac-calls';
 
@@ -89,7 +84,7 @@ export async function sendSeries(
   const headers = cachingHeaders(request, {
     identity: [endpoint, ...identityOf(pageQuery), asked.version, asked.limit, asked.format, asked.fields],
     lastModified: series.changedAt,
-    cacheControl: asked.version === null ? cacheControl : pinnedCacheControl,
+    cacheControl: asked.version === null ? 'private' : 'pinned',
   });
   Object.assign(headers, pinnedUrl(request, pageQuery, asked));
   if (sendNotModified(request, response, headers)) return headers;
@@ -126,7 +121,7 @@ export function getLatest(dependencies: Dependencies): Handler {
     const headers = cachingHeaders(request, {
       identity: ['latest', ...identityOf(pageQuery), asked.version, asked.format, asked.fields],
       lastModified: series.changedAt,
-      cacheControl: asked.version === null ? cacheControl : pinnedCacheControl,
+      cacheControl: asked.version === null ? 'private' : 'pinned',
     });
     Object.assign(headers, pinnedUrl(request, pageQuery, asked));
     if (sendNotModified(request, response, headers)) return { series, headers };
@@ -153,7 +148,7 @@ export function getManySeries(dependencies: Dependencies): Handler {
         lastModified: new Date(
           Math.max(...pageQueries.map(({ selection }) => selection.series.changedAt.getTime())),
         ),
-        cacheControl,
+        cacheControl: 'private',
       }),
       [callsHeader]: String(asked.ids.length),
     };

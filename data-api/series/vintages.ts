@@ -42,7 +42,7 @@ export function getVintages(dependencies: Dependencies): Handler {
     const headers = cachingHeaders(request, {
       identity: [pageQuery, from, to, limit, format, series.rowVersion],
       lastModified: series.changedAt,
-      cacheControl: 'private, no-cache',
+      cacheControl: 'private',
     });
     if (sendNotModified(request, response, headers)) return;
     const found = await call.stage('sql', () =>
