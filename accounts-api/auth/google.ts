@@ -1,11 +1,12 @@
 // Sign-in with Google: the browser goes there and back, and the dashboard gets a session for a one-time code.
 // One cookie binds the way to the browser that began it; nonce and PKCE verifier are derived from it, so nothing secret is
 // stored. No token ever stands in a URL. Where Google is not set up, these endpoints do not exist.
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { UniqueConstraintError } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
+import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { parseBody, parseQuery } from '../../kernel/params.ts';
@@ -254,8 +255,4 @@ function readCookie(deps: SignInDeps, request: Request): string | undefined {
 
 function isHttps(deps: SignInDeps): boolean {
   return deps.settings.publicUrl.startsWith('https:');
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

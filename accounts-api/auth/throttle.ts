@@ -1,8 +1,9 @@
 // How often somebody may try: sign-ins, mails to an address, links. Counted before any password is hashed; in Redis for all
 // instances, or in this process. Hides the limiters, and what happens while Redis is away: it is counted here.
 // Nobody can lock an owner out: waits end by themselves, and a device that has signed in before counts on its own.
-import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
 import { RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
@@ -193,5 +194,5 @@ async function consume(
 }
 
 function hashed(email: string): string {
-  return createHash('sha256').update(email.toLowerCase()).digest('hex');
+  return sha256(email.toLowerCase());
 }

@@ -1,7 +1,7 @@
 // Idempotency-Key: a retried request is answered like the first and does nothing again. Hides claims and their lease.
 // The answer is stored in the transaction that does the work, so a crash loses both or neither.
-import { createHash } from 'node:crypto';
 import type { Transaction } from 'sequelize';
+import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Deps } from '../database.ts';
 import { claimKey, releaseKey, selectHeldKey, storeAnswer, type Claim } from './idempotency.sql.ts';
@@ -75,8 +75,4 @@ function unquote(header: string): string {
     fail('invalid_request', 'The header Idempotency-Key must have 1 to 255 characters.');
   }
   return key;
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,7 +1,8 @@
 // The secret in a mailed link: 32 random bytes, made when the mail is sent; only its SHA-256 stays.
 // Hides how long each kind lasts.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Deps } from '../database.ts';
 import { insertMailToken, type MailTokenRow, type Purpose } from './mail-tokens.sql.ts';
@@ -30,7 +31,7 @@ export async function mintMailToken(
 }
 
 export function hashMailToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return sha256(token);
 }
 
 /** @throws Failure `gone`, the one answer for links that are unknown, used, expired or overtaken. */
