@@ -1,7 +1,7 @@
 // Takes calls from the month of an account: from its allotment in Redis, or from PostgreSQL where there is no Redis or it does not
 // answer; and where neither answers, from what QUOTA_OUTAGE allows. Hides which of them it was, and that calls share questions.
 import { utcMonth, nextUtcMonth, type Clock } from '../../kernel/clock.ts';
-import { Failure } from '../../kernel/errors.ts';
+import { Failure, fail } from '../../kernel/errors.ts';
 import { RedisUnavailable } from '../../kernel/redis.ts';
 import type { Accounts, Grant } from '../accounts.ts';
 import { batchedBy } from '../batched.ts';
@@ -154,7 +154,13 @@ export function createMonth({ accounts, allotments, journal, outage, clock }: Mo
   }
 
   return {
-    take: (accountId, calls, limit) => take({ accountId, calls, limit }),
+    async take(accountId, calls, limit) {
+      const taken = await take({ accountId, calls, limit });
+      // Beyond what may be served in an outage. Whether the month has calls left, nobody can say: this is no 402.
+      if (!taken.granted && taken.used === null)
+        fail('unavailable', 'The calls of this month cannot be counted just now: try again in a moment.');
+      return taken;
+    },
     share(accountId, calls, grant) {
       see(accountId, grant);
       return shareOut(accountId, calls, grant);

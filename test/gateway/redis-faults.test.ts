@@ -159,8 +159,10 @@ for (const [outage, before, most] of [
             Array.from({ length: 200 }, () => gateway.month.take(client.accountId, 1, limit)),
           );
         const outcomes = [...(await round()), ...(await round())];
-        const served = outcomes.filter((each) => each.status === 'fulfilled' && each.value.granted).length;
-        t.is(served, most);
+        // Whoever is refused is told 503: that the month is used up, 402, nobody can say.
+        const served = outcomes.filter((each) => each.status === 'fulfilled');
+        t.is(served.length, most);
+        for (const { value } of served) t.true(value.granted);
         for (const each of outcomes) {
           if (each.status === 'rejected') t.is((each.reason as Failure).code, 'unavailable');
         }
@@ -192,7 +194,7 @@ test.serial(
     const outcomes = await Promise.allSettled(
       Array.from({ length: 150 }, () => gateway.month.take(client.accountId, 1, limit)),
     );
-    t.is(outcomes.filter((each) => each.status === 'fulfilled' && each.value.granted).length, 100);
+    t.is(outcomes.filter((each) => each.status === 'fulfilled').length, 100);
     accountsWay.mend();
     await gateway.settle();
     t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), limit);
