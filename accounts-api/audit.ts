@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { fail } from '../kernel/errors.ts';
 import type { Handler } from '../kernel/http.ts';
 import { integerParam, parseQuery } from '../kernel/params.ts';
-import { callerOf } from './caller.ts';
+import { requesterOf } from './requester.ts';
 import type { Deps } from './database.ts';
 import { sendList } from './envelope.ts';
 import type { Action, Actor } from './models/audit-event.ts';
@@ -34,7 +34,7 @@ const page = z.object({ limit: integerParam(1, 1000).default(100), cursor: z.str
 
 export function listAuditEvents(deps: Deps): Handler {
   return async (request, response, call) => {
-    const { accountId } = callerOf(call);
+    const { accountId } = requesterOf(call);
     const { limit, cursor } = parseQuery(page, request.url);
     const before = cursor === undefined ? undefined : openCursor(cursor);
     const events = await call.stage('sql', () =>

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Queryable } from '../kernel/database.ts';
 import { entryAt } from '../kernel/entries.ts';
 import { fail } from '../kernel/errors.ts';
-import type { Call, HandlerStage } from '../kernel/http.ts';
+import type { ServiceCall, HandlerStage } from '../kernel/http.ts';
 import { dateParam, integerParam, oneOfParam, someOfParam } from '../kernel/params.ts';
 import type { Dependencies } from './dependencies.ts';
 import { digits } from './digits.ts';
@@ -63,7 +63,7 @@ interface ListAnswer {
 export async function sendList(
   request: Request,
   response: Response,
-  call: Call,
+  call: ServiceCall,
   { database, cursors, responseCache }: Dependencies,
   { list, asked, where, extra, derived }: ListAnswer,
 ): Promise<void> {
@@ -114,7 +114,7 @@ export async function sendList(
 export async function sendCount(
   request: Request,
   response: Response,
-  call: Call,
+  call: ServiceCall,
   { database }: Dependencies,
   { list, asked, where }: ListAnswer,
 ): Promise<void> {

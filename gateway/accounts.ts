@@ -33,7 +33,7 @@ export interface Grant {
 }
 
 /** A question for calls to be put into an allotment in Redis. */
-export interface TopUp {
+export interface AllotmentTopUp {
   id: string;
   /** `YYYY-MM-01`, UTC. */
   month: string;
@@ -44,7 +44,7 @@ export interface TopUp {
   calls: number;
 }
 
-export interface ToppedUp {
+export interface AllotmentState {
   /** All that was ever granted to the allotment. */
   granted: number;
   /** What is charged to the month outside the allotment. */
@@ -65,7 +65,7 @@ export interface Accounts {
    */
   take(accountId: string, calls: number, onLate: (grant: Grant) => void): Promise<Grant>;
   /** Charges the month with calls for an allotment; one question an account at a time. @throws Failure unavailable. */
-  topUp(topUp: TopUp): Promise<ToppedUp>;
+  topUp(topUp: AllotmentTopUp): Promise<AllotmentState>;
   /** A lease on the credential cache, for a second from when it was asked for. @returns its generation. */
   leaseCredentialCache(): Promise<number>;
   /** Sends one batch of the journal; the same batch may be sent again. @throws Failure unavailable, or BatchRefused. */
@@ -152,7 +152,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
     });
     return answer.grants;
   });
-  const topUp = batched(batchMax, async (items: readonly TopUp[]) => {
+  const topUp = batched(batchMax, async (items: readonly AllotmentTopUp[]) => {
     const topUps = items.map(({ id, allotment, ...rest }) => ({
       account_id: id,
       allotment_id: allotment,

@@ -1,6 +1,6 @@
 // The HTTP server of a service: routes, identity, errors as envelopes, Server-Timing, health, a clean stop.
 // Hides Express, which gives requests and responses their methods and reads bodies. A handler gets a parsed route and a
-// Call; what it throws becomes the envelope, logged once.
+// ServiceCall; what it throws becomes the envelope, logged once.
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
@@ -12,17 +12,18 @@ import type { Log } from './log.ts';
 import { createRouteTable } from './route-table.ts';
 
 /** The stages of a handler, as `Server-Timing` names them; docs/architecture.md says what each is. */
-export type HandlerStage = 'parse' | 'lookup' | 'sql' | 'facets' | 'related' | 'transform' | 'compute' | 'render';
+export type HandlerStage =
+  'parse' | 'lookup' | 'sql' | 'facets' | 'related' | 'transform' | 'compute' | 'render';
 
 /** What a handler knows of the call beside the request itself. */
-export interface Call {
+export interface ServiceCall {
   readonly requestId: string;
   readonly identity: Identity;
   /** Runs one stage of the handler and adds its time to the Server-Timing header. */
   stage<T>(name: HandlerStage, work: () => Promise<T> | T): Promise<T>;
 }
 
-export type Handler = (request: Request, response: Response, call: Call) => Promise<void> | void;
+export type Handler = (request: Request, response: Response, call: ServiceCall) => Promise<void> | void;
 
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -109,7 +110,7 @@ export function sendJson(response: Response, status: number, body: unknown): voi
 }
 
 /** A call under way. */
-class ServiceCall implements Call {
+class OpenCall implements ServiceCall {
   readonly requestId: string;
   identity: Identity = anonymous;
   #timing = '';
@@ -137,7 +138,7 @@ class ServiceCall implements Call {
   }
 }
 
-type Answerer = (request: Request, response: Response & { call: ServiceCall | null }) => Promise<void>;
+type Answerer = (request: Request, response: Response & { call: OpenCall | null }) => Promise<void>;
 
 /**
  * A server whose requests and responses are Express's from the start, and which asks no router of Express. An app of
@@ -150,7 +151,7 @@ function createServiceServer(answer: Answerer): Server {
   app.set('query parser', false); // queries are read by kernel/params.ts only
   class ServiceRequest extends IncomingMessage {}
   class ServiceResponse<Received extends IncomingMessage> extends ServerResponse<Received> {
-    call: ServiceCall | null = null;
+    call: OpenCall | null = null;
 
     override writeHead(status: number, ...rest: unknown[]): this {
       const own = this.call?.ownHeaders() ?? [];
@@ -176,7 +177,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
   const { log, openIdentity, ready } = options;
   const find = createRouteTable(options.routes.map((route) => ({ ...route, readBody: bodyReader(route) })));
 
-  async function serve(request: Request, response: Response, path: string, call: ServiceCall): Promise<void> {
+  async function serve(request: Request, response: Response, path: string, call: OpenCall): Promise<void> {
     if (path === '/readyz') await ready();
     if (path === '/healthz' || path === '/readyz') return sendJson(response, 200, { success: true });
     const token = request.headers[identityHeader];
@@ -196,7 +197,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
 
   return async function answer(request, response) {
     const id = request.headers['x-request-id'];
-    const call = new ServiceCall(typeof id === 'string' ? id : '');
+    const call = new OpenCall(typeof id === 'string' ? id : '');
     response.call = call;
     request.res = response; // Express looks for each at the other
     const end = request.url.indexOf('?');

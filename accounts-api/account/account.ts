@@ -7,7 +7,7 @@ import type { Handler } from '../../kernel/http.ts';
 import { parseBody, parseQuery } from '../../kernel/params.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import { lockKeysOf, lockMonthsOf } from './account.sql.ts';
-import { callerOf, signedInOf, type SignedIn } from '../caller.ts';
+import { requesterOf, signedInOf, type SignedIn } from '../requester.ts';
 import type { Deps } from '../database.ts';
 import type { SignInDeps } from '../deps.ts';
 import { sendOne } from '../envelope.ts';
@@ -35,7 +35,7 @@ const change = z
 /** GET /v1/account */
 export function readAccount(deps: Deps): Handler {
   return async (request, response, call) => {
-    const { accountId } = callerOf(call);
+    const { accountId } = requesterOf(call);
     parseQuery(noParameters, request.url);
     const account = await call.stage('sql', () => findAccount(deps, accountId));
     sendOne(response, 200, await call.stage('sql', () => accountRecord(deps, account)));
@@ -48,7 +48,7 @@ export function readAccount(deps: Deps): Handler {
  */
 export function changeAccount(deps: SignInDeps): Handler {
   return async (request, response, call) => {
-    const caller = callerOf(call);
+    const caller = requesterOf(call);
     const { accountId, actor } = caller;
     parseQuery(noParameters, request.url);
     const { name, email, password, notifications } = parseBody(change, request.body);

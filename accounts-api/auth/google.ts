@@ -11,7 +11,7 @@ import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { parseBody, parseQuery } from '../../kernel/params.ts';
 import { findAccount } from '../account/account.ts';
-import { signedInOf } from '../caller.ts';
+import { signedInOf } from '../requester.ts';
 import type { SignInDeps } from '../deps.ts';
 import { sendOne } from '../envelope.ts';
 import { noParameters } from '../fields.ts';

@@ -7,7 +7,7 @@ import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { parseBody, parseQuery } from '../../kernel/params.ts';
 import { findAccount, holdAccount } from '../account/account.ts';
-import { signedInOf } from '../caller.ts';
+import { signedInOf } from '../requester.ts';
 import type { Deps } from '../database.ts';
 import type { SignInDeps } from '../deps.ts';
 import { sendOne } from '../envelope.ts';

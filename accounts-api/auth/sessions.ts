@@ -6,7 +6,7 @@ import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { parseQuery } from '../../kernel/params.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
-import { signedInOf, type SignedIn } from '../caller.ts';
+import { signedInOf, type SignedIn } from '../requester.ts';
 import type { Deps } from '../database.ts';
 import { sendList, sendOne } from '../envelope.ts';
 import { noParameters } from '../fields.ts';

@@ -4,9 +4,9 @@ import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Call, Handler } from '../../kernel/http.ts';
+import type { ServiceCall, Handler } from '../../kernel/http.ts';
 import { parseBody, parseQuery } from '../../kernel/params.ts';
-import { signedInOf } from '../caller.ts';
+import { signedInOf } from '../requester.ts';
 import { holdAccount } from '../account/account.ts';
 import type { SignInDeps } from '../deps.ts';
 import { sendOne } from '../envelope.ts';
@@ -142,7 +142,7 @@ async function confirmAddress(
     clientInfo,
     password,
     call,
-  }: { hash: string; clientInfo: ClientInfo; password: string | undefined; call: Call },
+  }: { hash: string; clientInfo: ClientInfo; password: string | undefined; call: ServiceCall },
 ): Promise<SessionAnswer & { device_token: string }> {
   const account = await deps.db.accounts.findByPk(link.account_id ?? '');
   if (account === null) failGone();

@@ -7,7 +7,7 @@ import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { integerParam, parseBody, parseQuery } from '../../kernel/params.ts';
-import { callerOf, type Caller } from '../caller.ts';
+import { requesterOf, type Requester } from '../requester.ts';
 import type { Deps } from '../database.ts';
 import { sendList, sendOne } from '../envelope.ts';
 import { nameField, noParameters } from '../fields.ts';
@@ -39,7 +39,7 @@ const newKey = z.strictObject({
 /** GET /v1/keys: those that work first. */
 export function listKeys(deps: Deps): Handler {
   return async (request, response, call) => {
-    const { accountId } = callerOf(call);
+    const { accountId } = requesterOf(call);
     const { limit, cursor } = parseQuery(page, request.url);
     const now = deps.clock.now();
     const after = cursor === undefined ? null : openCursor(cursor);
@@ -56,7 +56,7 @@ export function listKeys(deps: Deps): Handler {
 /** POST /v1/keys {name, expires_at?} → 201, with the value as `key`: the only time it is seen. */
 export function createKey(deps: Deps): Handler {
   return async (request, response, call) => {
-    const caller = callerOf(call);
+    const caller = requesterOf(call);
     parseQuery(noParameters, request.url);
     const body = parseBody(newKey, request.body);
     const key = request.get('idempotency-key');
@@ -81,7 +81,7 @@ export function createKey(deps: Deps): Handler {
 /** DELETE /v1/keys/{id} → 204. Again: 204 too, for a retry whose first answer was lost must not look like a failure. */
 export function deleteKey(deps: Deps): Handler {
   return async (request, response, call) => {
-    const caller = callerOf(call);
+    const caller = requesterOf(call);
     parseQuery(noParameters, request.url);
     const id = String(request.params['id']);
     await call.stage('sql', () => revokeKey(deps, caller, id));
@@ -126,7 +126,7 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
 export async function issueKey(
   deps: Deps,
   transaction: Transaction,
-  { accountId, actor }: Caller,
+  { accountId, actor }: Requester,
   wish: { name: string; expiresAt: Date | null },
 ): Promise<{ record: KeyRecord; value: string }> {
   const now = deps.clock.now();
@@ -169,7 +169,7 @@ export async function issueKey(
  * Ends a key at once; one that has ended already stays as it is.
  * @throws Failure `not_found` where the account has no such key.
  */
-export async function revokeKey(deps: Deps, caller: Caller, keyId: string): Promise<KeyRecord> {
+export async function revokeKey(deps: Deps, caller: Requester, keyId: string): Promise<KeyRecord> {
   const now = deps.clock.now();
   return deps.db.inTransaction(async (transaction) => {
     const lock = transaction.LOCK.NO_KEY_UPDATE;
@@ -188,7 +188,7 @@ export async function revokeKey(deps: Deps, caller: Caller, keyId: string): Prom
 export async function endKeyWithin(
   deps: Deps,
   transaction: Transaction,
-  { accountId, actor }: Caller,
+  { accountId, actor }: Requester,
   key: ApiKey,
 ): Promise<void> {
   const now = deps.clock.now();

@@ -6,7 +6,7 @@ import { accountRecord, holdAccount, type AccountRecord } from '../account/accou
 import { fail } from '../../kernel/errors.ts';
 import type { Jobs } from '../jobs.ts';
 import type { Account } from '../models/account.ts';
-import { findAccount, operator } from './operator.ts';
+import { findAccountByRef, operator } from './operator.ts';
 import { replacePassword } from '../auth/password-change.ts';
 import { requireGoodPassword } from '../auth/password-rules.ts';
 import { createPasswords } from '../auth/passwords.ts';
@@ -21,7 +21,7 @@ export async function setPassword(
   accountRef: string,
   { password, lengthMin }: { password: string; lengthMin: number },
 ): Promise<AccountRecord> {
-  const account = await findAccount(deps, accountRef);
+  const account = await findAccountByRef(deps, accountRef);
   requireGoodPassword(password, { field: 'password', lengthMin, context: [account.email, account.name] });
   const passwordHash = await createPasswords().hash(password);
   await deps.db.inTransaction(async (transaction) => {
@@ -33,7 +33,7 @@ export async function setPassword(
 
 /** Mails the link that sets a new password, as the holder could ask for. @throws Failure `not_found`, `conflict` for a disabled one. */
 export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string): Promise<AccountRecord> {
-  const account = await findAccount(deps, accountRef);
+  const account = await findAccountByRef(deps, accountRef);
   if (account.status === 'disabled') fail('conflict', 'The account is disabled: enable it first.');
   await deps.db.inTransaction((transaction) =>
     deps.jobs.enqueue(transaction, { mail: 'reset_password', email: account.email }),
@@ -51,7 +51,7 @@ export async function setStatus(
   accountRef: string,
   status: Account['status'],
 ): Promise<AccountRecord> {
-  const account = await findAccount(deps, accountRef);
+  const account = await findAccountByRef(deps, accountRef);
   if (account.status === status) return accountRecord(deps, account);
   await deps.db.inTransaction(async (transaction) => {
     if (!(await holdAccount(deps, transaction, account))) failChanged();

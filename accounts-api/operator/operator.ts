@@ -68,7 +68,7 @@ export async function listAccounts(deps: Deps): Promise<AccountRecord[]> {
 /** Puts an account on a plan; its next call goes by it. @throws Failure `not_found`, `invalid_parameter`. */
 export async function setPlan(deps: Deps, accountRef: string, plan: string): Promise<AccountRecord> {
   requirePlan(deps, plan);
-  const account = await findAccount(deps, accountRef);
+  const account = await findAccountByRef(deps, accountRef);
   const before = account.plan;
   await deps.db.inTransaction(async (transaction) => {
     await account.update({ plan }, { transaction });
@@ -87,7 +87,7 @@ export async function createKey(
   name: string,
 ): Promise<KeyRecord & { key: string }> {
   const wish = parseBody(newKey, { name });
-  const { id: accountId } = await findAccount(deps, accountRef);
+  const { id: accountId } = await findAccountByRef(deps, accountRef);
   const { record, value } = await deps.db.inTransaction((transaction) =>
     issueKey(deps, transaction, { accountId, actor: operator }, { name: wish.name, expiresAt: null }),
   );
@@ -97,7 +97,7 @@ export async function createKey(
 /** All keys of an account, those that work first. @throws Failure `not_found`. */
 export async function listKeys(deps: Deps, accountRef: string): Promise<KeyRecord[]> {
   const now = deps.clock.now();
-  const { id: accountId } = await findAccount(deps, accountRef);
+  const { id: accountId } = await findAccountByRef(deps, accountRef);
   const keys = await deps.db.keys.findAll({ where: { accountId }, order: [['createdAt', 'DESC']] });
   const records = keys.map((key) => keyRecord(key, now));
   const rank = (record: KeyRecord) => (record.status === 'active' ? 0 : 1);
@@ -148,10 +148,10 @@ async function findKey(deps: Deps, keyRef: string): Promise<ApiKey> {
 
 /** What an account has used this month. @throws Failure `not_found`. */
 export async function usage(deps: Deps, accountRef: string): Promise<MonthUsage> {
-  return monthUsage(deps, await findAccount(deps, accountRef));
+  return monthUsage(deps, await findAccountByRef(deps, accountRef));
 }
 
-export async function findAccount(deps: Deps, accountRef: string): Promise<Account> {
+export async function findAccountByRef(deps: Deps, accountRef: string): Promise<Account> {
   const account = accountRef.includes('@')
     ? await findAccountByEmail(deps.db, accountRef)
     : await deps.db.accounts.findByPk(accountRef);

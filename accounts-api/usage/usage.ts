@@ -8,7 +8,7 @@ import { oneOfParam, parseQuery, periodParam } from '../../kernel/params.ts';
 import { addDays, addMonths } from '../../kernel/dates.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { findAccount } from '../account/account.ts';
-import { callerOf } from '../caller.ts';
+import { requesterOf } from '../requester.ts';
 import type { Deps } from '../database.ts';
 import { sendList, sendOne } from '../envelope.ts';
 import { noParameters } from '../fields.ts';
@@ -38,7 +38,7 @@ const defaultDays = 30;
 /** GET /v1/usage */
 export function readUsage(deps: Deps): Handler {
   return async (request, response, call) => {
-    const { accountId } = callerOf(call);
+    const { accountId } = requesterOf(call);
     parseQuery(noParameters, request.url);
     const account = await call.stage('sql', () => findAccount(deps, accountId));
     sendOne(response, 200, await call.stage('sql', () => monthUsage(deps, account)));
@@ -48,7 +48,7 @@ export function readUsage(deps: Deps): Handler {
 /** GET /v1/usage/history */
 export function listUsageHistory(deps: Deps): Handler {
   return async (request, response, call) => {
-    const { accountId } = callerOf(call);
+    const { accountId } = requesterOf(call);
     const query = parseQuery(historyParams, request.url);
     const today = utcDate(deps.clock.now());
     const to = query.to?.to ?? today;

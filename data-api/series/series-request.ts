@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Call } from '../../kernel/http.ts';
+import type { ServiceCall } from '../../kernel/http.ts';
 import {
   booleanParam,
   dateParam,
@@ -92,19 +92,27 @@ const manySeriesQuery = z.object({
 });
 
 /** GET /v1/series/{id}. */
-export function parseSeriesRequest(url: string, call: Call, dependencies: Dependencies): SeriesRequest {
+export function parseSeriesRequest(
+  url: string,
+  call: ServiceCall,
+  dependencies: Dependencies,
+): SeriesRequest {
   return toRequest(parseQuery(seriesQuery, url), call, dependencies);
 }
 
 /** GET /v1/series/{id}/latest: the whole history, newest first. */
-export function parseLatestRequest(url: string, call: Call, dependencies: Dependencies): SeriesRequest {
+export function parseLatestRequest(
+  url: string,
+  call: ServiceCall,
+  dependencies: Dependencies,
+): SeriesRequest {
   return { ...toRequest(parseQuery(latestQuery, url), call, dependencies), sort: 'desc' };
 }
 
 /** GET /v1/series?ids=a,b,c. */
 export function parseManySeriesRequest(
   url: string,
-  call: Call,
+  call: ServiceCall,
   dependencies: Dependencies,
 ): SeriesRequest & { ids: string[] } {
   const query = parseQuery(manySeriesQuery, url);
@@ -137,7 +145,7 @@ export function canonicalRequest(seriesId: string, request: SeriesRequest): stri
 /** @throws Failure `invalid_parameter` where parameters contradict each other; `plan_required`. */
 export function toRequest(
   query: z.output<typeof latestQuery> & Partial<z.output<typeof seriesQuery>>,
-  call: Call,
+  call: ServiceCall,
   dependencies: Dependencies,
 ): SeriesRequest {
   const { vintage = null, release = 'current', version = null, transform = null, base = null } = query;
@@ -171,7 +179,7 @@ export function toRequest(
 }
 
 /** @throws Failure `plan_required`: the gateway has asked already, and is not believed. */
-export function requireVintages(param: string | undefined, call: Call): void {
+export function requireVintages(param: string | undefined, call: ServiceCall): void {
   if (call.identity.features.includes('vintages')) return;
   fail(
     'plan_required',

@@ -1,7 +1,7 @@
 // GET /v1/series/{id}, /v1/series/{id}/latest and /v1/series?ids=: points by page, as one stream, of many series.
 // Hides nothing: each handler reads from the parameters to the answer.
 import type { Request, Response } from 'express';
-import type { Call, Handler } from '../../kernel/http.ts';
+import type { ServiceCall, Handler } from '../../kernel/http.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { csvType, jsonType, seriesCsv, seriesJson } from '../envelope.ts';
 import { blockPoints, type Points, type Selection } from './points.ts';
@@ -75,7 +75,7 @@ function byAddress({ urlValidatorCache, responseCache }: Dependencies, handler: 
 export async function sendSeries(
   request: Request,
   response: Response,
-  call: Call,
+  call: ServiceCall,
   dependencies: Dependencies,
   { endpoint, series, asked }: { endpoint: string; series: Series; asked: SeriesRequest },
 ): Promise<CachingHeaders> {
@@ -204,7 +204,7 @@ async function computationOf(
   { database }: Dependencies,
   { selection }: PageQuery,
   { transform, base }: SeriesRequest,
-  call: Call,
+  call: ServiceCall,
 ): Promise<Computation | null> {
   if (transform === null) return null;
   return call.stage('transform', () => prepareTransform(database, selection, transform, base));
@@ -222,7 +222,7 @@ interface PageAnswer {
 async function sendPage(
   request: Request,
   response: Response,
-  call: Call,
+  call: ServiceCall,
   page: PageAnswer,
 ): Promise<CachedResponse> {
   const { headers, selection, asked, computation, points, nextCursor } = page;

@@ -123,12 +123,12 @@ export function createMonth({ accounts, allotments, journal, outage, clock }: Mo
       const { accountId, limit } = items.at(-1) as Item; // the limit as it was looked up last
       const calls = items.reduce((sum, item) => sum + item.calls, 0);
       try {
-        return shareOut(accountId, callsOf(items), await takeUpTo(accountId, calls, limit));
+        return shareOut(accountId, callsPerItem(items), await takeUpTo(accountId, calls, limit));
       } catch (error) {
         if (!(error instanceof Failure) || outage === 'closed') throw error;
         const grant = takeInOutage(accountId, calls, limit);
         if (grant.granted === 0) throw error;
-        return shareOut(accountId, callsOf(items), grant);
+        return shareOut(accountId, callsPerItem(items), grant);
       }
     },
   );
@@ -168,7 +168,7 @@ export function createMonth({ accounts, allotments, journal, outage, clock }: Mo
   };
 }
 
-function callsOf(items: readonly Item[]): number[] {
+function callsPerItem(items: readonly Item[]): number[] {
   return items.map(({ calls }) => calls);
 }
 

@@ -1,16 +1,16 @@
 // Who calls, as the gateway sealed it: an account, and the key or the session that speaks for it.
 import { fail } from '../kernel/errors.ts';
-import type { Call } from '../kernel/http.ts';
+import type { ServiceCall } from '../kernel/http.ts';
 import type { Actor } from './models/audit-event.ts';
 
-export interface Caller {
+export interface Requester {
   accountId: string;
   /** For the audit row of a change. */
   actor: Actor;
 }
 
 /** @throws Failure `unauthorized` where the call came without a key and without a session. */
-export function callerOf(call: Call): Caller {
+export function requesterOf(call: ServiceCall): Requester {
   const { accountId, keyId, sessionId } = call.identity;
   if (accountId !== null && keyId !== null) {
     return { accountId, actor: { actorKind: 'key', actorId: keyId } };
@@ -21,7 +21,7 @@ export function callerOf(call: Call): Caller {
   return fail('unauthorized', 'An API key or a session is needed here.');
 }
 
-export interface SignedIn extends Caller {
+export interface SignedIn extends Requester {
   sessionId: string;
 }
 
@@ -29,7 +29,7 @@ export interface SignedIn extends Caller {
  * For what only a person may do: passwords, sessions, the e-mail address, the account itself.
  * @throws Failure `forbidden` for an API key, `unauthorized` for nobody.
  */
-export function signedInOf(call: Call): SignedIn {
+export function signedInOf(call: ServiceCall): SignedIn {
   const { accountId, keyId, sessionId } = call.identity;
   if (keyId !== null) fail('forbidden', 'An API key may not do this: sign in and send the session.');
   if (accountId === null || sessionId === null) {
