@@ -94,7 +94,15 @@ test.serial(
     t.is(await count('BESIDE', key), 40);
     await installation.almanac('ingest', 'observations', big, ...daily('BIG'));
     t.is(await count('BIG', key), 60_000);
-    t.is(await fourth.stop('SIGTERM'), 0);
+    const url = `${installation.url}/v1/series/BIG?format=csv`;
+    const begun = await Promise.all(
+      Array.from({ length: 10 }, () => fetch(url, { headers: { 'x-api-key': key } })),
+    );
+    const stopped = fourth.stop('SIGTERM');
+    const answers = await Promise.all(begun.map((response) => response.text()));
+    for (const answer of answers)
+      t.is(answer.split('\r\n').length, 60_000 + 2, 'what has begun is sent whole');
+    t.is(await stopped, 0);
     t.false(postgresRuns());
   },
 );
