@@ -2,7 +2,7 @@
 // /v1/account/audit lists them, the newest first.
 import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';
-import { fail } from '../kernel/errors.ts';
+import type { Cursors } from '../kernel/cursor.ts';
 import type { Handler } from '../kernel/http.ts';
 import { integerParam, parseQuery } from '../kernel/params.ts';
 import { requesterOf } from './requester.ts';
@@ -32,11 +32,12 @@ export async function audit(
 
 const page = z.object({ limit: integerParam(1, 1000).default(100), cursor: z.string().optional() });
 
-export function listAuditEvents(deps: Deps): Handler {
+export function listAuditEvents(deps: Deps & { cursors: Cursors }): Handler {
   return async (request, response, call) => {
     const { accountId } = requesterOf(call);
     const { limit, cursor } = parseQuery(page, request.url);
-    const before = cursor === undefined ? undefined : openCursor(cursor);
+    const pageQuery = JSON.stringify(['audit', accountId]);
+    const before = cursor === undefined ? undefined : Number(deps.cursors.open(cursor, pageQuery)[0]);
     const events = await call.stage('sql', () =>
       deps.db.auditEvents.findAll({
         where: { accountId, ...(before === undefined ? {} : { eventNo: { [Op.lt]: before } }) },
@@ -53,18 +54,6 @@ export function listAuditEvents(deps: Deps): Handler {
       detail: event.detail,
     }));
     const last = events.length > limit ? shown.at(-1) : undefined;
-    sendList(response, records, last === undefined ? null : makeCursor(last.eventNo));
+    sendList(response, records, last === undefined ? null : deps.cursors.seal([last.eventNo], pageQuery));
   };
-}
-
-function makeCursor(eventNo: number): string {
-  return Buffer.from(`audit ${eventNo}`).toString('base64url');
-}
-
-function openCursor(cursor: string): number {
-  const match = /^audit (\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (match?.[1] === undefined) {
-    fail('invalid_cursor', 'The cursor is damaged: send `next_cursor` as it was given.', { param: 'cursor' });
-  }
-  return Number(match[1]);
 }

@@ -1,4 +1,5 @@
 // What sign-in needs beside the database: built by main.ts, handed to the handlers.
+import type { Cursors } from '../kernel/cursor.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Deps } from './database.ts';
 import type { Jobs } from './jobs.ts';
@@ -27,5 +28,6 @@ export interface SignInDeps extends Deps {
   readonly passwords: Passwords;
   readonly throttle: Throttle;
   readonly settings: SignInSettings;
+  readonly cursors: Cursors;
   readonly log: Log;
 }

@@ -1,5 +1,6 @@
 // accounts-api: owns accounts, sign-in, sessions, API keys, quota and the usage ledger. Builds the service and starts it.
 import type { Clock } from '../kernel/clock.ts';
+import { createCursors } from '../kernel/cursor.ts';
 import { fail } from '../kernel/errors.ts';
 import { startService, type RunningService } from '../kernel/http.ts';
 import { createOpener } from '../kernel/identity.ts';
@@ -58,6 +59,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
       throttle,
       passwords: createPasswords(options.passwordCost),
       settings: options.signIn,
+      cursors: createCursors(options.identitySecret),
     }),
     openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),
     async ready() {

@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { startService, type RunningService } from '../kernel/http.ts';
 import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
-import { createCursors } from './cursor.ts';
+import { createCursors } from '../kernel/cursor.ts';
 import { createResponseCache } from './response-cache.ts';
 import { createUrlValidatorCache } from './url-validator-cache.ts';
 import { routes } from './routes.ts';

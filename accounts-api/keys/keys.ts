@@ -4,6 +4,7 @@ import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
+import type { CursorContent, Cursors } from '../../kernel/cursor.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Handler } from '../../kernel/http.ts';
 import { integerParam, parseBody, parseQuery } from '../../kernel/params.ts';
@@ -37,19 +38,21 @@ const newKey = z.strictObject({
 });
 
 /** GET /v1/keys: those that work first. */
-export function listKeys(deps: Deps): Handler {
+export function listKeys(deps: Deps & { cursors: Cursors }): Handler {
   return async (request, response, call) => {
     const { accountId } = requesterOf(call);
     const { limit, cursor } = parseQuery(page, request.url);
     const now = deps.clock.now();
-    const after = cursor === undefined ? null : openCursor(cursor);
+    const pageQuery = JSON.stringify(['keys', accountId]);
+    const after = cursor === undefined ? null : positionOf(deps.cursors.open(cursor, pageQuery));
     const keys = await call.stage('sql', () =>
       selectKeys(deps.db, accountId, { now, after, limit: limit + 1 }),
     );
     const shown = keys.slice(0, limit);
     const last = keys.length > limit ? shown.at(-1) : undefined;
     const records = shown.map((key) => keyRecord(key, now));
-    sendList(response, records, last === undefined ? null : makeCursor(last, now));
+    const end = last && [works(last, now) ? 1 : 0, last.createdAt.toISOString(), last.id];
+    sendList(response, records, end === undefined ? null : deps.cursors.seal(end, pageQuery));
   };
 }
 
@@ -216,16 +219,7 @@ function works(key: ApiKey, now: Date): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
 }
 
-function makeCursor(key: ApiKey, now: Date): string {
-  return Buffer.from(`${works(key, now)} ${key.createdAt.toISOString()} ${key.id}`).toString('base64url');
-}
-
-function openCursor(cursor: string): KeyPosition {
-  const text = Buffer.from(cursor, 'base64url').toString();
-  const match = /^(true|false) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (key_[a-z2-7]{20})$/.exec(text);
-  const createdAt = new Date(match?.[2] ?? '');
-  if (match?.[3] === undefined || Number.isNaN(createdAt.getTime())) {
-    fail('invalid_cursor', 'The cursor is damaged: send `next_cursor` as it was given.', { param: 'cursor' });
-  }
-  return { active: match[1] === 'true', createdAt, id: match[3] };
+/** Where the page before ended, as its cursor says. */
+function positionOf([active, createdAt, id]: CursorContent): KeyPosition {
+  return { active: active === 1, createdAt: new Date(String(createdAt)), id: String(id) };
 }

@@ -5,7 +5,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nearestName } from '../../kernel/params.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
-import type { Cursors } from '../cursor.ts';
+import type { Cursors } from '../../kernel/cursor.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
 import {

@@ -35,9 +35,6 @@ import {
 import type { Series } from './series.sql.ts';
 import { prepareTransform, type Computation } from './transformed-points.ts';
 
-/** How many calls the answer counts for, told to the gateway. */
-const callsHeader = 'x-almanac-calls';
-
 /** GET /v1/series/{id}. */
 export function getSeries(dependencies: Dependencies): Handler {
   return byAddress(dependencies, async function getSeries(request, response, call) {
@@ -142,16 +139,13 @@ export function getManySeries(dependencies: Dependencies): Handler {
       Promise.all(asked.ids.map((id) => requireSeries(dependencies, id, asked.vintage))),
     );
     const pageQueries = found.map((series) => pageQueryOf(series, asked, cursors));
-    const headers = {
-      ...cachingHeaders(request, {
-        identity: ['many', ...pageQueries.flatMap(identityOf), asked.limit, asked.fields],
-        lastModified: new Date(
-          Math.max(...pageQueries.map(({ selection }) => selection.series.changedAt.getTime())),
-        ),
-        cacheControl: 'private',
-      }),
-      [callsHeader]: String(asked.ids.length),
-    };
+    const headers = cachingHeaders(request, {
+      identity: ['many', ...pageQueries.flatMap(identityOf), asked.limit, asked.fields],
+      lastModified: new Date(
+        Math.max(...pageQueries.map(({ selection }) => selection.series.changedAt.getTime())),
+      ),
+      cacheControl: 'private',
+    });
     if (sendNotModified(request, response, headers)) return;
     const kept = responseCache.get(headers.etag);
     if (kept !== undefined) return sendAnswer(response, kept);

@@ -1,7 +1,7 @@
 // GET /v1/series/{id}/vintages: the days on which a series was published anew, and how much changed.
 import { z } from 'zod';
 import type { Handler } from '../../kernel/http.ts';
-import { integerParam, oneOfParam, parseQuery, windowParams } from '../../kernel/params.ts';
+import { integerParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/params.ts';
 import { addDays } from '../../kernel/dates.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { csvType, jsonType, listCsv, listJson } from '../envelope.ts';
@@ -31,8 +31,7 @@ export function getVintages(dependencies: Dependencies): Handler {
     const series = await call.stage('lookup', () =>
       requireSeries(dependencies, String(request.params['id']), null),
     );
-    let from = window.from?.from ?? '0001-01-01';
-    let to = window.to?.to ?? '9999-12-31';
+    let { from = '0001-01-01', to = '9999-12-31' } = windowOf(window);
     const pageQuery = JSON.stringify(['vintages', series.id, from, to, sort]);
     if (cursor !== undefined) {
       const last = String(cursors.open(cursor, pageQuery)[0]);

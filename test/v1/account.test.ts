@@ -110,7 +110,7 @@ test('the credential of an account that is gone is refused', async (t) => {
   assertError(t, await service.as(client, '/v1/keys', { body: { name: 'x' } }), 401, 'unauthorized');
 });
 
-test('pages of the audit, the newest first, repeat and lose nothing; a damaged cursor is refused', async (t) => {
+test('pages of the audit, the newest first, repeat and lose nothing; a cursor that is damaged, of another list or another account is refused', async (t) => {
   const client = await service.newClient();
   const names = ['a', 'b', 'c', 'd', 'e'];
   for (const name of names) await service.as(client, '/v1/account', { method: 'PATCH', body: { name } });
@@ -137,4 +137,10 @@ test('pages of the audit, the newest first, repeat and lose nothing; a damaged c
     const answer = await service.as(client, `/v1/account/audit?cursor=${damaged}`);
     t.is(assertError(t, answer, 400, 'invalid_cursor').param, 'cursor');
   }
+  const { body } = await service.as(client, '/v1/account/audit?limit=1');
+  const own = (body as { pagination: { next_cursor: string } }).pagination.next_cursor;
+  t.is((await service.as(client, `/v1/account/audit?cursor=${own}`)).status, 200);
+  const elsewhere = await service.as(client, `/v1/keys?cursor=${own}`);
+  const another = await service.as(await service.newClient(), `/v1/account/audit?cursor=${own}`);
+  for (const answer of [elsewhere, another]) assertError(t, answer, 400, 'invalid_cursor');
 });

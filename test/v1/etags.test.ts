@@ -1,7 +1,7 @@
 // ETags and the caches of the data-api, over every parameter of every endpoint and over every kind of load. What is true is
 // told by a second data-api on the same database whose caches hold nothing.
 import test, { type ExecutionContext } from 'ava';
-import { createCursors } from '../../data-api/cursor.ts';
+import { createCursors } from '../../kernel/cursor.ts';
 import type { Dependencies } from '../../data-api/dependencies.ts';
 import { routes } from '../../data-api/routes.ts';
 import { findSeries } from '../../data-api/series/series.sql.ts';

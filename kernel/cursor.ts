@@ -1,13 +1,13 @@
 // Page cursors: opaque text that says where the next page begins and of which version of the data.
 // Hides the seal: it covers the query too, so a cursor that is damaged, or sent with other parameters, does not open.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { fail } from '../kernel/errors.ts';
+import { fail } from './errors.ts';
 
 /** What a cursor carries: texts, numbers and nulls that the endpoint chooses. */
-type CursorContent = readonly (string | number | null)[];
+export type CursorContent = readonly (string | number | null)[];
 
 export interface Cursors {
-  /** @param query what the walk is over, in one spelling; a cursor opens only with the same. */
+  /** @param query what the pages are of, in one spelling; a cursor opens only with the same. */
   seal(content: CursorContent, query: string): string;
   /** @throws Failure `invalid_cursor` where the cursor was not sealed here for this query. */
   open(cursor: string, query: string): CursorContent;
