@@ -50,7 +50,7 @@ test('a data call runs the policies of its pipeline, in the order of the file, w
   t.true(ran.includes('rate {"by":"account"}'));
 });
 
-test('addresses that only read run flat, for GET, HEAD and OPTIONS; all others are the engine’s', (t) => {
+test('paths that only read run compiled, for GET, HEAD and OPTIONS; all others are the engine’s', (t) => {
   const { call } = compiled();
   for (const url of [
     '/v1/series',

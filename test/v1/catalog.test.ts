@@ -87,7 +87,7 @@ test('every filter narrows the catalogue, and they combine', async (t) => {
     t.deepEqual(ids(await list(`/v1/catalog?${query}`)), expected, query);
 });
 
-test('walking the catalogue by cursor misses nothing and repeats nothing', async (t) => {
+test('paging through the catalogue by cursor misses nothing and repeats nothing', async (t) => {
   for (const [sort, expected] of [
     ['id', ['CPI.PK', 'GDP', 'WPI.PK']],
     ['-id', ['WPI.PK', 'GDP', 'CPI.PK']],

@@ -109,7 +109,7 @@ test.serial(
 );
 
 test.serial(
-  'a walk that began in one process is carried on by another, over a load, in the state of its first page',
+  'paging that began in one process is carried on by another, over a load, in the state of its first page',
   async (t) => {
     const [one = '', other = ''] = addresses;
     await load(4);

@@ -69,7 +69,7 @@ test('a vintage names the address where its state stands for ever, and whatever 
   t.deepEqual((await answer('/v1/series/KEPT?vintage=2024-05-10')).values, [1, 9.9, 3, 4]);
 });
 
-test('the pages of a pinned walk are pinned too', async (t) => {
+test('the pages of a pinned query are pinned too', async (t) => {
   await publish('PAGES', '2024-04-10', ['1', '2', '3', '4']);
   const { meta } = await answer('/v1/series/PAGES');
   const pinned = `/v1/series/PAGES?vintage=2024-04-10&version=${String(meta['version'])}&limit=3`;

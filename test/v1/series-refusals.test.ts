@@ -4,7 +4,7 @@ import { startSeriesService, type Envelope } from './series-service.ts';
 
 const { service, series, refusal } = await startSeriesService(test);
 
-test('a cursor opens only the walk that it was made for', async (t) => {
+test('a cursor opens only the page query that it was made for', async (t) => {
   const { pagination } = await series('/v1/series/TRADES?limit=3');
   const cursor = pagination.next_cursor ?? '';
   for (const query of [

@@ -210,7 +210,7 @@ test('for any history of publications, every vintage shows what was in force, by
   );
 });
 
-test('a walk over the pages that loads overtake sees the state of its first page, in any vintage', async (t) => {
+test('paging that loads overtake sees the state of its first page, in any vintage', async (t) => {
   await makeSeries(service.pool, { id: 'MOVING', frequency: 'daily' });
   const day = (n: number) => `2024-01-${String(n).padStart(2, '0')}`;
   const first = Array.from({ length: 9 }, (_, i) => ({ date: day(i + 1), value: `${i}.1` }));
@@ -251,7 +251,7 @@ test('a walk over the pages that loads overtake sees the state of its first page
   t.deepEqual(values(await series('/v1/series/MOVING')), { [day(20)]: 5 });
 });
 
-test('a walk is told to start anew when an older vintage was loaded since', async (t) => {
+test('paging is told to start anew when an older vintage was loaded since', async (t) => {
   await makeSeries(service.pool, { id: 'BACK', frequency: 'daily' });
   const points = [1, 2, 3].map((n) => ({ date: `2024-01-0${n}`, value: `${n}` }));
   await publish(service.pool, 'BACK', '2024-02-02', points);

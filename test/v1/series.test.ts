@@ -127,7 +127,7 @@ test('latest gives the newest point of each combination', async (t) => {
   t.regex(csv.text, /^date,value,side,city\r\n2024-01-\d\d,\d\.\d+,buy,Lahore\r\n$/);
 });
 
-test('walking by cursor gives exactly what one call gives, for any page size, order, window and dims', async (t) => {
+test('paging by cursor gives exactly what one call gives, for any page size, order, window and dims', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 12 }),
