@@ -2,6 +2,7 @@
 // circuit breaker: a Redis that is dead, stalled, loading or read-only is found in well under a second, and then the circuit
 // stays open, so that no call waits for it, until it answers again.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createClient, createCluster, createSentinel } from 'redis';
 import { createDeadline, TooLate } from './deadline.ts';
 import type { Log } from './log.ts';
@@ -66,13 +67,21 @@ const runsMax = 100;
 const heartbeatMs = 400;
 const openWithinMs = 1_000;
 
+/** The text of a script that stands beside a module. @param url `new URL('name.lua', import.meta.url)`. */
+export function luaFile(url: URL): string {
+  return readFileSync(url, 'utf8');
+}
+
+/** A script as a function of another one, which calls it with tables of its own for KEYS and ARGV. */
+export function luaFunction(name: string, text: string): string {
+  return `local function ${name}(KEYS, ARGV)\n${text}\nend\n`;
+}
+
+/** @param text what runs for one key, or for the keys of one call. */
 export function script(text: string): Script {
   const many = `
 local keys, words, answers, at = KEYS, ARGV, {}, 1
-local function one(KEYS, ARGV)
-${text}
-end
-for i, key in ipairs(keys) do
+${luaFunction('one', text)}for i, key in ipairs(keys) do
   local own, count = {}, tonumber(words[at])
   for j = 1, count do own[j] = words[at + j] end
   at = at + count + 1

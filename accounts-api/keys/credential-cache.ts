@@ -4,7 +4,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sequelize } from 'sequelize';
 import {
-  anyReplicationId,
   dirtyMarker,
   credentialCacheKey,
   finalRevision,
@@ -59,13 +58,11 @@ export function createCredentialCacheWriter(
     value: string,
   ): Promise<void> {
     if (redis === undefined) throw new RedisUnavailable('There is no Redis here.');
-    const expected = redis.isCluster ? anyReplicationId : (replicationId ?? noReplicationId);
-    const answer = await redis.run(writeCachedCredential, credentialCacheKey(generation, hash), [
-      String(revision),
-      value,
-      expected,
-    ]);
-    if (typeof answer === 'string') throw new OtherRedisServer(answer);
+    const other = await writeCachedCredential(redis, credentialCacheKey(generation, hash), {
+      ...{ revision, value },
+      replicationId: redis.isCluster ? null : (replicationId ?? noReplicationId),
+    });
+    if (other !== null) throw new OtherRedisServer(other);
   }
 
   /** @returns how long a gateway may still use an older generation, in ms. @throws RedisUnavailable, OtherRedisServer. */

@@ -7,7 +7,7 @@ import {
   replicationIdLua,
 } from '../../kernel/credentials/cache.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
-import { RedisUnavailable, script, type RedisLink } from '../../kernel/redis.ts';
+import { RedisUnavailable, luaFile, luaFunction, script, type RedisLink } from '../../kernel/redis.ts';
 import type { Credential } from '../accounts.ts';
 import { batchedBy } from '../batched.ts';
 import type { CredentialCache } from '../credential-cache.ts';
@@ -38,26 +38,15 @@ export interface AdmissionsOptions {
   plans: Plans;
 }
 
-/**
- * KEYS: the cache entry of the credential. ARGV: what it should say, the counter of the second, calls to count, how many may be, the
- * allotment, then as `drawLua`. → what the entry says; where that is as it should be, as `countLua`; and where all of them fit,
- * as `drawLua`. The keys stand in several slots, so a cluster cannot run it.
- */
-const admit = script(`
-local replid = ${replicationIdLua}
-local function cached(KEYS, ARGV) ${readCachedCredentialLua}
-end
-local function count(KEYS, ARGV) ${countLua}
-end
-local function draw(KEYS, ARGV) ${drawLua}
-end
-local found = cached({ KEYS[1] }, {})
-if found ~= ARGV[1] then return { found or false } end
-local counted = count({ ARGV[2] }, { ARGV[3], 1 })
-if counted[1] > tonumber(ARGV[4]) then return { found, counted } end
-local words = {}
-for i = 6, #ARGV do words[i - 5] = ARGV[i] end
-return { found, counted, draw({ ARGV[5] }, words) }`);
+const admit = script(
+  [
+    replicationIdLua,
+    luaFunction('cached', readCachedCredentialLua),
+    luaFunction('count', countLua),
+    luaFunction('draw', drawLua),
+    luaFile(new URL('admit.lua', import.meta.url)),
+  ].join('\n'),
+);
 
 type Admitted = [entry: string | null, counted?: [calls: number, resetMs: number], drawn?: unknown];
 

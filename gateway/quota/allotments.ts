@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { replicationIdLua } from '../../kernel/credentials/cache.ts';
 import { nextUtcMonth, utcMonth, type Clock } from '../../kernel/clock.ts';
-import { RedisUnavailable, script, type RedisLink } from '../../kernel/redis.ts';
+import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
 import type { Accounts, Grant } from '../accounts.ts';
 import type { Journal } from './journal.ts';
 
@@ -14,7 +14,7 @@ export interface Allotments {
   question(accountId: string, calls: number, limit: number | null): DrawQuestion;
 }
 
-/** A question to be asked once, of `drawLua`. One of the two must hear what Redis says. */
+/** A question to be asked once, of draw.lua. One of the two must hear what Redis says. */
 export interface DrawQuestion {
   /** KEYS[1] of the script. */
   key: string;
@@ -26,41 +26,9 @@ export interface DrawQuestion {
   noteLate(answer: unknown): void;
 }
 
-/**
- * Lua: draws. KEYS: the allotment; `replid`: the replication id of the server. ARGV: calls wanted, the limit or '', an id for a new allotment, an instant
- * of Redis' clock after which nothing may be taken; then, after a top-up, the allotment that was filled, all that was granted to it,
- * and what is charged elsewhere.
- * An allotment of another replication id may lack what was drawn last: it is left for a new one.
- * → the allotment's id, calls taken, all granted, all drawn, what is charged elsewhere; or null where it is too late.
- */
-export const drawLua = `
-local now = redis.call('time')
-if now[1] * 1000 + now[2] / 1000 > tonumber(ARGV[4]) then return nil end
-local allotment = redis.call('hmget', KEYS[1], 'replid', 'id', 'granted', 'drawn', 'elsewhere')
-if allotment[1] ~= replid then
-  redis.call('del', KEYS[1])
-  redis.call('hset', KEYS[1], 'replid', replid, 'id', ARGV[3], 'granted', 0, 'drawn', 0, 'elsewhere', 0)
-  redis.call('expire', KEYS[1], 35 * 24 * 3600)
-  allotment = { replid, ARGV[3], 0, 0, 0 }
-end
-local granted, drawn, elsewhere = tonumber(allotment[3]), tonumber(allotment[4]), tonumber(allotment[5])
-if ARGV[5] == allotment[2] then
-  granted = math.max(granted, tonumber(ARGV[6]))
-  elsewhere = tonumber(ARGV[7])
-  redis.call('hset', KEYS[1], 'granted', granted, 'elsewhere', elsewhere)
-end
-local free = granted - drawn
-if ARGV[2] ~= '' then free = math.min(free, tonumber(ARGV[2]) - elsewhere - drawn) end
-local taken = math.max(0, math.min(tonumber(ARGV[1]), free))
-if taken > 0 then drawn = redis.call('hincrby', KEYS[1], 'drawn', taken) end
-return { allotment[2], taken, granted, drawn, elsewhere }`;
-
-const draw = script(`local replid = ${replicationIdLua}${drawLua}`);
-
-/** KEYS: the allotment. ARGV: its id. Removes it where it is still that one. */
-const discard = script(
-  `if redis.call('hget', KEYS[1], 'id') == ARGV[1] then redis.call('del', KEYS[1]) end return 1`,
-);
+export const drawLua = luaFile(new URL('draw.lua', import.meta.url));
+const draw = script(replicationIdLua + drawLua);
+const discard = script(luaFile(new URL('discard.lua', import.meta.url)));
 
 /** In the place of what a top-up has brought. */
 const noCredit = ['', '', ''];

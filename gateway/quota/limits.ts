@@ -1,21 +1,10 @@
 // Counts calls a second, shared over all gateways by Redis, or in this process where there is none or it does not answer.
 // Hides the limiters and the fallback: an error or a stall of Redis is never a limit, and never an open door.
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { RedisUnavailable, script, type RedisLink, type Script } from '../../kernel/redis.ts';
+import { RedisUnavailable, luaFile, script, type RedisLink, type Script } from '../../kernel/redis.ts';
 import { batchedBy } from '../batched.ts';
 
-/**
- * Lua: counts calls in a window. KEYS: its counter. ARGV: how many, the window in seconds. → all calls of the window, and how many
- * ms it has left. What the library does by a script of its own, in words that `admission.ts` can use as well.
- */
-export const countLua = `
-redis.call('set', KEYS[1], 0, 'EX', ARGV[2], 'NX')
-local counted, leftMs = redis.call('incrby', KEYS[1], ARGV[1]), redis.call('pttl', KEYS[1])
-if leftMs == -1 then -- somebody else's, which would never end
-  redis.call('expire', KEYS[1], ARGV[2])
-  leftMs = 1000 * ARGV[2]
-end
-return { counted, leftMs }`;
+export const countLua = luaFile(new URL('count.lua', import.meta.url));
 
 export interface Taken {
   allowed: boolean;

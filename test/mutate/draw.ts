@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { applied, lineOf, placeOf, weights, type Candidate } from './candidate.ts';
 import { migrationChanges, replacedFunctions } from './migration.ts';
+import { sqlChanges } from './sql.ts';
 import { parseTypeScript, typescriptChanges } from './typescript.ts';
 
 export const defaultFolders = [
@@ -53,7 +54,9 @@ export function candidatesOf(
     ? typescriptChanges(source, file.endsWith('.sql.ts'))
     : file.endsWith('.sql')
       ? migrationChanges(source, replaced)
-      : [];
+      : file.endsWith('.lua')
+        ? sqlChanges(source, { start: 0, end: source.length, isLua: true })
+        : [];
   return changes.map((change) => ({ ...change, file }));
 }
 

@@ -31,7 +31,7 @@ export function isRunBy({ places }: Mutant, test: string, map: CoverageMap): boo
 export function orderTests(mutant: Mutant, map: CoverageMap, root: string, files: readonly string[]): Order {
   const tests = Object.keys(map);
   const readers = mutant.places.flatMap((place) =>
-    place.file.endsWith('.sql') ? readersOf(place, root, files) : [],
+    /\.(?:sql|lua)$/.test(place.file) ? readersOf(place, root, files) : [],
   );
   // Every database is made by the migrations; the files that name the same table are what runs a part of one.
   const runsReader = (test: string) => readers.filter((file) => map[test]?.ran[file] !== undefined).length;
@@ -67,12 +67,20 @@ function wordsOf(file: string): string[] {
   return words.filter((word) => word !== '' && word !== 'test').map((word) => word.replace(/(ies|s)$/, ''));
 }
 
-/** The source files that name the table which a part of a migration is about. */
+/** The source files that name the table which a part of a migration is about, or that name a script. */
 function readersOf(
   { file, offset }: { file: string; offset: number },
   root: string,
   files: readonly string[],
 ): string[] {
+  const reads = (pattern: RegExp) =>
+    files.filter(
+      (name) =>
+        name.endsWith('.ts') &&
+        !name.startsWith('test/') &&
+        pattern.test(readFileSync(path.join(root, name), 'utf8')),
+    );
+  if (file.endsWith('.lua')) return reads(new RegExp(`'${path.basename(file).replace('.', '\\.')}'`));
   const text = readFileSync(path.join(root, file), 'utf8');
   const end = text.indexOf(';', offset);
   const named = [...text.slice(0, end === -1 ? undefined : end).matchAll(/\b(?:data|accounts)\.([a-z_]+)/g)];
@@ -80,10 +88,5 @@ function readersOf(
   const inStatement = named.filter(({ index }) => index > last);
   const tables = (inStatement.length > 0 ? inStatement : named.slice(-1)).map(([, table = '']) => table);
   const pattern = new RegExp(`\\b(?:${[...new Set(tables)].join('|')})\\b`);
-  return files.filter(
-    (name) =>
-      name.endsWith('.ts') &&
-      !name.startsWith('test/') &&
-      pattern.test(readFileSync(path.join(root, name), 'utf8')),
-  );
+  return reads(pattern);
 }
