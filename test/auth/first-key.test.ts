@@ -1,5 +1,7 @@
 // From sign-up to a refused key in the embedded mode, as a person has it: `almanac start` as a process, with its own PostgreSQL
 // and the mail in its outbox, everything over HTTP through the gateway.
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
 import test from 'ava';
 import { createInstallation, unhurriedPlansFile } from '../services/instance.ts';
 import { newEmail, newPassword, tokenIn } from '../services/sign-in.ts';
@@ -29,6 +31,10 @@ test('sign-up, verified by the link in the outbox, sign-in, a key, a series, its
 
   const mail = await mailTo(installation, email);
   t.regex(mail.raw, /text\/html/);
+  // The mail has a link that opens the account: nobody else on the machine may read it.
+  const outbox = path.join(installation.dataDir, 'outbox');
+  t.is(statSync(outbox).mode & 0o777, 0o700);
+  for (const name of readdirSync(outbox)) t.is(statSync(path.join(outbox, name)).mode & 0o777, 0o600, name);
   const verified = await post('/auth/verify-email', { token: tokenIn(mail), password });
   t.is(verified.status, 200, verified.text);
   t.is((await get('/v1/account', first)).status, 401, 'a confirmed address makes a new session');

@@ -227,6 +227,8 @@ test('nothing is added up twice where totals stand beside their parts', async (t
     ['01', 'Animals', 200],
   ]);
   t.deepEqual(await sums(`${nzl}partner`, 'status'), [['provisional'], ['provisional']]);
+  const pak = 'reporter=PAK&from=2025&flow=export&aggregate_by=period';
+  t.deepEqual(await sums(pak, 'status'), [['final'], ['final']], 'a sum is final where all its parts are');
 });
 
 test('a balance is exports less imports, and null rows do not make one', async (t) => {
