@@ -1,13 +1,14 @@
 // Which passwords are taken: long enough, and none of those that are tried first. Says why one is refused.
 // Those are the list of a dependency, and the ways people dress its words up: so "P@ssw0rd2024!" falls with "password".
 import { dictionary } from '@zxcvbn-ts/language-common';
+import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 
 export const passwordLengthMax = 256;
 
 // What people use most, by frequency in leaks: 49,000 passwords, lower case. They also serve as the stems of others.
 const common: ReadonlySet<string> = new Set([
-  ...(dictionary['passwords-common'] ?? []).map(String),
+  ...memberOf(dictionary, 'passwords-common').map(String),
   ...['almanac', 'changeit', 'linkedin', 'pakistan', 'superuser', 'welcomehome'], // and what the list leaves out
 ]);
 // Shorter words of the list are too much of many good passwords; longer ones fall whatever is appended to them.

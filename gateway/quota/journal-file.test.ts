@@ -8,6 +8,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { silentLog } from '../../test/services/harness.ts';
 import { createJournal, type Journal } from './journal.ts';
 import type { UsageEntry } from './journal-batch.ts';
+import { within } from '../../test/run/until.ts';
 
 interface SentBatch {
   batch_id: string;
@@ -66,6 +67,17 @@ test('what a killed gateway had not handed over, it hands over when it comes bac
   t.like(batch?.usage, [{ account_id: 'a', calls: 3, billed: 3 }]);
   t.deepEqual(batch?.refunds, [{ account_id: 'a', month: '2026-11-01', calls: 2 }]);
   t.deepEqual(others, []);
+});
+
+test('what a killed gateway left is handed over at once, though nobody calls', async (t) => {
+  const directory = newDirectory();
+  startJournal(directory, never).record(call);
+  await turnOfTheLoop();
+  const sent = new Promise<SentBatch>((resolve) => {
+    startJournal(directory, async (batch) => resolve(batch));
+  });
+  const batch = await within('the batch that was left is sent', sent);
+  t.like(batch.usage, [{ account_id: 'a', calls: 1, billed: 1 }]);
 });
 
 test('what was sent but not acknowledged before a kill is sent again under its old id', async (t) => {
