@@ -1,5 +1,5 @@
-// What urls were answered with last, and how long that holds: a call that comes again need not be read again.
-// Hides which urls are let go: those not asked for longest.
+// What URLs were answered with last, and how long that holds: a call that comes again need not be read again.
+// Hides which URLs are let go: those not asked for longest.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../kernel/clock.ts';
 import type { CachingHeaders } from './reply.ts';
@@ -8,7 +8,7 @@ import type { Series } from './series/series.sql.ts';
 
 export interface UrlValidatorCache {
   get(url: string): CachedUrl | undefined;
-  /** Whether the url would be answered the same now. */
+  /** Whether the URL would be answered the same now. */
   holds(known: CachedUrl): Promise<boolean>;
   keep(url: string, headers: CachingHeaders, series: Series): void;
 }

@@ -52,9 +52,9 @@ export interface GatewayRoutes {
   readonly groups: readonly string[];
   /** The group of paths that a path belongs to: what follows /v1, as `series`, or its beginning, as `auth`. */
   groupOf(path: string): string;
-  /** The path as the file spells it, as `/v1/series/:id`; undefined where nothing is mapped. */
+  /** The path as the file spells it, as `/v1/series/:id`; undefined where there is no route. */
   routeOf(path: string): string | undefined;
-  /** The methods that the path takes, HEAD and OPTIONS included where they stand; empty where nothing is mapped. */
+  /** The methods that the path takes, HEAD and OPTIONS included where they stand; empty where there is no route. */
   methodsAt(path: string): readonly string[];
   /** The routes as express-gateway takes them, every path an anchored pattern. */
   readonly forEngine: {
@@ -101,7 +101,7 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
       const taken = found.flatMap((route) => route.methods ?? methods);
       return [...new Set(taken.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
     },
-    pipelines: Object.values(file.pipelines).map((pipeline) => mappedPipeline(file, pipeline)),
+    pipelines: Object.values(file.pipelines).map((pipeline) => pipelineRoutes(file, pipeline)),
     forEngine: {
       apiEndpoints: Object.fromEntries(
         Object.entries(file.apiEndpoints).map(([name, endpoints]) => [name, engineEndpoints(endpoints)]),
@@ -175,7 +175,7 @@ function routesOf(endpoint: Endpoint) {
   return endpoint.paths.map((path) => ({ path, pattern: patternOf(path), methods: endpoint.methods }));
 }
 
-function mappedPipeline(file: RouteFile, pipeline: RouteFile['pipelines'][string]): PipelineRoutes {
+function pipelineRoutes(file: RouteFile, pipeline: RouteFile['pipelines'][string]): PipelineRoutes {
   return {
     routes: pipeline.apiEndpoints.flatMap((name) => [file.apiEndpoints[name] ?? []].flat().flatMap(routesOf)),
     steps: pipeline.policies

@@ -48,7 +48,9 @@ export async function link(
   const inserted = await insertIdentity(deps.db, transaction, { issuer, subject, accountId, email, now });
   if (!inserted) return { refusal: 'identity_taken' };
   await audit(deps, transaction, {
-    ...{ accountId, actor: visitor, action: 'google.linked' },
+    accountId,
+    actor: visitor,
+    action: 'google.linked',
     detail: { issuer, email, ip },
   });
   const notice = {

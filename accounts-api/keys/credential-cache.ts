@@ -59,7 +59,8 @@ export function createCredentialCacheWriter(
   ): Promise<void> {
     if (redis === undefined) throw new RedisUnavailable('There is no Redis here.');
     const other = await writeCachedCredential(redis, credentialCacheKey(generation, hash), {
-      ...{ revision, value },
+      revision,
+      value,
       replicationId: redis.isCluster ? null : (replicationId ?? noReplicationId),
     });
     if (other !== null) throw new OtherRedisServer(other);

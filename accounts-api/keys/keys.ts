@@ -1,5 +1,6 @@
 // API keys: list, make, revoke. The value leaves in one answer, at creation; its SHA-256 is all that is kept.
-// Revocation is immediate because credentials are looked up in PostgreSQL (internal.ts): without Redis there is nothing to invalidate, and with it the credential cache follows every change.
+// Revocation is immediate: without Redis credentials are looked up in PostgreSQL (quota/internal.ts) on every call; with it the
+// credential cache follows every change before that is answered.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';

@@ -73,7 +73,9 @@ export async function setPlan(deps: Deps, accountRef: string, plan: string): Pro
   await deps.db.inTransaction(async (transaction) => {
     await account.update({ plan }, { transaction });
     await audit(deps, transaction, {
-      ...{ accountId: account.id, actor: operator, action: 'account.plan_changed' },
+      accountId: account.id,
+      actor: operator,
+      action: 'account.plan_changed',
       detail: { before, plan },
     });
   });

@@ -110,10 +110,11 @@ function combinationsOf(
 ): number[] {
   return combinations
     .filter(
-      ({ dims }) =>
-        dims['price_type'] === asked.price_type &&
-        dims['stat'] === asked.stat &&
-        (asked.cities === undefined || asked.cities.includes(memberOf(dims, 'city'))),
+      ({ dims: { city, price_type, stat } }) =>
+        city !== undefined && // a general load may bring a price of no city
+        price_type === asked.price_type &&
+        stat === asked.stat &&
+        (asked.cities === undefined || asked.cities.includes(city)),
     )
     .map(({ dimsNo }) => dimsNo);
 }

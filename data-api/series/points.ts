@@ -30,7 +30,7 @@ export interface Selection {
   release: 'first' | 'current';
   /** `values`: points with a value · `all`: also those published as missing · `not_zero`: values other than 0. */
   wanted: 'values' | 'all' | 'not_zero';
-  /** The load that the points are read as of; every page of a pageQuery names the same. */
+  /** The load that the points are read as of; every page of a page query names the same. */
   version: number;
 }
 

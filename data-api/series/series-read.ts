@@ -32,7 +32,7 @@ interface Place {
 /** One call's way through one series. */
 export interface PageQuery {
   selection: Selection;
-  /** What the cursors of this pageQuery belong to. */
+  /** What the cursors of this page query belong to. */
   query: string;
   /** Where the page begins: behind this point. Null: at the beginning. */
   after: Place | null;
@@ -76,7 +76,7 @@ export function pageQueryOf(series: Series, request: SeriesRequest, cursors: Cur
   };
 }
 
-/** The points of a pageQuery, transformed where asked, in blocks. @param pointsWanted sizes the blocks, bounds nothing. */
+/** The points of a page query, transformed where asked, in blocks. @param pointsWanted sizes the blocks, bounds nothing. */
 export async function* pointsOfQuery(
   database: Queryable,
   { selection, after }: PageQuery,

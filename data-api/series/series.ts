@@ -180,7 +180,7 @@ export function getManySeries(dependencies: Dependencies): Handler {
   };
 }
 
-/** What decides the points of a pageQuery, for its ETag: the query, the page's place, the state of the series. */
+/** What decides the points of a page query, for its ETag: the query, the page's place, the state of the series. */
 function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {
   return [query, after, series.rowVersion, version, series.releases[0]];
 }

@@ -101,8 +101,8 @@ export function createCallerContexts(): SetCallerContext {
 }
 
 /**
- * The one credential of the call: a well-formed key (X-API-Key, Authorization: Bearer or api_key), or a session where sessions are
- * accepted; elsewhere a session that
+ * The one credential of the call: a well-formed key (in X-API-Key, `Authorization: Bearer` or `api_key`), or a session where
+ * sessions are accepted; elsewhere a session that
  * comes beside a key is not looked at. @throws Failure unauthorized, saying what is wrong with what came.
  */
 function presentedCredential(
@@ -110,13 +110,15 @@ function presentedCredential(
   accept: readonly ('key' | 'session')[],
 ): { key: string } | { session: string } {
   const { keyHeaders, bearers, keyParameters, sessionHeaders } = call.presented;
-  if ([keyHeaders, bearers, keyParameters, sessionHeaders].some(({ length }) => length > 1)) {
+  if (keyHeaders.length > 1 || bearers.length > 1 || keyParameters.length > 1 || sessionHeaders.length > 1) {
     throw refused('A credential must be given once.');
   }
-  const keys = [...keyHeaders, ...bearers, ...keyParameters];
-  const [key] = keys;
+  const [header] = keyHeaders;
+  const [bearer] = bearers;
+  const [parameter] = keyParameters;
+  const key = header ?? bearer ?? parameter;
   const session = accept.includes('session') ? sessionHeaders[0] : undefined;
-  if (keys.some((other) => other !== key)) {
+  if ((bearer ?? key) !== key || (parameter ?? key) !== key) {
     throw refused('The request holds different keys: send one, in the X-API-Key header.');
   }
   if (key !== undefined && session !== undefined) {

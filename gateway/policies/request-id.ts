@@ -68,8 +68,11 @@ interface Taken {
 /** Takes every header that only the gateway may set out of both of Node's views of them. */
 function takeOurHeaders(request: IncomingMessage): Taken {
   const taken: Taken = {
-    ...{ keyHeaders: [], bearers: [], sessionHeaders: [] },
-    ...{ forwardedFor: [], forwardedProto: undefined },
+    keyHeaders: [],
+    bearers: [],
+    sessionHeaders: [],
+    forwardedFor: [],
+    forwardedProto: undefined,
   };
   const raw = request.rawHeaders;
   const kept: string[] = [];

@@ -196,6 +196,8 @@ test.serial('a key never reaches a URL or a header of a service, nor the log', a
   for (const [method, at, header] of calls) {
     await fetch(gateway.url + at, { method, ...(header !== '' && { headers: { 'x-api-key': header } }) });
   }
+  for (const at of ['/v1/series/A', '/v1/catalog', '/auth/sessions', '/v1/nothing'])
+    await fetch(gateway.url + at, { headers: { authorization: `Bearer ${key}` } });
   t.true(reached() > first);
   for (const { url, headers } of [...gateway.dataApi.received, ...accountsApi.received]) {
     t.false(JSON.stringify([url, headers]).includes(key), url);

@@ -26,29 +26,29 @@ const directory = mkdtempSync(path.join(tmpdir(), 'almanac-reload-'));
 cpSync(path.join(projectRoot, 'config'), directory, { recursive: true });
 test.after.always(() => rmSync(directory, { recursive: true }));
 
-const mapFile = path.join(directory, 'gateway.config.yml');
-const goodMap = readFileSync(mapFile, 'utf8');
+const routesFile = path.join(directory, 'gateway.config.yml');
+const goodRoutes = readFileSync(routesFile, 'utf8');
 const plansFile = path.join(directory, 'plans.yml');
 const goodPlans = readFileSync(plansFile, 'utf8');
 test.beforeEach(() => {
-  writeFileSync(mapFile, goodMap);
+  writeFileSync(routesFile, goodRoutes);
   writeFileSync(plansFile, goodPlans);
 });
 
 const wrongMaps: Record<string, [text: string, saying: RegExp]> = {
   'no YAML': ['apiEndpoints: [', /gateway\.config\.yml/],
   'an empty file': ['', /gateway\.config\.yml/],
-  'a policy that is not there': [goodMap.replace('- quota:', '- quotas:'), /not registered: quotas/],
+  'a policy that is not there': [goodRoutes.replace('- quota:', '- quotas:'), /not registered: quotas/],
   'a condition': [
-    goodMap.replace('- quota:', '- quota: { condition: { name: always } }'),
+    goodRoutes.replace('- quota:', '- quota: { condition: { name: always } }'),
     /is not allowed[\s\S]*condition/,
   ],
   'an action that the policy does not take': [
-    goodMap.replace('accept: [key]', 'accept: [password]'),
+    goodRoutes.replace('accept: [key]', 'accept: [password]'),
     /accept/,
   ],
   'an endpoint that nothing serves': [
-    goodMap.replace('apiEndpoints: [data]', 'apiEndpoints: [nothing]'),
+    goodRoutes.replace('apiEndpoints: [data]', 'apiEndpoints: [nothing]'),
     /nothing/,
   ],
 };
@@ -62,8 +62,8 @@ test.serial(
     const status = async (target: string) =>
       (await fetch(gateway.url + target, { headers: { 'x-api-key': key } })).status;
     for (const [name, [text, saying]] of Object.entries(wrongMaps)) {
-      t.not(text, goodMap, name);
-      writeFileSync(mapFile, text);
+      t.not(text, goodRoutes, name);
+      writeFileSync(routesFile, text);
       await t.throwsAsync(gateway.gateway.prepareReload(), { message: saying }, name);
       t.is(await status('/v1/series/A'), 200, name);
       t.is(await status('/v1/keys'), 200, name);
@@ -81,8 +81,8 @@ test.serial(
     const status = async (target: string, init: RequestInit = {}) =>
       (await fetch(gateway.url + target, { ...init, headers: { 'x-api-key': key } })).status;
     writeFileSync(
-      mapFile,
-      goodMap
+      routesFile,
+      goodRoutes
         .replace('      - /v1/trade\n', '      - /v1/exports\n')
         .replace('paths: [/v1/keys] }', 'paths: [/v1/all-keys] }'),
     );
@@ -99,7 +99,7 @@ test.serial('a call under way ends as it began, though its address is gone meanw
   const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
   t.teardown(() => gateway.close());
   const { key } = await accounts.newClient('enterprise');
-  writeFileSync(mapFile, goodMap.replace('      - /v1/trade\n', ''));
+  writeFileSync(routesFile, goodRoutes.replace('      - /v1/trade\n', ''));
   const swap = await gateway.gateway.prepareReload();
   gateway.dataApi.answer = (_request, response) => {
     swap();
@@ -167,7 +167,7 @@ test.serial('two hundred reloads under load fail no call and leave nothing behin
   });
   const reload = async (times: number) => {
     for (let i = 0; i < times; i += 1) {
-      writeFileSync(mapFile, i % 2 === 0 ? goodMap : goodMap.replace('/v1/amcs\n', '/v1/houses\n'));
+      writeFileSync(routesFile, i % 2 === 0 ? goodRoutes : goodRoutes.replace('/v1/amcs\n', '/v1/houses\n'));
       (await gateway.gateway.prepareReload())();
       await new Promise((resolve) => setImmediate(resolve)); // calls go on between two reloads
     }

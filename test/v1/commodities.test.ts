@@ -32,7 +32,8 @@ test.before(async () => {
     insert into data.commodity_items (item_id, name, category, unit, unit_quantity, currency, frequency, source, active)
     values ('rice', 'Rice (basmati)', 'cereals', '1 Kg', 1, 'PKR', 'monthly', 'Price Office', true),
       ('milk', 'Milk', 'dairy', '1 L', 1.0, 'PKR', 'weekly', 'Price Office', null),
-      ('salt', 'Salt', 'other', '1 Kg', null, 'PKR', 'monthly', 'Price Office', null)`);
+      ('salt', 'Salt', 'other', '1 Kg', null, 'PKR', 'monthly', 'Price Office', null),
+      ('tea', 'Tea', 'other', '1 Kg', 1, 'PKR', 'monthly', 'Price Office', null)`);
   await service.pool.query(`
     insert into data.commodity_cities (city_id, name, province, latitude, longitude)
     values ('lahore', 'Lahore', 'Punjab', 31.549722, 74.343611), ('karachi', 'Karachi', 'Sindh', 24.9056, 67.0822),
@@ -269,6 +270,21 @@ test('by-city of a date means its period; of a window, the newest price of each 
   );
 });
 
+test('a price of no city, as a general load may bring one, is left out by city', async (t) => {
+  await publish(service.pool, 'commodity.tea', '2026-03-05', [
+    price('2026-02-28', 'lahore', '900'),
+    { date: '2026-02-28', value: '950', dims: { price_type: 'retail', stat: 'avg' } },
+  ]);
+  const questions: Record<string, string>[] = [{ item: 'tea' }, { item: 'tea', cities: 'lahore' }];
+  for (const asked of questions) {
+    const { data } = await byCity(asked);
+    t.deepEqual(
+      data.map(({ dims, value }) => [dims['city'], value]),
+      [['lahore', 900]],
+    );
+  }
+});
+
 test('by-city as CSV has one line a city', async (t) => {
   const { text } = await service.call('/v1/commodities/by-city?item=milk&format=csv&cities=lahore');
   t.deepEqual(text.split(/\r?\n/), [
@@ -309,7 +325,7 @@ test('items and cities are public lists that tell what prices there are', async 
   const items = (await service.call('/v1/commodities/items', { identity: publicCaller })).json as Envelope;
   t.deepEqual(
     items.data.map((item) => item['id']),
-    ['milk', 'rice', 'salt'],
+    ['milk', 'rice', 'salt', 'tea'],
   );
   t.deepEqual(items.data[1] as unknown, {
     id: 'rice',
