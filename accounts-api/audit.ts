@@ -2,9 +2,9 @@
 // /v1/account/audit lists them, the newest first.
 import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';
-import type { Cursors } from '../kernel/cursor.ts';
-import type { Handler } from '../kernel/http.ts';
-import { integerParam, parseQuery } from '../kernel/params.ts';
+import type { Cursors } from '../kernel/http/cursor.ts';
+import type { Handler } from '../kernel/http/server.ts';
+import { integerParam, parseQuery } from '../kernel/http/params.ts';
 import { requesterOf } from './requester.ts';
 import type { Deps } from './database.ts';
 import { sendList } from './envelope.ts';

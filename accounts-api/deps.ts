@@ -1,5 +1,5 @@
 // What sign-in needs beside the database: built by main.ts, handed to the handlers.
-import type { Cursors } from '../kernel/cursor.ts';
+import type { Cursors } from '../kernel/http/cursor.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Deps } from './database.ts';
 import type { Jobs } from './jobs.ts';

@@ -1,6 +1,6 @@
 // The two shapes of an answer: one thing, or a list of things. Answers about an account are never cached.
 import type { Response } from 'express';
-import { sendJson } from '../kernel/http.ts';
+import { sendJson } from '../kernel/http/server.ts';
 
 /** Answers `{"success":true,"data":{…}}`. */
 export function sendOne(response: Response, status: number, data: object): void {

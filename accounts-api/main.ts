@@ -1,8 +1,8 @@
 // accounts-api: owns accounts, sign-in, sessions, API keys, quota and the usage ledger. Builds the service and starts it.
 import type { Clock } from '../kernel/clock.ts';
-import { createCursors } from '../kernel/cursor.ts';
+import { createCursors } from '../kernel/http/cursor.ts';
 import { fail } from '../kernel/errors.ts';
-import { startService, type RunningService } from '../kernel/http.ts';
+import { startService, type RunningService } from '../kernel/http/server.ts';
 import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';

@@ -1,6 +1,6 @@
 // Who calls, as the gateway sealed it: an account, and the key or the session that speaks for it.
 import { fail } from '../kernel/errors.ts';
-import type { ServiceCall } from '../kernel/http.ts';
+import type { ServiceCall } from '../kernel/http/server.ts';
 import type { Actor } from './models/audit-event.ts';
 
 export interface Requester {

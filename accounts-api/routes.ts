@@ -1,5 +1,5 @@
 // Every path of accounts-api, on one screen.
-import type { Route } from '../kernel/http.ts';
+import type { Route } from '../kernel/http/server.ts';
 import { changeAccount, closeAccount, readAccount } from './account/account.ts';
 import { listAuditEvents } from './audit.ts';
 import type { SignInDeps } from './deps.ts';

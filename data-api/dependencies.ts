@@ -2,8 +2,8 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Database } from '../kernel/database.ts';
 import type { Log } from '../kernel/log.ts';
-import type { Cursors } from '../kernel/cursor.ts';
-import type { ResponseCache } from './response-cache.ts';
+import type { Cursors } from '../kernel/http/cursor.ts';
+import type { ResponseCache } from '../kernel/http/response-cache.ts';
 import type { UrlValidatorCache } from './url-validator-cache.ts';
 import type { SeriesFacts } from './series/series-facts.ts';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { digits } from './digits.ts';
+import { digits } from '../kernel/digits.ts';
 import { listCsv, seriesCsv } from './envelope.ts';
 
 /** As a reader that takes any line end. */

@@ -2,7 +2,7 @@
 // Hides quoting. Values go through as the published digits: no number is ever parsed here.
 import { stringify } from 'csv-stringify/sync';
 import { entryAt, entryOf } from '../kernel/entries.ts';
-import { isDigits } from './digits.ts';
+import { isDigits } from '../kernel/digits.ts';
 import type { Points } from './series/points.ts';
 import type { Combination } from './series/series.sql.ts';
 

@@ -5,10 +5,10 @@ import { z } from 'zod';
 import type { Queryable } from '../kernel/database.ts';
 import { entryAt } from '../kernel/entries.ts';
 import { fail } from '../kernel/errors.ts';
-import type { ServiceCall, HandlerStage } from '../kernel/http.ts';
-import { dateParam, integerParam, oneOfParam, someOfParam } from '../kernel/params.ts';
+import type { ServiceCall, HandlerStage } from '../kernel/http/server.ts';
+import { dateParam, integerParam, oneOfParam, someOfParam } from '../kernel/http/params.ts';
 import type { Dependencies } from './dependencies.ts';
-import { digits } from './digits.ts';
+import { digits } from '../kernel/digits.ts';
 import { csvType, jsonType, listCsv, listCsvLines, listJson } from './envelope.ts';
 import {
   countRows,
@@ -20,7 +20,14 @@ import {
   type ListPage,
   type ListPlace,
 } from './list.sql.ts';
-import { cachingHeaders, nextPageLink, sendAnswer, sendNotModified, sendStream, sendText } from './reply.ts';
+import {
+  cachingHeaders,
+  nextPageLink,
+  sendAnswer,
+  sendNotModified,
+  sendStream,
+  sendText,
+} from '../kernel/http/reply.ts';
 
 const limitDefault = 100;
 const limitMax = 1_000;

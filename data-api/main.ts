@@ -1,11 +1,11 @@
 // Starts the data-api: the service that reads schema `data` and answers with it. It holds no state; run as many as needed.
 import { openDatabase } from '../kernel/database.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { startService, type RunningService } from '../kernel/http.ts';
+import { startService, type RunningService } from '../kernel/http/server.ts';
 import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
-import { createCursors } from '../kernel/cursor.ts';
-import { createResponseCache } from './response-cache.ts';
+import { createCursors } from '../kernel/http/cursor.ts';
+import { createResponseCache } from '../kernel/http/response-cache.ts';
 import { createUrlValidatorCache } from './url-validator-cache.ts';
 import { routes } from './routes.ts';
 import { createSeriesFacts } from './series/series-facts.ts';

@@ -1,5 +1,5 @@
 // The whole URL table of this service. What needs a key is decided by the gateway (config/gateway.config.yml).
-import type { Handler, Route } from '../kernel/http.ts';
+import type { Handler, Route } from '../kernel/http/server.ts';
 import { getAmc, getAmcs } from './funds/amcs.ts';
 import { getAuctions } from './markets/auctions.ts';
 import { getCalendar } from './discovery/calendar.ts';

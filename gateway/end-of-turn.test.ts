@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import test from 'ava';
-import { closeServer, listen } from '../kernel/http.ts';
+import { closeServer, listen } from '../kernel/http/server.ts';
 import { atEndOfTurn, endAtEndOfTurn } from './end-of-turn.ts';
 
 test('what is handed in within a turn runs at its end, in order; what that hands in, a turn later', async (t) => {

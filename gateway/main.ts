@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
-import { closeServer, listen, type RunningService } from '../kernel/http.ts';
+import { closeServer, listen, type RunningService } from '../kernel/http/server.ts';
 import type { Log } from '../kernel/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';

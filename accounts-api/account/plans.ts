@@ -1,6 +1,6 @@
 // The plans that the operator offers, as `GET /v1/plans` shows them.
-import type { Handler } from '../../kernel/http.ts';
-import { parseQuery } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { parseQuery } from '../../kernel/http/params.ts';
 import type { Deps } from '../database.ts';
 import { sendList } from '../envelope.ts';
 import { noParameters } from '../fields.ts';

@@ -3,8 +3,8 @@
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { parseQuery } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { parseQuery } from '../../kernel/http/params.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
 import { signedInOf, type SignedIn } from '../requester.ts';
 import type { Deps } from '../database.ts';

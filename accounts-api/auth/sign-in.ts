@@ -2,8 +2,8 @@
 // work: one look-up, one password hash.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { parseBody, parseQuery } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { parseBody, parseQuery } from '../../kernel/http/params.ts';
 import { holdAccount } from '../account/account.ts';
 import type { SignInDeps } from '../deps.ts';
 import { sendOne } from '../envelope.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { fail } from '../../kernel/errors.ts';
-import { parseBody } from '../../kernel/params.ts';
+import { parseBody } from '../../kernel/http/params.ts';
 import { accountRecord, accountRecords, type AccountRecord } from '../account/account.ts';
 import type { Deps } from '../database.ts';
 import { emailField, nameField } from '../fields.ts';

@@ -2,8 +2,8 @@
 // drawn, so that whatever happens to Redis, nobody is served above the limit.
 import { z } from 'zod';
 import { nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
-import { sendJson, type Handler } from '../../kernel/http.ts';
-import { dateParam, parseBody } from '../../kernel/params.ts';
+import { sendJson, type Handler } from '../../kernel/http/server.ts';
+import { dateParam, parseBody } from '../../kernel/http/params.ts';
 import type { Deps } from '../database.ts';
 import { insertQuotaMonths, type Allowance } from './internal.sql.ts';
 import { reclaimAllotments, topUpAllotments, type ToppedUpRow } from './allotments.sql.ts';

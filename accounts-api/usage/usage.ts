@@ -3,8 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { nextUtcMonth, utcDate, utcMonth } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { oneOfParam, parseQuery, periodParam } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { oneOfParam, parseQuery, periodParam } from '../../kernel/http/params.ts';
 import { addDays, addMonths } from '../../kernel/dates.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { findAccount } from '../account/account.ts';
@@ -94,11 +94,12 @@ export async function monthUsage(deps: Deps, account: Account): Promise<MonthUsa
   const now = deps.clock.now();
   const month = utcMonth(now);
   const plan = planOf(deps.plans, account.plan);
-  const [used, byKey, byEndpoint] = await Promise.all([
-    selectUsed(deps.db, account.id, month),
+  const [byKey, byEndpoint] = await Promise.all([
     selectUsageByKey(deps.db, account.id, month),
     selectUsageByEndpoint(deps.db, account.id, month),
   ]);
+  // Read last: what the failed calls of the ledger held has been handed back in it.
+  const used = await selectUsed(deps.db, account.id, month);
   return {
     month,
     plan: plan.id,

@@ -2,7 +2,7 @@
 // no header of its own and no log. What a gateway takes beyond it, its checks take. Run with the upstream's address.
 import { createServer } from 'node:http';
 import { Pool } from 'undici';
-import { closeServer, listen } from '../../kernel/http.ts';
+import { closeServer, listen } from '../../kernel/http/server.ts';
 
 const upstream = new Pool(process.argv[2] ?? '', { pipelining: 1 });
 

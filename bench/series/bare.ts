@@ -2,7 +2,7 @@
 // `headers` and the `body` of that JSON file.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { closeServer, listen } from '../../kernel/http.ts';
+import { closeServer, listen } from '../../kernel/http/server.ts';
 import { serveMeasured } from '../instruments/server.ts';
 
 const [file = ''] = process.argv.slice(2);

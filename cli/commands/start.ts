@@ -7,7 +7,7 @@ import { startWorker, type RunningWorker } from '../../accounts-api/worker.ts';
 import { start as startDataApi } from '../../data-api/main.ts';
 import { start as startGateway, type RunningGateway } from '../../gateway/main.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import type { RunningService } from '../../kernel/http.ts';
+import type { RunningService } from '../../kernel/http/server.ts';
 import { createLog } from '../../kernel/log.ts';
 import { openPlans, type Plans } from '../../kernel/plans.ts';
 import { readSettings } from '../../kernel/settings.ts';

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http.ts';
+import type { Handler } from '../../kernel/http/server.ts';
 import {
   dateParam,
   idsParam,
@@ -11,16 +11,16 @@ import {
   parseQuery,
   periodParam,
   windowParams,
-} from '../../kernel/params.ts';
+} from '../../kernel/http/params.ts';
 import { addDays, type DateRange } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd } from '../../domain/periods.ts';
 import { priceParams, requireCities, requireItem } from './commodities.ts';
 import { decimal, percentChange } from '../decimal.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { digits, type Digits } from '../digits.ts';
+import { digits, type Digits } from '../../kernel/digits.ts';
 import { csvType, jsonType, listCsv } from '../envelope.ts';
 import { filterPoints, readAll, readFirst, type Points, type Selection } from '../series/points.ts';
-import { cachingHeaders, sendNotModified, sendText } from '../reply.ts';
+import { cachingHeaders, sendNotModified, sendText } from '../../kernel/http/reply.ts';
 import { metaOf } from '../series/series-meta.ts';
 import { toRequest } from '../series/series-request.ts';
 import type { Series } from '../series/series.sql.ts';

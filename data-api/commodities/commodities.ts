@@ -2,8 +2,8 @@
 // Hides that prices are the series `commodity.<item>`: what is read, transformed and sent is a view of that series.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { nearestName, oneOfParam, parseQuery } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { nearestName, oneOfParam, parseQuery } from '../../kernel/http/params.ts';
 import { cityList, itemList, listCityNames, listItemIds } from './commodities.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { listParams, sendList } from '../list.ts';

@@ -2,14 +2,14 @@
 // Hides nothing: the handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { integerParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { integerParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { addDays, type DateRange } from '../../kernel/dates.ts';
 import { listReleases, type ReleaseQuery } from './calendar.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { csvType, jsonType, listCsv, listJson } from '../envelope.ts';
 import { icsType, releasesIcs } from './ics.ts';
-import { cachingHeaders, nextPageLink, sendNotModified, sendText } from '../reply.ts';
+import { cachingHeaders, nextPageLink, sendNotModified, sendText } from '../../kernel/http/reply.ts';
 
 const daysDefault = 30;
 

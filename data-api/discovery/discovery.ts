@@ -1,7 +1,7 @@
 // The public endpoints that say what there is: /v1/catalog, /v1/catalog/{id}, /v1/status.
 import { z } from 'zod';
-import type { Handler } from '../../kernel/http.ts';
-import { booleanParam, oneOfParam, parseQuery } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { booleanParam, oneOfParam, parseQuery } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
 import type { Dependencies } from '../dependencies.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from './discovery.sql.ts';
 import { jsonType } from '../envelope.ts';
 import { listParams, sendList } from '../list.ts';
-import { cachingHeaders, sendNotModified, sendText } from '../reply.ts';
+import { cachingHeaders, sendNotModified, sendText } from '../../kernel/http/reply.ts';
 import { factsOf } from '../series/series-meta.ts';
 import { requireSeries } from '../series/series-read.ts';
 

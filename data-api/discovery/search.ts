@@ -2,12 +2,12 @@
 // Hides nothing: the handler reads from the parameters to the answer; what matches is decided in search.sql.ts.
 import { z } from 'zod';
 import { entryAt } from '../../kernel/entries.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { booleanParam, integerParam, oneOfParam, parseQuery } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { booleanParam, integerParam, oneOfParam, parseQuery } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { jsonType, listJson } from '../envelope.ts';
-import { cachingHeaders, sendNotModified, sendText } from '../reply.ts';
+import { cachingHeaders, sendNotModified, sendText } from '../../kernel/http/reply.ts';
 import {
   countFacets,
   findCorrection,

@@ -2,8 +2,8 @@
 // Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { nearestName, parseQuery } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { nearestName, parseQuery } from '../../kernel/http/params.ts';
 import {
   amcExists,
   amcsList,
@@ -13,7 +13,7 @@ import {
   readManagedFunds,
 } from './amcs.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { digits } from '../digits.ts';
+import { digits } from '../../kernel/digits.ts';
 import { listParams, readRecord, sendList, sendRecord } from '../list.ts';
 import { Conditions, escapeLike, findDataState } from '../list.sql.ts';
 

@@ -13,11 +13,11 @@ import {
   sipReturn,
   type PeriodReturn,
 } from '../../domain/funds/returns.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { booleanParam, dateParam, oneOfParam, parseQuery } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { booleanParam, dateParam, oneOfParam, parseQuery } from '../../kernel/http/params.ts';
 import { addMonths } from '../../kernel/dates.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { digits } from '../digits.ts';
+import { digits } from '../../kernel/digits.ts';
 import { readCategoryPlaces } from './fund-performance.sql.ts';
 import { readLevels, readNavHistory, readPayouts, type SeriesLevels } from './fund-records.sql.ts';
 import { requireFund } from './funds.ts';

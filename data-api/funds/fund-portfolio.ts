@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { dateParam, oneOfParam, parseQuery } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { dateParam, oneOfParam, parseQuery } from '../../kernel/http/params.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { digits } from '../digits.ts';
+import { digits } from '../../kernel/digits.ts';
 import {
   findPortfolioDays,
   readBreakdown,

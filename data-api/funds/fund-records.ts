@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
 import { expensePeriods, payoutTypes } from '../../domain/funds/enums.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { booleanParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { booleanParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/http/params.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { isDigits } from '../digits.ts';
+import { isDigits } from '../../kernel/digits.ts';
 import {
   expensesList,
   navFrequencies,

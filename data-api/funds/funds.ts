@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { assetClasses, fundStatuses, fundStructures } from '../../domain/funds/enums.ts';
-import type { Handler } from '../../kernel/http.ts';
-import { booleanParam, nearestName, oneOfParam, parseQuery, periodParam } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { booleanParam, nearestName, oneOfParam, parseQuery, periodParam } from '../../kernel/http/params.ts';
 import type { Dependencies } from '../dependencies.ts';
 import {
   addBound,

@@ -1,14 +1,14 @@
 // GET /v1/fixed-income/auctions. Hides nothing: the handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http.ts';
+import type { Handler } from '../../kernel/http/server.ts';
 import {
   auctionFormats,
   auctionInstruments,
   auctionStatuses,
   tenor as readTenor,
 } from '../../domain/markets.ts';
-import { oneOfParam, parseQuery, readParam, windowOf, windowParams } from '../../kernel/params.ts';
+import { oneOfParam, parseQuery, readParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { auctionsList, auctionsWhere } from './auctions.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { listParams, sendList } from '../list.ts';

@@ -2,7 +2,7 @@
 // Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http.ts';
+import type { Handler } from '../../kernel/http/server.ts';
 import { ratings, securityStatuses, securityTypes } from '../../domain/markets.ts';
 import {
   booleanParam,
@@ -12,7 +12,7 @@ import {
   periodParam,
   windowOf,
   windowParams,
-} from '../../kernel/params.ts';
+} from '../../kernel/http/params.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { listParams, sendList } from '../list.ts';
 import { Conditions } from '../list.sql.ts';

@@ -2,7 +2,7 @@
 // Hides nothing: the handler reads from the parameters to the answer; what may be added up is decided in trade.sql.ts.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http.ts';
+import type { Handler } from '../../kernel/http/server.ts';
 import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/markets.ts';
 import {
   booleanParam,
@@ -12,7 +12,7 @@ import {
   someOfParam,
   windowOf,
   windowParams,
-} from '../../kernel/params.ts';
+} from '../../kernel/http/params.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { listParams, sendCount, sendList } from '../list.ts';
 import { currencyParam } from './securities.ts';

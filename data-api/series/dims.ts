@@ -1,7 +1,7 @@
 // The filter `dims=side:buy,city:Lahore|Karachi`: text in, combinations out.
 // Hides the little grammar: comma is AND over dimensions, | is OR within one, a backslash takes the next character as it is.
 import { fail } from '../../kernel/errors.ts';
-import { nearestName } from '../../kernel/params.ts';
+import { nearestName } from '../../kernel/http/params.ts';
 import type { Series } from './series.sql.ts';
 
 /** Dimension → the values that pass. */

@@ -3,9 +3,9 @@
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import { nearestName } from '../../kernel/params.ts';
+import { nearestName } from '../../kernel/http/params.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
-import type { Cursors } from '../../kernel/cursor.ts';
+import type { Cursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
 import {

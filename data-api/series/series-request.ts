@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { ServiceCall } from '../../kernel/http.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
 import {
   booleanParam,
   dateParam,
@@ -16,7 +16,7 @@ import {
   someOfParam,
   windowOf,
   windowParams,
-} from '../../kernel/params.ts';
+} from '../../kernel/http/params.ts';
 import type { DateRange } from '../../kernel/dates.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { canonicalDims, parseDims, type DimsFilter } from './dims.ts';

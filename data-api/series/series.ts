@@ -1,7 +1,7 @@
 // GET /v1/series/{id}, /v1/series/{id}/latest and /v1/series?ids=: points by page, as one stream, of many series.
 // Hides nothing: each handler reads from the parameters to the answer.
 import type { Request, Response } from 'express';
-import type { ServiceCall, Handler } from '../../kernel/http.ts';
+import type { ServiceCall, Handler } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { csvType, jsonType, seriesCsv, seriesJson } from '../envelope.ts';
 import { blockPoints, type Points, type Selection } from './points.ts';
@@ -14,8 +14,8 @@ import {
   sendStream,
   sendText,
   type CachingHeaders,
-} from '../reply.ts';
-import type { CachedResponse } from '../response-cache.ts';
+} from '../../kernel/http/reply.ts';
+import type { CachedResponse } from '../../kernel/http/response-cache.ts';
 import { metaOf } from './series-meta.ts';
 import {
   pointsOfQuery,

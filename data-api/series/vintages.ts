@@ -1,11 +1,11 @@
 // GET /v1/series/{id}/vintages: the days on which a series was published anew, and how much changed.
 import { z } from 'zod';
-import type { Handler } from '../../kernel/http.ts';
-import { integerParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/params.ts';
+import type { Handler } from '../../kernel/http/server.ts';
+import { integerParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { addDays } from '../../kernel/dates.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { csvType, jsonType, listCsv, listJson } from '../envelope.ts';
-import { cachingHeaders, nextPageLink, sendNotModified, sendText } from '../reply.ts';
+import { cachingHeaders, nextPageLink, sendNotModified, sendText } from '../../kernel/http/reply.ts';
 import { requireSeries } from './series-read.ts';
 import { requireVintages } from './series-request.ts';
 import { listVintages } from './vintages.sql.ts';

@@ -2,7 +2,7 @@
 // The figures of the process bear the names that Node's usual client for Prometheus gives them, so that dashboards fit.
 import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { closeServer, listen, type RunningService } from '../../kernel/http.ts';
+import { closeServer, listen, type RunningService } from '../../kernel/http/server.ts';
 import type { Gauge, Metrics } from './metrics.ts';
 
 const resolutionMs = 10;

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import jsonwebtoken from 'jsonwebtoken';
 import { Provider } from 'oidc-provider';
 import type { GoogleSettings } from '../../accounts-api/deps.ts';
-import { closeServer, listen } from '../../kernel/http.ts';
+import { closeServer, listen } from '../../kernel/http/server.ts';
 
 export const redirectUri = 'https://almanac.example/auth/google/callback';
 const client = { clientId: 'almanac', clientSecret: 'a client secret of the tests' };

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
-import { closeServer, listen } from '../../kernel/http.ts';
+import { closeServer, listen } from '../../kernel/http/server.ts';
 import { startAccountsService, sumOf } from '../services/accounts-service.ts';
 import { projectPlans, unhurried } from '../services/services.ts';
 import { until, within } from '../run/until.ts';

@@ -1,6 +1,6 @@
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import test from 'ava';
-import { startService } from '../../kernel/http.ts';
+import { startService } from '../../kernel/http/server.ts';
 import { createOpener } from '../../kernel/identity.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { startAccountsService } from '../services/accounts-service.ts';

@@ -3,7 +3,7 @@
 // Keys, plans, quota and usage are accounts-api's own always (`startAccountsService`).
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { start, type GatewayOptions, type RunningGateway } from '../../gateway/main.ts';
-import { closeServer, listen } from '../../kernel/http.ts';
+import { closeServer, listen } from '../../kernel/http/server.ts';
 import { createOpener, identityHeader, type Identity, type Service } from '../../kernel/identity.ts';
 import type { AccountsService } from '../services/accounts-service.ts';
 import { fakeClock, silentLog, testIdentitySecret } from '../services/harness.ts';

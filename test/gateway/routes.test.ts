@@ -38,7 +38,10 @@ const faults: Record<string, [changed: string, message: RegExp]> = {
     replaced('policies: [request-id,', 'policies: [proxy, request-id,'),
     /not registered: proxy/,
   ],
-  'a policy with an action it does not take': [replaced('by: ip', 'by: country'), /action in gateway.config.yml is wrong/],
+  'a policy with an action it does not take': [
+    replaced('by: ip', 'by: country'),
+    /action in gateway.config.yml is wrong/,
+  ],
   'an endpoint that no pipeline serves': [
     replaced('apiEndpoints: [rest]', 'apiEndpoints: [plans]'),
     /served twice/,

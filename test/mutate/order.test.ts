@@ -54,8 +54,11 @@ test('the test beside a file comes first, then those of like names, then the qui
 });
 
 test('of many files that run a change the nearest come first, and the rest with all others', (t) => {
-  const file = 'kernel/http.ts';
-  const names = ['kernel/http.test.ts', ...Array.from({ length: 9 }, (_, i) => `test/v1/${i}.test.ts`)];
+  const file = 'kernel/http/server.ts';
+  const names = [
+    'kernel/http/server.test.ts',
+    ...Array.from({ length: 9 }, (_, i) => `test/v1/${i}.test.ts`),
+  ];
   const map = Object.fromEntries(names.map((name, i) => [name, facts(1_000 - i, { [file]: [0, 9] })]));
   const { covering, others, count } = orderTests(mutantAt(file, 5), map, projectRoot, files);
   t.is(covering[0], names[0]);

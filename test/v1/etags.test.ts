@@ -1,12 +1,12 @@
 // ETags and the caches of the data-api, over every parameter of every endpoint and over every kind of load. What is true is
 // told by a second data-api on the same database whose caches hold nothing.
 import test, { type ExecutionContext } from 'ava';
-import { createCursors } from '../../kernel/cursor.ts';
+import { createCursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../../data-api/dependencies.ts';
 import { routes } from '../../data-api/routes.ts';
 import { findSeries } from '../../data-api/series/series.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { startService } from '../../kernel/http.ts';
+import { startService } from '../../kernel/http/server.ts';
 import { createOpener } from '../../kernel/identity.ts';
 import type { Answer, DataService } from '../services/data-service.ts';
 import { freeAccount } from '../services/data-service.ts';

@@ -85,7 +85,8 @@ test('the vintages of a series are listed with what changed', async (t) => {
   const csv = await service.call('/v1/series/LISTED/vintages?format=csv&limit=1');
   t.regex(csv.text, /^vintage,points_new,points_revised,points_deleted,loaded_at\r\n2024-02-01,3,0,0,/);
   t.regex(csv.headers.get('link') ?? '', /rel="next"/);
-  const disorder = (await service.call('/v1/series/LISTED/vintages?from=2024-02&to=2024-01')).json as Envelope;
+  const disorder = (await service.call('/v1/series/LISTED/vintages?from=2024-02&to=2024-01'))
+    .json as Envelope;
   t.like(disorder.error, { code: 'invalid_parameter', param: 'from' });
   const refused = await service.call('/v1/series/LISTED/vintages', { identity: freeAccount });
   t.is(refused.status, 403);

@@ -1,8 +1,8 @@
 // The border: query strings and JSON bodies in, typed values out, by one schema each.
 // Hides how a fault becomes a 400 that names the parameter, what is allowed, and the nearest known name.
 import { z } from 'zod';
-import { fail } from './errors.ts';
-import { isDate, parsePeriod, type DateRange } from './dates.ts';
+import { fail } from '../errors.ts';
+import { isDate, parsePeriod, type DateRange } from '../dates.ts';
 
 /** Characters; a schema may allow more of its value by `.meta({ lengthMax })`. */
 const valueLengthMax = 2_000;

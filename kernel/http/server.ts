@@ -5,10 +5,10 @@ import { createServer, IncomingMessage, ServerResponse, type Server } from 'node
 import type { AddressInfo } from 'node:net';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
-import { entryAt } from './entries.ts';
-import { Failure, fail, toEnvelope, toFailure } from './errors.ts';
-import { anonymous, identityHeader, type Identity } from './identity.ts';
-import type { Log } from './log.ts';
+import { entryAt } from '../entries.ts';
+import { Failure, fail, toEnvelope, toFailure } from '../errors.ts';
+import { anonymous, identityHeader, type Identity } from '../identity.ts';
+import type { Log } from '../log.ts';
 import { createRouteTable } from './route-table.ts';
 
 /** The stages of a handler, as `Server-Timing` names them; docs/architecture.md says what each is. */
@@ -148,7 +148,7 @@ type Answerer = (request: Request, response: Response & { call: OpenCall | null 
 function createServiceServer(answer: Answerer): Server {
   const app = express();
   app.disable('etag'); // a data response makes its own, strong one
-  app.set('query parser', false); // queries are read by kernel/params.ts only
+  app.set('query parser', false); // queries are read by kernel/http/params.ts only
   class ServiceRequest extends IncomingMessage {}
   class ServiceResponse<Received extends IncomingMessage> extends ServerResponse<Received> {
     call: OpenCall | null = null;

@@ -1,10 +1,10 @@
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import test from 'ava';
-import { silentLog, testIdentitySecret } from '../test/services/harness.ts';
-import { openDatabase } from './database.ts';
-import { fail } from './errors.ts';
-import { closeServer, listen, sendJson, startService, type Route, type RunningService } from './http.ts';
-import { anonymous, createOpener, createSealer, identityHeader } from './identity.ts';
+import { silentLog, testIdentitySecret } from '../../test/services/harness.ts';
+import { openDatabase } from '../database.ts';
+import { fail } from '../errors.ts';
+import { closeServer, listen, sendJson, startService, type Route, type RunningService } from './server.ts';
+import { anonymous, createOpener, createSealer, identityHeader } from '../identity.ts';
 
 const seal = createSealer(testIdentitySecret, 'data-api');
 const headers = { [identityHeader]: seal(anonymous), 'x-request-id': 'req_1' };

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { Failure } from './errors.ts';
+import { Failure } from '../errors.ts';
 import {
   booleanParam,
   idsParam,

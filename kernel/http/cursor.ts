@@ -1,7 +1,7 @@
 // Page cursors: opaque text that says where the next page begins and of which version of the data.
 // Hides the seal: it covers the query too, so a cursor that is damaged, or sent with other parameters, does not open.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { fail } from './errors.ts';
+import { fail } from '../errors.ts';
 
 /** What a cursor carries: texts, numbers and nulls that the endpoint chooses. */
 export type CursorContent = readonly (string | number | null)[];
