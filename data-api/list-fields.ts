@@ -1,13 +1,23 @@
 // Short ways to write the fields of a list; each takes the value in SQL.
+import { z } from 'zod';
 import type { ListField } from './list.sql.ts';
 
 export const text = (sql: string): ListField => ({ sql, kind: 'text' });
 export const date = (sql: string): ListField => ({ sql, kind: 'date' });
 export const number = (sql: string): ListField => ({ sql, kind: 'number' });
 export const boolean = (sql: string): ListField => ({ sql, kind: 'boolean' });
-export const json = (sql: string): ListField => ({ sql, kind: 'json' });
+/** An array or an object. */
+export const json = (sql: string, schema: z.ZodType): ListField => ({ sql, kind: 'json', schema });
+/** One of some words. */
+export const word = (sql: string, words: readonly string[]): ListField => ({
+  sql,
+  kind: 'text',
+  schema: z.enum(words),
+});
+/** An instant in UTC. @param sql as text, see instants.sql.ts. */
+export const instant = (sql: string): ListField => ({ sql, kind: 'text', schema: z.iso.datetime() });
 
-/** Makes `sort` take a field that is always filled. */
-export const sorted = (field: ListField): ListField => ({ ...field, sort: 'filled' });
-/** Makes `sort` take a field that may be null; nulls come last. */
-export const sortedNullsLast = (field: ListField): ListField => ({ ...field, sort: 'nulls_last' });
+/** A field that is never null. */
+export const filled = (field: ListField): ListField => ({ ...field, isFilled: true });
+/** Makes `sort` take the field. */
+export const sorted = (field: ListField): ListField => ({ ...field, isSorted: true });

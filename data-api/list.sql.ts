@@ -1,5 +1,6 @@
 // The statement behind every list, and the state of the data that it shows.
 // Hides keyset paging: where a page begins is a comparison with the last row of the page before, along an index.
+import type { z } from 'zod';
 import type { Queryable } from '../kernel/database.ts';
 import { entryAt, memberOf } from '../kernel/entries.ts';
 
@@ -8,8 +9,12 @@ export interface ListField {
   sql: string;
   /** Of a `number` the published digits are shown. `json` is an array or an object. */
   kind: 'text' | 'date' | 'number' | 'boolean' | 'json';
-  /** Where `sort` takes the field: whether it is always filled; where it is not, nulls come last in either direction. */
-  sort?: 'filled' | 'nulls_last';
+  /** What the value is, where `kind` does not say it all. */
+  schema?: z.ZodType;
+  /** Whether it is never null. Where a list is sorted by a field that may be, nulls come last in either direction. */
+  isFilled?: boolean;
+  /** Whether `sort` takes it. */
+  isSorted?: boolean;
 }
 
 /** A list: what it shows, from where, and in which orders. */
@@ -20,8 +25,8 @@ export interface List {
   datasets: readonly string[];
   /** What follows FROM, in SQL. */
   from: string;
-  /** In the order shown. `last_updated` is what `updated_after` goes by. */
-  fields: Readonly<Record<string, ListField>> & { readonly last_updated: ListField };
+  /** In the order shown. `last_updated` is what `updated_after` goes by, where there is one. */
+  fields: Readonly<Record<string, ListField>>;
   /** Fields that make any order total; always filled. */
   key: readonly string[];
   /** The order unless asked for another: a field, or `-field`. */
@@ -151,7 +156,7 @@ function partsOf(where: Conditions, { fields, direction }: Order, after: ListPla
     return [`(${columns.join(', ')}) ${direction === 'asc' ? '>' : '<'} (${parameters.join(', ')})`];
   };
   const [first, ...key] = fields;
-  if (first?.sort !== 'nulls_last') return [{ conditions: behind(0), fields }];
+  if (first === undefined || first.isFilled === true) return [{ conditions: behind(0), fields }];
   const without = `${first.sql} is null`;
   if (after !== null && after[0] === null) return [{ conditions: [without, ...behind(1)], fields: key }];
   return [

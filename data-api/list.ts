@@ -1,15 +1,24 @@
-// What every list of the datasets shares: its parameters, its pages, JSON and CSV, validators; and single records.
+// What every list of the datasets shares: its parameters, its pages, JSON and CSV; and single records.
 // Hides cursors, and that CSV without a limit is the whole list, read page by page as it is sent.
-import type { Request, Response } from 'express';
 import { z } from 'zod';
-import type { Queryable } from '../kernel/database.ts';
-import { entryAt } from '../kernel/entries.ts';
-import { fail } from '../kernel/errors.ts';
-import type { ServiceCall, HandlerStage } from '../kernel/http/server.ts';
-import { dateParam, integerParam, oneOfParam, someOfParam } from '../kernel/http/params.ts';
-import type { Dependencies } from './dependencies.ts';
 import { digits } from '../kernel/digits.ts';
-import { csvType, jsonType, listCsv, listCsvLines, listJson } from './envelope.ts';
+import type { Queryable } from '../kernel/database.ts';
+import { entryAt, memberOf } from '../kernel/entries.ts';
+import { fail } from '../kernel/errors.ts';
+import type { Caching, Content, Reply } from '../kernel/http/answer.ts';
+import {
+  limitDefault,
+  limitMax,
+  listCsv,
+  listCsvLines,
+  listJson,
+  listOf,
+  listParams,
+  type Row,
+} from '../kernel/http/list.ts';
+import { dateParam } from '../kernel/http/params.ts';
+import type { HandlerStage, ServiceCall } from '../kernel/http/server.ts';
+import type { Dependencies } from './dependencies.ts';
 import {
   countRows,
   findDataState,
@@ -17,37 +26,46 @@ import {
   type Conditions,
   type DataState,
   type List,
+  type ListField,
   type ListPage,
   type ListPlace,
 } from './list.sql.ts';
-import {
-  cachingHeaders,
-  nextPageLink,
-  sendAnswer,
-  sendNotModified,
-  sendStream,
-  sendText,
-} from '../kernel/http/reply.ts';
 
-const limitDefault = 100;
-const limitMax = 1_000;
-
-/** The parameters that every list takes. */
-export function listParams(list: List) {
-  const names = Object.keys(list.fields);
-  const sorts = names
-    .filter((name) => list.fields[name]?.sort !== undefined)
-    .flatMap((name) => [name, `-${name}`])
-    .filter((sort) => sort !== list.sort);
-  return {
-    sort: oneOfParam([list.sort, ...sorts]).default(list.sort),
-    limit: integerParam(1, limitMax).optional(),
-    cursor: z.string().optional(),
-    fields: someOfParam(names).default(names),
-    format: oneOfParam(['json', 'csv']).default('json'),
-    updated_after: dateParam.optional(),
-  };
+/** The parameters that every list of the datasets takes. */
+export function paramsOf(list: List) {
+  const fields = Object.keys(list.fields);
+  const sorts = fields.filter((name) => list.fields[name]?.isSorted === true);
+  return listParams({ fields, sorts, sort: list.sort });
 }
+
+/** The same, of a list that has `last_updated`. */
+export function paramsWithUpdates(list: List) {
+  const updated_after = dateParam.optional().describe('Rows loaded or changed after that day.');
+  return { ...paramsOf(list), updated_after };
+}
+
+const kindSchemas: Record<ListField['kind'], () => z.ZodType> = {
+  text: () => z.string(),
+  date: () => z.iso.date(),
+  number: () => z.number(),
+  boolean: () => z.boolean(),
+  json: () => z.unknown(),
+};
+
+/** A row with all its fields. */
+export function recordOf({ fields }: List) {
+  return z.object(
+    Object.fromEntries(
+      Object.entries(fields).map(([name, { kind, schema = kindSchemas[kind](), isFilled = false }]) => [
+        name,
+        isFilled ? schema : schema.nullable(),
+      ]),
+    ),
+  );
+}
+
+/** The answer of a list; `fields` may leave any field out. */
+export const schemaOf = (list: List, extra: z.ZodRawShape = {}) => listOf(recordOf(list).partial(), extra);
 
 interface ListRequest {
   sort: string;
@@ -60,87 +78,89 @@ interface ListRequest {
 
 interface ListAnswer {
   list: List;
-  asked: ListRequest;
+  query: ListRequest;
   where: Conditions;
+  /** That of the list by default. */
+  fileName?: string;
+  /** Of what it shows; that of its datasets by default. */
+  state?: { version: number | string; changedAt: Date | null };
   extra?: ListExtra;
   derived?: DerivedField;
 }
 
-/** Answers with a page of the list, or with all of it: CSV without a limit. */
-export async function sendList(
-  request: Request,
-  response: Response,
+/** A page of the list, or all of it: CSV without a limit. */
+export async function listReply(
+  { database, cursors }: Dependencies,
   call: ServiceCall,
-  { database, cursors, responseCache }: Dependencies,
-  { list, asked, where, extra, derived }: ListAnswer,
-): Promise<void> {
-  where.and(asked.updated_after, (p) => `${list.fields.last_updated.sql} > ${p}`);
-  const pageQuery = JSON.stringify([list.name, list.from, where.sql, where.values, asked.sort]);
-  const after = asked.cursor === undefined ? null : (cursors.open(asked.cursor, pageQuery) as ListPlace);
-  const state = await call.stage('lookup', () => findDataState(database, list.datasets));
-  const { sort, fields, limit, format } = asked;
-  const headers = {
-    ...cachingHeaders(request, {
-      identity: [pageQuery, after, fields, limit, format, extra?.name, derived?.name, state.version],
-      lastModified: state.changedAt,
-      cacheControl: list.isPublic === true ? 'public' : 'private',
-    }),
-    ...(format === 'csv' ? { 'content-disposition': `attachment; filename="${list.name}.csv"` } : {}),
-  };
-  if (sendNotModified(request, response, headers)) return;
-  const kept = responseCache.get(headers.etag);
-  if (kept !== undefined) return sendAnswer(response, kept);
-
+  { list, query, where, fileName = list.name, extra, derived, ...known }: ListAnswer,
+): Promise<Reply> {
+  narrowToUpdated(list, query, where);
+  const pageQuery = JSON.stringify([list.name, list.from, where.sql, where.values, query.sort]);
+  const after = query.cursor === undefined ? null : (cursors.open(query.cursor, pageQuery) as ListPlace);
+  const state = known.state ?? (await call.stage('lookup', () => findDataState(database, list.datasets)));
+  const { sort, fields, limit, format } = query;
   const deriving = derived !== undefined && fields.includes(derived.name) ? derived : null;
-  const read = async (behind: ListPlace | null, most: number): Promise<Page> => {
+
+  async function readPage(behind: ListPlace | null, most: number): Promise<Page> {
     const needed = [...new Set([...fields, ...(deriving?.needs ?? [])])];
     const found = { where, fields: needed, sort, after: behind, limit: most + 1 };
     const page = pageOf(list, await readListPage(database, list, found), most);
     return deriving === null ? page : { ...page, rows: await withDerived(page.rows, deriving, fields) };
-  };
-  if (format === 'csv' && limit === undefined) {
-    const parts = csvParts((behind) => read(behind, limitMax), after, fields);
-    await sendStream(request, response, { type: csvType, headers, parts });
-    return;
   }
-  const page = await call.stage('sql', () => read(after, limit ?? limitDefault));
-  const nextCursor = page.last === null ? null : cursors.seal(page.last, pageQuery);
-  const more = format === 'csv' || extra === undefined ? {} : await call.stage(extra.name, extra.read);
-  const text = await call.stage('render', () =>
-    format === 'csv' ? listCsv(page.rows, fields) : listJson(page.rows, nextCursor, more),
-  );
-  const sent = await sendText(request, response, {
-    type: format === 'csv' ? csvType : jsonType,
-    headers: { ...headers, ...nextPageLink(request, nextCursor) },
-    text,
-  });
-  if (list.isPublic === true) responseCache.keep(headers.etag, sent);
+
+  async function read(): Promise<Content> {
+    if (format === 'csv' && limit === undefined) {
+      return { parts: csvParts((behind) => readPage(behind, limitMax), after, fields) };
+    }
+    const page = await call.stage('sql', () => readPage(after, limit ?? limitDefault));
+    const nextCursor = page.last === null ? null : cursors.seal(page.last, pageQuery);
+    const more = format === 'csv' || extra === undefined ? {} : await call.stage(extra.name, extra.read);
+    const text = await call.stage('render', () =>
+      format === 'csv' ? listCsv(page.rows, fields) : listJson(page.rows, nextCursor, more),
+    );
+    return { text, nextCursor };
+  }
+
+  return {
+    caching: cachingOf(list),
+    identity: [pageQuery, after, fields, limit, format, extra?.name, derived?.name, state.version],
+    lastModified: state.changedAt,
+    format,
+    fileName,
+    isKept: list.isPublic === true,
+    read,
+  };
 }
 
-/** Answers with the number of rows alone, in the list envelope without rows. */
-export async function sendCount(
-  request: Request,
-  response: Response,
-  call: ServiceCall,
+/** The number of rows alone, in the list envelope without rows. */
+export async function countReply(
   { database }: Dependencies,
-  { list, asked, where }: ListAnswer,
-): Promise<void> {
-  if (asked.format === 'csv') fail('invalid_parameter', 'A count is JSON only.', { param: 'format' });
-  where.and(asked.updated_after, (p) => `${list.fields.last_updated.sql} > ${p}`);
+  call: ServiceCall,
+  { list, query, where }: ListAnswer,
+): Promise<Reply> {
+  if (query.format === 'csv') fail('invalid_parameter', 'A count is JSON only.', { param: 'format' });
+  narrowToUpdated(list, query, where);
   const state = await call.stage('lookup', () => findDataState(database, list.datasets));
-  const headers = cachingHeaders(request, {
+  return {
+    caching: cachingOf(list),
     identity: ['count', list.name, list.from, where.sql, where.values, state.version],
     lastModified: state.changedAt,
-    cacheControl: 'private',
-  });
-  if (sendNotModified(request, response, headers)) return;
-  const count = await call.stage('sql', () => countRows(database, list, where));
-  await sendText(request, response, {
-    type: jsonType,
-    headers,
-    text: JSON.stringify({ success: true, data: [], count }),
-  });
+    format: 'json',
+    fileName: list.name,
+    async read() {
+      const count = await call.stage('sql', () => countRows(database, list, where));
+      return {
+        text: JSON.stringify({ success: true, data: [], count, pagination: { next_cursor: null, count: 0 } }),
+      };
+    },
+  };
 }
+
+function narrowToUpdated({ fields }: List, { updated_after }: ListRequest, where: Conditions): void {
+  where.and(updated_after, (p) => `${memberOf(fields, 'last_updated').sql} > ${p}`);
+}
+
+export const cachingOf = ({ isPublic }: List): Caching => (isPublic === true ? 'public' : 'private');
 
 /** What a list tells beside its rows, in JSON; `name` says which, and names the stage. */
 interface ListExtra {
@@ -178,26 +198,24 @@ export async function readRecord(database: Queryable, list: List, where: Conditi
 interface RecordAnswer {
   data: object;
   state: DataState;
+  caching?: Caching;
   /** Where CSV is asked for: the rows of the record's own list, and the name of the file. */
-  csv?: { name: string; rows: readonly Row[]; columns: readonly string[] };
+  csv?: { fileName: string; rows: readonly Row[]; columns: readonly string[] } | undefined;
 }
 
-/** Answers with one record, or with the rows in it as CSV. */
-export async function sendRecord(
-  request: Request,
-  response: Response,
-  { data, state, csv }: RecordAnswer,
-): Promise<void> {
-  const text = csv === undefined ? JSON.stringify({ success: true, data }) : listCsv(csv.rows, csv.columns);
-  const headers = {
-    ...cachingHeaders(request, { identity: [text], lastModified: state.changedAt, cacheControl: 'private' }),
-    ...(csv === undefined ? {} : { 'content-disposition': `attachment; filename="${csv.name}.csv"` }),
+/** One record, or the rows in it as CSV. */
+export function recordReply({ data, state, caching = 'private', csv }: RecordAnswer): Reply {
+  return {
+    caching,
+    identity: null,
+    lastModified: state.changedAt,
+    format: csv === undefined ? 'json' : 'csv',
+    fileName: csv?.fileName ?? '',
+    read: () => ({
+      text: csv === undefined ? JSON.stringify({ success: true, data }) : listCsv(csv.rows, csv.columns),
+    }),
   };
-  if (sendNotModified(request, response, headers)) return;
-  await sendText(request, response, { type: csv === undefined ? jsonType : csvType, headers, text });
 }
-
-export type Row = Record<string, unknown>;
 
 interface Page {
   rows: Row[];
@@ -214,7 +232,7 @@ function pageOf(list: List, { rows, places }: ListPage, most: number): Page {
 
 /** The row as it is sent: numbers with their published digits, nothing that was not asked for. */
 function shownRow(list: List, row: Row): Row {
-  const shown: Row = {};
+  const shown: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(row)) {
     const field = list.fields[name];
     if (field === undefined) continue;

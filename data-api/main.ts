@@ -7,7 +7,8 @@ import type { Log } from '../kernel/log.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createResponseCache } from '../kernel/http/response-cache.ts';
 import { createUrlValidatorCache } from './url-validator-cache.ts';
-import { routes } from './routes.ts';
+import { toRoutes } from './endpoint.ts';
+import { endpoints } from './routes.ts';
 import { createSeriesFacts } from './series/series-facts.ts';
 
 interface DataApiOptions {
@@ -31,7 +32,7 @@ export async function start(options: DataApiOptions): Promise<RunningService> {
   const seriesFacts = createSeriesFacts(database);
   const service = await startService({
     log,
-    routes: routes({
+    routes: toRoutes(endpoints, {
       database,
       cursors: createCursors(identitySecret),
       seriesFacts,

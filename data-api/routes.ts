@@ -1,11 +1,10 @@
 // The whole URL table of this service. What needs a key is decided by the gateway (config/gateway.config.yml).
-import type { Handler, Route } from '../kernel/http/server.ts';
 import { getAmc, getAmcs } from './funds/amcs.ts';
 import { getAuctions } from './markets/auctions.ts';
 import { getCalendar } from './discovery/calendar.ts';
 import { getCommoditiesByCity } from './commodities/commodities-by-city.ts';
 import { getCommodities, getCommodityCities, getCommodityItems } from './commodities/commodities.ts';
-import type { Dependencies } from './dependencies.ts';
+import type { Endpoint } from './endpoint.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery/discovery.ts';
 import { getFundAnalytics, getFundReturns } from './funds/fund-performance.ts';
 import { getFundPortfolio } from './funds/fund-portfolio.ts';
@@ -17,41 +16,38 @@ import { getLatest, getManySeries, getSeries } from './series/series.ts';
 import { getTrade } from './markets/trade.ts';
 import { getVintages } from './series/vintages.ts';
 
-export function routes(dependencies: Dependencies): Route[] {
-  const get = (path: string, handler: Handler): Route => ({ method: 'GET', path, scope: 'client', handler });
-  return [
-    get('/v1/series', getManySeries(dependencies)),
-    get('/v1/series/:id', getSeries(dependencies)),
-    get('/v1/series/:id/latest', getLatest(dependencies)),
-    get('/v1/series/:id/vintages', getVintages(dependencies)),
+export const endpoints = {
+  '/v1/series': getManySeries,
+  '/v1/series/:id': getSeries,
+  '/v1/series/:id/latest': getLatest,
+  '/v1/series/:id/vintages': getVintages,
 
-    get('/v1/commodities', getCommodities(dependencies)),
-    get('/v1/commodities/by-city', getCommoditiesByCity(dependencies)),
-    get('/v1/commodities/items', getCommodityItems(dependencies)),
-    get('/v1/commodities/cities', getCommodityCities(dependencies)),
+  '/v1/commodities': getCommodities,
+  '/v1/commodities/by-city': getCommoditiesByCity,
+  '/v1/commodities/items': getCommodityItems,
+  '/v1/commodities/cities': getCommodityCities,
 
-    get('/v1/amcs', getAmcs(dependencies)),
-    get('/v1/amcs/:amc', getAmc(dependencies)),
-    get('/v1/funds', getFunds(dependencies)),
-    get('/v1/funds/screener', getFundScreener(dependencies)),
-    get('/v1/funds/:id', getFund(dependencies)),
-    get('/v1/funds/:id/nav', getFundNavs(dependencies)),
-    get('/v1/funds/:id/returns', getFundReturns(dependencies)),
-    get('/v1/funds/:id/payouts', getFundPayouts(dependencies)),
-    get('/v1/funds/:id/expenses', getFundExpenses(dependencies)),
-    get('/v1/funds/:id/portfolio', getFundPortfolio(dependencies)),
-    get('/v1/funds/:id/analytics', getFundAnalytics(dependencies)),
+  '/v1/amcs': getAmcs,
+  '/v1/amcs/:amc': getAmc,
+  '/v1/funds': getFunds,
+  '/v1/funds/screener': getFundScreener,
+  '/v1/funds/:id': getFund,
+  '/v1/funds/:id/nav': getFundNavs,
+  '/v1/funds/:id/returns': getFundReturns,
+  '/v1/funds/:id/payouts': getFundPayouts,
+  '/v1/funds/:id/expenses': getFundExpenses,
+  '/v1/funds/:id/portfolio': getFundPortfolio,
+  '/v1/funds/:id/analytics': getFundAnalytics,
 
-    get('/v1/securities', getSecurities(dependencies)),
-    get('/v1/securities/trades', getSecurityTrades(dependencies)),
-    get('/v1/securities/:code/prices', getSecurityPrices(dependencies)),
-    get('/v1/fixed-income/auctions', getAuctions(dependencies)),
-    get('/v1/trade', getTrade(dependencies)),
+  '/v1/securities': getSecurities,
+  '/v1/securities/trades': getSecurityTrades,
+  '/v1/securities/:code/prices': getSecurityPrices,
+  '/v1/fixed-income/auctions': getAuctions,
+  '/v1/trade': getTrade,
 
-    get('/v1/catalog', getCatalog(dependencies)),
-    get('/v1/catalog/:id', getCatalogEntry(dependencies)),
-    get('/v1/search', getSearch(dependencies)),
-    get('/v1/calendar', getCalendar(dependencies)),
-    get('/v1/status', getStatus(dependencies)),
-  ];
-}
+  '/v1/catalog': getCatalog,
+  '/v1/catalog/:id': getCatalogEntry,
+  '/v1/search': getSearch,
+  '/v1/calendar': getCalendar,
+  '/v1/status': getStatus,
+} as const satisfies Readonly<Record<string, Endpoint>>;

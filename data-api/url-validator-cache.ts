@@ -2,7 +2,7 @@
 // Hides which URLs are let go: those not asked for longest.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../kernel/clock.ts';
-import type { CachingHeaders } from '../kernel/http/reply.ts';
+import type { CachingHeaders } from '../kernel/http/answer.ts';
 import type { SeriesFacts } from './series/series-facts.ts';
 import type { Series } from './series/series.sql.ts';
 

@@ -1,47 +1,39 @@
 // GET /v1/commodities/by-city: the price of an item in each city, its changes over a week and a year, and its rank.
 // Hides how a date finds its prices: the newest of the period it means, city by city.
 import { z } from 'zod';
+import { digits, type Digits } from '../../kernel/digits.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
+import { formatParam, listCsv } from '../../kernel/http/list.ts';
 import {
   dateParam,
   idsParam,
   oneOfParam,
-  parseQuery,
   periodParam,
+  repeatableParam,
   windowParams,
 } from '../../kernel/http/params.ts';
 import { addDays, type DateRange } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd } from '../../domain/periods.ts';
-import { priceParams, requireCities, requireItem } from './commodities.ts';
+import { pricesFilter, priceParams, requireCities, requireItem } from './commodities.ts';
 import { decimal, percentChange } from '../decimal.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { digits, type Digits } from '../../kernel/digits.ts';
-import { csvType, jsonType, listCsv } from '../envelope.ts';
+import { endpoint } from '../endpoint.ts';
+import { combinationsThatPass } from '../series/dims.ts';
 import { filterPoints, readAll, readFirst, type Points, type Selection } from '../series/points.ts';
-import { cachingHeaders, sendNotModified, sendText } from '../../kernel/http/reply.ts';
 import { metaOf } from '../series/series-meta.ts';
 import { toRequest } from '../series/series-request.ts';
+import { seriesSchemaWith } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
-import { lookBack, slackDays, transformValues } from '../series/transform.ts';
+import { lookBack, slackDays, transforms, transformValues } from '../series/transform.ts';
+import { prepareTransform, type Computation } from '../series/transformed-points.ts';
 
 const citiesMax = 100;
 const changeDecimals = 10;
 
-const byCityQuery = z.object({
-  ...priceParams,
-  date: periodParam.optional(),
-  ...windowParams,
-  cities: idsParam('city', citiesMax).optional(),
-  sort: oneOfParam(['price', '-price', 'city', '-city']).default('price'),
-  vintage: dateParam.optional(),
-  format: oneOfParam(['json', 'csv']).default('json'),
-});
-
 interface CityPrice {
   date: string;
-  /** Published digits. */
+  /** Published digits, or what the transform gives. */
   value: string;
   dims: Readonly<Record<string, string>>;
   cityName: string;
@@ -52,70 +44,114 @@ interface CityPrice {
   rank: number;
 }
 
-/** GET /v1/commodities/by-city. Without `date`, `from` or `to`: the newest date at which any city has a price. */
-export function getCommoditiesByCity(dependencies: Dependencies): Handler {
-  const { database } = dependencies;
-  return async function getCommoditiesByCity(request, response, call) {
-    const { asked, window, vintage } = await call.stage('parse', () => {
-      const asked = parseQuery(byCityQuery, request.url);
-      if (asked.date !== undefined && (asked.from !== undefined || asked.to !== undefined))
+/** Without `date`, `from` or `to`: the newest date at which any city has a price. */
+export const getCommoditiesByCity = endpoint({
+  summary: 'The newest price of an item in each city, its changes over a week and a year, and its rank.',
+  query: {
+    ...priceParams,
+    date: periodParam
+      .optional()
+      .describe(
+        'A day or a period; a day means its period or, of daily and weekly items, the seven days that end with it.',
+      ),
+    ...windowParams,
+    cities: idsParam('city', citiesMax)
+      .optional()
+      .describe('Ids with a comma between them; all cities unless given.'),
+    dims: repeatableParam(z.string())
+      .default([])
+      .describe('As of `/v1/series/{id}`; in the place of the parameters of the same name.'),
+    transform: oneOfParam(transforms)
+      .optional()
+      .describe('Of the prices of each city; `rank` is of what it gives.'),
+    sort: oneOfParam(['price', '-price', 'city', '-city'])
+      .default('price')
+      .describe('The order: by value or by city; `-` for descending.'),
+    vintage: dateParam
+      .optional()
+      .describe('The prices as published at the end of that day. Feature `vintages`.'),
+    format: formatParam,
+  },
+  json: seriesSchemaWith({
+    city_name: z.string(),
+    change_1w_pct: z
+      .number()
+      .nullable()
+      .describe(
+        'Percent, against the last price on or before the same day a week earlier, at most a week older; null for monthly and longer periods.',
+      ),
+    change_1y_pct: z.number().nullable().describe('Percent, as `transform=yoy` computes it.'),
+    rank: z.int().describe('1 is the cheapest; equal prices have the same rank.'),
+  }),
+  caching: 'private',
+  errors: ['not_found', 'plan_required', 'transform_not_applicable', 'unknown_dimension'],
+  handler:
+    (dependencies) =>
+    async ({ query, call }) => {
+      const { database } = dependencies;
+      if (query.date !== undefined && (query.from !== undefined || query.to !== undefined))
         fail('invalid_parameter', '"date" is one date; use it without "from" and "to".', { param: 'date' });
-      const { from, to, vintage } = toRequest(
-        { ...asked, sort: 'asc', dims: [], fields: [] },
-        call,
-        dependencies,
-      );
-      return { asked, window: { from, to }, vintage };
-    });
-    const { series, cityNames } = await call.stage('lookup', async () => ({
-      series: await requireItem(dependencies, asked.item, vintage),
-      cityNames: await requireCities(dependencies, asked.cities ?? [], 'cities'),
-    }));
-    const headers = cachingHeaders(request, {
-      identity: ['by-city', asked, series.rowVersion, series.releases[0], [...cityNames]],
-      lastModified: series.changedAt,
-      cacheControl: 'private',
-    });
-    if (sendNotModified(request, response, headers)) return;
-
-    const selection: Selection = {
-      series,
-      dimsNos: combinationsOf(series, asked),
-      ...(asked.date === undefined ? window : windowOfDate(series, asked.date)),
-      order: 'desc',
-      vintage,
-      release: 'current',
-      wanted: 'values',
-      version: series.version,
-    };
-    const isLatest = asked.date === undefined && asked.from === undefined && asked.to === undefined;
-    const rows = await call.stage('sql', async () => {
-      const newest = await readFirst(database, selection);
-      const latest = newest.dates.reduce((a, b) => (a > b ? a : b), '');
-      const points = isLatest ? filterPoints(newest, (i) => newest.dates[i] === latest) : newest;
-      return ranked(await withChanges(dependencies, selection, points, cityNames), asked.sort);
-    });
-    const answer = await call.stage('render', () =>
-      asked.format === 'csv'
-        ? { type: csvType, text: listCsv(rows.map(toCsvRow), csvColumns) }
-        : { type: jsonType, text: byCityJson(series, vintage, rows) },
-    );
-    await sendText(request, response, { ...answer, headers });
-  };
-}
+      const { from, to, vintage } = toRequest({ ...query, sort: 'asc', fields: [] }, call, dependencies);
+      const { series, cityNames } = await call.stage('lookup', async () => ({
+        series: await requireItem(dependencies, query.item, vintage),
+        cityNames: await requireCities(dependencies, query.cities ?? [], 'cities'),
+      }));
+      const selection: Selection = {
+        series,
+        dimsNos: combinationsOf(series, query),
+        ...(query.date === undefined ? { from, to } : windowOfDate(series, query.date)),
+        order: 'desc',
+        vintage,
+        release: 'current',
+        wanted: 'values',
+        version: series.version,
+      };
+      const isLatest = query.date === undefined && query.from === undefined && query.to === undefined;
+      return {
+        caching: 'private',
+        identity: ['by-city', query, series.rowVersion, series.releases[0], [...cityNames]],
+        lastModified: series.changedAt,
+        format: query.format,
+        fileName: `${series.id}-by-city`,
+        async read() {
+          const { transform } = query;
+          const computation =
+            transform === undefined
+              ? null
+              : await call.stage('transform', () => prepareTransform(database, selection, transform, null));
+          const rows = await call.stage('sql', async () => {
+            const newest = await readFirst(database, selection);
+            const latest = newest.dates.reduce((a, b) => (a > b ? a : b), '');
+            const points = isLatest ? filterPoints(newest, (i) => newest.dates[i] === latest) : newest;
+            const priced = await withChanges(dependencies, selection, computation, { points, cityNames });
+            return ranked(priced, query.sort);
+          });
+          const text = await call.stage('render', () =>
+            query.format === 'csv'
+              ? listCsv(rows.map(toCsvRow), csvColumns)
+              : byCityJson(series, { vintage, computation }, rows),
+          );
+          return { text };
+        },
+      };
+    },
+});
 
 function combinationsOf(
-  { combinations }: Series,
-  asked: { price_type: string; stat: string; cities?: readonly string[] | undefined },
+  series: Series,
+  asked: {
+    price_type: string;
+    stat: string;
+    dims: readonly string[];
+    cities?: readonly string[] | undefined;
+  },
 ): number[] {
-  return combinations
-    .filter(
-      ({ dims: { city, price_type, stat } }) =>
-        city !== undefined && // a general load may bring a price of no city
-        price_type === asked.price_type &&
-        stat === asked.stat &&
-        (asked.cities === undefined || asked.cities.includes(city)),
-    )
+  const passing = combinationsThatPass(series, pricesFilter(asked));
+  return series.combinations
+    .filter(({ dimsNo, dims: { city } }) => {
+      if (city === undefined || !passing.includes(dimsNo)) return false; // a general load may bring a price of no city
+      return asked.cities === undefined || asked.cities.includes(city);
+    })
     .map(({ dimsNo }) => dimsNo);
 }
 
@@ -127,14 +163,15 @@ function windowOfDate({ frequency, fiscalYearEnd }: Series, date: DateRange): Da
   return { from: addDays(date.from, 1 - slackDays), to: date.to };
 }
 
-/** Each price with its changes; the earlier prices are read once a date. */
+/** Each price, transformed where asked, with its changes; the earlier prices are read once a date. */
 async function withChanges(
   { database }: Dependencies,
   selection: Selection,
-  points: Points,
-  cityNames: ReadonlyMap<string, string>,
+  computation: Computation | null,
+  { points, cityNames }: { points: Points; cityNames: ReadonlyMap<string, string> },
 ): Promise<Omit<CityPrice, 'rank'>[]> {
   const { series } = selection;
+  const { frequency } = series;
   const dimsOf = new Map(series.combinations.map(({ dimsNo, dims }) => [dimsNo, dims]));
   const rows: Omit<CityPrice, 'rank'>[] = [];
   for (const date of new Set(points.dates)) {
@@ -142,19 +179,22 @@ async function withChanges(
     const history = await readAll(database, {
       ...selection,
       dimsNos: block.dimsNos,
-      from: lookBack('yoy', series.frequency, date),
+      from: lookBack('yoy', frequency, date), // no transform needs more
       to: date,
       order: 'asc',
     });
     const earlier = filterPoints(history, (i) => history.dates[i] !== date);
-    const rule = { transform: 'yoy', frequency: series.frequency, bases: new Map() } as const;
+    const rule = { transform: 'yoy', frequency, bases: new Map() } as const;
     const overYear = transformValues(rule, earlier, block);
+    const shown =
+      computation === null ? block.values : transformValues({ ...computation, frequency }, earlier, block);
     block.dimsNos.forEach((dimsNo, i) => {
       const value = entryAt(block.values, i);
+      if (shown[i] === '') return;
       const dims = entryOf(dimsOf, dimsNo);
       rows.push({
         date,
-        value,
+        value: entryAt(shown, i),
         dims,
         cityName: cityNames.get(memberOf(dims, 'city')) ?? '', // a general load may bring a city that no list names
         change1wPct: weekChange(series, earlier, { date, value, dimsNo }),
@@ -193,7 +233,11 @@ function byCity(a: Omit<CityPrice, 'rank'>, b: Omit<CityPrice, 'rank'>): number 
 }
 
 /** The series envelope, each point with its changes and its rank. */
-function byCityJson(series: Series, vintage: string | null, rows: readonly CityPrice[]): string {
+function byCityJson(
+  series: Series,
+  { vintage, computation }: { vintage: string | null; computation: Computation | null },
+  rows: readonly CityPrice[],
+): string {
   const data = rows.map((row) => ({
     date: row.date,
     value: digits(row.value),
@@ -207,7 +251,7 @@ function byCityJson(series: Series, vintage: string | null, rows: readonly CityP
   return JSON.stringify({
     success: true,
     series: series.id,
-    meta: metaOf(series, { vintage, version: series.version }, null),
+    meta: metaOf(series, { vintage, version: series.version }, computation),
     data,
     pagination,
   });

@@ -1,6 +1,8 @@
 // The statements of commodities: the two public lists, and whether an item or a city is there.
 // Prices are read like every series, by series.sql.ts.
+import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
+import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
 import type { List } from '../list.sql.ts';
 
 /** What is priced. */
@@ -9,21 +11,21 @@ export const itemList: List = {
   datasets: ['commodity-items', 'commodity-prices', 'series'],
   from: 'data.commodity_items i join data.series s using (series_no)',
   fields: {
-    id: { sql: 'i.item_id', kind: 'text', sort: 'filled' },
-    name: { sql: 'i.name', kind: 'text', sort: 'filled' },
-    name_local: { sql: 'i.name_local', kind: 'text' },
-    category: { sql: 'i.category', kind: 'text', sort: 'nulls_last' },
-    unit: { sql: 'i.unit', kind: 'text' },
-    unit_quantity: { sql: 'i.unit_quantity', kind: 'number' },
-    unit_measure: { sql: 'i.unit_measure', kind: 'text' },
-    currency: { sql: 'i.currency', kind: 'text' },
-    coicop: { sql: 'i.coicop', kind: 'text', sort: 'nulls_last' },
-    frequency: { sql: 'i.frequency', kind: 'text' },
-    source: { sql: 'i.source', kind: 'text' },
-    first_date: { sql: 's.first_date', kind: 'date', sort: 'nulls_last' },
-    last_date: { sql: 's.last_date', kind: 'date', sort: 'nulls_last' },
-    active: { sql: 'i.active', kind: 'boolean' },
-    last_updated: { sql: 's.last_updated', kind: 'date', sort: 'nulls_last' },
+    id: sorted(filled(text('i.item_id'))),
+    name: sorted(filled(text('i.name'))),
+    name_local: text('i.name_local'),
+    category: sorted(text('i.category')),
+    unit: filled(text('i.unit')),
+    unit_quantity: number('i.unit_quantity'),
+    unit_measure: text('i.unit_measure'),
+    currency: filled(text('i.currency')),
+    coicop: sorted(text('i.coicop')),
+    frequency: filled(word('i.frequency', frequencies)),
+    source: filled(text('i.source')),
+    first_date: sorted(date('s.first_date')),
+    last_date: sorted(date('s.last_date')),
+    active: boolean('i.active'),
+    last_updated: sorted(date('s.last_updated')),
   },
   key: ['id'],
   sort: 'id',
@@ -42,14 +44,14 @@ export const cityList: List = {
       where o.series_no = d.series_no and o.dims_no = d.dims_no and o.superseded_on = 'infinity') ends
     group by d.dims ->> 'city') prices using (city_id)`,
   fields: {
-    id: { sql: 'city_id', kind: 'text', sort: 'filled' },
-    name: { sql: 'c.name', kind: 'text', sort: 'filled' },
-    province: { sql: 'c.province', kind: 'text', sort: 'nulls_last' },
-    latitude: { sql: 'c.latitude', kind: 'number' },
-    longitude: { sql: 'c.longitude', kind: 'number' },
-    first_date: { sql: 'prices.first_date', kind: 'date', sort: 'nulls_last' },
-    last_date: { sql: 'prices.last_date', kind: 'date', sort: 'nulls_last' },
-    last_updated: { sql: 'prices.last_updated', kind: 'date', sort: 'nulls_last' },
+    id: sorted(filled(text('city_id'))),
+    name: sorted(filled(text('c.name'))),
+    province: sorted(text('c.province')),
+    latitude: number('c.latitude'),
+    longitude: number('c.longitude'),
+    first_date: sorted(date('prices.first_date')),
+    last_date: sorted(date('prices.last_date')),
+    last_updated: sorted(date('prices.last_updated')),
   },
   key: ['id'],
   sort: 'id',

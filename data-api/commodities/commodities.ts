@@ -1,17 +1,20 @@
 // GET /v1/commodities: the prices of an item in a city, or their national average, as a series; and the public lists.
 // Hides that prices are the series `commodity.<item>`: what is read, transformed and sent is a view of that series.
 import { z } from 'zod';
+import { entryOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { nearestName, oneOfParam, parseQuery } from '../../kernel/http/params.ts';
+import { nearestName, oneOfParam } from '../../kernel/http/params.ts';
 import { cityList, itemList, listCityNames, listItemIds } from './commodities.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { listParams, sendList } from '../list.ts';
+import { endpoint } from '../endpoint.ts';
+import { cachingOf, listReply, paramsWithUpdates, schemaOf } from '../list.ts';
 import { Conditions } from '../list.sql.ts';
+import { parseDims, type DimsFilter } from '../series/dims.ts';
 import { requireSeries } from '../series/series-read.ts';
 import { seriesParams, toRequest } from '../series/series-request.ts';
 import type { Series } from '../series/series.sql.ts';
-import { sendSeries } from '../series/series.ts';
+import { pinnedHeaders, seriesErrors, seriesReply } from '../series/series.ts';
+import { seriesSchema } from '../series/series-schema.ts';
 
 /** The city that is the average of all. */
 const national = 'national';
@@ -20,32 +23,56 @@ const averageNo = -1;
 
 /** Which prices: each has one type and one statistic. */
 export const priceParams = {
-  item: z.string(),
-  price_type: oneOfParam(['retail', 'wholesale', 'farmgate']).default('retail'),
-  stat: oneOfParam(['avg', 'min', 'max']).default('avg'),
+  item: z.string().describe('An id of `/v1/commodities/items`.'),
+  price_type: oneOfParam(['retail', 'wholesale', 'farmgate']).default('retail').describe('Whose price.'),
+  stat: oneOfParam(['avg', 'min', 'max']).default('avg').describe("Which price of the city's markets."),
 };
 
-const { dims: _dims, ...params } = seriesParams;
-const pricesQuery = z.object({ ...priceParams, city: z.string().default(national), ...params });
-
-/** GET /v1/commodities. Without a city: the unweighted mean over the cities that have a price at the date. */
-export function getCommodities(dependencies: Dependencies): Handler {
-  return async function getCommodities(request, response, call) {
-    const { asked, item, city, dims } = await call.stage('parse', () => {
-      const query = parseQuery(pricesQuery, request.url);
-      const dims = { city: query.city, price_type: query.price_type, stat: query.stat };
-      const filter = new Map(Object.entries(dims).map(([name, value]) => [name, new Set([value])]));
-      const asked = { ...toRequest({ ...query, dims: [] }, call, dependencies), filter };
-      return { asked, item: query.item, city: query.city, dims };
-    });
+/** Without a city: the unweighted mean over the cities that have a price at the date. */
+export const getCommodities = endpoint({
+  summary: 'The prices of an item in a city, or their national average, as a series.',
+  query: {
+    ...priceParams,
+    city: z
+      .string()
+      .default(national)
+      .describe('An id of `/v1/commodities/cities`, or `national`: the mean over all.'),
+    ...seriesParams,
+    dims: seriesParams.dims.describe(
+      'As of `/v1/series/{id}`; in the place of the parameters of the same name.',
+    ),
+  },
+  json: seriesSchema,
+  caching: 'private',
+  headers: pinnedHeaders,
+  errors: seriesErrors,
+  handler: (dependencies) => async (asked) => {
+    const { query, call } = asked;
+    const filter = pricesFilter(query, query.city);
+    const cities = [...(filter.get('city') ?? [])];
+    const [city = national] = cities;
+    const request = { ...toRequest(query, call, dependencies), filter };
     const series = await call.stage('lookup', async () => {
-      const prices = await requireItem(dependencies, item, asked.vintage);
-      if (city === national) return withAverage(prices, dims);
+      const prices = await requireItem(dependencies, query.item, request.vintage);
+      if (cities.length > 1) return prices;
+      if (city === national) return withAverage(prices, filter);
       await requireCities(dependencies, [city], 'city');
       return { ...prices, id: `${prices.id}.${city}` };
     });
-    await sendSeries(request, response, call, dependencies, { endpoint: 'commodities', series, asked });
-  };
+    return seriesReply(dependencies, asked, { endpoint: 'commodities', series, request });
+  },
+});
+
+/** What `price_type`, `stat` and a city select; `dims` takes the place of those that it names. */
+export function pricesFilter(
+  { price_type, stat, dims }: { price_type: string; stat: string; dims: readonly string[] },
+  city?: string,
+): DimsFilter {
+  const named = Object.entries({ ...(city === undefined ? {} : { city }), price_type, stat });
+  return new Map<string, ReadonlySet<string>>([
+    ...named.map(([name, value]) => [name, new Set([value])] as const),
+    ...parseDims(dims),
+  ]);
 }
 
 /** The series of an item's prices. @throws Failure `not_found` with the nearest item where one is near. */
@@ -76,32 +103,54 @@ export async function requireCities(
   return fail('not_found', `There is no city "${unknown.slice(0, 80)}". ${hint}`, { param });
 }
 
-/** The series with one combination: the average of the cities' prices of that type and statistic. */
-function withAverage(prices: Series, dims: { city: string; price_type: string; stat: string }): Series {
+/** The series with one combination: the average of the cities' prices of one type and statistic. */
+function withAverage(prices: Series, filter: DimsFilter): Series {
+  const [price_type, stat] = [oneOfFilter(filter, 'price_type'), oneOfFilter(filter, 'stat')];
   const averageOf = prices.combinations
-    .filter((each) => each.dims['price_type'] === dims.price_type && each.dims['stat'] === dims.stat)
+    .filter(({ dims }) => dims['price_type'] === price_type && dims['stat'] === stat)
     .map(({ dimsNo }) => dimsNo);
+  const dims = { city: national, price_type, stat };
   return { ...prices, combinations: averageOf.length === 0 ? [] : [{ dimsNo: averageNo, dims, averageOf }] };
 }
 
-const itemQuery = z.object({ category: z.string().optional(), ...listParams(itemList) });
-
-/** GET /v1/commodities/items. */
-export function getCommodityItems(dependencies: Dependencies): Handler {
-  return async function getCommodityItems(request, response, call) {
-    const asked = await call.stage('parse', () => parseQuery(itemQuery, request.url));
-    const where = new Conditions().and(asked.category, (p) => `i.category = ${p}`);
-    await sendList(request, response, call, dependencies, { list: itemList, asked, where });
-  };
+/** @throws Failure `invalid_parameter` where `dims` names several: there is no average over them. */
+function oneOfFilter(filter: DimsFilter, name: string): string {
+  const [value, ...others] = entryOf(filter, name);
+  if (value === undefined || others.length > 0)
+    fail('invalid_parameter', `The national average is of one ${name}: name one in "dims", or a city.`, {
+      param: 'dims',
+    });
+  return value;
 }
 
-const cityQuery = z.object({ province: z.string().optional(), ...listParams(cityList) });
+export const getCommodityItems = endpoint({
+  summary: 'The items whose prices are kept.',
+  query: {
+    category: z.string().optional().describe('Exactly that category.'),
+    ...paramsWithUpdates(itemList),
+  },
+  json: schemaOf(itemList),
+  caching: cachingOf(itemList),
+  handler:
+    (dependencies) =>
+    ({ query, call }) => {
+      const where = new Conditions().and(query.category, (p) => `i.category = ${p}`);
+      return listReply(dependencies, call, { list: itemList, query, where });
+    },
+});
 
-/** GET /v1/commodities/cities. */
-export function getCommodityCities(dependencies: Dependencies): Handler {
-  return async function getCommodityCities(request, response, call) {
-    const asked = await call.stage('parse', () => parseQuery(cityQuery, request.url));
-    const where = new Conditions().and(asked.province, (p) => `c.province = ${p}`);
-    await sendList(request, response, call, dependencies, { list: cityList, asked, where });
-  };
-}
+export const getCommodityCities = endpoint({
+  summary: 'The cities whose prices are kept.',
+  query: {
+    province: z.string().optional().describe('Exactly that province.'),
+    ...paramsWithUpdates(cityList),
+  },
+  json: schemaOf(cityList),
+  caching: cachingOf(cityList),
+  handler:
+    (dependencies) =>
+    ({ query, call }) => {
+      const where = new Conditions().and(query.province, (p) => `c.province = ${p}`);
+      return listReply(dependencies, call, { list: cityList, query, where });
+    },
+});

@@ -36,7 +36,8 @@ export interface ReleaseQuery {
   sort: 'release_at' | '-release_at';
   /** The release behind which the page begins: its instant and id. */
   after: readonly [releaseAt: string, id: string] | null;
-  limit: number;
+  /** Null: all. */
+  limit: number | null;
 }
 
 const statusAt = (now: string) =>

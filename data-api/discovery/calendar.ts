@@ -2,100 +2,92 @@
 // Hides nothing: the handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { integerParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/http/params.ts';
+import { limitDefault, listOf, listParams, renderList } from '../../kernel/http/list.ts';
+import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { addDays, type DateRange } from '../../kernel/dates.ts';
-import { listReleases, type ReleaseQuery } from './calendar.sql.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { csvType, jsonType, listCsv, listJson } from '../envelope.ts';
-import { icsType, releasesIcs } from './ics.ts';
-import { cachingHeaders, nextPageLink, sendNotModified, sendText } from '../../kernel/http/reply.ts';
+import { listReleases } from './calendar.sql.ts';
+import { endpoint } from '../endpoint.ts';
+import { releasesIcs } from './ics.ts';
 
 const daysDefault = 30;
 
-const calendarQuery = z.object({
-  ...windowParams,
-  source: z.string().optional(),
-  series: z.string().optional(),
-  status: oneOfParam(['scheduled', 'released', 'delayed', 'cancelled']).optional(),
-  importance: oneOfParam(['low', 'medium', 'high']).optional(),
-  sort: oneOfParam(['release_at', '-release_at']).default('release_at'),
-  limit: integerParam(1, 1_000).default(100),
-  cursor: z.string().optional(),
-  format: oneOfParam(['json', 'csv', 'ics']).default('json'),
+const releaseStatuses = ['scheduled', 'released', 'delayed', 'cancelled'] as const;
+const importances = ['low', 'medium', 'high'] as const;
+const text = z.string().nullable();
+
+const releaseSchema = z.object({
+  id: z.string(),
+  title: z.string(),
+  source: z.string(),
+  release_at: z.iso.datetime(),
+  release_date: z.iso.date().describe('The day where it is published.'),
+  time_zone: z.string().describe('An IANA name.'),
+  time_confirmed: z.boolean().describe('False: the day is known, the hour is not.'),
+  reference_period: text,
+  frequency: text,
+  kind: text,
+  status: z.enum(releaseStatuses),
+  importance: z.enum(importances).nullable(),
+  series: z.array(z.string()).describe('The ids of the series that it brings.'),
+  url: text,
 });
+const columns = Object.keys(releaseSchema.shape);
 
-const columns = [
-  'id',
-  'title',
-  'source',
-  'release_at',
-  'release_date',
-  'time_zone',
-  'time_confirmed',
-  'reference_period',
-  'frequency',
-  'kind',
-  'status',
-  'importance',
-  'series',
-  'url',
-] as const;
-
-/** GET /v1/calendar. Without `from` it begins today; without `to` it ends thirty days after it begins. */
-export function getCalendar({ database, cursors, clock, seriesTimeZone }: Dependencies): Handler {
-  return async function getCalendar(request, response, call) {
-    const { limit, cursor, format, ...asked } = await call.stage('parse', () =>
-      parseQuery(calendarQuery, request.url),
-    );
-    const now = clock.now();
-    const { from, to } = shownWindow(windowOf(asked), dateIn(seriesTimeZone, now));
-    const { source, series, status, importance, sort } = asked;
-    const pageQuery = JSON.stringify([
-      'calendar',
-      asked.from,
-      asked.to,
-      source,
-      series,
-      status,
-      importance,
-      sort,
-    ]);
-    const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, string]);
-    const query: ReleaseQuery = {
-      from,
-      to,
-      now,
-      source,
-      series,
-      status,
-      importance,
-      sort,
-      after,
-      limit: limit + 1,
-    };
-
-    const found = await call.stage('sql', () => listReleases(database, query));
-    const releases = found.slice(0, limit);
-    const last = releases.at(-1);
-    const nextCursor =
-      found.length > limit && last !== undefined ? cursors.seal([last.release_at, last.id], pageQuery) : null;
-    const answer = await call.stage('render', () => {
-      if (format === 'ics')
-        return { type: icsType, text: releasesIcs(releases, now.toISOString().slice(0, 10)) };
-      if (format === 'csv') return { type: csvType, text: listCsv(releases, columns) };
-      return { type: jsonType, text: listJson(releases, nextCursor) };
-    });
-    const headers = cachingHeaders(request, {
-      identity: [answer.text, nextCursor],
-      lastModified: null,
-      cacheControl: 'public',
-    });
-    if (sendNotModified(request, response, headers)) return;
-    const link = format === 'json' ? {} : nextPageLink(request, nextCursor);
-    await sendText(request, response, { ...answer, headers: { ...headers, ...link } });
-  };
-}
+/** Without `from` it begins today; without `to` it ends thirty days after it begins. */
+export const getCalendar = endpoint({
+  summary: 'When publishers release what, as JSON, CSV or iCalendar.',
+  query: {
+    ...windowParams,
+    source: z.string().optional().describe('Exactly that source.'),
+    series: z.string().optional().describe('The id of a series that the release brings.'),
+    status: oneOfParam(releaseStatuses).optional(),
+    importance: oneOfParam(importances).optional(),
+    ...listParams({ fields: columns, sorts: ['release_at'], sort: 'release_at' }),
+    format: oneOfParam(['json', 'csv', 'ics']).default('json').describe('`ics`: a calendar to subscribe to.'),
+  },
+  json: listOf(releaseSchema.partial()),
+  caching: 'public',
+  handler:
+    ({ database, cursors, clock, seriesTimeZone }) =>
+    async ({ query, call }) => {
+      const { limit, cursor, format, fields, source, series, status, importance } = query;
+      const now = clock.now();
+      const { from, to } = shownWindow(windowOf(query), dateIn(seriesTimeZone, now));
+      const sort = query.sort === '-release_at' ? '-release_at' : 'release_at';
+      const filter = { source, series, status, importance, sort } as const;
+      const pageQuery = JSON.stringify(['calendar', query.from, query.to, filter]);
+      const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, string]);
+      const most = limit ?? (format === 'json' ? limitDefault : Infinity);
+      return {
+        caching: 'public',
+        identity: null, // the status of a release follows the clock
+        lastModified: null,
+        format,
+        fileName: 'calendar',
+        async read() {
+          const found = await call.stage('sql', () =>
+            listReleases(database, {
+              from,
+              to,
+              now,
+              ...filter,
+              after,
+              limit: most === Infinity ? null : most + 1,
+            }),
+          );
+          const releases = found.slice(0, most);
+          const last = found.length > most ? releases.at(-1) : undefined;
+          const nextCursor = last === undefined ? null : cursors.seal([last.release_at, last.id], pageQuery);
+          const written = await call.stage('render', () =>
+            format === 'ics'
+              ? releasesIcs(releases, now.toISOString().slice(0, 10))
+              : renderList(releases, { fields, format, nextCursor }),
+          );
+          return { text: written, nextCursor };
+        },
+      };
+    },
+});
 
 /**
  * Without an end the window ends in thirty days, or thirty days after it begins, whichever is later; without a beginning

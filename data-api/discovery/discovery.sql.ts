@@ -1,7 +1,10 @@
 // Every statement of discovery: the catalogue and the state of the sources.
 // Hides what a word of the catalogue's filters is looked for in.
+import { z } from 'zod';
+import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { utc } from '../instants.sql.ts';
+import { date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
 import { hasWords } from './search.sql.ts';
 
@@ -11,18 +14,18 @@ export const catalogList: List = {
   datasets: ['series', 'observations', 'commodity-items', 'commodity-prices'],
   from: 'data.series',
   fields: {
-    id: { sql: 'series_id', kind: 'text', sort: 'filled' },
-    name: { sql: 'name', kind: 'text' },
-    unit: { sql: 'unit', kind: 'text' },
-    frequency: { sql: 'frequency', kind: 'text' },
-    source: { sql: 'source', kind: 'text' },
-    category: { sql: 'category', kind: 'text' },
-    geography: { sql: 'geography', kind: 'text' },
-    tags: { sql: 'tags', kind: 'json' },
-    first_date: { sql: 'first_date', kind: 'date' },
-    last_date: { sql: 'last_date', kind: 'date' },
-    last_updated: { sql: 'last_updated', kind: 'date' },
-    observation_count: { sql: 'observation_count', kind: 'number' },
+    id: sorted(filled(text('series_id'))),
+    name: filled(text('name')),
+    unit: filled(text('unit')),
+    frequency: filled(word('frequency', frequencies)),
+    source: filled(text('source')),
+    category: text('category'),
+    geography: text('geography'),
+    tags: filled(json('tags', z.array(z.string()))),
+    first_date: date('first_date'),
+    last_date: date('last_date'),
+    last_updated: date('last_updated'),
+    observation_count: number('observation_count'),
   },
   key: ['id'],
   sort: 'id',
@@ -31,13 +34,13 @@ export const catalogList: List = {
 
 interface CatalogFilter {
   /** Words of the id, the name or whatever else is known; the last may be a beginning. */
-  q: string | undefined;
+  q?: string | undefined;
   /** A category and all below it. */
-  category: string | undefined;
-  source: string | undefined;
-  frequency: string | undefined;
-  geography: string | undefined;
-  tag: string | undefined;
+  category?: string | undefined;
+  source?: string | undefined;
+  frequency?: string | undefined;
+  geography?: string | undefined;
+  tag?: string | undefined;
 }
 
 /** The series that pass. */
@@ -110,6 +113,8 @@ export async function findRelated(database: Queryable, seriesNo: number): Promis
   );
 }
 
+export const sourceStates = ['current', 'due', 'late', 'unscheduled', 'empty'] as const;
+
 /** The state of a source, as it is sent. Instants are UTC. */
 export interface SourceState extends Record<string, unknown> {
   source: string;
@@ -118,7 +123,7 @@ export interface SourceState extends Record<string, unknown> {
    * and is not loaded · `late`: longer ago · `unscheduled`: the calendar does not know the source, so nobody can tell ·
    * `empty`: nothing was ever loaded.
    */
-  state: 'current' | 'due' | 'late' | 'unscheduled' | 'empty';
+  state: (typeof sourceStates)[number];
   /** When the last load that brought something new ended. */
   last_success_at: string | null;
   last_data_date: string | null;

@@ -1,54 +1,74 @@
 // The public endpoints that say what there is: /v1/catalog, /v1/catalog/{id}, /v1/status.
 import { z } from 'zod';
-import type { Handler } from '../../kernel/http/server.ts';
-import { booleanParam, oneOfParam, parseQuery } from '../../kernel/http/params.ts';
+import { memberOf } from '../../kernel/entries.ts';
+import { oneOf } from '../../kernel/http/list.ts';
+import { booleanParam, oneOfParam } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
-import type { Dependencies } from '../dependencies.ts';
 import {
   catalogList,
   catalogWhere,
   countCatalogFacets,
   findRelated,
   listSources,
+  sourceStates,
   type CatalogFacets,
   type SourceState,
 } from './discovery.sql.ts';
-import { jsonType } from '../envelope.ts';
-import { listParams, sendList } from '../list.ts';
-import { cachingHeaders, sendNotModified, sendText } from '../../kernel/http/reply.ts';
+import { endpoint } from '../endpoint.ts';
+import { listReply, paramsWithUpdates, schemaOf } from '../list.ts';
 import { factsOf } from '../series/series-meta.ts';
 import { requireSeries } from '../series/series-read.ts';
+import { factShapes } from '../series/series-schema.ts';
+import { seriesParam } from '../series/series.ts';
 
-const catalogQuery = z.object({
-  q: z.string().optional(),
-  category: z.string().optional(),
-  source: z.string().optional(),
-  frequency: oneOfParam(frequencies).optional(),
-  geography: z.string().optional(),
-  tag: z.string().optional(),
-  facets: booleanParam.default(false),
-  ...listParams(catalogList),
+/** The most common values, with how many entries have each. */
+export const facetSchema = z.array(z.object({ value: z.string(), count: z.int() }));
+
+export const getCatalog = endpoint({
+  summary: 'The series, filtered.',
+  query: {
+    q: z
+      .string()
+      .optional()
+      .describe('Words of the id, the name or what else is known; the last may be a beginning.'),
+    category: z.string().optional().describe('A category and all below it.'),
+    source: z.string().optional().describe('Exactly that source.'),
+    frequency: oneOfParam(frequencies).optional(),
+    geography: z.string().optional().describe('Exactly that geography.'),
+    tag: z.string().optional().describe('One of the tags.'),
+    facets: booleanParam
+      .default(false)
+      .describe('Also how many of the series have each category, source and so on.'),
+    ...paramsWithUpdates(catalogList),
+  },
+  json: schemaOf(catalogList, {
+    meta: z
+      .object({
+        facets: z.object({
+          category: facetSchema,
+          source: facetSchema,
+          frequency: facetSchema,
+          geography: facetSchema,
+        }),
+      })
+      .optional(),
+  }),
+  caching: 'public',
+  handler:
+    (dependencies) =>
+    ({ query, call }) => {
+      const where = catalogWhere(query);
+      const counted = where.copy().and(query.updated_after, (p) => `last_updated > ${p}`);
+      const extra = {
+        name: 'facets' as const,
+        read: async () => ({
+          meta: { facets: toFacets(await countCatalogFacets(dependencies.database, counted)) },
+        }),
+      };
+      const withFacets = query.facets ? { extra } : {};
+      return listReply(dependencies, call, { list: catalogList, query, where, ...withFacets });
+    },
 });
-
-/** GET /v1/catalog: the series, filtered. */
-export function getCatalog(dependencies: Dependencies): Handler {
-  return async function getCatalog(request, response, call) {
-    const { q, category, source, frequency, geography, tag, facets, ...asked } = await call.stage(
-      'parse',
-      () => parseQuery(catalogQuery, request.url),
-    );
-    const where = catalogWhere({ q, category, source, frequency, geography, tag });
-    const counted = where.copy().and(asked.updated_after, (p) => `last_updated > ${p}`);
-    const extra = {
-      name: 'facets' as const,
-      read: async () => ({
-        meta: { facets: toFacets(await countCatalogFacets(dependencies.database, counted)) },
-      }),
-    };
-    const withFacets = facets ? { extra } : {};
-    await sendList(request, response, call, dependencies, { list: catalogList, asked, where, ...withFacets });
-  };
-}
 
 function toFacets(counts: readonly CatalogFacets[]) {
   const facets: Record<CatalogFacets['facet'], { value: string; count: number }[]> = {
@@ -61,72 +81,106 @@ function toFacets(counts: readonly CatalogFacets[]) {
   return facets;
 }
 
-/** GET /v1/catalog/{id}: everything known of one series, and a URL to try. */
-export function getCatalogEntry(dependencies: Dependencies): Handler {
-  const { database } = dependencies;
-  return async function getCatalogEntry(request, response, call) {
-    await call.stage('parse', () => parseQuery(z.object({}), request.url));
-    const series = await call.stage('sql', () =>
-      requireSeries(dependencies, String(request.params['id']), null),
-    );
-    const data = {
-      id: series.id,
-      ...factsOf(series),
-      related: await call.stage('related', () => findRelated(database, series.seriesNo)),
-      sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
-    };
-    const headers = cachingHeaders(request, {
-      identity: ['catalog', data],
-      lastModified: series.changedAt,
-      cacheControl: 'public',
-    });
-    if (sendNotModified(request, response, headers)) return;
-    await sendText(request, response, {
-      type: jsonType,
-      headers,
-      text: JSON.stringify({ success: true, data }),
-    });
-  };
-}
+const entrySchema = z.object({
+  id: z.string(),
+  ...factShapes,
+  related: z.array(
+    z.object({ id: z.string(), name: z.string(), unit: z.string(), frequency: z.enum(frequencies) }),
+  ),
+  sample_url: z.string().describe('A path to try, with an API key.'),
+});
+
+export const getCatalogEntry = endpoint({
+  summary: 'All that is known of a series.',
+  params: seriesParam,
+  json: oneOf(entrySchema),
+  caching: 'public',
+  errors: ['not_found'],
+  handler:
+    (dependencies) =>
+    async ({ params, call }) => {
+      const series = await call.stage('sql', () => requireSeries(dependencies, memberOf(params, 'id'), null));
+      const data = {
+        id: series.id,
+        ...factsOf(series),
+        related: await call.stage('related', () => findRelated(dependencies.database, series.seriesNo)),
+        sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
+      };
+      return {
+        caching: 'public',
+        identity: ['catalog', data],
+        lastModified: series.changedAt,
+        format: 'json',
+        fileName: series.id,
+        read: () => ({ text: JSON.stringify({ success: true, data }) }),
+      };
+    },
+});
 
 const sourcesKeptMs = 1_000;
+const instant = z.iso.datetime().nullable();
+const componentStates = ['operational', 'down'] as const;
 
-/** GET /v1/status: whether the parts work, and how fresh each source is. */
-export function getStatus({ database, log, clock }: Dependencies): Handler {
-  // Anybody may ask, and the answer goes over every series: one statement a second serves all who do.
-  let reading: { since: number; sources: Promise<SourceState[]> } | null = null;
-  function readSources(): Promise<SourceState[]> {
-    const now = clock.now().getTime();
-    if (reading === null || now - reading.since >= sourcesKeptMs) {
-      reading = { since: now, sources: listSources(database, clock.now()) };
-    }
-    return reading.sources;
-  }
+const statusSchema = z.object({
+  state: z.enum(['operational', 'degraded']),
+  checked_at: z.iso.datetime(),
+  components: z.array(z.object({ name: z.string(), state: z.enum(componentStates) })),
+  sources: z.array(
+    z.object({
+      source: z.string(),
+      state: z.enum(sourceStates).describe('Whether what the calendar has released is loaded.'),
+      last_success_at: instant.describe('When the last load that brought something new ended.'),
+      last_data_date: z.iso.date().nullable(),
+      series_count: z.int(),
+      last_release_at: instant,
+      next_release_at: instant,
+      lag_hours: z.int().nullable().describe('Since the oldest release that is not loaded.'),
+    }),
+  ),
+});
 
-  return async function getStatus(request, response, call) {
-    await call.stage('parse', () => parseQuery(z.object({}), request.url));
-    let sources: SourceState[] = [];
-    let databaseState = 'operational';
-    try {
-      sources = await call.stage('sql', readSources);
-    } catch (error) {
-      // This endpoint exists to say so; the log has the cause.
-      log.error({ err: error }, 'the status could not be read from the database');
-      databaseState = 'down';
+export const getStatus = endpoint({
+  summary: 'Whether the parts work, and how fresh each source is.',
+  json: oneOf(statusSchema),
+  caching: 'none',
+  handler: ({ database, log, clock }) => {
+    // Anybody may ask, and the answer goes over every series: one statement a second serves all who do.
+    let reading: { since: number; sources: Promise<SourceState[]> } | null = null;
+    function readSources(): Promise<SourceState[]> {
+      const now = clock.now().getTime();
+      if (reading === null || now - reading.since >= sourcesKeptMs) {
+        reading = { since: now, sources: listSources(database, clock.now()) };
+      }
+      return reading.sources;
     }
-    const data = {
-      state: databaseState === 'operational' ? 'operational' : 'degraded',
-      checked_at: clock.now().toISOString(),
-      components: [
-        { name: 'data-api', state: 'operational' },
-        { name: 'database', state: databaseState },
-      ],
-      sources,
+
+    return async ({ call }) => {
+      let sources: SourceState[] = [];
+      let databaseState: (typeof componentStates)[number] = 'operational';
+      try {
+        sources = await call.stage('sql', readSources);
+      } catch (error) {
+        // This endpoint exists to say so; the log has the cause.
+        log.error({ err: error }, 'the status could not be read from the database');
+        databaseState = 'down';
+      }
+      const data = {
+        state: databaseState === 'operational' ? 'operational' : 'degraded',
+        checked_at: clock.now().toISOString(),
+        components: [
+          { name: 'data-api', state: 'operational' },
+          { name: 'database', state: databaseState },
+        ],
+        sources,
+      };
+      return {
+        caching: 'none',
+        identity: null,
+        lastModified: null,
+        format: 'json',
+        fileName: 'status',
+        read: () => ({ text: JSON.stringify({ success: true, data }) }),
+      };
     };
-    await sendText(request, response, {
-      type: jsonType,
-      headers: { 'cache-control': 'no-cache' },
-      text: JSON.stringify({ success: true, data }),
-    });
-  };
-}
+  },
+});

@@ -2,8 +2,6 @@
 // Hides folding, escapes and line ends. A release whose hour is not known is an event of the whole day.
 import type { Release } from './calendar.sql.ts';
 
-export const icsType = 'text/calendar; charset=utf-8';
-
 /** @param madeOn the day on which the file is made: the same releases are the same bytes all day. */
 export function releasesIcs(releases: readonly Release[], madeOn: string): string {
   const lines = [

@@ -2,12 +2,12 @@
 // Hides nothing: the handler reads from the parameters to the answer; what matches is decided in search.sql.ts.
 import { z } from 'zod';
 import { entryAt } from '../../kernel/entries.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { booleanParam, integerParam, oneOfParam, parseQuery } from '../../kernel/http/params.ts';
+import { limitDefault, listOf, listParams, renderList } from '../../kernel/http/list.ts';
+import { booleanParam, integerParam, oneOfParam } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { jsonType, listJson } from '../envelope.ts';
-import { cachingHeaders, sendNotModified, sendText } from '../../kernel/http/reply.ts';
+import { endpoint } from '../endpoint.ts';
+import { findDataState } from '../list.sql.ts';
+import { facetSchema } from './discovery.ts';
 import {
   countFacets,
   findCorrection,
@@ -19,22 +19,18 @@ import {
   type SearchQuery,
 } from './search.sql.ts';
 
+/** The datasets that entries are made of. */
+const searched = [
+  'series',
+  'observations',
+  'funds',
+  'amcs',
+  'securities',
+  'commodity-items',
+  'commodity-prices',
+  'nav',
+];
 const searchTypes = ['series', 'fund', 'amc', 'security', 'commodity'] as const;
-
-const searchQuery = z.object({
-  q: z
-    .string()
-    .max(200, 'must not be longer than 200 characters')
-    .regex(/[\p{L}\p{N}]/u, 'must have a letter or a digit'),
-  type: oneOfParam(searchTypes).optional(),
-  frequency: oneOfParam(frequencies).optional(),
-  source: z.string().optional(),
-  category: z.string().optional(),
-  sort: oneOfParam(['relevance', 'updated']).default('relevance'),
-  facets: booleanParam.default(false),
-  limit: integerParam(1, 1_000).default(100),
-  cursor: z.string().optional(),
-});
 
 /** match → score; only the order means something. */
 const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
@@ -48,58 +44,100 @@ const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
   words_begun: 0.3,
 };
 
-/** GET /v1/search. Where nothing matches, the query is tried again with the nearest known words: `meta.corrected`. */
-export function getSearch({ database, cursors }: Dependencies): Handler {
-  return async function getSearch(request, response, call) {
-    const { q, sort, facets, limit, cursor, ...filter } = await call.stage('parse', () =>
-      parseQuery(searchQuery, request.url),
-    );
-    const { type, frequency, source, category } = filter;
-    const pageQuery = JSON.stringify(['search', q, sort, type, frequency, source, category]);
-    const opened =
-      cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, number, number, number]);
-    const after: HitPlace | null = opened === null ? null : [opened[1], opened[2], opened[3]];
-    const query: SearchQuery = {
-      q,
-      corrected: opened?.[0] || null,
-      filter: { type, frequency, source, category },
-    };
+const hitSchema = z.object({
+  type: z.enum(searchTypes),
+  id: z.string(),
+  name: z.string(),
+  unit: z.string().nullable(),
+  frequency: z.string().nullable(),
+  source: z.string().nullable(),
+  category: z.string().nullable(),
+  last_date: z.iso.date().nullable(),
+  last_updated: z.iso.date().nullable(),
+  match: z.enum(matchKinds).describe('How it matches, best first.'),
+  score: z.number().describe('From 0 to 1; only the order means something.'),
+  highlight: z.string().describe('HTML: the name with the words of the query in `<mark>`.'),
+});
 
-    const {
-      hits,
-      asked,
-      text: correctedText,
-    } = await call.stage('sql', async () => {
-      const page = { sort, after, limit: limit + 1 };
-      const found = await findHits(database, query, page);
-      if (found.length > 0 || after !== null) return { hits: found, asked: query, text: null };
-      const correction = await findCorrection(database, q);
-      if (correction === undefined) return { hits: found, asked: query, text: null };
-      const meant = { ...query, corrected: correction.words };
-      return { hits: await findHits(database, meant, page), asked: meant, text: correction.text };
-    });
-    const counts = facets ? await call.stage('facets', () => countFacets(database, asked)) : null;
-
-    const shown = hits.slice(0, limit);
-    const last = shown.at(-1);
-    const nextCursor =
-      hits.length > limit && last !== undefined
-        ? cursors.seal([asked.corrected ?? '', last.rank, last.finerRank, last.entryNo], pageQuery)
-        : null;
-    const text = await call.stage('render', () =>
-      listJson(shown.map(toResult), nextCursor, {
-        meta: { corrected: correctedText, ...(counts === null ? {} : { facets: toFacets(counts) }) },
+/** Where nothing matches, the query is tried again with the nearest known words: `meta.corrected`. */
+export const getSearch = endpoint({
+  summary: 'Everything that can be found by its id, its name or its words, typing errors forgiven.',
+  query: {
+    q: z
+      .string()
+      .max(200, 'must not be longer than 200 characters')
+      .regex(/[\p{L}\p{N}]/u, 'must have a letter or a digit')
+      .meta({
+        description: 'An id or words; the last may be a beginning.',
+        override: { pattern: undefined },
       }),
-    );
-    const headers = cachingHeaders(request, {
-      identity: [text],
-      lastModified: null,
-      cacheControl: 'public',
-    });
-    if (sendNotModified(request, response, headers)) return;
-    await sendText(request, response, { type: jsonType, headers, text });
-  };
-}
+    type: oneOfParam(searchTypes).optional(),
+    frequency: oneOfParam(frequencies).optional(),
+    source: z.string().optional().describe('Exactly that source.'),
+    category: z.string().optional().describe('A category and all below it.'),
+    facets: booleanParam.default(false).describe('Also how many hits have each type, frequency and so on.'),
+    ...listParams({ fields: Object.keys(hitSchema.shape), sorts: [], sort: 'relevance' }),
+    sort: oneOfParam(['relevance', 'updated']).default('relevance'),
+    limit: integerParam(1, 1_000).default(limitDefault).describe('Hits a page.'),
+  },
+  json: listOf(hitSchema.partial(), {
+    meta: z.object({
+      corrected: z
+        .string()
+        .nullable()
+        .describe('The query that was meant, where nothing matched the one given.'),
+      facets: z
+        .object({ type: facetSchema, frequency: facetSchema, source: facetSchema, category: facetSchema })
+        .optional(),
+    }),
+  }),
+  caching: 'public',
+  handler:
+    ({ database, cursors }) =>
+    async ({ query, call }) => {
+      const { q, sort, facets, limit, cursor, fields, format, type, frequency, source, category } = query;
+      const filter = { type, frequency, source, category };
+      const pageQuery = JSON.stringify(['search', q, sort, filter]);
+      const opened =
+        cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, number, number, number]);
+      const after: HitPlace | null = opened === null ? null : [opened[1], opened[2], opened[3]];
+      const asTyped: SearchQuery = { q, corrected: opened?.[0] || null, filter };
+      const state = await call.stage('lookup', () => findDataState(database, searched));
+
+      async function search(): Promise<{ hits: SearchHit[]; asked: SearchQuery; corrected: string | null }> {
+        const page = { sort, after, limit: limit + 1 };
+        const hits = await findHits(database, asTyped, page);
+        if (hits.length > 0 || after !== null) return { hits, asked: asTyped, corrected: null };
+        const correction = await findCorrection(database, q);
+        if (correction === undefined) return { hits, asked: asTyped, corrected: null };
+        const meant = { ...asTyped, corrected: correction.words };
+        return { hits: await findHits(database, meant, page), asked: meant, corrected: correction.text };
+      }
+
+      return {
+        caching: 'public',
+        identity: [pageQuery, opened, limit, facets, fields, format, state.version],
+        lastModified: state.changedAt,
+        format,
+        fileName: 'search',
+        async read() {
+          const { hits, asked, corrected } = await call.stage('sql', search);
+          const counts = facets ? await call.stage('facets', () => countFacets(database, asked)) : null;
+          const shown = hits.slice(0, limit);
+          const last = hits.length > limit ? shown.at(-1) : undefined;
+          const nextCursor =
+            last === undefined
+              ? null
+              : cursors.seal([asked.corrected ?? '', last.rank, last.finerRank, last.entryNo], pageQuery);
+          const meta = { corrected, ...(counts === null ? {} : { facets: toFacets(counts) }) };
+          const text = await call.stage('render', () =>
+            renderList(shown.map(toResult), { fields, format, nextCursor, extra: { meta } }),
+          );
+          return { text, nextCursor };
+        },
+      };
+    },
+});
 
 function toResult(hit: SearchHit) {
   const { match, rank: _rank, finerRank: _finerRank, entryNo: _entryNo, highlight, ...entry } = hit;

@@ -1,7 +1,8 @@
 // Statements of asset management companies: the list, and what one of them manages.
 // Hides that the sums of the list stand ready: the loads add up the newest figures of the funds, within one currency.
+import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
-import { date, json, number, sorted, sortedNullsLast, text } from '../list-fields.ts';
+import { date, filled, json, number, sorted, text } from '../list-fields.ts';
 import type { List } from '../list.sql.ts';
 
 /** `a` is a company, `m` what it manages; without a sum where its funds are of several currencies. */
@@ -10,24 +11,25 @@ export const amcsList: List = {
   datasets: ['amcs', 'funds', 'nav'],
   from: 'data.amcs a left join data.amc_figures m using (amc_id)',
   fields: {
-    id: sorted(text('a.amc_id')),
-    name: sorted(text('a.name')),
+    id: sorted(filled(text('a.amc_id'))),
+    name: sorted(filled(text('a.name'))),
     short_name: text('a.short_name'),
     licence_no: text('a.licence_no'),
     rating: json(
       `case when a.rating is not null then
          json_build_object('grade', a.rating, 'agency', a.rating_agency, 'date', a.rating_date) end`,
+      z.object({ grade: z.string(), agency: z.string().nullable(), date: z.iso.date().nullable() }),
     ),
     website: text('a.website'),
-    established: sortedNullsLast(date('a.established')),
-    funds_count: sorted(number('coalesce(m.funds_count, 0)')),
-    aum_total: sortedNullsLast(number('m.aum_total')),
+    established: sorted(date('a.established')),
+    funds_count: sorted(filled(number('coalesce(m.funds_count, 0)'))),
+    aum_total: sorted(number('m.aum_total')),
     aum_date: date('m.aum_date'),
     currency: text('m.currency'),
-    market_share_pct: sortedNullsLast(number('m.market_share_pct')),
+    market_share_pct: sorted(number('m.market_share_pct')),
     as_of: date('m.aum_date'),
-    source: text('a.source'),
-    last_updated: date('a.updated_on'),
+    source: filled(text('a.source')),
+    last_updated: filled(date('a.updated_on')),
   },
   key: ['id'],
   sort: 'id',

@@ -1,9 +1,10 @@
 // GET /v1/amcs and /v1/amcs/{amc}: asset management companies and what they manage.
 // Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
+import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { nearestName, parseQuery } from '../../kernel/http/params.ts';
+import { oneOf } from '../../kernel/http/list.ts';
+import { nearestName } from '../../kernel/http/params.ts';
 import {
   amcExists,
   amcsList,
@@ -12,51 +13,85 @@ import {
   readCategories,
   readManagedFunds,
 } from './amcs.sql.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { digits } from '../../kernel/digits.ts';
-import { listParams, readRecord, sendList, sendRecord } from '../list.ts';
+import { endpoint } from '../endpoint.ts';
+import { listReply, paramsWithUpdates, readRecord, recordOf, recordReply, schemaOf } from '../list.ts';
 import { Conditions, escapeLike, findDataState } from '../list.sql.ts';
 
-const amcsQuery = z.object({ q: z.string().optional(), ...listParams(amcsList) });
+export const getAmcs = endpoint({
+  summary: 'Asset management companies.',
+  query: {
+    q: z.string().optional().describe('Part of the id, the name or the short name, in any case.'),
+    ...paramsWithUpdates(amcsList),
+  },
+  json: schemaOf(amcsList),
+  caching: 'private',
+  handler:
+    (dependencies) =>
+    ({ query, call }) => {
+      const containing = query.q === undefined ? undefined : `%${escapeLike(query.q)}%`;
+      const where = new Conditions().and(
+        containing,
+        (p) => `(a.amc_id ilike ${p} or a.name ilike ${p} or a.short_name ilike ${p})`,
+      );
+      return listReply(dependencies, call, { list: amcsList, query, where });
+    },
+});
 
-/** GET /v1/amcs. */
-export function getAmcs(dependencies: Dependencies): Handler {
-  return async function getAmcs(request, response, call) {
-    const { q, ...asked } = await call.stage('parse', () => parseQuery(amcsQuery, request.url));
-    const containing = q === undefined ? undefined : `%${escapeLike(q)}%`;
-    const where = new Conditions().and(
-      containing,
-      (p) => `(a.amc_id ilike ${p} or a.name ilike ${p} or a.short_name ilike ${p})`,
-    );
-    await sendList(request, response, call, dependencies, { list: amcsList, asked, where });
-  };
-}
+const amount = z.number().nullable();
+const amcRecord = recordOf(amcsList).extend({
+  categories: z.array(
+    z.object({ category: z.string().nullable(), funds_count: z.int(), aum: amount, currency: z.string() }),
+  ),
+  aum_history: z
+    .array(z.object({ date: z.iso.date(), aum: z.number(), currency: z.string(), funds_count: z.int() }))
+    .describe('At the ends of the last 120 months.'),
+  funds: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      category: z.string().nullable(),
+      status: z.string().nullable(),
+      currency: z.string(),
+      nav: amount,
+      nav_date: z.iso.date().nullable(),
+      aum: amount,
+      aum_date: z.iso.date().nullable(),
+      return_1y_pct: amount,
+    }),
+  ),
+});
 
-/** GET /v1/amcs/{amc}. */
-export function getAmc({ database }: Dependencies): Handler {
-  return async function getAmc(request, response, call) {
-    await call.stage('parse', () => parseQuery(z.object({}), request.url));
-    const id = String(request.params['amc']);
-    if (!(await call.stage('lookup', () => amcExists(database, id)))) {
-      const nearest = nearestName(id, await listAmcIds(database));
-      const hint = nearest === undefined ? 'GET /v1/amcs lists them.' : `Did you mean "${nearest}"?`;
-      fail('not_found', `There is no company of that id. ${hint}`, { param: 'amc' });
-    }
-    const state = await call.stage('lookup', () => findDataState(database, amcsList.datasets));
-    const data = await call.stage('sql', async () => ({
-      ...(await readRecord(
-        database,
-        amcsList,
-        new Conditions().and(id, (p) => `a.amc_id = ${p}`),
-      )),
-      categories: (await readCategories(database, id)).map((row) => ({ ...row, aum: digits(row.aum) })),
-      aum_history: (await readAssetsHistory(database, id)).map((row) => ({ ...row, aum: digits(row.aum) })),
-      funds: (await readManagedFunds(database, id)).map((fund) => ({
-        ...fund,
-        nav: digits(fund.nav),
-        aum: digits(fund.aum),
-      })),
-    }));
-    await sendRecord(request, response, { data, state });
-  };
-}
+export const getAmc = endpoint({
+  summary: 'An asset management company and what it manages.',
+  params: { amc: z.string().describe('An id of `/v1/amcs`.') },
+  json: oneOf(amcRecord),
+  caching: 'private',
+  errors: ['not_found'],
+  handler:
+    ({ database }) =>
+    async ({ params, call }) => {
+      const id = memberOf(params, 'amc');
+      if (!(await call.stage('lookup', () => amcExists(database, id)))) {
+        const nearest = nearestName(id, await listAmcIds(database));
+        const hint = nearest === undefined ? 'GET /v1/amcs lists them.' : `Did you mean "${nearest}"?`;
+        fail('not_found', `There is no company of that id. ${hint}`, { param: 'amc' });
+      }
+      const state = await call.stage('lookup', () => findDataState(database, amcsList.datasets));
+      const data = await call.stage('sql', async () => ({
+        ...(await readRecord(
+          database,
+          amcsList,
+          new Conditions().and(id, (p) => `a.amc_id = ${p}`),
+        )),
+        categories: (await readCategories(database, id)).map((row) => ({ ...row, aum: digits(row.aum) })),
+        aum_history: (await readAssetsHistory(database, id)).map((row) => ({ ...row, aum: digits(row.aum) })),
+        funds: (await readManagedFunds(database, id)).map((fund) => ({
+          ...fund,
+          nav: digits(fund.nav),
+          aum: digits(fund.aum),
+        })),
+      }));
+      return recordReply({ data, state });
+    },
+});

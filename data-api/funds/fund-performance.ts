@@ -9,133 +9,225 @@ import {
   periodReturns,
   returnBases,
   returnPct,
+  returnPeriods,
   shortBasisOf,
   sipReturn,
   type PeriodReturn,
 } from '../../domain/funds/returns.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { booleanParam, dateParam, oneOfParam, parseQuery } from '../../kernel/http/params.ts';
+import { formatParam, oneOf } from '../../kernel/http/list.ts';
+import { booleanParam, dateParam, oneOfParam } from '../../kernel/http/params.ts';
 import { addMonths } from '../../kernel/dates.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { endpoint } from '../endpoint.ts';
 import { digits } from '../../kernel/digits.ts';
 import { readCategoryPlaces } from './fund-performance.sql.ts';
 import { readLevels, readNavHistory, readPayouts, type SeriesLevels } from './fund-records.sql.ts';
-import { requireFund } from './funds.ts';
+import { fundParam, requireFund } from './funds.ts';
 import type { Fund } from './funds.sql.ts';
-import { sendRecord } from '../list.ts';
+import { recordReply } from '../list.ts';
 import { findDataState } from '../list.sql.ts';
 
 const datasets = ['funds', 'nav', 'payouts', 'series', 'observations'];
 const returnsMethod = 'adjusted NAV: payouts reinvested on the ex-date, no loads, no tax';
 const sipYears = [1, 3, 5, 10];
 
-const returnsQuery = z.object({
-  as_of: dateParam.optional(),
-  basis: oneOfParam(['auto', ...returnBases]).default('auto'),
-  benchmark: booleanParam.default(true),
-  format: oneOfParam(['json', 'csv']).default('json'),
+const number = z.number().nullable();
+const day = z.iso.date().nullable();
+
+/** What both endpoints say of the fund. */
+const factsSchema = {
+  fund: z.string().describe('Its id.'),
+  name: z.string(),
+  category: z.string().nullable(),
+  currency: z.string(),
+  as_of: day.describe('The day that the figures are of; null where the fund has no NAV.'),
+  source: z.string(),
+  last_updated: z.iso.date(),
+};
+
+const periodSchema = z
+  .object({
+    period: z.enum(returnPeriods),
+    from: day.describe('The day of the first NAV.'),
+    to: day,
+    nav_from: number.describe('As published, not adjusted.'),
+    nav_to: number,
+    days: z.int().nullable(),
+    value_pct: number.describe('Percent points, of the adjusted NAV.'),
+    basis: z.enum(returnBases),
+    benchmark_pct: number,
+    category_avg_pct: number,
+    rank: z.int().nullable(),
+    rank_of: z.int().nullable(),
+    method: z.string(),
+  })
+  .meta({ id: 'FundReturn' });
+const returnColumns = ['fund_id', ...Object.keys(periodSchema.shape)];
+
+const returnsSchema = z.object({
+  ...factsSchema,
+  basis: z.enum(['auto', ...returnBases]),
+  benchmark: z.string().nullable().describe('The id of a series.'),
+  periods: z.array(periodSchema),
+  sip: z
+    .array(
+      z.object({
+        period: z.string(),
+        from: day,
+        to: day,
+        instalments: z.int(),
+        final_value: number,
+        value_pct: number.describe('Percent points a year.'),
+        basis: z.literal('xirr'),
+        method: z.string(),
+      }),
+    )
+    .describe('A hundred of the currency a month, for so many years.'),
 });
 
-const returnColumns = [
-  'period',
-  'from',
-  'to',
-  'nav_from',
-  'nav_to',
-  'days',
-  'value_pct',
-  'basis',
-  'benchmark_pct',
-  'category_avg_pct',
-  'rank',
-  'rank_of',
-  'method',
-];
-
-/** GET /v1/funds/{id}/returns. The category is told of the newest state only, as that is kept for every fund. */
-export function getFundReturns({ database }: Dependencies): Handler {
-  return async function getFundReturns(request, response, call) {
-    const asked = await call.stage('parse', () => parseQuery(returnsQuery, request.url));
-    const fund = await call.stage('lookup', () => requireFund(database, request.params['id']));
-    const asOf = asked.as_of ?? fund.lastNavDate ?? '0001-01-01';
-    const isNewest = asked.basis === 'auto' && asOf === fund.lastNavDate;
-    const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
-      state: await findDataState(database, datasets),
-      navs: await readAdjusted(database, fund, asOf),
-      benchmark: asked.benchmark ? await readBenchmark(database, fund.benchmarkSeries, 'benchmark') : null,
-      places: isNewest ? await readCategoryPlaces(database, fund.fundNo) : [],
-    }));
-    const periods = await call.stage('compute', () =>
-      periodReturns(navs, {
-        asOf,
-        basis: asked.basis,
-        shortBasis: shortBasisOf(fund.assetClass),
-        inception: fund.launchDate,
-      }).map((record) => {
-        const place = places.find(({ period }) => period === record.period);
-        return {
-          ...record,
-          nav_from: digits(record.nav_from),
-          nav_to: digits(record.nav_to),
-          benchmark_pct: benchmark === null ? null : benchmarkPct(benchmark.levels, record),
-          category_avg_pct: place?.averagePct ?? null,
-          rank: place?.rank ?? null,
-          rank_of: place?.rankOf ?? null,
-          method: returnsMethod,
-        };
-      }),
-    );
-    const data = {
-      ...factsOf(fund, asOf),
-      basis: asked.basis,
-      benchmark: benchmark?.seriesId ?? null,
-      periods,
-      sip: sipYears.map((years) => sipOver(navs, asOf, years)),
-    };
-    const csv = { name: `${fund.id}-returns`, rows: periods, columns: returnColumns };
-    await sendRecord(request, response, asked.format === 'csv' ? { data, state, csv } : { data, state });
-  };
-}
-
-const analyticsQuery = z.object({
-  window: oneOfParam(analyticsWindows).default('1y'),
-  frequency: oneOfParam(analyticsFrequencies).default('daily'),
-  as_of: dateParam.optional(),
-  risk_free: z.string().optional(),
-  benchmark: z.string().optional(),
+/** The category is told of the newest state only, as that is kept for every fund. */
+export const getFundReturns = endpoint({
+  summary: 'What a fund earned over the usual periods, beside its benchmark and its category.',
+  params: fundParam,
+  query: {
+    as_of: dateParam.optional().describe('The last day; that of the newest NAV unless given.'),
+    basis: oneOfParam(['auto', ...returnBases])
+      .default('auto')
+      .describe('How a return is stated; `auto`: absolute below a year, annualized from a year.'),
+    benchmark: booleanParam.default(true).describe('Whether `benchmark_pct` is filled.'),
+    format: formatParam,
+  },
+  json: oneOf(returnsSchema),
+  caching: 'private',
+  errors: ['not_found'],
+  handler:
+    ({ database }) =>
+    async ({ query, params, call }) => {
+      const fund = await call.stage('lookup', () => requireFund(database, params));
+      const asOf = query.as_of ?? fund.lastNavDate ?? '0001-01-01';
+      const isNewest = query.basis === 'auto' && asOf === fund.lastNavDate;
+      const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
+        state: await findDataState(database, datasets),
+        navs: await readAdjusted(database, fund, asOf),
+        benchmark: query.benchmark ? await readBenchmark(database, fund.benchmarkSeries, 'benchmark') : null,
+        places: isNewest ? await readCategoryPlaces(database, fund.fundNo) : [],
+      }));
+      const periods = await call.stage('compute', () =>
+        periodReturns(navs, {
+          asOf,
+          basis: query.basis,
+          shortBasis: shortBasisOf(fund.assetClass),
+          inception: fund.launchDate,
+        }).map((record) => {
+          const place = places.find(({ period }) => period === record.period);
+          return {
+            ...record,
+            nav_from: digits(record.nav_from),
+            nav_to: digits(record.nav_to),
+            benchmark_pct: benchmark === null ? null : benchmarkPct(benchmark.levels, record),
+            category_avg_pct: place?.averagePct ?? null,
+            rank: place?.rank ?? null,
+            rank_of: place?.rankOf ?? null,
+            method: returnsMethod,
+          };
+        }),
+      );
+      const data = {
+        ...factsOf(fund, asOf),
+        basis: query.basis,
+        benchmark: benchmark?.seriesId ?? null,
+        periods,
+        sip: sipYears.map((years) => sipOver(navs, asOf, years)),
+      };
+      const rows = periods.map((period) => ({ fund_id: fund.id, ...period }));
+      const csv = { fileName: `${fund.id}-returns`, rows, columns: returnColumns };
+      return recordReply({ data, state, csv: query.format === 'csv' ? csv : undefined });
+    },
 });
 
-/** GET /v1/funds/{id}/analytics. */
-export function getFundAnalytics({ database }: Dependencies): Handler {
-  return async function getFundAnalytics(request, response, call) {
-    const asked = await call.stage('parse', () => parseQuery(analyticsQuery, request.url));
-    const fund = await call.stage('lookup', () => requireFund(database, request.params['id']));
-    const asOf = asked.as_of ?? fund.lastNavDate ?? '0001-01-01';
-    const { state, navs, riskFree, benchmark } = await call.stage('sql', async () => ({
-      state: await findDataState(database, datasets),
-      navs: await readAdjusted(database, fund, asOf),
-      riskFree: await requireLevels(database, asked.risk_free ?? null, 'risk_free'),
-      benchmark: await readBenchmark(database, asked.benchmark ?? fund.benchmarkSeries, 'benchmark'),
-    }));
-    const figures = await call.stage('compute', () =>
-      fundAnalytics(navs, {
-        window: asked.window,
-        frequency: asked.frequency,
-        asOf,
-        inception: fund.launchDate,
-        riskFree: riskFree?.points.map(({ date, value }) => ({ date, rate_pct: value })) ?? null,
-        benchmark: benchmark?.levels ?? null,
-      }),
-    );
-    const data = {
-      ...factsOf(fund, asOf),
-      ...figures,
-      risk_free: riskFree?.seriesId ?? null,
-      benchmark: benchmark?.seriesId ?? null,
-    };
-    await sendRecord(request, response, { data, state });
-  };
-}
+const analyticsSchema = z.object({
+  ...factsSchema,
+  window: z.enum(analyticsWindows),
+  frequency: z.enum(analyticsFrequencies),
+  from: day,
+  to: day,
+  n_obs: z.int().describe('Periodic returns of the fund.'),
+  benchmark_n_obs: z.int().describe('Those on dates that the benchmark shares.'),
+  return_annualized_pct: number,
+  basis: z.literal('annualized_compound'),
+  volatility_pct: number,
+  sharpe: number,
+  sortino: number,
+  max_drawdown_pct: number.describe('Zero or negative.'),
+  max_drawdown: z.object({ peak_date: day, trough_date: day, recovery_date: day }),
+  calmar: number,
+  var_95_pct: number.describe('The 5th percentile of the returns of one period.'),
+  best_month: z.string().nullable().describe('`YYYY-MM`'),
+  best_month_pct: number,
+  worst_month: z.string().nullable(),
+  worst_month_pct: number,
+  positive_months_pct: number,
+  alpha_pct: number,
+  beta: number,
+  r_squared: number,
+  correlation: number,
+  tracking_error_pct: number,
+  information_ratio: number,
+  treynor: number,
+  up_capture_pct: number,
+  down_capture_pct: number,
+  method: z.string().describe('Which returns, how many a year, which risk-free rate.'),
+  risk_free: z.string().nullable().describe('The id of a series.'),
+  benchmark: z.string().nullable().describe('The id of a series.'),
+});
+
+export const getFundAnalytics = endpoint({
+  summary: 'What a fund risked for what it earned.',
+  params: fundParam,
+  query: {
+    window: oneOfParam(analyticsWindows).default('1y').describe('How many years; `si`: since inception.'),
+    frequency: oneOfParam(analyticsFrequencies)
+      .default('daily')
+      .describe('The returns that the figures are of.'),
+    as_of: dateParam.optional().describe('The last day; that of the newest NAV unless given.'),
+    risk_free: z
+      .string()
+      .optional()
+      .describe('The id of a series of rates in percent a year; 0 unless given.'),
+    benchmark: z.string().optional().describe("The id of a series of levels; the fund's own unless given."),
+  },
+  json: oneOf(analyticsSchema),
+  caching: 'private',
+  errors: ['not_found'],
+  handler:
+    ({ database }) =>
+    async ({ query, params, call }) => {
+      const fund = await call.stage('lookup', () => requireFund(database, params));
+      const asOf = query.as_of ?? fund.lastNavDate ?? '0001-01-01';
+      const { state, navs, riskFree, benchmark } = await call.stage('sql', async () => ({
+        state: await findDataState(database, datasets),
+        navs: await readAdjusted(database, fund, asOf),
+        riskFree: await requireLevels(database, query.risk_free ?? null, 'risk_free'),
+        benchmark: await readBenchmark(database, query.benchmark ?? fund.benchmarkSeries, 'benchmark'),
+      }));
+      const figures = await call.stage('compute', () =>
+        fundAnalytics(navs, {
+          window: query.window,
+          frequency: query.frequency,
+          asOf,
+          inception: fund.launchDate,
+          riskFree: riskFree?.points.map(({ date, value }) => ({ date, rate_pct: value })) ?? null,
+          benchmark: benchmark?.levels ?? null,
+        }),
+      );
+      const data = {
+        ...factsOf(fund, asOf),
+        ...figures,
+        risk_free: riskFree?.seriesId ?? null,
+        benchmark: benchmark?.seriesId ?? null,
+      };
+      return recordReply({ data, state });
+    },
+});
 
 function factsOf(fund: Fund, asOf: string) {
   const { id, name, category, currency, source, lastNavDate, lastUpdated } = fund;

@@ -2,10 +2,11 @@
 // Hides nothing: the handler reads from the parameters to the answer.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
+import { disclosureScopes } from '../../domain/funds/enums.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { dateParam, oneOfParam, parseQuery } from '../../kernel/http/params.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { formatParam, oneOf, type Row } from '../../kernel/http/list.ts';
+import { dateParam, oneOfParam } from '../../kernel/http/params.ts';
+import { endpoint } from '../endpoint.ts';
 import { digits } from '../../kernel/digits.ts';
 import {
   findPortfolioDays,
@@ -14,76 +15,109 @@ import {
   readTopTen,
   type PortfolioLine,
 } from './fund-portfolio.sql.ts';
-import { requireFund } from './funds.ts';
-import { sendRecord, type Row } from '../list.ts';
+import { fundParam, requireFund } from './funds.ts';
+import { recordReply } from '../list.ts';
 import { findDataState } from '../list.sql.ts';
 
 const sections = ['asset_allocation', 'credit_quality', 'sectors', 'holdings'] as const;
 type Section = (typeof sections)[number];
 
-/** The columns of the sections as CSV. */
-const columns: Readonly<Record<Section, readonly string[]>> = {
-  asset_allocation: ['asset_class', 'pct', 'prev_pct'],
-  credit_quality: ['rating', 'pct'],
-  sectors: ['sector', 'pct'],
-  holdings: [
-    'rank',
-    'name',
-    'isin',
-    'code',
-    'type',
-    'sector',
-    'rating',
-    'quantity',
-    'market_value',
-    'pct_net_assets',
-    'pct_total_assets',
-    'coupon_pct',
-    'ytm_pct',
-    'maturity_date',
-  ],
+const number = z.number().nullable();
+const text = z.string().nullable();
+
+const lineSchemas = {
+  asset_allocation: z.object({
+    asset_class: z.string(),
+    pct: number,
+    prev_pct: number.describe('In the portfolio before.'),
+  }),
+  credit_quality: z.object({ rating: z.string(), pct: number }),
+  sectors: z.object({ sector: z.string(), pct: number }),
+  holdings: z.object({
+    rank: z.int(),
+    name: text,
+    isin: text,
+    code: text,
+    type: text,
+    sector: text,
+    rating: text,
+    quantity: number,
+    market_value: number,
+    pct_net_assets: number,
+    pct_total_assets: number,
+    coupon_pct: number,
+    ytm_pct: number,
+    maturity_date: z.iso.date().nullable(),
+  }),
 };
 
-const portfolioQuery = z.object({
-  date: dateParam.optional(),
-  section: oneOfParam(sections).optional(),
-  format: oneOfParam(['json', 'csv']).default('json'),
+const columnsOf = (section: Section) => Object.keys(lineSchemas[section].shape);
+
+const portfolioSchema = z.object({
+  fund: z.string().describe('Its id.'),
+  name: z.string(),
+  currency: z.string(),
+  as_of: z.iso.date(),
+  asset_allocation: z.array(lineSchemas.asset_allocation).nullable(),
+  credit_quality: z.array(lineSchemas.credit_quality).nullable(),
+  sectors: z.array(lineSchemas.sectors).nullable(),
+  holdings: z.array(lineSchemas.holdings).nullable(),
+  weighted_avg_maturity_days: number,
+  modified_duration: number,
+  portfolio_ytm_pct: number,
+  cash_pct: number,
+  leverage_pct: number,
+  disclosure_scope: z.enum(disclosureScopes).nullable(),
+  top10_pct: number,
+  source: z.string(),
+  last_updated: z.iso.date().nullable(),
 });
 
-/** GET /v1/funds/{id}/portfolio: the newest one on or before `date`. */
-export function getFundPortfolio({ database }: Dependencies): Handler {
-  return async function getFundPortfolio(request, response, call) {
-    const { date, section, format } = await call.stage('parse', () =>
-      parseQuery(portfolioQuery, request.url),
-    );
-    const { fundNo, ...fund } = await call.stage('lookup', () => requireFund(database, request.params['id']));
-    const state = await call.stage('lookup', () => findDataState(database, ['portfolio', 'funds']));
-    const [newest, before] = await call.stage('lookup', () =>
-      findPortfolioDays(database, fundNo, date ?? '9999-12-31'),
-    );
-    if (newest === undefined) {
-      const when = date === undefined ? '' : ` on or before ${date}`;
-      fail('not_found', `There is no portfolio of the fund ${fund.id}${when}.`, { param: 'date' });
-    }
-    const { lists, summary, stamps } = await call.stage('sql', () =>
-      readWhole(database, fundNo, newest.asOf, before?.asOf ?? null),
-    );
-    const shown = section ?? 'holdings';
-    const isShown = (name: Section) => section === undefined || section === name;
-    const data = {
-      fund: fund.id,
-      name: fund.name,
-      currency: fund.currency,
-      as_of: newest.asOf,
-      ...Object.fromEntries(sections.map((name) => [name, isShown(name) ? lists[name] : null])),
-      ...summary,
-      source: stamps.source ?? fund.source,
-      last_updated: stamps.lastUpdated,
-    };
-    const csv = { name: `${fund.id}-${shown}`, rows: lists[shown], columns: columns[shown] };
-    await sendRecord(request, response, format === 'csv' ? { data, state, csv } : { data, state });
-  };
-}
+export const getFundPortfolio = endpoint({
+  summary: 'What a fund held on a day.',
+  params: fundParam,
+  query: {
+    date: dateParam.optional().describe('The newest portfolio on or before that day.'),
+    section: oneOfParam(sections)
+      .optional()
+      .describe('Only that part; the others are null. CSV is of one part, the holdings unless given.'),
+    format: formatParam,
+  },
+  json: oneOf(portfolioSchema),
+  caching: 'private',
+  errors: ['not_found'],
+  handler:
+    ({ database }) =>
+    async ({ query: { date, section, format }, params, call }) => {
+      const { fundNo, ...fund } = await call.stage('lookup', () => requireFund(database, params));
+      const state = await call.stage('lookup', () => findDataState(database, ['portfolio', 'funds']));
+      const [newest, before] = await call.stage('lookup', () =>
+        findPortfolioDays(database, fundNo, date ?? '9999-12-31'),
+      );
+      if (newest === undefined) {
+        const when = date === undefined ? '' : ` on or before ${date}`;
+        fail('not_found', `There is no portfolio of the fund ${fund.id}${when}.`, { param: 'date' });
+      }
+      const { lists, summary, stamps } = await call.stage('sql', () =>
+        readWhole(database, fundNo, newest.asOf, before?.asOf ?? null),
+      );
+      const shown = section ?? 'holdings';
+      const isShown = (name: Section) => section === undefined || section === name;
+      const data = {
+        fund: fund.id,
+        name: fund.name,
+        currency: fund.currency,
+        as_of: newest.asOf,
+        ...Object.fromEntries(sections.map((name) => [name, isShown(name) ? lists[name] : null])),
+        ...summary,
+        source: stamps.source ?? fund.source,
+        last_updated: stamps.lastUpdated,
+      };
+      const rows = lists[shown].map((line) => ({ fund_id: fund.id, ...line }));
+      const csv = { fileName: `${fund.id}-${shown}`, rows, columns: ['fund_id', ...columnsOf(shown)] };
+      return recordReply({ data, state, csv: format === 'csv' ? csv : undefined });
+    },
+});
 
 /** All that is told of the portfolio of a day; `before` is the day of the one that it is compared with. */
 async function readWhole(database: Queryable, fundNo: number, asOf: string, before: string | null) {
@@ -120,7 +154,7 @@ const textColumns = ['name', 'isin', 'code', 'type', 'sector', 'rating', 'maturi
 
 function holdingOf(line: PortfolioLine): Row {
   return Object.fromEntries(
-    columns.holdings.map((name) => [
+    columnsOf('holdings').map((name) => [
       name,
       textColumns.includes(name) ? (line[name] ?? null) : digits(line[name] as string | null),
     ]),

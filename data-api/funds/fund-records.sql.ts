@@ -1,9 +1,10 @@
 // Statements of what funds publish by the day: NAVs, payouts, expenses, and the histories that returns are worked out from.
 // Hides that a history is read from the key of its table alone, as one text.
+import { expensePeriods, payoutTypes } from '../../domain/funds/enums.ts';
 import type { NavPoint, Payout } from '../../domain/funds/adjusted-nav.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { date, number, sorted, text } from '../list-fields.ts';
+import { date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, type List } from '../list.sql.ts';
 
 /** `n` is a NAV, `f` its fund. A price with a load keeps four decimals, or as many as the NAV has. */
@@ -12,7 +13,8 @@ export const navList: List = {
   datasets: ['nav', 'payouts', 'funds'],
   from: 'data.navs n join data.funds f using (fund_no)',
   fields: {
-    date: sorted(date('n.date')),
+    fund_id: filled(text('f.fund_id')),
+    date: sorted(filled(date('n.date'))),
     nav: number('n.nav'),
     offer_price: number(
       'coalesce(n.offer_price, round(n.nav * (1 + f.front_end_load_pct / 100), greatest(scale(n.nav), 4)))',
@@ -24,9 +26,9 @@ export const navList: List = {
     aum: number('n.aum'),
     units_outstanding: number('n.units_outstanding'),
     validity_date: date('n.validity_date'),
-    as_of: date('n.date'),
-    source: text('f.source'),
-    last_updated: date('n.updated_on'),
+    as_of: filled(date('n.date')),
+    source: filled(text('f.source')),
+    last_updated: filled(date('n.updated_on')),
   },
   key: ['date'],
   sort: 'date',
@@ -72,19 +74,20 @@ export const payoutsList: List = {
   datasets: ['payouts', 'funds'],
   from: 'data.payouts p join data.funds f using (fund_no)',
   fields: {
+    fund_id: filled(text('f.fund_id')),
     announcement_date: date('p.announcement_date'),
-    ex_date: sorted(date('p.ex_date')),
+    ex_date: sorted(filled(date('p.ex_date'))),
     payment_date: date('p.payment_date'),
     financial_year: text('p.financial_year'),
     payout_per_unit: number('p.payout_per_unit'),
     payout_pct_of_par: number('p.payout_pct_of_par'),
-    currency: text('f.currency'),
-    type: sorted(text('p.type')),
+    currency: filled(text('f.currency')),
+    type: sorted(filled(word('p.type', payoutTypes))),
     ex_nav: number('p.ex_nav'),
     cum_nav: number('p.cum_nav'),
-    as_of: date('p.ex_date'),
+    as_of: filled(date('p.ex_date')),
     source: sourceOf('p'),
-    last_updated: date('p.updated_on'),
+    last_updated: filled(date('p.updated_on')),
   },
   key: ['ex_date', 'type'],
   sort: 'ex_date',
@@ -96,8 +99,9 @@ export const expensesList: List = {
   datasets: ['expenses', 'funds'],
   from: 'data.expenses e join data.funds f using (fund_no)',
   fields: {
-    period_end: sorted(date('e.period_end')),
-    period_type: sorted(text('e.period_type')),
+    fund_id: filled(text('f.fund_id')),
+    period_end: sorted(filled(date('e.period_end'))),
+    period_type: sorted(filled(word('e.period_type', expensePeriods))),
     ter_pct: number('e.ter_pct'),
     ter_excl_levies_pct: number('e.ter_excl_levies_pct'),
     government_levies_pct: number('e.government_levies_pct'),
@@ -107,9 +111,9 @@ export const expensesList: List = {
     trustee_fee_pct: number('e.trustee_fee_pct'),
     secp_fee_pct: number('e.secp_fee_pct'),
     limit_pct: number('e.limit_pct'),
-    as_of: date('e.period_end'),
+    as_of: filled(date('e.period_end')),
     source: sourceOf('e'),
-    last_updated: date('e.updated_on'),
+    last_updated: filled(date('e.updated_on')),
   },
   key: ['period_end', 'period_type'],
   sort: 'period_end',

@@ -1,10 +1,8 @@
 // GET /v1/funds/{id}/nav, /payouts and /expenses: what a fund publishes, by the day.
 // Hides nothing: each handler reads from the parameters to the answer.
-import { z } from 'zod';
 import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
 import { expensePeriods, payoutTypes } from '../../domain/funds/enums.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { booleanParam, oneOfParam, parseQuery, windowOf, windowParams } from '../../kernel/http/params.ts';
+import { booleanParam, oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { isDigits } from '../../kernel/digits.ts';
 import {
@@ -16,30 +14,36 @@ import {
   readAdjustingNavs,
   readPayouts,
 } from './fund-records.sql.ts';
-import { requireFund } from './funds.ts';
-import { listParams, sendList, type DerivedField } from '../list.ts';
+import { fundParam, requireFund } from './funds.ts';
+import { endpoint } from '../endpoint.ts';
+import { listReply, paramsWithUpdates, schemaOf, type DerivedField } from '../list.ts';
 import { Conditions } from '../list.sql.ts';
 
-const navQuery = z.object({
-  ...windowParams,
-  adjusted: booleanParam.default(true),
-  frequency: oneOfParam(navFrequencies).default('daily'),
-  ...listParams(navList),
+export const getFundNavs = endpoint({
+  summary: 'The NAVs of a fund, by the day.',
+  params: fundParam,
+  query: {
+    ...windowParams,
+    adjusted: booleanParam
+      .default(true)
+      .describe('Whether `nav_adjusted` is filled: the NAV with payouts reinvested.'),
+    frequency: oneOfParam(navFrequencies).default('daily').describe('The last NAV of each period.'),
+    ...paramsWithUpdates(navList),
+  },
+  json: schemaOf(navList),
+  caching: 'private',
+  errors: ['not_found'],
+  handler:
+    (dependencies) =>
+    async ({ query, params, call }) => {
+      const window = windowOf(query);
+      const { fundNo, id } = await call.stage('lookup', () => requireFund(dependencies.database, params));
+      const where = navWhere(fundNo, window, query.frequency);
+      const shown = { list: navList, query, where, fileName: `${id}-nav` };
+      const derived = adjustedNav(dependencies, fundNo);
+      return listReply(dependencies, call, query.adjusted ? { ...shown, derived } : shown);
+    },
 });
-
-/** GET /v1/funds/{id}/nav. */
-export function getFundNavs(dependencies: Dependencies): Handler {
-  const { database } = dependencies;
-  return async function getFundNavs(request, response, call) {
-    const asked = await call.stage('parse', () => parseQuery(navQuery, request.url));
-    const window = windowOf(asked);
-    const { fundNo } = await call.stage('lookup', () => requireFund(database, request.params['id']));
-    const where = navWhere(fundNo, window, asked.frequency);
-    const answer = { list: navList, asked, where };
-    const derived = adjustedNav(dependencies, fundNo);
-    await sendList(request, response, call, dependencies, asked.adjusted ? { ...answer, derived } : answer);
-  };
-}
 
 /** The adjusted NAV of a page is that of the whole history: it depends on few other NAVs. */
 function adjustedNav({ database }: Dependencies, fundNo: number): DerivedField {
@@ -60,48 +64,52 @@ function adjustedNav({ database }: Dependencies, fundNo: number): DerivedField {
   };
 }
 
-const payoutsQuery = z.object({
-  ...windowParams,
-  type: oneOfParam(payoutTypes).optional(),
-  ...listParams(payoutsList),
+export const getFundPayouts = endpoint({
+  summary: 'The payouts of a fund.',
+  params: fundParam,
+  query: {
+    ...windowParams,
+    type: oneOfParam(payoutTypes).optional().describe('How it was paid.'),
+    ...paramsWithUpdates(payoutsList),
+  },
+  json: schemaOf(payoutsList),
+  caching: 'private',
+  errors: ['not_found'],
+  handler:
+    (dependencies) =>
+    async ({ query, params, call }) => {
+      const { from, to } = windowOf(query);
+      const { fundNo, id } = await call.stage('lookup', () => requireFund(dependencies.database, params));
+      const where = new Conditions()
+        .and(fundNo, (p) => `p.fund_no = ${p}`)
+        .and(from, (p) => `p.ex_date >= ${p}`)
+        .and(to, (p) => `p.ex_date <= ${p}`)
+        .and(query.type, (p) => `p.type = ${p}`);
+      return listReply(dependencies, call, { list: payoutsList, query, where, fileName: `${id}-payouts` });
+    },
 });
 
-/** GET /v1/funds/{id}/payouts. */
-export function getFundPayouts(dependencies: Dependencies): Handler {
-  return async function getFundPayouts(request, response, call) {
-    const asked = await call.stage('parse', () => parseQuery(payoutsQuery, request.url));
-    const { from, to } = windowOf(asked);
-    const { fundNo } = await call.stage('lookup', () =>
-      requireFund(dependencies.database, request.params['id']),
-    );
-    const where = new Conditions()
-      .and(fundNo, (p) => `p.fund_no = ${p}`)
-      .and(from, (p) => `p.ex_date >= ${p}`)
-      .and(to, (p) => `p.ex_date <= ${p}`)
-      .and(asked.type, (p) => `p.type = ${p}`);
-    await sendList(request, response, call, dependencies, { list: payoutsList, asked, where });
-  };
-}
-
-const expensesQuery = z.object({
-  ...windowParams,
-  period_type: oneOfParam(expensePeriods).optional(),
-  ...listParams(expensesList),
+export const getFundExpenses = endpoint({
+  summary: 'The expense ratios of a fund.',
+  params: fundParam,
+  query: {
+    ...windowParams,
+    period_type: oneOfParam(expensePeriods).optional().describe('The period that a ratio is of.'),
+    ...paramsWithUpdates(expensesList),
+  },
+  json: schemaOf(expensesList),
+  caching: 'private',
+  errors: ['not_found'],
+  handler:
+    (dependencies) =>
+    async ({ query, params, call }) => {
+      const { from, to } = windowOf(query);
+      const { fundNo, id } = await call.stage('lookup', () => requireFund(dependencies.database, params));
+      const where = new Conditions()
+        .and(fundNo, (p) => `e.fund_no = ${p}`)
+        .and(from, (p) => `e.period_end >= ${p}`)
+        .and(to, (p) => `e.period_end <= ${p}`)
+        .and(query.period_type, (p) => `e.period_type = ${p}`);
+      return listReply(dependencies, call, { list: expensesList, query, where, fileName: `${id}-expenses` });
+    },
 });
-
-/** GET /v1/funds/{id}/expenses. */
-export function getFundExpenses(dependencies: Dependencies): Handler {
-  return async function getFundExpenses(request, response, call) {
-    const asked = await call.stage('parse', () => parseQuery(expensesQuery, request.url));
-    const { from, to } = windowOf(asked);
-    const { fundNo } = await call.stage('lookup', () =>
-      requireFund(dependencies.database, request.params['id']),
-    );
-    const where = new Conditions()
-      .and(fundNo, (p) => `e.fund_no = ${p}`)
-      .and(from, (p) => `e.period_end >= ${p}`)
-      .and(to, (p) => `e.period_end <= ${p}`)
-      .and(asked.period_type, (p) => `e.period_type = ${p}`);
-    await sendList(request, response, call, dependencies, { list: expensesList, asked, where });
-  };
-}

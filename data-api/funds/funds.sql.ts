@@ -1,8 +1,10 @@
 // Every statement of funds as such: the list, the screener, the profile, and how a fund is found by its id or codes.
 // Hides their tables (migrations/000030_funds.sql); figures stand ready, a call works none out.
+import { z } from 'zod';
+import { assetClasses, fundStatuses, fundStructures } from '../../domain/funds/enums.ts';
 import { returnPeriods } from '../../domain/funds/returns.ts';
 import type { Queryable } from '../../kernel/database.ts';
-import { boolean, date, json, number, sorted, sortedNullsLast, text } from '../list-fields.ts';
+import { boolean, date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List, type ListField } from '../list.sql.ts';
 
 /** The loads that change what lists of funds show. */
@@ -11,42 +13,42 @@ const datasets = ['funds', 'amcs', 'nav', 'payouts', 'expenses'];
 /** `f` is a fund, `g` its figures, `a` its manager. */
 const from = 'data.fund_figures g join data.funds f using (fund_no) left join data.amcs a using (amc_id)';
 
-const lastUpdated = date('greatest(f.updated_on, g.updated_on)');
+const lastUpdated = filled(date('greatest(f.updated_on, g.updated_on)'));
 
 export const fundsList: List = {
   name: 'funds',
   datasets,
   from,
   fields: {
-    id: sorted(text('g.fund_id')),
+    id: sorted(filled(text('g.fund_id'))),
     symbol: text('f.symbol'),
     isin: text('f.isin'),
     source_code: text('f.source_code'),
-    name: sorted(text('f.name')),
+    name: sorted(filled(text('f.name'))),
     short_name: text('f.short_name'),
     amc_id: text('f.amc_id'),
     amc_name: text('a.name'),
     category: text('f.category'),
-    asset_class: text('f.asset_class'),
-    structure: text('f.structure'),
+    asset_class: word('f.asset_class', assetClasses),
+    structure: word('f.structure', fundStructures),
     shariah_compliant: boolean('f.shariah_compliant'),
     risk_profile: text('f.risk_profile'),
     benchmark: text('f.benchmark'),
     plan: text('f.plan'),
     option: text('f.option'),
-    currency: text('f.currency'),
-    launch_date: sortedNullsLast(date('f.launch_date')),
-    status: text('f.status'),
+    currency: filled(text('f.currency')),
+    launch_date: sorted(date('f.launch_date')),
+    status: word('f.status', fundStatuses),
     merged_into: text('f.merged_into'),
     nav: number('g.nav'),
-    nav_date: sortedNullsLast(date('g.as_of')),
-    aum: sortedNullsLast(number('g.aum')),
+    nav_date: sorted(date('g.as_of')),
+    aum: sorted(number('g.aum')),
     aum_date: date('g.aum_date'),
-    ter_pct: sortedNullsLast(number('g.ter_pct')),
-    return_ytd_pct: sortedNullsLast(number('g.return_ytd_pct')),
-    return_1y_pct: sortedNullsLast(number('g.return_1y_pct')),
+    ter_pct: sorted(number('g.ter_pct')),
+    return_ytd_pct: sorted(number('g.return_ytd_pct')),
+    return_1y_pct: sorted(number('g.return_1y_pct')),
     as_of: date('g.as_of'),
-    source: text('f.source'),
+    source: filled(text('f.source')),
     last_updated: lastUpdated,
   },
   key: ['id'],
@@ -60,24 +62,33 @@ export const fundProfile: List = {
     ...fundsList.fields,
     isin_payout: text('f.isin_payout'),
     isin_reinvestment: text('f.isin_reinvestment'),
-    former_names: json('f.former_names'),
-    former_codes: json('f.former_codes'),
+    former_names: filled(json('f.former_names', z.array(z.string()))),
+    former_codes: filled(json('f.former_codes', z.array(z.string()))),
     benchmark_series: text('f.benchmark_series'),
     objective: text('f.objective'),
     trustee: text('f.trustee'),
     registrar: text('f.registrar'),
     auditor: text('f.auditor'),
-    fund_managers: json('f.fund_managers'),
+    fund_managers: filled(json('f.fund_managers', z.array(z.string()))),
     listing: text('f.listing'),
     fund_rating: json(
       `case when f.rating is not null then json_build_object(
          'rating', f.rating, 'outlook', f.rating_outlook, 'agency', f.rating_agency, 'date', f.rating_date) end`,
+      z.object({
+        rating: z.string(),
+        outlook: z.string().nullable(),
+        agency: z.string().nullable(),
+        date: z.iso.date().nullable(),
+      }),
     ),
     amc_rating: text('coalesce(f.amc_rating, a.rating)'),
     pricing_mechanism: text('f.pricing_mechanism'),
-    dealing_days: json(
-      `array(select json_build_object('days', parts[1], 'cut_off', parts[2])
+    dealing_days: filled(
+      json(
+        `array(select json_build_object('days', parts[1], 'cut_off', parts[2])
          from unnest(f.dealing_days) stated, regexp_match(stated, '^(.*?)(?:\\s+(\\d{1,2}:\\d{2}))?$') parts)`,
+        z.array(z.object({ days: z.string(), cut_off: z.string().nullable() })),
+      ),
     ),
     minimum_investment: number('f.minimum_investment'),
     management_fee_pct: number('f.management_fee_pct'),
@@ -90,21 +101,18 @@ export const fundProfile: List = {
 };
 
 const riskFields = {
-  volatility_1y_pct: sortedNullsLast(number('g.volatility_1y_pct')),
-  sharpe_1y: sortedNullsLast(number('g.sharpe_1y')),
-  max_drawdown_1y_pct: sortedNullsLast(number('g.max_drawdown_1y_pct')),
+  volatility_1y_pct: sorted(number('g.volatility_1y_pct')),
+  sharpe_1y: sorted(number('g.sharpe_1y')),
+  max_drawdown_1y_pct: sorted(number('g.max_drawdown_1y_pct')),
 };
 
 /** What the screener compares: `<name>_min`, `<name>_max`, and `sort`. */
 const screenedFigures: Readonly<Record<string, ListField>> = {
-  aum: sortedNullsLast(number('g.aum')),
-  ter_pct: sortedNullsLast(number('g.ter_pct')),
-  age_years: sortedNullsLast(number('g.age_years')),
+  aum: sorted(number('g.aum')),
+  ter_pct: sorted(number('g.ter_pct')),
+  age_years: sorted(number('g.age_years')),
   ...Object.fromEntries(
-    returnPeriods.map((period) => [
-      `return_${period}_pct`,
-      sortedNullsLast(number(`g.return_${period}_pct`)),
-    ]),
+    returnPeriods.map((period) => [`return_${period}_pct`, sorted(number(`g.return_${period}_pct`))]),
   ),
   ...riskFields,
 };
@@ -115,22 +123,22 @@ export const screenerList: List = {
   datasets,
   from,
   fields: {
-    id: sorted(text('g.fund_id')),
-    name: sorted(text('f.name')),
+    id: sorted(filled(text('g.fund_id'))),
+    name: sorted(filled(text('f.name'))),
     amc_id: text('f.amc_id'),
     amc_name: text('a.name'),
     category: text('f.category'),
-    asset_class: text('f.asset_class'),
-    structure: text('f.structure'),
+    asset_class: word('f.asset_class', assetClasses),
+    structure: word('f.structure', fundStructures),
     shariah_compliant: boolean('f.shariah_compliant'),
     risk_profile: text('f.risk_profile'),
     rating: text('f.rating'),
-    currency: text('f.currency'),
-    status: text('f.status'),
+    currency: filled(text('f.currency')),
+    status: word('f.status', fundStatuses),
     nav: number('g.nav'),
     ...screenedFigures,
-    as_of: sortedNullsLast(date('g.as_of')),
-    source: text('f.source'),
+    as_of: sorted(date('g.as_of')),
+    source: filled(text('f.source')),
     last_updated: lastUpdated,
   },
   key: ['id'],

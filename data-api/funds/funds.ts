@@ -2,11 +2,12 @@
 // Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
+import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { assetClasses, fundStatuses, fundStructures } from '../../domain/funds/enums.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { booleanParam, nearestName, oneOfParam, parseQuery, periodParam } from '../../kernel/http/params.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { oneOf } from '../../kernel/http/list.ts';
+import { booleanParam, nearestName, oneOfParam, periodParam } from '../../kernel/http/params.ts';
+import { endpoint } from '../endpoint.ts';
 import {
   addBound,
   addDayBound,
@@ -21,90 +22,108 @@ import {
   screenerList,
   type Fund,
 } from './funds.sql.ts';
-import { listParams, readRecord, sendList, sendRecord } from '../list.ts';
+import { listReply, paramsWithUpdates, readRecord, recordOf, recordReply, schemaOf } from '../list.ts';
 import { Conditions, findDataState } from '../list.sql.ts';
 import { currencyParam, ratingParam } from '../markets/securities.ts';
 
+/** Of a path. */
+export const fundParam = {
+  id: z.string().describe('An id of `/v1/funds`, a symbol, an ISIN or a code of the source.'),
+};
+
 const filterParams = {
-  amc: z.string().optional(),
-  category: z.string().optional(),
+  amc: z.string().optional().describe('An id of `/v1/amcs`.'),
+  category: z.string().optional().describe('Exactly that category.'),
   asset_class: oneOfParam(assetClasses).optional(),
-  shariah: booleanParam.optional(),
+  shariah: booleanParam.optional().describe('Whether it is Shariah-compliant.'),
   structure: oneOfParam(fundStructures).optional(),
-  risk_profile: z.string().optional(),
+  risk_profile: z.string().optional().describe('Exactly as the source states it.'),
   status: oneOfParam(fundStatuses).optional(),
   currency: currencyParam.optional(),
 };
 
-const fundsQuery = z.object({ ...filterParams, q: z.string().optional(), ...listParams(fundsList) });
-
-/** GET /v1/funds. */
-export function getFunds(dependencies: Dependencies): Handler {
-  return async function getFunds(request, response, call) {
-    const asked = await call.stage('parse', () => parseQuery(fundsQuery, request.url));
-    await sendList(request, response, call, dependencies, {
-      list: fundsList,
-      asked,
-      where: fundsWhere(asked),
-    });
-  };
-}
+export const getFunds = endpoint({
+  summary: 'Funds.',
+  query: {
+    ...filterParams,
+    q: z.string().optional().describe('Part of the id, a name or a code, in any case.'),
+    ...paramsWithUpdates(fundsList),
+  },
+  json: schemaOf(fundsList),
+  caching: 'private',
+  handler:
+    (dependencies) =>
+    ({ query, call }) =>
+      listReply(dependencies, call, { list: fundsList, query, where: fundsWhere(query) }),
+});
 
 const boundParam = z
   .string()
   .regex(/^-?\d{1,18}(?:\.\d{1,9})?$/, 'must be a number such as 12.5')
+  .meta({ override: { type: 'number', pattern: undefined } })
   .optional();
 
-const screenerQuery = z.object({
-  ...filterParams,
-  rating_min: ratingParam.optional(),
-  rating_max: ratingParam.optional(),
-  as_of_min: periodParam.optional(),
-  as_of_max: periodParam.optional(),
-  ...listParams(screenerList),
-  ...Object.fromEntries(
-    screenedFigureNames.flatMap((name) => [
-      [`${name}_min`, boundParam],
-      [`${name}_max`, boundParam],
-    ]),
-  ),
+/** Those that ended only where `status` asks for them. */
+export const getFundScreener = endpoint({
+  summary: 'Funds by figures that the loads have worked out: returns, risk, costs, size, age.',
+  query: {
+    ...filterParams,
+    rating_min: ratingParam.optional().describe('That rating or better.'),
+    rating_max: ratingParam.optional().describe('That rating or worse.'),
+    as_of_min: periodParam.optional().describe('The last NAV is of that day or later.'),
+    as_of_max: periodParam.optional().describe('The last NAV is of that day or earlier.'),
+    ...paramsWithUpdates(screenerList),
+    ...Object.fromEntries(
+      screenedFigureNames.flatMap((name) => [
+        [`${name}_min`, boundParam.describe(`\`${name}\` is at least that.`)],
+        [`${name}_max`, boundParam.describe(`\`${name}\` is at most that.`)],
+      ]),
+    ),
+  },
+  json: schemaOf(screenerList),
+  caching: 'private',
+  handler:
+    (dependencies) =>
+    ({ query, call }) => {
+      const where = fundsWhere(query);
+      if (query.status === undefined) leaveOutEnded(where);
+      const bounds = query as Readonly<Record<string, unknown>>;
+      for (const name of screenedFigureNames) {
+        for (const side of ['min', 'max'] as const) {
+          addBound(where, name, side, bounds[`${name}_${side}`] as string | undefined);
+        }
+      }
+      addRatingBound(where, 'min', query.rating_min);
+      addRatingBound(where, 'max', query.rating_max);
+      addDayBound(where, 'min', query.as_of_min?.from);
+      addDayBound(where, 'max', query.as_of_max?.to);
+      return listReply(dependencies, call, { list: screenerList, query, where });
+    },
 });
 
-/** GET /v1/funds/screener: funds by figures that the loads worked out; those that ended only where `status` asks for them. */
-export function getFundScreener(dependencies: Dependencies): Handler {
-  return async function getFundScreener(request, response, call) {
-    const asked = await call.stage('parse', () => parseQuery(screenerQuery, request.url));
-    const where = fundsWhere(asked);
-    if (asked.status === undefined) leaveOutEnded(where);
-    const bounds = asked as Readonly<Record<string, unknown>>;
-    for (const name of screenedFigureNames) {
-      for (const side of ['min', 'max'] as const) {
-        addBound(where, name, side, bounds[`${name}_${side}`] as string | undefined);
-      }
-    }
-    addRatingBound(where, 'min', asked.rating_min);
-    addRatingBound(where, 'max', asked.rating_max);
-    addDayBound(where, 'min', asked.as_of_min?.from);
-    addDayBound(where, 'max', asked.as_of_max?.to);
-    await sendList(request, response, call, dependencies, { list: screenerList, asked, where });
-  };
-}
+export const getFund = endpoint({
+  summary: 'All that is known of a fund.',
+  params: fundParam,
+  json: oneOf(recordOf(fundProfile)),
+  caching: 'private',
+  errors: ['not_found'],
+  handler:
+    ({ database }) =>
+    async ({ params, call }) => {
+      const fund = await call.stage('lookup', () => requireFund(database, params));
+      const state = await call.stage('lookup', () => findDataState(database, fundProfile.datasets));
+      const where = new Conditions().and(fund.fundNo, (p) => `f.fund_no = ${p}`);
+      const data = await call.stage('sql', () => readRecord(database, fundProfile, where));
+      return recordReply({ data, state });
+    },
+});
 
-/** GET /v1/funds/{id}: all that is known of a fund. */
-export function getFund({ database }: Dependencies): Handler {
-  return async function getFund(request, response, call) {
-    await call.stage('parse', () => parseQuery(z.object({}), request.url));
-    const fund = await call.stage('lookup', () => requireFund(database, request.params['id']));
-    const state = await call.stage('lookup', () => findDataState(database, fundProfile.datasets));
-    const where = new Conditions().and(fund.fundNo, (p) => `f.fund_no = ${p}`);
-    const data = await call.stage('sql', () => readRecord(database, fundProfile, where));
-    await sendRecord(request, response, { data, state });
-  };
-}
-
-/** @throws Failure `not_found` with the nearest id where one is near. */
-export async function requireFund(database: Queryable, name: unknown): Promise<Fund> {
-  const asked = String(name);
+/** The fund of a path. @throws Failure `not_found` with the nearest id where one is near. */
+export async function requireFund(
+  database: Queryable,
+  params: Readonly<Record<string, string>>,
+): Promise<Fund> {
+  const asked = memberOf(params, 'id');
   const fund = asked.length > 80 ? undefined : await findFund(database, asked);
   if (fund !== undefined) return fund;
   const nearest = asked.length > 80 ? undefined : nearestName(asked, await findFundIdsNear(database, asked));

@@ -1,5 +1,6 @@
 // The list of auctions, with what follows from two of them. Hides their table (migrations/000021_auctions.sql).
-import { boolean, date, number, sorted, sortedNullsLast, text } from '../list-fields.ts';
+import { auctionFormats, auctionInstruments, auctionStatuses } from '../../domain/markets.ts';
+import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, type List } from '../list.sql.ts';
 
 /** The cut-off of the last auction before it, of the same source, instrument and tenor, that had one. */
@@ -13,20 +14,20 @@ export const auctionsList: List = {
   datasets: ['auctions'],
   from: 'data.auctions a',
   fields: {
-    auction_id: text('a.auction_id'),
-    instrument: text('a.instrument'),
-    tenor: text('a.tenor'),
+    auction_id: filled(text('a.auction_id')),
+    instrument: filled(word('a.instrument', auctionInstruments)),
+    tenor: filled(text('a.tenor')),
     tenor_days: number('coalesce(a.tenor_days, nullif(greatest(a.maturity_date - a.settlement_date, 0), 0))'),
     isin: text('a.isin'),
     source_code: text('a.source_code'),
     reopening: boolean('a.reopening'),
     announce_date: date('a.announce_date'),
-    auction_date: sorted(date('a.auction_date')),
+    auction_date: sorted(filled(date('a.auction_date'))),
     settlement_date: date('a.settlement_date'),
     maturity_date: date('a.maturity_date'),
-    status: text('a.status'),
-    format: text('a.format'),
-    currency: text('a.currency'),
+    status: filled(word('a.status', auctionStatuses)),
+    format: word('a.format', auctionFormats),
+    currency: filled(text('a.currency')),
     target_amount: number('a.target_amount'),
     maturing_amount: number('a.maturing_amount'),
     bids_received_face: number('a.bids_received_face'),
@@ -34,13 +35,13 @@ export const auctionsList: List = {
     bids_count: number('a.bids_count'),
     accepted_competitive: number('a.accepted_competitive'),
     accepted_non_competitive: number('a.accepted_non_competitive'),
-    accepted_total: sortedNullsLast(
+    accepted_total: sorted(
       number('coalesce(a.accepted_total, a.accepted_competitive + a.accepted_non_competitive)'),
     ),
     accepted_bids_count: number('a.accepted_bids_count'),
     min_bid_yield_pct: number('a.min_bid_yield_pct'),
     max_bid_yield_pct: number('a.max_bid_yield_pct'),
-    cutoff_yield_pct: sortedNullsLast(number('a.cutoff_yield_pct')),
+    cutoff_yield_pct: sorted(number('a.cutoff_yield_pct')),
     cutoff_price: number('a.cutoff_price'),
     cutoff_margin_bps: number('a.cutoff_margin_bps'),
     weighted_avg_yield_pct: number('a.weighted_avg_yield_pct'),
@@ -54,8 +55,8 @@ export const auctionsList: List = {
     previous_cutoff_yield_pct: number(previousCutoff),
     change_bps: number(`trim_scale(100 * (a.cutoff_yield_pct - ${previousCutoff}))`),
     as_of: date(`case when a.status = 'announced' then a.announce_date else a.auction_date end`),
-    source: text('a.source'),
-    last_updated: date('a.updated_on'),
+    source: filled(text('a.source')),
+    last_updated: filled(date('a.updated_on')),
   },
   key: ['auction_date', 'auction_id', 'instrument', 'tenor'],
   sort: '-auction_date',

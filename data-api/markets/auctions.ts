@@ -1,55 +1,51 @@
 // GET /v1/fixed-income/auctions. Hides nothing: the handler reads from the parameters to the answer.
-import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
 import {
   auctionFormats,
   auctionInstruments,
   auctionStatuses,
   tenor as readTenor,
 } from '../../domain/markets.ts';
-import { oneOfParam, parseQuery, readParam, windowOf, windowParams } from '../../kernel/http/params.ts';
+import { oneOfParam, readParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { auctionsList, auctionsWhere } from './auctions.sql.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { listParams, sendList } from '../list.ts';
+import { endpoint } from '../endpoint.ts';
+import { listReply, paramsWithUpdates, schemaOf } from '../list.ts';
 
 const tenorParam = readParam(readTenor, 'must be a tenor such as 13W, 3M or 10Y');
 
-const auctionsQuery = z.object({
-  instrument: oneOfParam(auctionInstruments).optional(),
-  tenor: tenorParam.optional(),
-  ...windowParams,
-  status: oneOfParam(auctionStatuses).optional(),
-  bidding: oneOfParam(auctionFormats).optional(),
-  ...listParams(auctionsList),
-  // Two meanings of one name: how the answer is written, and how bids were made. `bidding` goes with both.
-  format: oneOfParam(['json', 'csv', ...auctionFormats]).default('json'),
-});
-
-/** GET /v1/fixed-income/auctions. */
-export function getAuctions(dependencies: Dependencies): Handler {
-  return async function getAuctions(request, response, call) {
-    const { format, bidding, ...asked } = await call.stage('parse', () =>
-      parseQuery(auctionsQuery, request.url),
-    );
-    const isBidding = format === 'competitive' || format === 'non_competitive';
-    if (isBidding && bidding !== undefined && bidding !== format) {
-      fail('invalid_parameter', '"format" and "bidding" contradict each other; one is enough.', {
-        param: 'format',
+export const getAuctions = endpoint({
+  summary: 'Auctions of government debt, from the announcement on.',
+  query: {
+    instrument: oneOfParam(auctionInstruments).optional(),
+    tenor: tenorParam.optional().describe('`3M`, `13W`, `10Y`; `3-Month` is read as `3M`.'),
+    ...windowParams,
+    status: oneOfParam(auctionStatuses).optional(),
+    bidding: oneOfParam(auctionFormats).optional().describe('How bids were made; goes with `format=csv`.'),
+    ...paramsWithUpdates(auctionsList),
+    // Two meanings of one name: how the answer is written, and how bids were made. `bidding` goes with both.
+    format: oneOfParam(['json', 'csv', ...auctionFormats])
+      .default('json')
+      .describe('How the answer is written, or how bids were made.'),
+  },
+  json: schemaOf(auctionsList),
+  caching: 'private',
+  handler:
+    (dependencies) =>
+    ({ query, call }) => {
+      const { format, bidding, instrument, tenor, status } = query;
+      const isBidding = format === 'competitive' || format === 'non_competitive';
+      if (isBidding && bidding !== undefined && bidding !== format) {
+        fail('invalid_parameter', '"format" and "bidding" contradict each other; one is enough.', {
+          param: 'format',
+        });
+      }
+      const asked = isBidding ? format : bidding;
+      const where = auctionsWhere({ instrument, tenor, ...windowOf(query), status, format: asked });
+      const written = isBidding ? 'json' : format;
+      return listReply(dependencies, call, {
+        list: auctionsList,
+        query: { ...query, format: written },
+        where,
       });
-    }
-    const { instrument, tenor, status } = asked;
-    const where = auctionsWhere({
-      instrument,
-      tenor,
-      ...windowOf(asked),
-      status,
-      format: isBidding ? format : bidding,
-    });
-    await sendList(request, response, call, dependencies, {
-      list: auctionsList,
-      asked: { ...asked, format: isBidding ? 'json' : format },
-      where,
-    });
-  };
-}
+    },
+});

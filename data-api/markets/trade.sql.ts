@@ -1,7 +1,8 @@
 // The lists of external trade: rows as published, and sums of them over partners or commodities.
 // Hides which rows may be added up: a table holds totals beside their parts, and codes of several lengths.
 import { addMonths } from '../../kernel/dates.ts';
-import { boolean, date, number, sorted, sortedNullsLast, text } from '../list-fields.ts';
+import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/markets.ts';
+import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
 
 /** All of a flow in the period of a row `t`; null where its flow has none. */
@@ -29,21 +30,21 @@ export const tradeList: List = {
   datasets: ['trade', 'trade-commodities'],
   from: 'data.trade t',
   fields: {
-    period: text('t.period'),
-    date: sorted(date('t.date')),
-    frequency: text('t.frequency'),
-    flow: text('t.flow'),
-    reporter: text('t.reporter'),
-    partner_code: text('t.partner_code'),
+    period: filled(text('t.period')),
+    date: sorted(filled(date('t.date'))),
+    frequency: filled(word('t.frequency', ['M', 'A'])),
+    flow: filled(word('t.flow', [...tradeFlows, 'balance'])),
+    reporter: filled(text('t.reporter')),
+    partner_code: filled(text('t.partner_code')),
     partner_name: text('t.partner_name'),
-    commodity_code: text('t.commodity_code'),
+    commodity_code: filled(text('t.commodity_code')),
     commodity_name: text(`coalesce(t.commodity_name, ${listedName})`),
     level: number('t.level'),
-    classification: text('t.classification'),
+    classification: filled(word('t.classification', tradeClassifications)),
     classification_version: text('t.classification_version'),
-    basis: text('t.basis'),
-    value: sortedNullsLast(number('t.value')),
-    currency: text('t.currency'),
+    basis: filled(word('t.basis', tradeBases)),
+    value: sorted(number('t.value')),
+    currency: filled(text('t.currency')),
     valuation: text('t.valuation'),
     cif_value: number(`coalesce(t.cif_value, case when t.valuation = 'cif' then t.value end)`),
     fob_value: number(`coalesce(t.fob_value, case when t.valuation = 'fob' then t.value end)`),
@@ -55,11 +56,11 @@ export const tradeList: List = {
     share_pct: number(percentOf('t.value', total)),
     yoy_pct: number(percentChange('t.value', yearBefore)),
     status: text('t.status'),
-    is_aggregate: boolean('t.is_aggregate'),
-    as_of: date('t.date'),
-    source: text('t.source'),
-    last_updated: date('t.updated_on'),
-    id: sorted(number('t.trade_no')),
+    is_aggregate: filled(boolean('t.is_aggregate')),
+    as_of: filled(date('t.date')),
+    source: filled(text('t.source')),
+    last_updated: filled(date('t.updated_on')),
+    id: sorted(filled(number('t.trade_no'))),
   },
   key: ['id'],
   sort: '-date',
@@ -139,6 +140,7 @@ export function tradeSums(asked: SumsAsked): { list: List; where: Conditions } {
         where (n.commodity_code, n.classification) = (t.commodity_code, t.classification)
           and n.commodity_name is not null limit 1))`),
       yoy_pct: number(percentChange('t.value', 't.value_before')),
+      id: number('t.trade_no'),
     },
     key: [
       'date',

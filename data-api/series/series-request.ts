@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
+import { cursorParam, formatParam } from '../../kernel/http/list.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import {
   booleanParam,
@@ -10,7 +11,6 @@ import {
   idsParam,
   integerParam,
   oneOfParam,
-  parseQuery,
   periodParam,
   repeatableParam,
   someOfParam,
@@ -20,7 +20,7 @@ import {
 import type { DateRange } from '../../kernel/dates.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { canonicalDims, parseDims, type DimsFilter } from './dims.ts';
-import { defaultPointFields, pointFields, type PointField } from '../envelope.ts';
+import { defaultPointFields, pointFields, type PointField } from './series-envelope.ts';
 import { transforms, type Transform } from './transform.ts';
 
 export const limitDefault = 1_000;
@@ -50,78 +50,79 @@ export interface SeriesRequest {
   base: DateRange | null;
 }
 
-const orderParams = {
-  sort: oneOfParam(['asc', 'desc']).default('asc'),
-  limit: integerParam(1, limitMax).optional(),
+/** What a point shows and of which state of the data. */
+const pointParams = {
+  dims: repeatableParam(z.string())
+    .default([])
+    .describe(
+      '`side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. May be repeated.',
+    ),
+  transform: oneOfParam(transforms).optional().describe('See docs/transforms.md.'),
+  base: periodParam
+    .optional()
+    .describe('For `transform=index`: where it is 100; the first value unless given.'),
+  vintage: dateParam
+    .optional()
+    .describe('The data as published at the end of that day, not in the future. Feature `vintages`.'),
+  format: formatParam,
+  fields: someOfParam(pointFields)
+    .default(defaultPointFields)
+    .describe('What a point shows; `date,value,dims` unless given.'),
 };
-const latestParams = {
-  dims: repeatableParam(z.string()).default([]),
-  transform: oneOfParam(transforms).optional(),
-  base: periodParam.optional(),
-  vintage: dateParam.optional(),
-  format: oneOfParam(['json', 'csv']).default('json'),
-  fields: someOfParam(pointFields).default(defaultPointFields),
+const orderParams = {
+  sort: oneOfParam(['asc', 'desc']).default('asc').describe('By date.'),
+  limit: integerParam(1, limitMax)
+    .optional()
+    .describe(`Points a page; ${limitDefault} unless given. CSV without a limit is whole.`),
 };
 const stateParams = {
-  release: oneOfParam(['first']).optional(),
-  include_missing: booleanParam.default(false),
+  release: oneOfParam(['first'])
+    .optional()
+    .describe('Of each point the value that was published first. Feature `vintages`.'),
+  include_missing: booleanParam.default(false).describe('Also the points without a value, as null.'),
+};
+/** Pins an answer: loads later than that one are left out of it. */
+const pinParams = {
+  version: integerParam(0, 999_999_999_999_999)
+    .optional()
+    .describe('A `meta.version`, with `vintage` or `release`: the same as of that load, for ever.'),
 };
 
-/** Pins an answer: loads later than that one are left out of it. */
-const pinParams = { version: integerParam(0, 999_999_999_999_999).optional() };
-
-const latestQuery = z.object({ ...latestParams, ...pinParams });
+/** The newest points: the whole history, newest first. */
+export const latestParams = { ...pointParams, ...pinParams };
 /** What one series is asked for by. */
 export const seriesParams = {
   ...windowParams,
   ...orderParams,
-  cursor: z.string().optional(),
-  ...latestParams,
+  cursor: cursorParam,
+  ...pointParams,
   ...stateParams,
   ...pinParams,
 };
-const seriesQuery = z.object(seriesParams);
-const manySeriesQuery = z.object({
+export const manySeriesParams = {
   // A hundred of the longest ids; a URL of that length is still one that the servers take.
-  ids: idsParam('series', idsMax).meta({ lengthMax: idsMax * 129 }),
+  ids: idsParam('series', idsMax)
+    .meta({ lengthMax: idsMax * 129 })
+    .describe('Ids with a comma between them.'),
   ...windowParams,
   ...orderParams,
-  ...latestParams,
+  ...pointParams,
   ...stateParams,
   format: oneOfParam(['json']).default('json'),
-});
+};
 
-/** GET /v1/series/{id}. */
-export function parseSeriesRequest(
-  url: string,
-  call: ServiceCall,
-  dependencies: Dependencies,
-): SeriesRequest {
-  return toRequest(parseQuery(seriesQuery, url), call, dependencies);
-}
-
-/** GET /v1/series/{id}/latest: the whole history, newest first. */
-export function parseLatestRequest(
-  url: string,
-  call: ServiceCall,
-  dependencies: Dependencies,
-): SeriesRequest {
-  return { ...toRequest(parseQuery(latestQuery, url), call, dependencies), sort: 'desc' };
-}
-
-/** GET /v1/series?ids=a,b,c. */
-export function parseManySeriesRequest(
-  url: string,
-  call: ServiceCall,
-  dependencies: Dependencies,
-): SeriesRequest & { ids: string[] } {
-  const query = parseQuery(manySeriesQuery, url);
-  if ((query.limit ?? limitDefault) * query.ids.length > limitMax) {
-    fail('invalid_parameter', `"limit" times the number of series must not be over ${limitMax}.`, {
-      param: 'limit',
-    });
-  }
-  return { ...toRequest(query, call, dependencies), ids: query.ids };
+/** @throws Failure `invalid_parameter` where many series would have more points than one may have. */
+export function requireFewPoints({
+  ids,
+  limit = limitDefault,
+}: {
+  ids: readonly string[];
+  limit?: number | undefined;
+}): void {
+  if (limit * ids.length <= limitMax) return;
+  fail('invalid_parameter', `"limit" times the number of series must not be over ${limitMax}.`, {
+    param: 'limit',
+  });
 }
 
 /** One spelling of all that decides which points there are and in what order: what a cursor belongs to. */
@@ -144,7 +145,7 @@ export function canonicalRequest(seriesId: string, request: SeriesRequest): stri
 
 /** @throws Failure `invalid_parameter` where parameters contradict each other; `plan_required`. */
 export function toRequest(
-  query: z.output<typeof latestQuery> & Partial<z.output<typeof seriesQuery>>,
+  query: z.output<z.ZodObject<typeof latestParams>> & Partial<z.output<z.ZodObject<typeof seriesParams>>>,
   call: ServiceCall,
   dependencies: Dependencies,
 ): SeriesRequest {

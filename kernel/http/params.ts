@@ -1,5 +1,6 @@
 // The border: query strings and JSON bodies in, typed values out, by one schema each.
-// Hides how a fault becomes a 400 that names the parameter, what is allowed, and the nearest known name.
+// Hides how a fault becomes a 400 that names the parameter, what is allowed, and the nearest known name. What a schema takes as text
+// and the OpenAPI document calls a number, a boolean or an array is said beside it, in `meta({ override })`.
 import { z } from 'zod';
 import { fail } from '../errors.ts';
 import { isDate, parsePeriod, type DateRange } from '../dates.ts';
@@ -8,16 +9,22 @@ import { isDate, parsePeriod, type DateRange } from '../dates.ts';
 const valueLengthMax = 2_000;
 
 /** A day that exists. */
-export const dateParam = z.string().refine(isDate, 'must be a date, YYYY-MM-DD, that exists');
+export const dateParam = z
+  .string()
+  .refine(isDate, 'must be a date, YYYY-MM-DD, that exists')
+  .meta({ override: { type: 'string', format: 'date' } });
 
 /** A day or a whole period (`2024`, `2024-03`, `2024-Q1`), as the days it means. */
 export const periodParam = readParam(
   parsePeriod,
   'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1',
-);
+).meta({ override: { type: 'string', examples: ['2024-03-31', '2024-03', '2024-Q1', '2024-H1', '2024'] } });
 
 /** `from` and `to`, each a day or a period. */
-export const windowParams = { from: periodParam.optional(), to: periodParam.optional() };
+export const windowParams = {
+  from: periodParam.optional().describe('The first day, or the period that begins with it.'),
+  to: periodParam.optional().describe('The last day, or the period that ends with it.'),
+};
 
 /** The days asked for, both inclusive; undefined where an end is open. @throws Failure where they are in disorder. */
 export function windowOf(asked: { from?: DateRange | undefined; to?: DateRange | undefined }) {
@@ -34,7 +41,8 @@ export const integerParam = (least: number, most: number) =>
     .string()
     .regex(/^-?\d{1,15}$/, `must be a whole number from ${least} to ${most}`)
     .transform(Number)
-    .refine((n) => n >= least && n <= most, `must be a whole number from ${least} to ${most}`);
+    .refine((n) => n >= least && n <= most, `must be a whole number from ${least} to ${most}`)
+    .meta({ override: { type: 'integer', pattern: undefined, minimum: least, maximum: most } });
 
 /** One of some words. */
 export const oneOfParam = <const Words extends readonly [string, ...string[]]>(words: Words) =>
@@ -49,7 +57,8 @@ export const someOfParam = <const Word extends string>(words: readonly Word[]) =
       (asked) => asked.every((word) => (words as readonly string[]).includes(word)),
       `must be some of ${words.join(', ')}, with a comma between them`,
     )
-    .transform((asked): readonly Word[] => words.filter((word) => asked.includes(word)));
+    .transform((asked): readonly Word[] => words.filter((word) => asked.includes(word)))
+    .meta({ override: { type: 'array', items: { type: 'string', enum: words }, 'x-separator': ',' } });
 
 /** Different ids with a comma between them. @param what they name, for the message. */
 export const idsParam = (what: string, most: number) =>
@@ -59,10 +68,22 @@ export const idsParam = (what: string, most: number) =>
     .refine(
       (ids) => ids.length <= most && new Set(ids).size === ids.length && !ids.includes(''),
       `must be 1 to ${most} different ${what} ids with a comma between them`,
-    );
+    )
+    .meta({
+      override: {
+        type: 'array',
+        items: { type: 'string' },
+        minItems: 1,
+        maxItems: most,
+        uniqueItems: true,
+        'x-separator': ',',
+      },
+    });
 
 /** `true` or `false`. */
-export const booleanParam = oneOfParam(['true', 'false']).transform((word) => word === 'true');
+export const booleanParam = oneOfParam(['true', 'false'])
+  .transform((word) => word === 'true')
+  .meta({ override: { type: 'boolean', enum: undefined } });
 
 /** What `read` makes of a text; refused with the rule where that is nothing. */
 export function readParam<Value>(read: (text: string) => Value | null | undefined, rule: string) {
@@ -79,12 +100,13 @@ export const repeatableParam = <Item extends z.ZodType>(item: Item) => z.array(i
 
 /**
  * Reads the query of a URL by a schema whose keys are the known parameters.
- * @param url the request's URL, or its path and query.
+ * @param url the request's URL, or its path and query. @param unless what a parameter is where the URL does not give it.
  * @throws Failure `invalid_parameter` for an unknown, repeated, empty, over-long or disallowed one, named in `param`.
  */
 export function parseQuery<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   url: string,
+  unless: Readonly<Record<string, string>> = {},
 ): z.output<z.ZodObject<Shape>> {
   const known = Object.keys(schema.shape);
   const given: Record<string, string | string[]> = {};
@@ -100,7 +122,7 @@ export function parseQuery<Shape extends z.ZodRawShape>(
     else if (before !== undefined) refuse(name, 'must be given once');
     else given[name] = value;
   }
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse({ ...unless, ...given });
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const name = String(issue?.path[0] ?? '');

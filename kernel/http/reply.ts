@@ -1,6 +1,5 @@
-// The HTTP side of an answer: validators and 304, compression, HEAD, streams that stop when the client leaves.
-// Hides node:zlib and backpressure; what the bytes say is decided in envelope.ts.
-import { hash } from 'node:crypto';
+// The bytes of an answer: compression, HEAD, streams that stop when the client leaves.
+// Hides node:zlib and backpressure; which headers an answer has is decided in answer.ts.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -21,62 +20,19 @@ const brotliOptions = {
 const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
-const cacheControls = {
-  /** A client may keep an answer, and asks whether it still holds: a load is seen by the next call. */
-  private: 'private, no-cache',
-  /** What is for everybody: shared caches may keep it for a minute. */
-  public: 'public, max-age=60',
-  /** What is pinned to a vintage and a version has the same points for ever. */
-  pinned: 'private, max-age=31536000, immutable',
-};
-
-interface Validators {
-  /** Everything that decides the bytes but the encoding; hashed into the ETag. */
-  identity: readonly unknown[];
-  lastModified: Date | null;
-  cacheControl: keyof typeof cacheControls;
-}
-
 /** What is sent: the headers go out only with the answer itself, never with a failure that comes before it. */
 interface Answer {
+  /** 200 unless given. */
+  status?: number;
   type: string;
   headers: Readonly<Record<string, string>>;
-}
-
-export type CachingHeaders = Record<string, string> & { etag: string };
-
-/** The headers that a cache needs: a strong ETag a representation, Last-Modified, Vary, Cache-Control. */
-export function cachingHeaders(request: Request, validators: Validators): CachingHeaders {
-  const digest = hash('sha256', JSON.stringify(validators.identity), 'base64url').slice(0, 22);
-  const encoding = encodingFor(request.headers['accept-encoding']);
-  return {
-    etag: `"${digest}${encoding === 'identity' ? '' : `-${encoding}`}"`,
-    'cache-control': cacheControls[validators.cacheControl],
-    vary: 'Accept-Encoding',
-    ...(validators.lastModified === null ? {} : { 'last-modified': validators.lastModified.toUTCString() }),
-  };
-}
-
-/** Answers 304 where the client has the same bytes already. @returns whether that was the answer. */
-export function sendNotModified(request: Request, response: Response, headers: CachingHeaders): boolean {
-  if (!matches(request.headers['if-none-match'], headers.etag)) return false;
-  response.writeHead(304, listed(headers)).end();
-  return true;
-}
-
-/** `Link` to the next page where there is one: the client's own parameters with the cursor, relative to the host. */
-export function nextPageLink(request: Request, cursor: string | null): Record<string, string> {
-  if (cursor === null) return {};
-  const url = new URL(request.url, 'http://host');
-  url.searchParams.set('cursor', cursor);
-  return { link: `<${url.pathname}${url.search}>; rel="next"` };
 }
 
 /** Sends a whole text, compressed where the client takes it and it is worthwhile. @returns what was sent. */
 export async function sendText(
   request: Request,
   response: Response,
-  { type, headers, text }: Answer & { text: string },
+  { status = 200, type, headers, text }: Answer & { text: string },
 ): Promise<CachedResponse> {
   const whole = Buffer.from(text);
   const encoding =
@@ -84,6 +40,7 @@ export async function sendText(
   const body =
     encoding === 'br' ? await brotli(whole, brotliOptions) : encoding === 'gzip' ? await gzip(whole) : whole;
   const answer = {
+    status,
     headers: listed({
       ...headers,
       'content-type': type,
@@ -97,8 +54,8 @@ export async function sendText(
 }
 
 /** Sends what was sent before. */
-export function sendAnswer(response: Response, { headers, body }: CachedResponse): void {
-  response.writeHead(200, headers).end(body); // to a HEAD, Node sends the headers alone
+export function sendAnswer(response: Response, { status, headers, body }: CachedResponse): void {
+  response.writeHead(status, headers).end(body); // to a HEAD, Node sends the headers alone
 }
 
 /**
@@ -108,12 +65,12 @@ export function sendAnswer(response: Response, { headers, body }: CachedResponse
 export async function sendStream(
   request: Request,
   response: Response,
-  { type, headers, parts }: Answer & { parts: AsyncGenerator<string> },
+  { status = 200, type, headers, parts }: Answer & { parts: AsyncGenerator<string> },
 ): Promise<void> {
   const first = await parts.next();
   const encoding = encodingFor(request.headers['accept-encoding']);
   const encoded = encoding === 'identity' ? [] : ['content-encoding', encoding];
-  response.writeHead(200, [...listed({ ...headers, 'content-type': type }), ...encoded]);
+  response.writeHead(status, [...listed({ ...headers, 'content-type': type }), ...encoded]);
   if (request.method === 'HEAD') {
     await parts.return(undefined);
     response.end();
@@ -157,11 +114,4 @@ export function encodingFor(accepted: string | undefined): Encoding {
   const weightOf = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0;
   if (weightOf('br') > 0 && weightOf('br') >= weightOf('gzip')) return 'br';
   return weightOf('gzip') > 0 ? 'gzip' : 'identity';
-}
-
-/** If-None-Match compares weakly: a proxy may have marked our strong tag with W/. */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  if (header.trim() === '*') return true;
-  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }

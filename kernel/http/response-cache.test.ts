@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createResponseCache } from './response-cache.ts';
 
-const answer = (bytes: number) => ({ headers: [], body: Buffer.alloc(bytes) });
+const answer = (bytes: number) => ({ status: 200, headers: [], body: Buffer.alloc(bytes) });
 
 test('what was not asked for longest is let go first, and memory stays bounded', (t) => {
   const kept = createResponseCache(300);

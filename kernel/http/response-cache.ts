@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 
 export interface CachedResponse {
+  status: number;
   /** Names and values by turns. */
   headers: string[];
   body: Buffer;

@@ -134,6 +134,34 @@ test('the average of a vintage is that of the prices of the vintage, and transfo
   );
 });
 
+test('dims selects several cities, types or statistics, in the place of the parameters of the same name', async (t) => {
+  const both = await prices({ item: 'rice', dims: 'city:lahore|karachi', from: '2026' });
+  t.is(both.series, 'commodity.rice');
+  t.true(new Set(both.data.map(({ dims }) => dims['city'])).isSubsetOf(new Set(['lahore', 'karachi'])));
+  t.is(new Set(both.data.map(({ dims }) => dims['city'])).size, 2);
+  const one = await prices({ item: 'rice', dims: 'city:lahore,price_type:wholesale' });
+  t.is(one.series, 'commodity.rice.lahore');
+  t.deepEqual(pairs(one), [['2026-01-31', 90]]);
+  const wholesale = await byCity({ item: 'rice', dims: 'price_type:wholesale' });
+  t.deepEqual(wholesale.data, (await byCity({ item: 'rice', price_type: 'wholesale' })).data);
+  t.true(wholesale.data.length > 0);
+});
+
+test('a transform of the prices by city is that of each city, and the rank is of what it gives', async (t) => {
+  const changes = await byCity({ item: 'rice', date: '2026-01', transform: 'yoy' });
+  const plain = await byCity({ item: 'rice', date: '2026-01' });
+  const known = plain.data.filter((row) => row['change_1y_pct'] !== null);
+  t.true(known.length > 0 && known.length < plain.data.length, 'a city without a leg has no row');
+  t.deepEqual(
+    changes.data.map(({ dims, value }) => [dims['city'], value]),
+    known
+      .toSorted((a, b) => Number(a['change_1y_pct']) - Number(b['change_1y_pct']))
+      .map((row) => [row.dims['city'], row['change_1y_pct']]),
+  );
+  t.is(changes.data[0]?.['rank'], 1);
+  t.like(changes.meta, { unit: '%', transform: 'yoy' });
+});
+
 test('order, pages and CSV never change an average', async (t) => {
   const whole = await prices({ item: 'rice' });
   for (const sort of ['asc', 'desc']) {
@@ -310,7 +338,8 @@ test('an unknown item or city is 404 with the nearest one; a parameter that is w
     [{}, 'item'],
     [{ item: 'rice', price_type: 'stolen' }, 'price_type'],
     [{ item: 'rice', stat: 'mode' }, 'stat'],
-    [{ item: 'rice', dims: 'city:lahore' }, 'dims'],
+    [{ item: 'rice', dims: 'colour:red' }, 'dims'],
+    [{ item: 'rice', dims: 'price_type:retail|wholesale' }, 'dims'],
     [{ item: 'rice', from: '2026-02-30' }, 'from'],
     [{ item: 'rice', from: '2026', to: '2025' }, 'from'],
   ];

@@ -89,13 +89,25 @@ export const endpoints: readonly Endpoint[] = [
   {
     route: '/v1/commodities',
     path: '/v1/commodities?item=rice',
-    values: { item: ['milk', 'salt'], city: ['lahore', 'karachi', 'national'], ...prices, ...points },
+    values: {
+      item: ['milk', 'salt'],
+      city: ['lahore', 'karachi', 'national'],
+      ...prices,
+      dims: ['city:lahore|karachi', 'price_type:wholesale'],
+      ...points,
+    },
     beside: indexed,
   },
   {
     route: '/v1/commodities',
     path: '/v1/commodities?item=rice&city=lahore',
-    values: { item: [], city: [], ...prices, ...points },
+    values: {
+      item: [],
+      city: [],
+      ...prices,
+      dims: ['city:lahore|karachi', 'price_type:wholesale'],
+      ...points,
+    },
     beside: indexed,
   },
   {
@@ -108,6 +120,8 @@ export const endpoints: readonly Endpoint[] = [
       date: ['2024-05-23', '2024-05-20', '2024-05'],
       cities: ['lahore', 'karachi,lahore'],
       vintage: ['2024-06-03', '2024-05-20'],
+      dims: ['city:lahore', 'stat:min'],
+      transform: transforms,
     },
   },
   {

@@ -262,8 +262,8 @@ test('a portfolio shows holdings and shares: published ones, else summed where a
   t.is((await service.list('/v1/funds/worked/portfolio?date=2023-01-01')).error.code, 'not_found');
   const csv = await service.call('/v1/funds/worked/portfolio?date=2024-02-29&format=csv');
   t.deepEqual(csvLines(csv).lines, [
-    '1,Bill,,,tbill,Government,AAA,100,1000.50,55.50,,,,',
-    '2,Share,,,equity,Banks,,,,44.50,,,,',
+    'worked,1,Bill,,,tbill,Government,AAA,100,1000.50,55.50,,,,',
+    'worked,2,Share,,,equity,Banks,,,,44.50,,,,',
   ]);
 });
 

@@ -1,13 +1,9 @@
-// Points and lists as text: the JSON envelopes of the contract and CSV, decided last, from the same columns.
-// Hides quoting. Values go through as the published digits: no number is ever parsed here.
-import { stringify } from 'csv-stringify/sync';
-import { entryAt, entryOf } from '../kernel/entries.ts';
-import { isDigits } from '../kernel/digits.ts';
-import type { Points } from './series/points.ts';
-import type { Combination } from './series/series.sql.ts';
-
-export const jsonType = 'application/json; charset=utf-8';
-export const csvType = 'text/csv; charset=utf-8';
+// Points as text: the JSON envelope of the contract and CSV, decided last, from the same columns.
+// Values go through as the published digits: no number is ever parsed here.
+import { entryAt, entryOf } from '../../kernel/entries.ts';
+import { csvCells, csvLine, csvText, harmless } from '../../kernel/http/list.ts';
+import type { Points } from './points.ts';
+import type { Combination } from './series.sql.ts';
 
 /** What a point can show; the first three are the contract's and the default. */
 export const pointFields = ['date', 'value', 'dims', 'status', 'published_on'] as const;
@@ -36,18 +32,6 @@ export function seriesJson(
   return `{"success":true,"series":${JSON.stringify(series.id)},"meta":${JSON.stringify(meta)},"data":[${data}],"pagination":${pagination}}`;
 }
 
-/** The list envelope. */
-export function listJson(rows: readonly unknown[], nextCursor: string | null, extra: object = {}): string {
-  const count = rows.length;
-  return JSON.stringify({
-    success: true,
-    data: rows,
-    count,
-    pagination: { next_cursor: nextCursor, count },
-    ...extra,
-  });
-}
-
 interface SeriesCsv {
   header: string;
   /** The lines of some points. */
@@ -73,22 +57,6 @@ export function seriesCsv(
       return text;
     },
   };
-}
-
-/** A list as CSV; nested values as JSON. */
-export function listCsv(
-  rows: readonly Readonly<Record<string, unknown>>[],
-  columns: readonly string[],
-): string {
-  return csvLine(columns) + listCsvLines(rows, columns);
-}
-
-/** The lines of a list below its header. */
-export function listCsvLines(
-  rows: readonly Readonly<Record<string, unknown>>[],
-  columns: readonly string[],
-): string {
-  return rows.map((row) => csvLine(columns.map((column) => csvText(row[column])))).join('');
 }
 
 function jsonPointWriter(combinations: readonly Combination[], fields: readonly PointField[]): PointWriter {
@@ -125,27 +93,4 @@ function csvCellWriter(
     ]),
   );
   return (points, i) => entryOf(cells, entryAt(points.dimsNos, i));
-}
-
-/** Readers take a lone LF or CR for the end of a line too: what follows one in a cell would begin a line of its own. */
-function csvLine(cells: readonly string[]): string {
-  return stringify([[...cells]], { record_delimiter: 'windows', quote_record_delimiter: true });
-}
-
-function csvCells(cells: readonly string[]): string {
-  return stringify([[...cells]], { eof: false });
-}
-
-function csvText(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'string') return harmless(value);
-  if (isDigits(value)) return value.rawJSON;
-  return typeof value === 'number' || typeof value === 'boolean'
-    ? String(value)
-    : harmless(JSON.stringify(value));
-}
-
-/** A text that a spreadsheet would run as a formula gets a quote before it, which a spreadsheet hides. */
-function harmless(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

@@ -1,8 +1,9 @@
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { digits } from '../kernel/digits.ts';
-import { listCsv, seriesCsv } from './envelope.ts';
+import { digits } from '../../kernel/digits.ts';
+import { listCsv } from '../../kernel/http/list.ts';
+import { seriesCsv } from './series-envelope.ts';
 
 /** As a reader that takes any line end. */
 const cells = (csv: string): string[][] => parse(csv, { record_delimiter: ['\r\n', '\n', '\r'] });

@@ -1,0 +1,123 @@
+// How an endpoint of this service is declared, and how a call of it goes: the query is read, the handler decides what is answered, and
+// `answer` does the rest. Hides that the answer to a URL that comes again is known without reading its query.
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import type { ErrorCode } from '../kernel/errors.ts';
+import { answer, sendNotModified, type Caching, type Reply } from '../kernel/http/answer.ts';
+import { formatsOf, mediaTypes, negotiate, readQuery, type Declaration } from '../kernel/http/endpoint.ts';
+import { encodingFor, sendAnswer } from '../kernel/http/reply.ts';
+import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { Series } from './series/series.sql.ts';
+
+/** What a handler is asked. */
+export interface Asked<Query> {
+  query: Query;
+  /** Of the path. */
+  params: Readonly<Record<string, string>>;
+  call: ServiceCall;
+  /** As it came, for what depends on the client's own spelling. */
+  url: string;
+}
+
+interface EndpointOf<Shape extends z.ZodRawShape> {
+  summary: string;
+  description?: string;
+  params?: Readonly<Record<string, z.ZodType>>;
+  /** Its parameters; none by default. */
+  query?: Shape;
+  /** What JSON it answers with. */
+  json: z.ZodType;
+  caching: Caching;
+  /** What it refuses, beside wrong parameters. */
+  errors?: readonly ErrorCode[];
+  /** Headers that an answer may have beside those of every answer. */
+  headers?: readonly string[];
+  /** Decides the answer. What it was told at the start it keeps. */
+  handler: (
+    dependencies: Dependencies,
+  ) => (asked: Asked<z.output<z.ZodObject<Shape>>>) => Promise<SeriesReply>;
+}
+
+/** With the series that an answer is of, where the answer to the URL stays the same for as long as the series does. */
+type SeriesReply = Reply & { ofSeries?: Series };
+
+/** An endpoint as it is declared, and what serves it. */
+export interface Endpoint extends Declaration {
+  handler: (dependencies: Dependencies) => Handler;
+}
+
+/** Declares a GET endpoint. */
+export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape>): Endpoint {
+  const { summary, description, params, caching, errors = [], headers = [], handler } = declared;
+  const query = z.object(declared.query ?? ({} as Shape));
+  const formats = formatsOf(query);
+  const content = Object.fromEntries(
+    formats.map((format) => [mediaTypes[format], format === 'json' ? declared.json : z.string()]),
+  );
+  const validators = caching === 'none' ? [] : ['ETag', 'Last-Modified'];
+  const files = formats.length === 1 ? [] : ['Content-Disposition'];
+  const pages = Object.hasOwn(query.shape, 'cursor') ? ['Link'] : [];
+  return {
+    summary,
+    description,
+    params,
+    query,
+    answers: [
+      {
+        status: 200,
+        description: summary,
+        content,
+        headers: [...validators, ...files, ...pages, ...headers],
+      },
+    ],
+    errors: Object.hasOwn(query.shape, 'cursor') ? ['invalid_cursor', ...errors] : errors,
+    handler(dependencies) {
+      const decide = handler(dependencies);
+      return async (request, response, call) => {
+        const format = negotiate(request, formats);
+        const name = nameOf(request, call, format);
+        if (await sendKnown(dependencies, name, request, response, call)) return;
+        const asked = await call.stage('parse', () => readQuery(query, request, format));
+        const { params, url } = request;
+        const reply = await decide({ query: asked, params: params as Record<string, string>, call, url });
+        const headers = await answer(request, response, reply, dependencies.responseCache);
+        if (headers !== null && reply.ofSeries !== undefined) {
+          dependencies.urlValidatorCache.keep(name, headers, reply.ofSeries);
+        }
+      };
+    },
+  };
+}
+
+/** What decides the answer to a call, for as long as the data is the same. */
+function nameOf(request: Request, call: ServiceCall, format: string | null): string {
+  return `${encodingFor(request.headers['accept-encoding'])} ${format} ${call.identity.features.join(',')} ${request.url}`;
+}
+
+/** Answers as the same call was answered before, where that still holds. @returns whether it did. */
+async function sendKnown(
+  { urlValidatorCache, responseCache }: Dependencies,
+  name: string,
+  request: Request,
+  response: Response,
+  call: ServiceCall,
+): Promise<boolean> {
+  const known = urlValidatorCache.get(name);
+  if (known === undefined || !(await call.stage('lookup', () => urlValidatorCache.holds(known))))
+    return false;
+  if (sendNotModified(request, response, known.headers)) return true;
+  const kept = responseCache.get(known.headers.etag);
+  if (kept !== undefined) sendAnswer(response, kept);
+  return kept !== undefined;
+}
+
+/** The endpoints as the server takes them. */
+export function toRoutes(endpoints: Readonly<Record<string, Endpoint>>, dependencies: Dependencies): Route[] {
+  return Object.entries(endpoints).map(([path, { handler }]) => ({
+    method: 'GET',
+    path,
+    scope: 'client',
+    handler: handler(dependencies),
+  }));
+}

@@ -1,0 +1,87 @@
+// The series envelope as a schema: what its text, which is written without one, has to be.
+import { z } from 'zod';
+import { frequencies } from '../../domain/periods.ts';
+import { listOf, paginationSchema } from '../../kernel/http/list.ts';
+import { transforms } from './transform.ts';
+
+const text = z.string().nullable();
+const day = z.iso.date().nullable();
+
+/** What is known of a series; in the order in which it is sent. */
+export const factShapes = {
+  name: z.string(),
+  unit: z.string(),
+  frequency: z.enum(frequencies),
+  source: z.string(),
+  last_updated: z.iso.date().describe('The day of the newest publication.'),
+  first_vintage: day,
+  description: text,
+  geography: text,
+  seasonal_adjustment: text,
+  unit_multiplier: z.number().nullable().describe('A power of ten.'),
+  decimals: z.number().nullable(),
+  dims: z.array(
+    z.object({
+      name: z.string(),
+      values: z.array(z.string()),
+      labels: z
+        .record(z.string(), z.string())
+        .describe('Value → what it is called, for those that have a label.'),
+    }),
+  ),
+  first_date: day,
+  last_date: day,
+  observation_count: z.int().nullable().describe('Points that have a value.'),
+  next_release: z.iso.datetime().nullable(),
+  licence: text,
+  attribution: text,
+  date_convention: z.literal('period_end'),
+  fiscal_year_end: text,
+  tags: z.array(z.string()),
+  category: text,
+};
+
+const metaSchema = z
+  .object({
+    ...factShapes,
+    transform: z.enum(transforms).nullable(),
+    vintage: day.describe('As asked for.'),
+    version: z.int().describe('The load that the points are of.'),
+    source_unit: z.string().optional().describe('The unit before the transform.'),
+    base_date: day
+      .optional()
+      .describe('Where an index is 100; null where the combinations have different dates.'),
+  })
+  .meta({ id: 'SeriesMeta' });
+
+const pointShape = {
+  date: z.iso.date().describe('The last day of its period.'),
+  value: z.number().nullable().describe('With the digits that were published; null where it is missing.'),
+  dims: z.record(z.string(), z.string()).describe('Dimension → value.'),
+};
+
+const pointSchema = z
+  .object({
+    ...pointShape,
+    status: text.describe('As published, such as p for provisional.'),
+    published_on: z.iso.date().describe('The day since when the value has stood.'),
+  })
+  .partial()
+  .meta({ id: 'Point' });
+
+const envelopeOf = <Point extends z.ZodType>(point: Point) =>
+  z.object({
+    success: z.literal(true),
+    series: z.string().describe('Its id.'),
+    meta: metaSchema,
+    data: z.array(point),
+    pagination: paginationSchema,
+  });
+
+/** `fields` may leave any field of a point out. */
+export const seriesSchema = envelopeOf(pointSchema).meta({ id: 'Series' });
+
+export const manySeriesSchema = listOf(seriesSchema);
+
+/** With more fields in each point. */
+export const seriesSchemaWith = (fields: z.ZodRawShape) => envelopeOf(z.object({ ...pointShape, ...fields }));

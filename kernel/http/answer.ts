@@ -1,0 +1,137 @@
+// The one way in which a service answers: validators and 304, the response cache, reading, Link, the file's name, compression.
+// Hides the order of these steps. An endpoint decides what decides its answer; what is read is read only where it must be.
+import { hash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { mediaTypes, type Format } from './endpoint.ts';
+import { encodingFor, sendAnswer, sendStream, sendText } from './reply.ts';
+import type { ResponseCache } from './response-cache.ts';
+
+const cacheControls = {
+  /** A client may keep an answer, and asks whether it still holds: a load is seen by the next call. */
+  private: 'private, no-cache',
+  /** What is for everybody: shared caches may keep it for a minute. */
+  public: 'public, max-age=60',
+  /** What is pinned to a vintage and a version has the same points for ever. */
+  pinned: 'private, max-age=31536000, immutable',
+  /** What nobody may keep. */
+  none: 'no-store',
+};
+export type Caching = keyof typeof cacheControls;
+
+/** What an endpoint has decided to answer with, before anything of it is read. */
+export interface Reply {
+  /** 200 unless given. */
+  status?: number;
+  caching: Caching;
+  /** Everything that decides the bytes but the encoding; hashed into the ETag. Null: the text itself does, so it is read first. */
+  identity: readonly unknown[] | null;
+  lastModified: Date | null;
+  format: Format;
+  /** Of the file that CSV and iCalendar are saved as, without its ending. */
+  fileName: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Whether the answer is kept by its ETag. */
+  isKept?: boolean;
+  read: () => Promise<Content> | Content;
+}
+
+/** What is sent: a text, and the cursor of the page behind it; or a text in parts, which is the last page. */
+export type Content = { text: string; nextCursor?: string | null } | { parts: AsyncGenerator<string> };
+
+/** The headers that a cache needs. */
+export type CachingHeaders = Record<string, string> & { etag: string };
+
+/** Answers. @returns the caching headers of the answer; null where nobody may keep it. */
+export async function answer(
+  request: Request,
+  response: Response,
+  reply: Reply,
+  responseCache?: ResponseCache,
+): Promise<CachingHeaders | null> {
+  if (reply.caching === 'none') {
+    await send(request, response, reply, await reply.read(), { ...uncached, ...reply.headers });
+    return null;
+  }
+  if (reply.identity === null) {
+    const content = await reply.read();
+    const text = 'text' in content ? [content.text, content.nextCursor] : [];
+    const headers = cachingHeaders(request, reply, text);
+    if (!sendNotModified(request, response, headers)) await send(request, response, reply, content, headers);
+    return headers;
+  }
+  const headers = cachingHeaders(request, reply, reply.identity);
+  if (sendNotModified(request, response, headers)) return headers;
+  const kept = responseCache?.get(headers.etag);
+  if (kept !== undefined) {
+    sendAnswer(response, kept);
+    return headers;
+  }
+  const sent = await send(request, response, reply, await reply.read(), headers);
+  if (reply.isKept === true && sent !== null) responseCache?.keep(headers.etag, sent);
+  return headers;
+}
+
+/** Answers 304 where the client has the same bytes already. @returns whether that was the answer. */
+export function sendNotModified(request: Request, response: Response, headers: CachingHeaders): boolean {
+  if (!matches(request.headers['if-none-match'], headers.etag)) return false;
+  response.writeHead(304, Object.entries(headers).flat()).end();
+  return true;
+}
+
+const vary = 'Accept, Accept-Encoding';
+const uncached = { 'cache-control': cacheControls.none, vary };
+
+/** A strong ETag a representation, Last-Modified, Vary, Cache-Control, and what the reply itself says of where it stands. */
+function cachingHeaders(request: Request, reply: Reply, identity: readonly unknown[]): CachingHeaders {
+  const digest = hash('sha256', JSON.stringify(identity), 'base64url').slice(0, 22);
+  const encoding = encodingFor(request.headers['accept-encoding']);
+  return {
+    etag: `"${digest}${encoding === 'identity' ? '' : `-${encoding}`}"`,
+    'cache-control': cacheControls[reply.caching],
+    vary,
+    ...(reply.lastModified === null ? {} : { 'last-modified': reply.lastModified.toUTCString() }),
+    ...reply.headers,
+  };
+}
+
+/** @returns what was sent; null for a stream. */
+async function send(
+  request: Request,
+  response: Response,
+  { status = 200, format, fileName }: Reply,
+  content: Content,
+  headers: Readonly<Record<string, string>>,
+) {
+  const name = `${fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_')}.${format}`; // of letters that need no quoting in a header
+  const answered = {
+    status,
+    type: `${mediaTypes[format]}; charset=utf-8`,
+    headers:
+      format === 'json' ? headers : { ...headers, 'content-disposition': `attachment; filename="${name}"` },
+  };
+  if ('parts' in content) {
+    await sendStream(request, response, { ...answered, parts: content.parts });
+    return null;
+  }
+  const link = nextPageLink(request, content.nextCursor ?? null);
+  return sendText(request, response, {
+    ...answered,
+    headers: { ...answered.headers, ...link },
+    text: content.text,
+  });
+}
+
+/** `Link` to the next page where there is one: the client's own parameters with the cursor, relative to the host. */
+function nextPageLink(request: Request, cursor: string | null): Record<string, string> {
+  if (cursor === null) return {};
+  const url = new URL(request.url, 'http://host');
+  url.searchParams.set('cursor', cursor);
+  return { link: `<${url.pathname}${url.search}>; rel="next"` };
+}
+
+/** If-None-Match compares weakly: a proxy may have marked our strong tag with W/. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === '*') return true;
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
