@@ -12,7 +12,7 @@ import {
   type Declaration,
   type DeclaredAnswer,
 } from '../kernel/http/endpoint.ts';
-import { listOf, oneOf, renderList, type Row } from '../kernel/http/list.ts';
+import { listOf, oneOf, renderList, rowOf, type Row } from '../kernel/http/list.ts';
 import { parseBody } from '../kernel/http/params.ts';
 import type { Handler, ServiceCall } from '../kernel/http/server.ts';
 import { requesterOf, signedInOf, type Requester, type SignedIn } from './requester.ts';
@@ -153,7 +153,7 @@ function answersOf(
   const formats = formatsOf(query);
   const content = formats.map((format) => [
     mediaTypes[format],
-    format === 'json' ? listOf(rows.partial()) : z.string(),
+    format === 'json' ? listOf(rowOf(rows)) : z.string(),
   ]);
   const ofList = ['Content-Disposition', 'Link'];
   return [

@@ -14,6 +14,7 @@ import {
   listJson,
   listOf,
   listParams,
+  rowOf,
   type Row,
 } from '../kernel/http/list.ts';
 import { dateParam } from '../kernel/http/params.ts';
@@ -65,7 +66,7 @@ export function recordOf({ fields }: List) {
 }
 
 /** The answer of a list; `fields` may leave any field out. */
-export const schemaOf = (list: List, extra: z.ZodRawShape = {}) => listOf(recordOf(list).partial(), extra);
+export const schemaOf = (list: List, extra: z.ZodRawShape = {}) => listOf(rowOf(recordOf(list)), extra);
 
 interface ListRequest {
   sort: string;

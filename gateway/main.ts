@@ -25,9 +25,9 @@ import { cors } from './policies/cors.ts';
 import { createCallerContexts, credential, credentialAction } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
 import { framing } from './policies/framing.ts';
-import { errorPage } from './policies/error-page.ts';
 import { health } from './policies/health.ts';
 import { notFound } from './policies/not-found.ts';
+import { page, pageNames } from './policies/page.ts';
 import { pathCheck } from './policies/path-check.ts';
 import { plan, planAction } from './policies/plan.ts';
 import { quota } from './policies/quota.ts';
@@ -218,7 +218,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
       z.strictObject({ to: z.enum(['data-api', 'accounts-api']) }),
       ({ to }) => forwarders[to].policy,
     ),
-    'error-page': withoutAction(errorPage()),
+    page: withAction(z.strictObject({ of: z.enum(pageNames) }), ({ of }) => page(of)),
     health: withoutAction(health({ services: [dataApi, accountsApi], isDraining })),
     'not-found': withoutAction((request, response, next) => notFound(routes())(request, response, next)),
   };

@@ -1,12 +1,22 @@
 // The gateway's class of response: the head is written in one go, from what the policies have gathered for the call.
 // Hides what every head says, and how: Node takes one list of names and values faster than a header at a time, and a class is
 // faster than a `writeHead` put on each response, which makes an odd object of it.
+import { randomUUID } from 'node:crypto';
 import { ServerResponse, type IncomingMessage } from 'node:http';
+import { entryAt } from '../kernel/entries.ts';
 import { callIfOpen, enterStage, type Call } from './call.ts';
 
 export const keepAliveTimeoutMs = 65_000; // longer than the idle time of common load balancers, 60 s
 
 const timedStages = ['credential', 'rate', 'quota', 'upstream'] as const;
+/** What a browser that opens an answer as a page is told: it is what its type says, loads nothing, and stands in no frame. */
+export const safety = [
+  'x-content-type-options',
+  'nosniff',
+  'content-security-policy',
+  "default-src 'none'; frame-ancestors 'none'",
+] as const;
+
 const keepAlive = `timeout=${keepAliveTimeoutMs / 1000}`;
 
 export class GatewayResponse<
@@ -16,12 +26,17 @@ export class GatewayResponse<
   override writeHead(...args: unknown[]): this {
     const write = super.writeHead as (...args: unknown[]) => this;
     const call = callIfOpen(this.req);
-    if (call === undefined) return write.apply(this, args);
+    if (call === undefined) {
+      // Refused before there was a call, such as for its Expect header: the id is this answer's alone.
+      this.setHeader('x-request-id', randomUUID());
+      for (let i = 0; i < safety.length; i += 2) this.setHeader(entryAt(safety, i), entryAt(safety, i + 1));
+      return write.apply(this, args);
+    }
     enterStage(call, 'answer');
     const { head } = call;
     addGiven(head, args.at(-1));
     addLimits(head, call);
-    head.push('x-request-id', call.requestId, 'x-content-type-options', 'nosniff');
+    head.push('x-request-id', call.requestId, ...safety);
     // Said only to clients that came over TLS: on plain HTTP it would be ignored, and a local start must stay reachable.
     if (call.secure) head.push('strict-transport-security', 'max-age=31536000');
     head.push('server-timing', timingOf(call, this.getHeader('server-timing')));

@@ -9,7 +9,7 @@ const methods = ['GET', 'POST', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const pathSchema = z
   .string()
   .regex(
-    /^(?:\*|(?:\/:?[A-Za-z][A-Za-z0-9_-]*)+(?:\/\*)?)$/,
+    /^(?:\*|(?:\/:?[A-Za-z][A-Za-z0-9._-]*)+(?:\/\*)?)$/,
     'must be a path such as /v1/series/:id, or "*"',
   );
 
@@ -115,7 +115,10 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
 /** The pattern of a path of the file: anchored, in exact case; `:name` is one segment, a closing `*` the rest. */
 export function patternOf(path: string): RegExp {
   if (path === '*') return /^/;
-  const source = path.replace(/:[A-Za-z][A-Za-z0-9_-]*/g, '[^/]+').replace(/\*$/, '.+');
+  const source = path
+    .replaceAll('.', '\\.')
+    .replace(/:[A-Za-z][A-Za-z0-9_-]*/g, '[^/]+')
+    .replace(/\*$/, '.+');
   return new RegExp(`^${source}$`);
 }
 

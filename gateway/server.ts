@@ -15,7 +15,7 @@ import { answerFailure } from './failure.ts';
 import type { RunCompiled } from './compiled.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { EngineApp } from './plugin.ts';
-import { GatewayResponse, keepAliveTimeoutMs } from './response.ts';
+import { GatewayResponse, keepAliveTimeoutMs, safety } from './response.ts';
 
 /** What runs the calls: the compiled pipelines and, for all other paths, the engine's app. */
 export interface Pipelines {
@@ -55,7 +55,7 @@ export function createGatewayServer(options: ServerOptions): Server {
   });
   server.timeout = options.stalledAfterMs;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const failure = new Failure('invalid_request', 'Of the expectations, only 100-continue is met.');
+    const failure = new Failure('invalid_request', 'Only Expect: 100-continue is supported.');
     answerFailure(log, request, response, failure);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Answering) => {
@@ -66,7 +66,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     else refuse(socket, malformed(error));
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    refuse(socket, new Failure('method_not_allowed', 'This is no proxy: CONNECT is not taken.'));
+    refuse(socket, new Failure('method_not_allowed', 'CONNECT is not supported.'));
   });
 
   /** Answers where there is no call to answer: an id of its own, a line in the log, the end of the connection. */
@@ -108,7 +108,8 @@ function rawAnswer(failure: Failure, requestId: string): string {
     'connection: close',
     'content-type: application/json; charset=utf-8',
     'cache-control: no-store',
-    'x-content-type-options: nosniff',
+    `${safety[0]}: ${safety[1]}`,
+    `${safety[2]}: ${safety[3]}`,
     `x-request-id: ${requestId}`,
     `content-length: ${Buffer.byteLength(body)}`,
     '',

@@ -2,7 +2,7 @@
 // Hides nothing: the handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
-import { limitDefault, listOf, listParams, renderList } from '../../kernel/http/list.ts';
+import { limitDefault, listOf, listParams, renderList, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { addDays, type DateRange } from '../../kernel/dates.ts';
 import { listReleases } from './calendar.sql.ts';
@@ -45,7 +45,7 @@ export const getCalendar = endpoint({
     ...listParams({ fields: columns, sorts: ['release_at'], sort: 'release_at' }),
     format: oneOfParam(['json', 'csv', 'ics']).default('json').describe('`ics`: a calendar to subscribe to.'),
   },
-  json: listOf(releaseSchema.partial()),
+  json: listOf(rowOf(releaseSchema)),
   caching: 'public',
   handler:
     ({ database, cursors, clock, seriesTimeZone }) =>

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { oneOf } from '../../kernel/http/list.ts';
-import { booleanParam, oneOfParam } from '../../kernel/http/params.ts';
+import { flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
 import {
   catalogList,
@@ -36,9 +36,7 @@ export const getCatalog = endpoint({
     frequency: oneOfParam(frequencies).optional(),
     geography: z.string().optional().describe('Exactly that geography.'),
     tag: z.string().optional().describe('One of the tags.'),
-    facets: booleanParam
-      .default(false)
-      .describe('Also how many of the series have each category, source and so on.'),
+    facets: flagParam(false).describe('Also how many of the series have each category, source and so on.'),
     ...paramsWithUpdates(catalogList),
   },
   json: schemaOf(catalogList, {

@@ -2,8 +2,8 @@
 // Hides nothing: the handler reads from the parameters to the answer; what matches is decided in search.sql.ts.
 import { z } from 'zod';
 import { entryAt } from '../../kernel/entries.ts';
-import { limitDefault, listOf, listParams, renderList } from '../../kernel/http/list.ts';
-import { booleanParam, integerParam, oneOfParam } from '../../kernel/http/params.ts';
+import { limitDefault, limitMax, listOf, listParams, renderList, rowOf } from '../../kernel/http/list.ts';
+import { flagParam, integerParam, oneOfParam } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
 import { endpoint } from '../endpoint.ts';
 import { findDataState } from '../list.sql.ts';
@@ -75,12 +75,14 @@ export const getSearch = endpoint({
     frequency: oneOfParam(frequencies).optional(),
     source: z.string().optional().describe('Exactly that source.'),
     category: z.string().optional().describe('A category and all below it.'),
-    facets: booleanParam.default(false).describe('Also how many hits have each type, frequency and so on.'),
+    facets: flagParam(false).describe('Also how many hits have each type, frequency and so on.'),
     ...listParams({ fields: Object.keys(hitSchema.shape), sorts: [], sort: 'relevance' }),
     sort: oneOfParam(['relevance', 'updated']).default('relevance'),
-    limit: integerParam(1, 1_000).default(limitDefault).describe('Hits a page.'),
+    limit: integerParam(1, limitMax)
+      .default(limitDefault)
+      .meta({ description: 'Hits a page.', override: { default: limitDefault } }),
   },
-  json: listOf(hitSchema.partial(), {
+  json: listOf(rowOf(hitSchema), {
     meta: z.object({
       corrected: z
         .string()

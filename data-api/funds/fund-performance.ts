@@ -15,7 +15,7 @@ import {
   type PeriodReturn,
 } from '../../domain/funds/returns.ts';
 import { formatParam, oneOf } from '../../kernel/http/list.ts';
-import { booleanParam, dateParam, oneOfParam } from '../../kernel/http/params.ts';
+import { dateParam, flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import { addMonths } from '../../kernel/dates.ts';
 import { endpoint } from '../endpoint.ts';
 import { digits } from '../../kernel/digits.ts';
@@ -93,7 +93,7 @@ export const getFundReturns = endpoint({
     basis: oneOfParam(['auto', ...returnBases])
       .default('auto')
       .describe('How a return is stated; `auto`: absolute below a year, annualized from a year.'),
-    benchmark: booleanParam.default(true).describe('Whether `benchmark_pct` is filled.'),
+    benchmark: flagParam(true).describe('Whether `benchmark_pct` is filled.'),
     format: formatParam,
   },
   json: oneOf(returnsSchema),

@@ -2,7 +2,7 @@
 // Hides nothing: each handler reads from the parameters to the answer.
 import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
 import { expensePeriods, payoutTypes } from '../../domain/funds/enums.ts';
-import { booleanParam, oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
+import { flagParam, oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { isDigits } from '../../kernel/digits.ts';
 import {
@@ -24,9 +24,7 @@ export const getFundNavs = endpoint({
   params: fundParam,
   query: {
     ...windowParams,
-    adjusted: booleanParam
-      .default(true)
-      .describe('Whether `nav_adjusted` is filled: the NAV with payouts reinvested.'),
+    adjusted: flagParam(true).describe('Whether `nav_adjusted` is filled: the NAV with payouts reinvested.'),
     frequency: oneOfParam(navFrequencies).default('daily').describe('The last NAV of each period.'),
     ...paramsWithUpdates(navList),
   },

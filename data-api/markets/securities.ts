@@ -30,7 +30,7 @@ export const ratingParam = z
   .string()
   .transform((text) => text.replace(/ $/, '+').toUpperCase())
   .pipe(oneOfParam(ratings))
-  .meta({ override: { type: 'string', enum: ratings } });
+  .meta({ override: { type: 'string', enum: [...ratings] } });
 
 export const currencyParam = z
   .string()

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/markets.ts';
 import {
-  booleanParam,
+  flagParam,
   oneOfParam,
   periodParam,
   someOfParam,
@@ -12,7 +12,7 @@ import {
   windowParams,
 } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
-import { listOf } from '../../kernel/http/list.ts';
+import { listOf, rowOf } from '../../kernel/http/list.ts';
 import { countReply, listReply, paramsWithUpdates, recordOf } from '../list.ts';
 import { currencyParam } from './securities.ts';
 import { tradeList, tradeSums, tradeWhere, type TradeFilter } from './trade.sql.ts';
@@ -59,16 +59,12 @@ export const getTrade = endpoint({
       .describe('Sums: what is named is kept apart, the rest added up. Needs `period` or `from`.'),
     basis: oneOfParam(tradeBases).optional().describe('The two never add up to the same.'),
     currency: currencyParam.optional(),
-    count_only: booleanParam
-      .default(false)
-      .describe('`count` is the number of rows or sums, `data` is empty; JSON only.'),
+    count_only: flagParam(false).describe(
+      '`count` is the number of rows or sums, `data` is empty; JSON only.',
+    ),
     ...paramsWithUpdates(tradeList),
   },
-  json: listOf(
-    recordOf(tradeList)
-      .extend({ id: z.int().nullable().describe('Null for a sum.') })
-      .partial(),
-  ),
+  json: listOf(rowOf(recordOf(tradeList).extend({ id: z.int().nullable().describe('Null for a sum.') }))),
   caching: 'private',
   handler:
     (dependencies) =>

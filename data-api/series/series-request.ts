@@ -6,8 +6,8 @@ import { fail } from '../../kernel/errors.ts';
 import { cursorParam, formatParam } from '../../kernel/http/list.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import {
-  booleanParam,
   dateParam,
+  flagParam,
   idsParam,
   integerParam,
   oneOfParam,
@@ -69,8 +69,14 @@ const pointParams = {
     .default(defaultPointFields)
     .describe('What a point shows; `date,value,dims` unless given.'),
 };
+/** `date` and `-date` are what every list calls its orders. */
+const sortParam = oneOfParam(['asc', 'desc', 'date', '-date'])
+  .default('asc')
+  .transform((sort) => (sort === 'desc' || sort === '-date' ? 'desc' : 'asc'))
+  .meta({ description: 'By date; `date` is `asc`, `-date` is `desc`.', override: { default: 'asc' } });
+
 const orderParams = {
-  sort: oneOfParam(['asc', 'desc']).default('asc').describe('By date.'),
+  sort: sortParam,
   limit: integerParam(1, limitMax)
     .optional()
     .describe(`Points a page; ${limitDefault} unless given. CSV without a limit is whole.`),
@@ -79,7 +85,7 @@ const stateParams = {
   release: oneOfParam(['first'])
     .optional()
     .describe('Of each point the value that was published first. Feature `vintages`.'),
-  include_missing: booleanParam.default(false).describe('Also the points without a value, as null.'),
+  include_missing: flagParam(false).describe('Also the points without a value, as null.'),
 };
 /** Pins an answer: loads later than that one are left out of it. */
 const pinParams = {
@@ -88,8 +94,13 @@ const pinParams = {
     .describe('A `meta.version`, with `vintage` or `release`: the same as of that load, for ever.'),
 };
 
-/** The newest points: the whole history, newest first. */
-export const latestParams = { ...pointParams, ...pinParams };
+/** The newest points. */
+export const latestParams = {
+  from: windowParams.from.describe('Only points of that day or later.'),
+  sort: sortParam,
+  ...pointParams,
+  ...pinParams,
+};
 /** What one series is asked for by. */
 export const seriesParams = {
   ...windowParams,

@@ -84,7 +84,9 @@ const seriesSql = `
          where exists (select from data.commodity_items i where i.series_no = s.series_no)) named
        group by dimension) labelled) as labels,
     coalesce((
-      select json_agg(json_build_object('dimsNo', d.dims_no, 'dims', d.dims) order by d.dims_no)
+      select json_agg(json_build_object('dimsNo', d.dims_no, 'dims', (
+        select coalesce(json_object_agg(name, d.dims -> name order by place), '{}')
+        from unnest(s.dimensions) with ordinality as named(name, place) where d.dims ? name)) order by d.dims_no)
       from data.series_dims d where d.series_no = s.series_no), '[]') as combinations
   from data.series s where s.series_id = $1`;
 

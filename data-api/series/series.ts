@@ -7,7 +7,7 @@ import type { Content, Reply } from '../../kernel/http/answer.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint, type Asked } from '../endpoint.ts';
-import { blockPoints, type Points, type Selection } from './points.ts';
+import { blockPoints, reversePoints, type Points, type Selection } from './points.ts';
 import { seriesCsv, seriesJson } from './series-envelope.ts';
 import { metaOf } from './series-meta.ts';
 import {
@@ -117,13 +117,14 @@ export const getLatest = endpoint({
       const { version, format, fields } = request;
       return {
         ...cachingOf(url, pageQuery, request),
-        identity: ['latest', ...identityOf(pageQuery), version, format, fields],
+        identity: ['latest', ...identityOf(pageQuery), query.sort, version, format, fields],
         format,
         fileName: `${series.id}-latest`,
         ofSeries: series,
         async read() {
           const computation = await computationOf(dependencies, pageQuery, request, call);
-          const points = await call.stage('sql', () => readLatest(database, selection, computation));
+          const newest = await call.stage('sql', () => readLatest(database, selection, computation));
+          const points = query.sort === 'desc' ? reversePoints(newest) : newest;
           return pageText(call, { selection, request, computation, points, nextCursor: null });
         },
       };

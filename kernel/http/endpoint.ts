@@ -16,6 +16,8 @@ export interface Declaration {
   query: z.ZodObject;
   /** Of a request that carries JSON. */
   body?: z.ZodType | undefined;
+  /** Headers that it heeds, beside the credentials. */
+  requestHeaders?: Readonly<Record<string, z.ZodType>> | undefined;
   /** Without 304, which every answer with an ETag may become. */
   answers: readonly DeclaredAnswer[];
   /** What it refuses, beside what every endpoint refuses. */

@@ -94,6 +94,10 @@ export const paginationSchema = z
   })
   .meta({ id: 'Pagination' });
 
+/** A row as a list shows it: `fields` may leave any of them out. */
+export const rowOf = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) =>
+  row.partial().meta({ 'x-narrowed-by': 'fields' });
+
 /** The envelope of one thing, as a schema. */
 export const oneOf = <Data extends z.ZodType>(data: Data) => z.object({ success: z.literal(true), data });
 

@@ -22,8 +22,10 @@ export const periodParam = readParam(
 
 /** `from` and `to`, each a day or a period. */
 export const windowParams = {
-  from: periodParam.optional().describe('The first day, or the period that begins with it.'),
-  to: periodParam.optional().describe('The last day, or the period that ends with it.'),
+  from: periodParam
+    .optional()
+    .describe('The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.'),
+  to: periodParam.optional().describe('The last day, or a period that ends with it.'),
 };
 
 /** The days asked for, both inclusive; undefined where an end is open. @throws Failure where they are in disorder. */
@@ -58,7 +60,7 @@ export const someOfParam = <const Word extends string>(words: readonly Word[]) =
       `must be some of ${words.join(', ')}, with a comma between them`,
     )
     .transform((asked): readonly Word[] => words.filter((word) => asked.includes(word)))
-    .meta({ override: { type: 'array', items: { type: 'string', enum: words }, 'x-separator': ',' } });
+    .meta({ override: { type: 'array', items: { type: 'string', enum: [...words] }, 'x-separator': ',' } });
 
 /** Different ids with a comma between them. @param what they name, for the message. */
 export const idsParam = (what: string, most: number) =>
@@ -84,6 +86,10 @@ export const idsParam = (what: string, most: number) =>
 export const booleanParam = oneOfParam(['true', 'false'])
   .transform((word) => word === 'true')
   .meta({ override: { type: 'boolean', enum: undefined } });
+
+/** `true` or `false`, the default where it is not given. */
+export const flagParam = (byDefault: boolean) =>
+  booleanParam.default(byDefault).meta({ override: { default: byDefault } });
 
 /** What `read` makes of a text; refused with the rule where that is nothing. */
 export function readParam<Value>(read: (text: string) => Value | null | undefined, rule: string) {

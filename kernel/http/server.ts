@@ -248,7 +248,7 @@ function sendFailure(
     response.destroy(); // mid-body there is no honest answer left but a cut
     return;
   }
-  response.set(failure.headers);
+  response.set({ 'cache-control': 'no-store', ...failure.headers });
   sendJson(response, failure.status, toEnvelope(failure, requestId === '' ? undefined : requestId));
 }
 

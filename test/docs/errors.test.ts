@@ -10,7 +10,7 @@ test('every error names its code’s paragraph, whichever service it comes from,
   const page = await fetch(`${services.url}/docs/errors`);
   t.is(page.status, 200);
   t.is(page.headers.get('content-type'), 'text/html; charset=utf-8');
-  t.is(page.headers.get('content-security-policy'), "default-src 'none'");
+  t.is(page.headers.get('content-security-policy'), "default-src 'none'; frame-ancestors 'none'");
   const text = await page.text();
   const paragraphs = [...text.matchAll(/<h2 id="([a-z_]+)">(\d{3}) <code>\1<\/code><\/h2>\n<p>[^<]+<\/p>/g)];
   t.deepEqual(

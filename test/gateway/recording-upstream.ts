@@ -1,6 +1,7 @@
 // The gateway under test, and a small HTTP server that records what reaches it: in data-api's place, where a test looks at what
 // the gateway sends on or needs an answer that data-api would not give; before accounts-api, where it looks at what gets there.
 // Keys, plans, quota and usage are accounts-api's own always (`startAccountsService`).
+import { exempt } from '../openapi/hold.ts';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { start, type GatewayOptions, type RunningGateway } from '../../gateway/main.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
@@ -44,6 +45,7 @@ export const answerPlainly: Answer = (_request, response) => {
  * @param before the service that answers instead, as it does the gateway's own calls, which are not recorded.
  */
 export async function startRecordingUpstream(service: Service, before?: string): Promise<Upstream> {
+  exempt();
   const open = createOpener(testIdentitySecret, service);
   const upstream: Upstream = {
     url: '',

@@ -99,7 +99,7 @@ const registered = [
   'rate',
   'quota',
   'forward',
-  'error-page',
+  'page',
   'health',
   'not-found',
 ];

@@ -70,13 +70,21 @@ export const endpoints: readonly Endpoint[] = [
   {
     route: '/v1/series/:id/latest',
     path: '/v1/series/CPI/latest',
-    values: { transform: transforms, base: ['2024-01'], vintage: points.vintage, version: ['2'], dims: [] },
+    values: {
+      from: ['2024-04-30'],
+      transform: transforms,
+      base: ['2024-01'],
+      vintage: points.vintage,
+      version: ['2'],
+      dims: [],
+    },
     beside: indexed,
   },
   {
     route: '/v1/series/:id/latest',
     path: '/v1/series/TRADES/latest',
     values: {
+      from: ['2024-05-01'],
       transform: ['pct_change', 'index'],
       base: ['2024-04-30'],
       vintage: points.vintage,

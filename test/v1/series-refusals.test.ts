@@ -56,7 +56,7 @@ test('a bad parameter is 400 and named, with what is allowed', async (t) => {
     t.deepEqual([refused.status, refused.code, refused.param], [400, 'invalid_parameter', param], query);
     t.regex(refused.message, message, query);
   }
-  t.is((await refusal('/v1/series/CPI/latest?from=2024')).param, 'from');
+  t.is((await refusal('/v1/series/CPI/latest?to=2024')).param, 'to');
 });
 
 test('an unknown series is 404, with the nearest id', async (t) => {

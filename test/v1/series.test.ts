@@ -117,6 +117,14 @@ test('latest gives the newest point of each combination', async (t) => {
     [...data].map((point) => point.date).sort(),
     data.map((point) => point.date),
   );
+  t.deepEqual((await series('/v1/series/TRADES/latest?sort=-date')).data, data.toReversed());
+  const [oldest, latest] = [data[0]?.date ?? '', data.at(-1)?.date ?? ''];
+  t.true(oldest < latest);
+  t.deepEqual(
+    (await series(`/v1/series/TRADES/latest?from=${latest}`)).data,
+    data.filter(({ date }) => date === latest),
+    'from leaves out what was published for earlier days only',
+  );
   const one = await service.call('/v1/series/CPI/latest');
   t.true(
     one.text.includes(
@@ -125,6 +133,18 @@ test('latest gives the newest point of each combination', async (t) => {
   );
   const csv = await service.call('/v1/series/TRADES/latest?format=csv&dims=side:buy,city:Lahore');
   t.regex(csv.text, /^date,value,side,city\r\n2024-01-\d\d,\d\.\d+,buy,Lahore\r\n$/);
+});
+
+test('date and -date are other names of asc and desc', async (t) => {
+  for (const [name, order] of [
+    ['date', 'asc'],
+    ['-date', 'desc'],
+  ]) {
+    const named = await service.call(`/v1/series/TRADES?sort=${name}`);
+    const ordered = await service.call(`/v1/series/TRADES?sort=${order}`);
+    t.is(named.text, ordered.text);
+    t.is(named.headers.get('etag'), ordered.headers.get('etag'));
+  }
 });
 
 test('paging by cursor gives exactly what one call gives, for any page size, order, window and dims', async (t) => {

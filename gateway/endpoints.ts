@@ -1,0 +1,48 @@
+// What the gateway itself answers, declared as the services declare theirs: for the OpenAPI document.
+import { z } from 'zod';
+import type { Declaration } from '../kernel/http/endpoint.ts';
+
+const query = z.object({});
+const done = z.object({ success: z.literal(true) });
+
+export const endpoints: Readonly<Record<string, Declaration>> = {
+  '/healthz': {
+    summary: 'Whether the process answers.',
+    query,
+    answers: [{ status: 200, description: 'It does.', content: { 'application/json': done } }],
+    errors: [],
+  },
+  '/readyz': {
+    summary: 'Whether calls can be served.',
+    description: 'The services behind the gateway are reachable, and it is not stopping.',
+    query,
+    answers: [{ status: 200, description: 'They can.', content: { 'application/json': done } }],
+    errors: ['unavailable'],
+  },
+  '/docs/errors': {
+    summary: 'What each error code means.',
+    query,
+    answers: [
+      {
+        status: 200,
+        description: 'A page with a paragraph a code.',
+        content: { 'text/html': z.string() },
+        headers: ['ETag'],
+      },
+    ],
+    errors: [],
+  },
+  '/v1/openapi.json': {
+    summary: 'This document.',
+    query,
+    answers: [
+      {
+        status: 200,
+        description: 'OpenAPI 3.1.',
+        content: { 'application/json': z.looseObject({ openapi: z.string() }) },
+        headers: ['ETag'],
+      },
+    ],
+    errors: [],
+  },
+};

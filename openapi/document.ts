@@ -1,0 +1,222 @@
+// The OpenAPI document: made of what the services declare of their endpoints, and of the gateway's pipelines before them.
+// Hides what the library leaves to be said: credentials by pipeline, refusals by policy, arrays with commas.
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
+import { z } from 'zod';
+import { errorTable, type ErrorCode } from '../kernel/errors.ts';
+import type { Declaration } from '../kernel/http/endpoint.ts';
+import type { GatewayRoutes, PipelineRoutes } from '../gateway/routes.ts';
+import { errorHeaders, headerDescriptions, policyAnswers } from './policies.ts';
+import { tagOf, tags } from './tags.ts';
+import { tidy, type Json } from './tidy.ts';
+
+/** An endpoint with the URL that it stands at. */
+export interface DeclaredEndpoint {
+  method: string;
+  /** As in `/v1/series/:id`. */
+  path: string;
+  declaration: Declaration;
+  /** Whether it takes a session and nothing else. */
+  takesSessionOnly?: boolean;
+}
+
+interface DocumentOptions {
+  version: string;
+  endpoints: readonly DeclaredEndpoint[];
+  routes: GatewayRoutes;
+}
+
+const description = `Statistical data with vintages, by API key: series as they are and as they were published, prices, funds, debt
+securities and trade, as JSON and CSV. Every failure has one envelope; \`error.docs_url\` leads to what its code means.`;
+
+/** @throws Error where an endpoint is declared that no pipeline serves. */
+export function openApiDocument({ version, endpoints, routes }: DocumentOptions): Json {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = {
+      ...paths[path],
+      [endpoint.method.toLowerCase()]: operationOf(endpoint, pipelineOf(routes, endpoint)),
+    };
+  }
+  const document = createDocument({
+    openapi: '3.1.1',
+    info: {
+      title: 'Almanac',
+      version,
+      description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...tags],
+    security: [],
+    paths,
+    components: {
+      headers: headerComponents,
+      securitySchemes: {
+        ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key: `pk_live_…`.' },
+        Bearer: { type: 'http', scheme: 'bearer', description: 'The same API key.' },
+        ApiKeyParameter: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'api_key',
+          description: 'The same API key, for programs that can only fetch a URL.',
+        },
+        Session: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Session-Token',
+          description: 'The `session_token` of a sign-in.',
+        },
+      },
+    },
+  });
+  return tidy(document as unknown as Json);
+}
+
+function pipelineOf({ pipelines }: GatewayRoutes, { method, path }: DeclaredEndpoint): PipelineRoutes {
+  const sample = path.replaceAll(/:\w+/g, 'x');
+  const found = pipelines.find(({ routes }) =>
+    routes.some(({ pattern, methods }) => pattern.test(sample) && (methods?.includes(method) ?? true)),
+  );
+  if (found === undefined || found.routes.length === 0)
+    throw new Error(`no pipeline serves ${method} ${path}`);
+  return found;
+}
+
+function operationOf(endpoint: DeclaredEndpoint, { steps }: PipelineRoutes): ZodOpenApiOperationObject {
+  const { method, path, declaration } = endpoint;
+  const { summary, description, query, body, requestHeaders } = declaration;
+  const pathParams = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const policies = steps.map(({ policy }) => policyAnswers[policy] ?? {});
+  const headers = ['Cache-Control', ...policies.flatMap((policy) => policy.headers ?? [])];
+  const security = securityOf(endpoint, steps);
+  return {
+    operationId: operationIdOf(method, path),
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: [tagOf(path)],
+    security,
+    requestParams: {
+      path: z.object(
+        Object.fromEntries(pathParams.map((name) => [name, declaration.params?.[name] ?? z.string()])),
+      ),
+      query,
+      ...(requestHeaders === undefined ? {} : { header: z.object(requestHeaders) }),
+    },
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: {
+      ...successes(declaration, headers),
+      ...failures([...new Set([...errorsOf(endpoint), ...policies.flatMap(({ errors = [] }) => errors)])]),
+    },
+  };
+}
+
+/** What the endpoint and the server that it stands on refuse. */
+function errorsOf({ declaration: { errors, body } }: DeclaredEndpoint): ErrorCode[] {
+  const ofBodies: ErrorCode[] =
+    body === undefined ? [] : ['invalid_body', 'payload_too_large', 'unsupported_media_type'];
+  return ['header_fields_too_large', 'uri_too_long', ...errors, ...ofBodies];
+}
+
+const keyCredentials: Record<string, string[]>[] = [{ ApiKey: [] }, { Bearer: [] }, { ApiKeyParameter: [] }];
+
+function securityOf({ takesSessionOnly = false }: DeclaredEndpoint, steps: PipelineRoutes['steps']) {
+  if (takesSessionOnly) return [{ Session: [] }];
+  const action = steps.find(({ policy }) => policy === 'credential')?.action;
+  if (action === undefined) return [];
+  const takesSessions =
+    'accept' in action && Array.isArray(action.accept) && action.accept.includes('session');
+  return takesSessions ? [...keyCredentials, { Session: [] }] : keyCredentials;
+}
+
+/** `getSeriesByIdLatest` */
+function operationIdOf(method: string, path: string): string {
+  const words = path
+    .split(/[/.]/)
+    .filter((segment) => segment !== '' && segment !== 'v1')
+    .flatMap((segment) => (segment.startsWith(':') ? ['by', segment.slice(1)] : segment.split('-')));
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+type Responses = Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponseObject>;
+
+function successes({ answers }: Declaration, headers: readonly string[]): Responses {
+  const responses: Responses = {};
+  for (const { status, description, content = {}, headers: own = [] } of answers) {
+    responses[`${status}` as `2${string}`] = {
+      description,
+      headers: headersObject([...headers, ...own]),
+      ...(Object.keys(content).length === 0
+        ? {}
+        : {
+            content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])),
+          }),
+    };
+    if (own.includes('ETag')) {
+      responses['304'] = {
+        description: 'What the client has, as If-None-Match says, still holds.',
+        headers: headersObject([...headers, ...own]),
+      };
+    }
+  }
+  return responses;
+}
+
+const errorSchema = z
+  .object({
+    success: z.literal(false),
+    error: z.object({
+      code: z.enum(Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]]),
+      message: z.string().describe('What is wrong, what is allowed, what to do.'),
+      param: z.string().optional().describe('The parameter or field at fault.'),
+      docs_url: z.string().describe('What the code means.'),
+      request_id: z.string().optional(),
+    }),
+  })
+  .meta({ id: 'Error' });
+
+/** What any answer of the gateway may carry. */
+const commonHeaders = [
+  'Cache-Control',
+  ...Object.values(policyAnswers).flatMap(({ headers = [] }) => headers),
+];
+
+/** A response a status and set of codes: the library makes a component of what is one object. */
+const failureResponses = new Map<string, ZodOpenApiResponseObject>();
+
+function failures(codes: readonly ErrorCode[]): Responses {
+  const byStatus = Object.groupBy([...codes].sort(), (code) => errorTable[code].status);
+  const responses: Responses = {};
+  for (const [status, found = []] of Object.entries(byStatus)) {
+    const id = `${status}.${found.join('.')}`;
+    const response = failureResponses.getOrInsertComputed(id, () => ({ id, ...failureOf(found) }));
+    responses[status as `${4 | 5}${string}`] = response;
+  }
+  return responses;
+}
+
+function failureOf(codes: readonly ErrorCode[]): ZodOpenApiResponseObject {
+  const coded = z.looseObject({
+    error: z.looseObject({ code: z.enum(codes as [ErrorCode, ...ErrorCode[]]) }),
+  });
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('\n\n'),
+    headers: headersObject([...commonHeaders, ...codes.flatMap((code) => errorHeaders[code] ?? [])]),
+    content: { 'application/json': { schema: z.intersection(errorSchema, coded) } },
+  };
+}
+
+function headersObject(names: readonly string[]) {
+  return Object.fromEntries(
+    [...new Set(names)].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+const headerComponents = Object.fromEntries(
+  Object.entries(headerDescriptions).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' as const } },
+  ]),
+);

@@ -1,0 +1,76 @@
+// What each policy of the gateway adds to the answers of the endpoints behind it: refusals and headers.
+// Hides nothing: every answer of the tests is held against the document that is made of this.
+import type { ErrorCode } from '../kernel/errors.ts';
+
+interface PolicyAnswers {
+  errors?: readonly ErrorCode[];
+  /** On every answer that passes the policy. */
+  headers?: readonly string[];
+}
+
+export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
+  'request-id': { headers: ['X-Request-Id', 'Server-Timing', 'Content-Security-Policy'] },
+  framing: { errors: ['invalid_request'] },
+  'path-check': { errors: ['invalid_request'] },
+  cors: { headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'] },
+  credential: { errors: ['unauthorized', 'invalid_parameter', 'unavailable'] },
+  session: { errors: ['unauthorized', 'forbidden', 'unavailable'] },
+  usage: {},
+  page: {},
+  health: {},
+  'not-found': {},
+  plan: { errors: ['plan_required', 'subscription_inactive'] },
+  rate: { errors: ['rate_limited'], headers: ['RateLimit', 'RateLimit-Policy'] },
+  quota: {
+    errors: ['quota_exceeded', 'unavailable'],
+    headers: ['X-Quota-Limit', 'X-Quota-Remaining', 'X-Quota-Reset'],
+  },
+  forward: {
+    errors: [
+      'internal',
+      'upstream_error',
+      'unavailable',
+      'upstream_timeout',
+      'not_acceptable',
+      'invalid_parameter',
+    ],
+    headers: ['Vary'],
+  },
+};
+
+/** Codes whose answers say more: header names. */
+export const errorHeaders: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
+  quota_exceeded: ['Retry-After'],
+  rate_limited: ['Retry-After'],
+  unavailable: ['Retry-After'],
+  unauthorized: ['WWW-Authenticate'],
+  idempotency_in_progress: ['Retry-After'],
+};
+
+/** What each header of an answer says. */
+export const headerDescriptions: Readonly<Record<string, string>> = {
+  'X-Request-Id': 'The id of the call; quote it when something went wrong.',
+  'Server-Timing': 'The stages of the call and their milliseconds.',
+  'Cache-Control': 'How long the answer may be kept.',
+  'Content-Security-Policy': 'A page that is made of the answer loads nothing, and stands in no frame.',
+  Vary: 'The request headers that decide the answer.',
+  ETag: 'Another one for each query, format and compression; send it as If-None-Match.',
+  'Last-Modified': 'When the data behind the answer last changed.',
+  Link: 'With `rel="next"`: the next page.',
+  'Content-Disposition': 'The name to save the file under.',
+  'Content-Location': 'Where this past state of the data stands for ever.',
+  RateLimit: 'What is left of the limits (draft-ietf-httpapi-ratelimit-headers).',
+  'RateLimit-Policy': 'The limits: calls a second, calls a month.',
+  'X-Quota-Limit': 'Calls a month, or `unlimited`.',
+  'X-Quota-Remaining': 'Calls left this month.',
+  'X-Quota-Reset': 'When the next month begins.',
+  'Retry-After': 'Seconds to wait.',
+  'WWW-Authenticate': 'Which credentials are taken.',
+  Location: 'Where the browser is sent.',
+  'Set-Cookie': 'Binds the sign-in to the browser.',
+  'Clear-Site-Data': 'What the browser is to forget.',
+  'Referrer-Policy': 'Nothing of the URL is told to the next page.',
+  'Idempotent-Replayed': '`true`: the answer to an earlier request with the same Idempotency-Key.',
+  'Access-Control-Allow-Origin': 'Whose pages may read the answer.',
+  'Access-Control-Expose-Headers': 'The headers that such a page may read.',
+};

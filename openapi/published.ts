@@ -1,0 +1,31 @@
+// The document as it is published: of all services, by the routes of config/gateway.config.yml.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { endpoints as ofData } from '../data-api/routes.ts';
+import { endpoints as ofGateway } from '../gateway/endpoints.ts';
+import { loadRoutes } from '../gateway/routes.ts';
+import { projectRoot } from '../kernel/settings.ts';
+import { openApiDocument, type DeclaredEndpoint } from './document.ts';
+import type { Json } from './tidy.ts';
+import { policyAnswers } from './policies.ts';
+
+export const pagesWithTables = [path.join(projectRoot, 'docs/api.md')];
+export const documentFile = path.join(projectRoot, 'openapi/openapi.json');
+
+/** Every endpoint that a client can call; those of accounts-api are still to join. */
+export function declaredEndpoints(): DeclaredEndpoint[] {
+  return [
+    ...Object.entries(ofData).map(([at, declaration]) => ({ method: 'GET', path: at, declaration })),
+    ...Object.entries(ofGateway).map(([at, declaration]) => ({ method: 'GET', path: at, declaration })),
+  ];
+}
+
+export function publishedDocument(): Json {
+  const { version } = JSON.parse(readFileSync(path.join(projectRoot, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const routes = loadRoutes(path.join(projectRoot, 'config/gateway.config.yml'), Object.keys(policyAnswers));
+  return openApiDocument({ version, endpoints: declaredEndpoints(), routes });
+}
+
+export const textOf = (document: Json): string => `${JSON.stringify(document, null, 1)}\n`;

@@ -1,0 +1,36 @@
+// How the document divides the endpoints: by what follows /v1 in their paths.
+
+export const tags = [
+  { name: 'Series', description: 'Time series: points, newest points, vintages.' },
+  { name: 'Commodities', description: 'Prices of things by city.' },
+  { name: 'Funds', description: 'Funds and their managers: NAVs, returns, risk, portfolios.' },
+  { name: 'Markets', description: 'Debt securities, auctions, external trade.' },
+  { name: 'Discovery', description: 'What there is: catalogue, search, calendar, status.' },
+  { name: 'Account', description: 'The account, its API keys and its usage.' },
+  { name: 'Sign-in', description: 'Sign-up, sessions, passwords, Google.' },
+  { name: 'Service', description: 'The service itself.' },
+] as const;
+
+const byGroup: Readonly<Record<string, (typeof tags)[number]['name']>> = {
+  series: 'Series',
+  commodities: 'Commodities',
+  funds: 'Funds',
+  amcs: 'Funds',
+  securities: 'Markets',
+  'fixed-income': 'Markets',
+  trade: 'Markets',
+  catalog: 'Discovery',
+  search: 'Discovery',
+  calendar: 'Discovery',
+  status: 'Discovery',
+  plans: 'Account',
+  account: 'Account',
+  keys: 'Account',
+  usage: 'Account',
+  auth: 'Sign-in',
+};
+
+/** The tag of a path. */
+export function tagOf(path: string): (typeof tags)[number]['name'] {
+  return byGroup[path.split('/')[path.startsWith('/v1/') ? 2 : 1] ?? ''] ?? 'Service';
+}

@@ -1,0 +1,42 @@
+// Makes of the library's document the one that is published: what zod knows and OpenAPI's readers are better without goes.
+
+export type Json = string | number | boolean | null | Json[] | JsonObject;
+type JsonObject = { [name: string]: Json };
+
+/**
+ * Removes limits that only say "a safe integer", patterns that repeat a format, and `additionalProperties: false` of what is sent
+ * (a field may be added to an answer; a body is strict), and what is said of a parameter and again of its schema. An array that is written with commas gets its style.
+ */
+export function tidy(document: Json): Json {
+  return tidied(document, false);
+}
+
+function tidied(value: Json, isSent: boolean): Json {
+  if (Array.isArray(value)) return value.map((item) => tidied(item, isSent));
+  if (!isObject(value)) return value;
+  const shown: JsonObject = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (isNoise(name, member, value, isSent)) continue;
+    shown[name] = tidied(member, isSent || name === 'responses' || name === 'components');
+  }
+  const { schema } = shown;
+  return 'in' in shown && isObject(schema) ? tidiedParameter(shown, schema) : shown;
+}
+
+/** What is said of a parameter stands once, with the parameter. */
+function tidiedParameter(parameter: JsonObject, schema: JsonObject): JsonObject {
+  const { description = '', 'x-separator': separator, ...kind } = schema;
+  const style: JsonObject = separator === undefined ? {} : { style: 'form', explode: false };
+  return { description, ...parameter, ...style, schema: kind };
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isNoise(name: string, member: Json, owner: JsonObject, isSent: boolean): boolean {
+  if (name === 'lengthMax' && 'type' in owner) return true;
+  if (name === 'maximum' || name === 'minimum') return Math.abs(Number(member)) === Number.MAX_SAFE_INTEGER;
+  if (name === 'pattern') return typeof owner['format'] === 'string';
+  return name === 'additionalProperties' && isSent && member === false;
+}

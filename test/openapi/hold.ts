@@ -1,0 +1,138 @@
+// Holds answers against openapi/openapi.json: the status, the media type, every header, and every field of a JSON body. Preloaded
+// into every test file, it checks whatever is fetched; a test that has made up the service behind the gateway says so by `exempt`.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { projectRoot } from '../../kernel/settings.ts';
+import { createRouteTable } from '../../kernel/http/route-table.ts';
+
+interface OpenApiResponse {
+  $ref?: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, unknown>;
+}
+interface OpenApi {
+  paths: Record<string, Record<string, { responses: Record<string, OpenApiResponse> }>>;
+  components: { responses: Record<string, OpenApiResponse> };
+}
+
+export interface HeldAnswer {
+  method: string;
+  /** Path and query. */
+  target: string;
+  status: number;
+  headers: Iterable<[string, string]>;
+  /** Undefined: not read. */
+  body?: string;
+}
+
+/** What HTTP says of any message, and the gateway of its connections; the document is about the rest. */
+const ofTransport =
+  /^(?:date|connection|keep-alive|content-length|transfer-encoding|content-type|content-encoding|x-content-type-options|strict-transport-security|allow|access-control-.*|vary)$/;
+
+const document = JSON.parse(readFileSync(path.join(projectRoot, 'openapi/openapi.json'), 'utf8')) as OpenApi;
+const table = createRouteTable(
+  Object.entries(document.paths).flatMap(([at, operations]) =>
+    Object.keys(operations).map((method) => ({ path: at.replaceAll(/\{(\w+)\}/g, ':$1'), method, at })),
+  ),
+);
+const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
+formats.default(ajv);
+ajv.addSchema(strict(document, false) as object, 'whole-rows');
+ajv.addSchema(strict(document, true) as object, 'narrowed-rows');
+const validators = new Map<string, ValidateFunction>();
+
+let isExempt = false;
+
+/** From here on what this file fetches is not of our services. */
+export function exempt(): void {
+  isExempt = true;
+}
+
+/** @throws Error that says where the answer departs from the document. */
+export function hold(answer: HeldAnswer): void {
+  const faults = isExempt ? [] : faultsOf(answer);
+  if (faults.length === 0) return;
+  const { method, target, status } = answer;
+  throw new Error(
+    `${method} ${target} answered ${status}, and openapi.json does not say so: ${faults.join('; ')}`,
+  );
+}
+
+function faultsOf({ method, target, status, headers, body }: HeldAnswer): string[] {
+  const [at = '', query = ''] = target.split('?');
+  if (method === 'OPTIONS') return [];
+  const found = table(at);
+  const operation = found?.entries.get(method === 'HEAD' ? 'get' : method.toLowerCase());
+  if (operation === undefined) return []; // accounts-api's endpoints are still to join
+  const { responses } = document.paths[operation.at]?.[operation.method] ?? { responses: {} };
+  const named = responses[String(status)];
+  if (named === undefined) return ['a status that is not declared'];
+  const response =
+    named.$ref === undefined ? named : document.components.responses[named.$ref.split('/').at(-1) ?? ''];
+  const { headers: declared = {}, content = {} } = response ?? {};
+  const known = new Set(Object.keys(declared).map((name) => name.toLowerCase()));
+  const given = [...headers].map(([name, value]) => [name.toLowerCase(), value] as const);
+  const unknown = given.map(([name]) => name).filter((name) => !known.has(name) && !ofTransport.test(name));
+  const type = given.find(([name]) => name === 'content-type')?.[1].split(';')[0];
+  const faults = unknown.map((name) => `a header that is not declared, ${name}`);
+  if (type !== undefined && !Object.hasOwn(content, type) && method !== 'HEAD')
+    faults.push(`the media type ${type}`);
+  if (type === 'application/json' && body !== undefined && body !== '') {
+    const pointer = named.$ref ?? `#/paths/${escaped(operation.at)}/${operation.method}/responses/${status}`;
+    const rows = /(?:^|&)fields=/.test(query) ? 'narrowed-rows' : 'whole-rows';
+    faults.push(...bodyFaults(`${rows}${pointer}/content/application~1json/schema`, JSON.parse(body)));
+  }
+  return faults;
+}
+
+function bodyFaults(pointer: string, body: unknown): string[] {
+  const validate = validators.getOrInsertComputed(pointer, () => ajv.compile({ $ref: pointer }));
+  if (validate(body)) return [];
+  return (validate.errors ?? []).slice(0, 5).map(({ instancePath, message, params }) => {
+    return `${instancePath} ${message} ${JSON.stringify(params)}`;
+  });
+}
+
+const escaped = (text: string) =>
+  text.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D');
+
+/** The document, whose objects take no field that they do not name, and whose rows have all theirs unless they are narrowed. */
+function strict(value: unknown, mayBeNarrowed: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => strict(item, mayBeNarrowed));
+  if (typeof value !== 'object' || value === null) return value;
+  const shown: Record<string, unknown> = Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, strict(member, mayBeNarrowed)]),
+  );
+  if (shown['type'] !== 'object' || typeof shown['properties'] !== 'object' || shown['properties'] === null)
+    return shown;
+  if (!mayBeNarrowed && shown['x-narrowed-by'] === 'fields')
+    shown['required'] = Object.keys(shown['properties']);
+  return { additionalProperties: false, ...shown };
+}
+
+const fetchAsEver = globalThis.fetch;
+
+/** `fetch`, whose answers are held where they come from a server of ours. */
+globalThis.fetch = async function fetchHeld(input, init) {
+  const response = await fetchAsEver(input, init);
+  const url = new URL(input instanceof Request ? input.url : input);
+  if (url.hostname !== '127.0.0.1' || !/^\/(?:v1\/|auth\/|docs\/|healthz|readyz)/.test(url.pathname))
+    return response;
+  const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
+  const answer = {
+    method,
+    target: url.pathname + url.search,
+    status: response.status,
+    headers: response.headers,
+  };
+  hold(answer);
+  const read = response.text.bind(response);
+  async function text(): Promise<string> {
+    const body = await read();
+    hold({ ...answer, body });
+    return body;
+  }
+  return Object.assign(response, { text, json: async () => JSON.parse(await text()) as unknown });
+};
