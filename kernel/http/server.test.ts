@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { silentLog, testIdentitySecret } from '../../test/services/harness.ts';
 import { openDatabase } from '../database.ts';
 import { fail } from '../errors.ts';
+import { createLog } from '../log.ts';
 import { closeServer, listen, sendJson, startService, type Route, type RunningService } from './server.ts';
 import { anonymous, createOpener, createSealer, identityHeader } from '../identity.ts';
 
@@ -171,6 +174,60 @@ test('a body that is too large, malformed or not JSON is refused by its own code
       .status,
     415,
   );
+});
+
+const unreadable: [what: string, headers: Record<string, string>, body: string | Buffer][] = [
+  ['that is no JSON', {}, '{"a":'],
+  ['in a charset that nobody knows', { 'content-type': 'application/json; charset=klingon' }, '{}'],
+  ['in a charset that only looks like UTF-8', { 'content-type': 'application/json; charset=utf-9' }, '{}'],
+  ['in an encoding that nobody knows', { 'content-encoding': 'klingon' }, '{}'],
+  ['that says gzip and is none', { 'content-encoding': 'gzip' }, '{}'],
+  ['of which the end of the gzip is missing', { 'content-encoding': 'gzip' }, gzipSync('{}').subarray(0, -4)],
+];
+for (const [what, more, body] of unreadable) {
+  test(`a body ${what} is refused as invalid, and is no failure of ours`, async (t) => {
+    const json = { ...headers, 'content-type': 'application/json', ...more };
+    const answer = await call('POST', '/things', { headers: json, body });
+    t.is(answer.status, 400);
+    t.like(JSON.parse(answer.body), {
+      error: { code: 'invalid_body', message: 'The body is not valid JSON in UTF-8.' },
+    });
+  });
+}
+
+test('how long a body may be is said, and is counted after it is unpacked', async (t) => {
+  const packed = gzipSync(JSON.stringify({ a: 'x'.repeat(70_000) }));
+  const gzip = { ...headers, 'content-type': 'application/json', 'content-encoding': 'gzip' };
+  const answer = await call('POST', '/things', { headers: gzip, body: packed });
+  t.is(answer.status, 413);
+  t.like(JSON.parse(answer.body), {
+    error: { code: 'payload_too_large', message: 'The body may have at most 64 KB.' },
+  });
+  const short = await call('POST', '/things', { headers: gzip, body: gzipSync('{"a":1}') });
+  t.is(short.body, '{"a":1}');
+});
+
+test('a client that leaves in the midst of its body is no failure of ours, and is not logged as one', async (t) => {
+  const lines: string[] = [];
+  const left = new AbortController();
+  const brief = await startService({
+    log: createLog('data-api', 'trace', { write: (line) => void lines.push(line) }),
+    routes,
+    openIdentity() {
+      setImmediate(() => left.abort()); // the body is being read by then
+      return anonymous;
+    },
+    ready: () => Promise.resolve(),
+    host: '127.0.0.1',
+    port: 0,
+  });
+  const json = { 'content-type': 'application/json', 'content-length': 10 };
+  const asked = request(`${brief.url}/things`, { method: 'POST', headers: json, signal: left.signal });
+  const gone = once(asked, 'error');
+  asked.write('{');
+  await gone;
+  await brief.close();
+  t.deepEqual(lines, []);
 });
 
 test('a service whose database is gone says unavailable, and when to try again', async (t) => {

@@ -218,7 +218,9 @@ function bodyReader(route: Route): ((request: Request, response: Response) => Pr
   return (request, response) =>
     new Promise((resolve, reject) => {
       requireJson(request);
-      read(request, response, (error?: Error) => (error === undefined ? resolve() : reject(error)));
+      read(request, response, (error?: Error) =>
+        error === undefined ? resolve() : reject(fromBodyParser(error, limit)),
+      );
     });
 }
 
@@ -240,7 +242,7 @@ function sendFailure(
   thrown: unknown,
   { log, path, requestId }: { log: Log; path: string; requestId: string },
 ): void {
-  const failure = fromBodyParser(thrown) ?? fromPath(thrown) ?? toFailure(thrown);
+  const failure = fromPath(thrown) ?? toFailure(thrown);
   const entry = { request_id: requestId, code: failure.code, path, err: failure.detail };
   if (failure.status >= 500) log.error(entry, failure.message);
   else if (failure.detail !== undefined) log.info(entry, failure.message);
@@ -252,21 +254,12 @@ function sendFailure(
   sendJson(response, failure.status, toEnvelope(failure, requestId === '' ? undefined : requestId));
 }
 
-/** express.json throws http-errors with a `type`; they are the client's faults. */
-function fromBodyParser(thrown: unknown): Failure | undefined {
-  if (!(thrown instanceof Error) || !('type' in thrown)) return undefined;
-  if (thrown.type === 'entity.too.large') {
-    const limit = 'limit' in thrown ? Number(thrown.limit) : bodyBytesMax;
-    return new Failure('payload_too_large', `The body may have at most ${limit / 1024} KB.`);
-  }
-  const known = [
-    'entity.parse.failed',
-    'encoding.unsupported',
-    'charset.unsupported',
-    'request.size.invalid',
-  ];
-  if (!known.includes(String(thrown.type)) && thrown.type !== 'request.aborted') return undefined;
-  return new Failure('invalid_body', 'The body is not valid JSON in UTF-8.');
+/** express.json throws http-errors: below 500 the client has cut, packed or written its body wrongly. */
+function fromBodyParser(thrown: Error, limit: number): Error {
+  if (!('status' in thrown) || Number(thrown.status) >= 500) return thrown;
+  return thrown.status === 413
+    ? new Failure('payload_too_large', `The body may have at most ${limit / 1024} KB.`)
+    : new Failure('invalid_body', 'The body is not valid JSON in UTF-8.');
 }
 
 /** A path that does not decode, such as `/v1/series/%E0%A4%A`. */
