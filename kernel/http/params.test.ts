@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Failure } from '../errors.ts';
 import {
   booleanParam,
+  dateParam,
   idsParam,
   integerParam,
   nearestName,
@@ -12,10 +13,13 @@ import {
   periodParam,
   repeatableParam,
   someOfParam,
+  windowOf,
+  windowParams,
 } from './params.ts';
 
 const schema = z.object({
   from: periodParam.optional(),
+  day: dateParam.optional(),
   limit: integerParam(1, 1000).default(100),
   sort: oneOfParam(['asc', 'desc']).default('asc'),
   dims: repeatableParam(z.string()).optional(),
@@ -38,14 +42,20 @@ test('every fault in a query is a 400 that names the parameter and what is allow
     ['limit=1e3', 'limit', /whole number/],
     ['limit=', 'limit', /empty/],
     ['limit=1&limit=2', 'limit', /once/],
-    ['sort=up', 'sort', /asc, desc/],
-    ['from=2024-02-30', 'from', /exists/],
+    ['day=2024-02-30', 'day', /must be a date, YYYY-MM-DD, that exists/],
+    ['day=2024-02', 'day', /must be a date, YYYY-MM-DD, that exists/],
+    ['sort=up', 'sort', /must be one of asc, desc/],
+    [
+      'from=2024-02-30',
+      'from',
+      /must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1/,
+    ],
     ['limt=5', 'limt', /Did you mean "limit"/],
     ['limit[]=5', 'limit[]', /not a parameter/],
     ['__proto__=5', '__proto__', /not a parameter/],
     ['sort=a%00b', 'sort', /control/],
     [`sort=${'a'.repeat(3000)}`, 'sort', /longer/],
-    ['flag=yes', 'flag', /true, false/],
+    ['flag=yes', 'flag', /must be one of true, false/],
   ];
   for (const [query, param, message] of faults) {
     const failure = t.throws(() => parseQuery(schema, `/x?${query}`), { instanceOf: Failure }, query);
@@ -53,6 +63,16 @@ test('every fault in a query is a 400 that names the parameter and what is allow
     t.is(failure?.param, param, query);
     t.regex(failure?.message ?? '', message, query);
   }
+});
+
+test('a window is the days it means, open where an end is not given, and refused where its ends are in disorder', (t) => {
+  const asked = (query: string) => windowOf(parseQuery(z.object(windowParams), `/x?${query}`));
+  t.deepEqual(asked('from=2024&to=2024-Q1'), { from: '2024-01-01', to: '2024-03-31' });
+  t.deepEqual(asked('from=2024-03-31&to=2024-03-31'), { from: '2024-03-31', to: '2024-03-31' });
+  t.deepEqual(asked('to=2024'), { from: undefined, to: '2024-12-31' });
+  const failure = t.throws(() => asked('from=2024-04&to=2024-03'), { instanceOf: Failure });
+  t.is(failure.param, 'from');
+  t.is(failure.message, '"from" must not be after "to".');
 });
 
 test('words and ids are divided by commas: words in their own order, ids each different and none empty', (t) => {

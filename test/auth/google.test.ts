@@ -269,8 +269,21 @@ for (const target of [
     });
     t.is(answer.status, 400);
     t.is(answer.headers.get('location'), null);
+    const rule =
+      target.length > 512 ? 'is too long' : 'must be the path of a page here, such as /dashboard/keys';
+    t.like(answer.json, { error: { param: 'return_to', message: `"return_to" ${rule}.` } });
   });
 }
+
+test.serial('a code that is none is refused, and it is said where one comes from', async (t) => {
+  const { cookie } = await begin();
+  for (const code of ['', 'x', `${'x'.repeat(43)}=`, 'x'.repeat(44)]) {
+    const answer = await exchange(code, cookie);
+    t.like(answer.json, {
+      error: { code: 'invalid_body', message: '"code": must be the code from the URL.' },
+    });
+  }
+});
 
 test.serial('a HEAD uses up no way back', async (t) => {
   const claims = person();

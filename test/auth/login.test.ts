@@ -199,6 +199,25 @@ test.serial(
   },
 );
 
+test.serial('what a field of a sign-in or of a mailed link must be is said', async (t) => {
+  const [email, password, token] = ['a@example.org', 'x', 'x'.repeat(43)];
+  const linkRule = '"token": must be the token of a mailed link.';
+  for (const [path, body, message] of [
+    ['/auth/login', { email: 'x', password }, '"email": must be an e-mail address.'],
+    ['/auth/login', { email }, '"password": must be a password.'],
+    ['/auth/login', { email, password: 'x'.repeat(1025) }, '"password": is longer than any password here.'],
+    ['/auth/verify-email', {}, linkRule],
+    ['/auth/verify-email', { token: `${token}x` }, linkRule],
+    ['/auth/set-password', { token: 5, password }, linkRule],
+    ['/auth/set-password', { token: `.${token.slice(1)}`, password }, linkRule],
+  ] as const) {
+    const answer = await service.anonymously(path, { body, headers: from() });
+    t.is(assertError(t, answer, 400, 'invalid_body').message, message, path);
+  }
+  const longest = { email, password: 'x'.repeat(1024) };
+  assertError(t, await logIn(longest), 401, 'invalid_credentials');
+});
+
 test.serial(
   'the gateway is told whose sessions these are, in order, and null for what is unknown, wrong or over',
   async (t) => {
@@ -227,12 +246,9 @@ test.serial(
     await service.deps.db.accounts.update({ status: 'disabled' }, { where: { id: b.accountId } });
     t.deepEqual(await lookUp(named(b.session_token)), [null]);
     for (const sessions of [['x'], [`${a.sessionId}.short`], Array.from({ length: 501 }, () => wrong)]) {
-      assertError(
-        t,
-        await service.internally('/internal/credentials', { keys: [], sessions }),
-        400,
-        'invalid_body',
-      );
+      const answer = await service.internally('/internal/credentials', { keys: [], sessions });
+      const { message } = assertError(t, answer, 400, 'invalid_body');
+      if (sessions.length === 1) t.is(message, '"sessions.0": must be the id and the SHA-256 of a session.');
     }
   },
 );

@@ -256,6 +256,8 @@ test('a top-up that names an account twice, or asks for nothing, is refused whol
       'invalid_body',
     );
   }
+  const twice = await service.internally('/internal/quota/top-up', { top_ups: [one, one] });
+  t.is(assertError(t, twice, 400, 'invalid_body').message, '"top_ups": must name an account once.');
   t.is(await charged(client), 0);
 });
 

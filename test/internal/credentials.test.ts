@@ -59,6 +59,8 @@ test('500 hashes are a batch, 501 are refused, and so is what is no hash', async
   for (const keys of [[...hashes, sha256('more')], ['pk_live_x'], [sha256('x').toUpperCase()], 'x']) {
     assertError(t, await service.internally('/internal/credentials', { keys }), 400, 'invalid_body');
   }
+  const raw = await service.internally('/internal/credentials', { keys: ['pk_live_x'] });
+  t.is(assertError(t, raw, 400, 'invalid_body').message, '"keys.0": must be the SHA-256 of a key, in hex.');
 });
 
 test('a client cannot reach the internal addresses, whatever credential it has', async (t) => {

@@ -323,9 +323,17 @@ test('a batch as large as an outage leaves it is settled whole', async (t) => {
   t.deepEqual(await ledger(client), { calls: 10_000, billed: 10_000 });
 });
 
-for (const [what, batch] of [
-  ['more billed than called', { usage: [{ calls: 1, billed: 2 }] }],
-  ['a day that does not exist', { usage: [{ day: '2026-02-30' }] }],
+for (const [what, batch, message] of [
+  [
+    'more billed than called',
+    { usage: [{ calls: 1, billed: 2 }] },
+    '"usage.1": must not bill more calls than there were.',
+  ],
+  [
+    'a day that does not exist',
+    { usage: [{ day: '2026-02-30' }] },
+    '"usage.1.day": must be a date, YYYY-MM-DD, that exists.',
+  ],
   ['a class that is none', { usage: [{ status_class: 6 }] }],
   ['a field that is not known', { usage: [{ plan: 'free' }] }],
   ['more than a billion calls', { usage: [{ calls: 1_000_000_001, billed: 0 }] }],
@@ -333,6 +341,7 @@ for (const [what, batch] of [
   [
     'a month that begins on its second day',
     { refunds: [{ account_id: 'acct_x', month: '2026-11-02', calls: 1 }] },
+    '"refunds.0.month": must be the first day of a month.',
   ],
   ['an id that is no UUID', { batch_id: '1' }],
 ] as const) {
@@ -340,7 +349,8 @@ for (const [what, batch] of [
     const client = await service.newClient();
     const usage = 'usage' in batch ? batch.usage.map((entry) => ({ ...usageOf(client, 1), ...entry })) : [];
     const answer = await settle({ ...batch, usage: [usageOf(client, 1), ...usage] } as Partial<Batch>);
-    assertError(t, answer, 400, 'invalid_body');
+    const error = assertError(t, answer, 400, 'invalid_body');
+    if (message !== undefined) t.is(error.message, message);
     t.deepEqual(await ledger(client), { calls: 0, billed: 0 });
   });
 }
@@ -390,5 +400,7 @@ test('a take that names an account twice, or asks for nothing, is refused', asyn
   for (const takes of [[entry, entry], [{ ...entry, calls: 0 }], [{ ...entry, calls: 1.5 }], {}]) {
     assertError(t, await service.internally('/internal/quota/take', { takes }), 400, 'invalid_body');
   }
+  const twice = await service.internally('/internal/quota/take', { takes: [entry, entry] });
+  t.is(assertError(t, twice, 400, 'invalid_body').message, '"takes": must name an account once.');
   t.is(await used(client), 0);
 });

@@ -94,11 +94,23 @@ for (const field of [
   });
 }
 
-for (const body of [{}, { name: null }, { name: '' }, { name: { first: 'a' } }, { name: 'a\u0000b' }]) {
-  test(`a change to ${JSON.stringify(body)} is refused`, async (t) => {
+const nameRule = 'must have 1 to 100 characters, none of them a control character';
+for (const [body, param, rule] of [
+  [{}, 'name', 'give a name, an e-mail address, or notifications'],
+  [{ password: 'x' }, 'name', 'give a name, an e-mail address, or notifications'],
+  ...[null, '', { first: 'a' }, 'a\u0000b'].map((name) => [{ name }, 'name', nameRule] as const),
+  ...['x', '', 5, null].map((email) => [{ email }, 'email', 'must be an e-mail address'] as const),
+  [{ email: `a@${'b.'.repeat(130)}org` }, 'email', 'must have at most 254 characters'],
+  [{ email: 'a@example.org', password: 5 }, 'password', 'must be a password'],
+  [{ notifications: { usage: 'no' } }, 'notifications.usage', 'must be true or false'],
+  [{ notifications: { key_expiry: null } }, 'notifications.key_expiry', 'must be true or false'],
+] as const) {
+  test(`a change to ${JSON.stringify(body)} is refused, and what is allowed is said`, async (t) => {
     const client = await service.newClient();
     const answer = await service.as(client, '/v1/account', { method: 'PATCH', body });
-    t.is(assertError(t, answer, 400, 'invalid_body').param, 'name');
+    const error = assertError(t, answer, 400, 'invalid_body');
+    t.is(error.param, param);
+    t.is(error.message, `"${param}": ${rule}.`);
   });
 }
 

@@ -289,24 +289,40 @@ test.serial(
   },
 );
 
-for (const [what, body, param] of [
-  ['a slot', { name: 'x', slot: 2 }, 'slot'],
-  ['an account', { name: 'x', account_id: 'acct_other' }, 'account_id'],
-  ['a value', { name: 'x', key: 'pk_live_mine' }, 'key'],
-  ['no name', {}, 'name'],
-  ['an empty name', { name: '  ' }, 'name'],
-  ['a name that is no text', { name: ['x'] }, 'name'],
-  ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name'],
-  ['a name with a line break', { name: 'a\nb' }, 'name'],
-  ['a name that turns its direction', { name: 'txt.\u202eexe' }, 'name'],
-  ['a name with half a character', { name: 'a\ud800' }, 'name'],
-  ['an expiry that is no instant', { name: 'x', expires_at: '2027-02-30T00:00:00Z' }, 'expires_at'],
-  ['an expiry that is past', { name: 'x', expires_at: '2026-11-20T10:00:00Z' }, 'expires_at'],
+const nameRule = 'must have 1 to 100 characters, none of them a control character';
+const unknown = 'is not a known field';
+for (const [what, body, param, rule] of [
+  ['a slot', { name: 'x', slot: 2 }, 'slot', unknown],
+  ['an account', { name: 'x', account_id: 'acct_other' }, 'account_id', unknown],
+  ['a value', { name: 'x', key: 'pk_live_mine' }, 'key', unknown],
+  ['no name', {}, 'name', nameRule],
+  ['an empty name', { name: '  ' }, 'name', nameRule],
+  ['a name that is no text', { name: ['x'] }, 'name', nameRule],
+  ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name', nameRule],
+  ['a name with a line break', { name: 'a\nb' }, 'name', nameRule],
+  ['a name that turns its direction', { name: 'txt.\u202eexe' }, 'name', nameRule],
+  ['a name with half a character', { name: 'a\ud800' }, 'name', nameRule],
+  ...['2027-02-30T00:00:00Z', '2027-01-31', '2027-01-31T00:00:00', 1_801_353_600, ''].map(
+    (expires_at) =>
+      [
+        `the expiry ${JSON.stringify(expires_at)}, which is no instant`,
+        { name: 'x', expires_at },
+        'expires_at',
+        'must be an instant, such as 2027-01-31T00:00:00Z',
+      ] as const,
+  ),
+  [
+    'an expiry that is past',
+    { name: 'x', expires_at: '2026-11-20T10:00:00Z' },
+    'expires_at',
+    'must be in the future',
+  ],
 ] as const) {
   test(`a key is refused that is asked for with ${what}`, async (t) => {
     const client = await service.newClient();
     const error = assertError(t, await service.as(client, '/v1/keys', { body }), 400, 'invalid_body');
     t.is(error.param, param);
+    t.is(error.message, `"${param}": ${rule}.`);
     t.is((await list(client)).length, 1);
   });
 }
