@@ -86,6 +86,29 @@ test('what is made of the own name or address is refused', (t) => {
   t.notThrows(() => check('vandersluys grows tall beans', ['zoe@example.org', 'Zoë Vandersluys']));
 });
 
+const bounds: [rule: string, common: string, good: string][] = [
+  ['twelve figures are a number, thirteen are not', '483920175639', '4839201756392'],
+  ['signs between figures do not count', '+48 39-20/17:56.39', '+48 39-20/17:56.392'],
+  ['figures are alone among signs, not among others', '4839-2017', '4839_2017'],
+  ['two characters, in any order, are too few', 'kpkkppkk', 'kpzkkpzz'],
+  ['four characters again and again are a repetition, five are not', 'kvzqkvzq', 'kvzqpkvzqp'],
+  ['up to three more at the end still are one', 'kvzqkvzqpwm', 'kvzqkvzqpwmr'],
+  ['two letters at a keyboard run are a part of it, three are not', 'xk98765432', 'xkp98765432'],
+];
+for (const [rule, common, good] of bounds) {
+  test(`a password is easy up to a bound: ${rule}`, (t) => {
+    t.true(isCommon(common), common);
+    t.false(isCommon(good), good);
+  });
+}
+
+test('four characters beside the own name are too few, five are enough; a single letter is no name', (t) => {
+  t.throws(() => check('vandersluyskvzq', ['Vandersluys']), { message: /your name/ });
+  t.notThrows(() => check('vandersluyskvzqp', ['Vandersluys']));
+  t.throws(() => check('yoyoyokvzq', ['Yo']), { message: /your name/ });
+  t.notThrows(() => check('yyyyyykvzq', ['Y']));
+});
+
 test('good passwords are taken as they are: long, with blanks, in any script, with any character', (t) => {
   for (const password of [
     'correct horse battery staple',
