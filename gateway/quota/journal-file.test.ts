@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
@@ -91,6 +91,25 @@ test('what was sent but not acknowledged before a kill is sent again under its o
   await killed.close();
   const [again] = await handedOverBy(directory);
   t.deepEqual(again, tried[0]);
+});
+
+test('calls of one turn that count as one are one line, written when the turn ends, whatever came before', async (t) => {
+  const directory = newDirectory();
+  const journal = startJournal(directory, never);
+  const written = () =>
+    readdirSync(directory).flatMap((name) =>
+      readFileSync(path.join(directory, name), 'utf8').trimEnd().split('\n'),
+    );
+  for (const turn of [1, 2, 3]) {
+    const before = written();
+    for (let i = 0; i < turn; i += 1) journal.record(call);
+    t.deepEqual(written(), before, 'serving a call waits for no disk');
+    await turnOfTheLoop();
+    const [line = '', ...more] = written().slice(before.length);
+    t.like(JSON.parse(line), { of: 'usage', calls: turn, billed: turn });
+    t.deepEqual(more, []);
+  }
+  t.is(readdirSync(directory).length, 1);
 });
 
 test('what was handed over leaves nothing behind', async (t) => {
