@@ -1,7 +1,12 @@
 import { Readable } from 'node:stream';
 import test from 'ava';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
 import { openDatabase } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
+import { addDays } from '../../kernel/dates.ts';
 import { demoFiles } from '../../ingest/demo/demo.ts';
+import type { DemoFile } from '../../ingest/demo/demo-file.ts';
 import { load } from '../../ingest/load/load.ts';
 import { createTestDatabase, fakeClock, silentLog } from '../services/harness.ts';
 
@@ -39,4 +44,110 @@ test('the demo loads without a refused row, the same again changes nothing, and 
   t.deepEqual(sources, [{ source: 'Almanac demo generator (synthetic)' }]);
   await database.close();
   await testDatabase.drop();
+});
+
+/** A dataset's values, what tells their series apart, and how far one may be from the one before. */
+interface Walk {
+  dataset: string;
+  column: string;
+  keys: readonly string[];
+  least: number;
+  most: number;
+  /** Of a step: in percent of the value before, or in points. */
+  fall: number;
+  rise: number;
+  isInPoints?: boolean;
+}
+
+const observed = (id: string, bounds: Pick<Walk, 'least' | 'most' | 'fall' | 'rise' | 'isInPoints'>) => ({
+  ...bounds,
+  dataset: 'observations',
+  column: 'value',
+  keys: ['series_id', 'region', 'currency', 'side'],
+  id,
+});
+
+const walks: (Walk & { id?: string })[] = [
+  observed('DEMO.CPI', { least: 100, most: 250, fall: 0, rise: 0.8 }),
+  observed('DEMO.GDP', { least: 390, most: 700, fall: 1, rise: 2 }),
+  observed('DEMO.UNEMPLOYMENT', { least: 2, most: 12, fall: 0.21, rise: 0.21, isInPoints: true }),
+  observed('DEMO.EXPORTS', { least: 11, most: 61, fall: 35, rise: 52 }),
+  observed('DEMO.POLICY-RATE', { least: 2, most: 12, fall: 0.5, rise: 0.5, isInPoints: true }),
+  observed('DEMO.FX', { least: 0.7, most: 2, fall: 0.42, rise: 0.42 }),
+  observed('DEMO.SHARE-INDEX', { least: 500, most: 6_000, fall: 2, rise: 2.1 }),
+  ...[
+    { dataset: 'commodity-prices', column: 'price', keys: ['item', 'city', 'price_type'] },
+    { dataset: 'nav', column: 'units_outstanding', keys: ['fund'], most: 1e8 },
+  ].map((walk) => ({ least: 1, most: 40, fall: 3, rise: 3, ...walk })),
+  { dataset: 'nav', column: 'nav', keys: ['fund'], least: 5, most: 700, fall: 7, rise: 3 }, // falls by payouts
+  { dataset: 'security-prices', column: 'price', keys: ['code'], least: 90, most: 110, fall: 0.5, rise: 0.5 },
+  ...[
+    { dataset: 'security-prices', column: 'yield_pct', keys: ['code'] },
+    { dataset: 'auctions', column: 'cutoff_yield_pct', keys: ['instrument', 'tenor'] },
+    { dataset: 'expenses', column: 'ter_pct', keys: ['fund'], least: 0.5, fall: 0.3, rise: 0.3 },
+  ].map((walk) => ({ least: 4, most: 14, fall: 0.11, rise: 0.11, isInPoints: true, ...walk })),
+];
+
+type Row = Readonly<Record<string, string>>;
+const rowsOf = (file: DemoFile) => parse([...file.lines()].join('\n'), { columns: true }) as Row[];
+
+/** What of a file is not plausible, and how many values were looked at. */
+function oddities(walk: Walk & { id?: string }, rows: readonly Row[]): { odd: string[]; values: number } {
+  const before = new Map<string, number>();
+  const odd: string[] = [];
+  let values = 0;
+  for (const row of rows) {
+    if (row[walk.column] === '' || (walk.id !== undefined && row['series_id'] !== walk.id)) continue;
+    const [key, value] = [walk.keys.map((name) => row[name] ?? '').join(' '), Number(row[walk.column])];
+    const last = before.get(key) ?? value;
+    const step = (value - last) * (walk.isInPoints === true ? 1 : 100 / last);
+    const isPlausible =
+      value >= walk.least && value <= walk.most && step >= -walk.fall - 1e-9 && step <= walk.rise + 1e-9;
+    if (!isPlausible) odd.push(`${walk.column} of ${key}: ${last} → ${value}`);
+    before.set(key, value);
+    values += 1;
+  }
+  return { odd, values };
+}
+
+test('every demo series moves as its kind does: no level and no step is absurd, now or in years', (t) => {
+  const files = demoFiles('2032-12-31').map((file) => ({ ...file, rows: rowsOf(file) }));
+  for (const walk of walks) {
+    const found = files
+      .filter(({ dataset }) => dataset === walk.dataset)
+      .map(({ rows }) => oddities(walk, rows));
+    t.deepEqual(
+      found.flatMap(({ odd }) => odd),
+      [],
+      walk.id ?? walk.dataset,
+    );
+    t.true(found.some(({ values }) => values > 40));
+  }
+  for (const { rows } of files.filter(({ dataset }) => dataset === 'observations')) {
+    const rates = rows.filter((row) => row['series_id'] === 'DEMO.FX').map((row) => Number(row['value']));
+    for (let i = 0; i < rates.length; i += 2) t.true(entryAt(rates, i) < entryAt(rates, i + 1), 'buy < sell');
+  }
+});
+
+test('on any day the newest month is a first estimate, off by a fifth of a percent at most; nothing before it is revised', (t) => {
+  let revisions = 0;
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 3_000 }), (days) => {
+      const files = demoFiles(addDays('2024-06-01', days)).slice(1, 1 + 4 * 2); // four vintages of two files
+      for (const [i, file] of files.entries()) {
+        const [older, newer] = [rowsOf(files[i - 2] ?? file), rowsOf(file)];
+        const newest = older.at(-1)?.['date'];
+        for (const [n, was] of older.entries()) {
+          const [value, revised] = [Number(was['value']), Number(newer[n]?.['value'])];
+          if (was['date'] !== newest) t.deepEqual(newer[n], was);
+          else t.true(Math.abs(revised - value) < 0.0025 * value + 0.1, `${value} → ${revised}`);
+          if (revised !== value) revisions += 1;
+        }
+        for (const walk of walks.filter(({ dataset }) => dataset === 'observations'))
+          t.deepEqual(oddities(walk, newer).odd, []);
+      }
+    }),
+    { numRuns: 10 },
+  );
+  t.true(revisions > 0);
 });
