@@ -85,6 +85,32 @@ test('orders, nulls, locks, unions, numbers and intervals are changed', (t) => {
   ]);
 });
 
+test('a large number is missed by one where it bounds, by a digit elsewhere', (t) => {
+  const made = (statement: string) => changed(statement, 'SQL number');
+  const bound = 'select a from b where c < 500 and 500 >= d and e between 600 and 700 limit 800';
+  t.deepEqual(
+    made(bound),
+    ['< 500', '500 >=', '600', '700', '800'].flatMap((text) => {
+      const number = /\d+/.exec(text)?.[0] ?? '';
+      return [Number(number) + 1, `${number}0`].map((other) =>
+        bound.replace(text, text.replace(number, String(other))),
+      );
+    }),
+  );
+  t.deepEqual(made('select a from b where c * 100 >= d'), [
+    'select a from b where c * 10 >= d',
+    'select a from b where c * 1000 >= d',
+  ]);
+  t.deepEqual(made("select a * 3600 from b where c = 500 and d > e - interval '365 days'"), [
+    "select a * 360 from b where c = 500 and d > e - interval '365 days'",
+    "select a * 36000 from b where c = 500 and d > e - interval '365 days'",
+    "select a * 3600 from b where c = 50 and d > e - interval '365 days'",
+    "select a * 3600 from b where c = 5000 and d > e - interval '365 days'",
+    "select a * 3600 from b where c = 500 and d > e - interval '36 days'",
+    "select a * 3600 from b where c = 500 and d > e - interval '3650 days'",
+  ]);
+});
+
 test('a condition that is handed on is SQL, wherever it stands', (t) => {
   const source = 'const where = begin.and(to, (p) => `a.date <= ${p}`);';
   const made = candidatesOf('data-api/some.ts', source).map((candidate) => applied(source, candidate));

@@ -12,7 +12,7 @@ export function sqlChanges(source: string, span: Span): Change[] {
   for (const [i, token] of tokens.entries()) {
     if (token.kind === 'word') found.push(...wordChanges(tokens, i, span));
     if (token.kind === 'number' && isValue(token, tokens[i - 1]))
-      for (const text of numberVariants(token.text)) replace('SQL number', token, text);
+      for (const text of numberVariants(token.text, isBound(tokens, i))) replace('SQL number', token, text);
     if (token.kind === 'string' && span.isLua !== true) found.push(...stringChanges(tokens, i));
     if (token.kind !== 'operator') continue;
     const bound = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' }[token.text];
@@ -232,7 +232,7 @@ function stringChanges(tokens: readonly Token[], i: number): Change[] {
   if (isInterval) {
     if (number === null) return [];
     const from = start + number.index;
-    return numberVariants(number[0]).map((variant) => {
+    return numberVariants(number[0], false).map((variant) => {
       return { operator: 'SQL number', start: from, end: from + number[0].length, text: variant };
     });
   }
@@ -241,12 +241,25 @@ function stringChanges(tokens: readonly Token[], i: number): Change[] {
     : [];
 }
 
-/** What a number may have been meant to be: one more, ten times as much; 0 and 1 are each other. */
-export function numberVariants(raw: string): string[] {
+/** Whether a number is compared, itself and not what is made of it, or is the most rows of an answer. */
+function isBound(tokens: readonly Token[], i: number): boolean {
+  const [before, after] = [at(tokens, i - 1).text, at(tokens, i + 1).text];
+  if (/^[-+*/]$/.test(before) || /^[-+*/]$/.test(after)) return false;
+  if (/^[<>]=?$/.test(before) || /^[<>]=?$/.test(after)) return true;
+  return before === 'limit' || before === 'between' || (before === 'and' && isBetween(tokens, i - 1));
+}
+
+/**
+ * What a number may have been meant to be: ten times as much, or one more; 0 and 1 are each other. From 100 on only a bound is
+ * missed by one, and any other number has lost a digit: nobody writes 3601 for 3600, and nothing should notice.
+ */
+export function numberVariants(raw: string, isABound: boolean): string[] {
   const value = Number(raw.replaceAll('_', ''));
   if (!Number.isSafeInteger(value)) return Number.isFinite(value) ? [String(value * 10)] : [];
   if (value === 0) return ['1'];
-  return value === 1 ? ['0', '2'] : [String(value + 1), String(value * 10)];
+  if (value === 1) return ['0', '2'];
+  const near = value < 100 || isABound ? value + 1 : Math.trunc(value / 10);
+  return [String(near), String(value * 10)];
 }
 
 const nothing: Token = { kind: 'operator', text: '', start: 0, end: 0, depth: 0, clause: '', opener: '' };

@@ -56,11 +56,15 @@ class Finder {
   readonly #source: string;
   readonly #bare: string;
   readonly #isSql: boolean;
+  /** The names that bound schemas: `.max(batchMax)`, `idsParam('city', citiesMax)`. */
+  readonly #bounds: ReadonlySet<string>;
 
   constructor(source: string, bare: string, isSql: boolean) {
     this.#source = source;
     this.#bare = bare;
     this.#isSql = isSql;
+    const uses = bare.matchAll(/(?:\.(?:max|min|length)\(|\w+Param\((?:[^()]*, )?)(\w+)\)/g);
+    this.#bounds = new Set([...uses].map(([, name = '']) => name));
   }
 
   /** @param above the nodes around this one, the nearest last. */
@@ -194,7 +198,8 @@ class Finder {
     const { start, end, value, raw = '' } = node;
     if (typeof value === 'boolean') return this.#add('boolean', start, end, String(!value));
     if (typeof value === 'number')
-      for (const text of numberVariants(raw)) this.#add('number', start, end, text);
+      for (const text of numberVariants(raw, this.#isBound(node, above)))
+        this.#add('number', start, end, text);
     if (node.regex !== undefined && node.regex !== null) return this.#anchors(start, raw);
     if (typeof value !== 'string' || isKey(node, above)) return;
     if (this.#isSql && isSqlText(value)) {
@@ -203,6 +208,14 @@ class Finder {
     } else if (value !== '' && !isProse(value)) {
       this.#add('string', end - 1, end - 1, 'x');
     }
+  }
+
+  /** Whether a number is compared, or bounds a schema: there, or by the name that it is given. */
+  #isBound(node: Literal, above: readonly AnyNode[]): boolean {
+    const parent = above.at(-1);
+    if (parent?.type === 'BinaryExpression') return /^[<>]=?$/.test(parent.operator);
+    if (parent?.type === 'VariableDeclarator') return this.#bounds.has(nameOf(parent.id));
+    return parent?.type === 'CallExpression' && parent.arguments.includes(node) && isOfSchema(parent.callee);
   }
 
   #anchors(start: number, raw: string): void {
@@ -273,6 +286,12 @@ function isMessage(node: AnyNode, above: readonly AnyNode[]): boolean {
     isText(node) &&
     messageKeys.test(nameOf(parent.key))
   );
+}
+
+/** `….max(…)`, `….min(…)`, `….length(…)` of a schema, and `integerParam(…)`. */
+function isOfSchema(callee: AnyNode): boolean {
+  if (callee.type !== 'MemberExpression') return nameOf(callee).endsWith('Param');
+  return nameOf(callee.object) !== 'Math' && /^(max|min|length)$/.test(nameOf(callee.property));
 }
 
 function nameOf(node: AnyNode): string {
