@@ -7,14 +7,15 @@ import { entryAt, memberOf } from '../kernel/entries.ts';
 import { fail } from '../kernel/errors.ts';
 import type { Caching, Content, Reply } from '../kernel/http/answer.ts';
 import {
+  csvParts,
   limitDefault,
   limitMax,
   listCsv,
-  listCsvLines,
   listJson,
   listOf,
   listParams,
   rowOf,
+  type Page,
   type Row,
 } from '../kernel/http/list.ts';
 import { dateParam } from '../kernel/http/params.ts';
@@ -102,7 +103,7 @@ export async function listReply(
   const { sort, fields, limit, format } = query;
   const deriving = derived !== undefined && fields.includes(derived.name) ? derived : null;
 
-  async function readPage(behind: ListPlace | null, most: number): Promise<Page> {
+  async function readPage(behind: ListPlace | null, most: number): Promise<Page<ListPlace>> {
     const needed = [...new Set([...fields, ...(deriving?.needs ?? [])])];
     const found = { where, fields: needed, sort, after: behind, limit: most + 1 };
     const page = pageOf(list, await readListPage(database, list, found), most);
@@ -218,13 +219,7 @@ export function recordReply({ data, state, caching = 'private', csv }: RecordAns
   };
 }
 
-interface Page {
-  rows: Row[];
-  /** The place of the last row where more follow, else null. */
-  last: ListPlace | null;
-}
-
-function pageOf(list: List, { rows, places }: ListPage, most: number): Page {
+function pageOf(list: List, { rows, places }: ListPage, most: number): Page<ListPlace> {
   return {
     rows: rows.slice(0, most).map((row) => shownRow(list, row)),
     last: rows.length > most ? entryAt(places, most - 1) : null,
@@ -240,17 +235,4 @@ function shownRow(list: List, row: Row): Row {
     shown[name] = field.kind === 'number' && typeof value === 'string' ? digits(value) : value;
   }
   return shown;
-}
-
-async function* csvParts(
-  read: (after: ListPlace | null) => Promise<Page>,
-  first: ListPlace | null,
-  fields: readonly string[],
-): AsyncGenerator<string> {
-  let page = await read(first);
-  yield listCsv(page.rows, fields);
-  while (page.last !== null) {
-    page = await read(page.last);
-    yield listCsvLines(page.rows, fields);
-  }
 }

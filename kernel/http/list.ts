@@ -107,8 +107,29 @@ export function listCsv(rows: readonly Row[], columns: readonly string[]): strin
 }
 
 /** The lines of a list below its header. */
-export function listCsvLines(rows: readonly Row[], columns: readonly string[]): string {
+function listCsvLines(rows: readonly Row[], columns: readonly string[]): string {
   return rows.map((row) => csvLine(columns.map((column) => csvText(row[column])))).join('');
+}
+
+/** A page as it was read. */
+export interface Page<Place> {
+  rows: readonly Row[];
+  /** Where its last row stands in the list; null where none follows. */
+  last: Place | null;
+}
+
+/** A list as CSV, read page by page. @param first where the page before it ended; null: at the beginning. */
+export async function* csvParts<Place>(
+  read: (after: Place | null) => Promise<Page<Place>>,
+  first: Place | null,
+  columns: readonly string[],
+): AsyncGenerator<string> {
+  let page = await read(first);
+  yield listCsv(page.rows, columns);
+  while (page.last !== null) {
+    page = await read(page.last);
+    yield listCsvLines(page.rows, columns);
+  }
 }
 
 /** A line. Readers take a lone LF or CR for the end of a line too: what follows one in a cell would begin a line of its own. */
