@@ -2,13 +2,11 @@
 // /v1/account/audit lists them, the newest first.
 import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';
-import type { Cursors } from '../kernel/http/cursor.ts';
-import type { Handler } from '../kernel/http/server.ts';
-import { integerParam, parseQuery } from '../kernel/http/params.ts';
-import { requesterOf } from './requester.ts';
+import { listParams } from '../kernel/http/list.ts';
 import type { Deps } from './database.ts';
-import { sendList } from './envelope.ts';
-import type { Action, Actor } from './models/audit-event.ts';
+import { endpoint } from './endpoint.ts';
+import { page } from './list.ts';
+import { actions, type Action, type Actor, type AuditEvent } from './models/audit-event.ts';
 
 /** Writes the row of a change. @param change `subject` is the id of what was changed, by default the account's. */
 export async function audit(
@@ -30,30 +28,55 @@ export async function audit(
   );
 }
 
-const page = z.object({ limit: integerParam(1, 1000).default(100), cursor: z.string().optional() });
+const eventSchema = z.object({
+  at: z.iso.datetime(),
+  action: z.enum(actions),
+  actor: z
+    .object({
+      kind: z.enum(['key', 'session', 'operator', 'visitor']),
+      id: z.string().nullable().describe('Of the key or the session.'),
+    })
+    .describe(
+      'Who did it. A visitor proved a password, a mailed link or a Google identity without being signed in.',
+    ),
+  subject: z.string().describe('The id of what was changed.'),
+  detail: z.record(z.string(), z.unknown()).describe('What changed, without any secret.'),
+});
 
-export function listAuditEvents(deps: Deps & { cursors: Cursors }): Handler {
-  return async (request, response, call) => {
-    const { accountId } = requesterOf(call);
-    const { limit, cursor } = parseQuery(page, request.url);
-    const pageQuery = JSON.stringify(['audit', accountId]);
-    const before = cursor === undefined ? undefined : Number(deps.cursors.open(cursor, pageQuery)[0]);
-    const events = await call.stage('sql', () =>
-      deps.db.auditEvents.findAll({
-        where: { accountId, ...(before === undefined ? {} : { eventNo: { [Op.lt]: before } }) },
-        order: [['eventNo', 'DESC']],
-        limit: limit + 1,
-      }),
-    );
-    const shown = events.slice(0, limit);
-    const records = shown.map((event) => ({
-      at: event.at.toISOString(),
-      action: event.action,
-      actor: { kind: event.actorKind, id: event.actorId },
-      subject: event.subject,
-      detail: event.detail,
-    }));
-    const last = events.length > limit ? shown.at(-1) : undefined;
-    sendList(response, records, last === undefined ? null : deps.cursors.seal([last.eventNo], pageQuery));
+export const listAuditEvents = endpoint({
+  summary: 'What was done to the account, by whom and when.',
+  requester: 'account',
+  query: listParams({ fields: eventSchema.keyof().options, sorts: ['at'], sort: '-at' }),
+  rows: eventSchema,
+  handler:
+    ({ db, cursors }) =>
+    ({ requester: { accountId }, query, call }) => {
+      const [behind, direction] = query.sort === 'at' ? [Op.gt, 'ASC'] : [Op.lt, 'DESC'];
+      return page(cursors, {
+        query,
+        of: ['audit', accountId],
+        fileName: 'audit',
+        async read(after, most) {
+          const rest = after === null ? {} : { eventNo: { [behind]: Number(after[0]) } };
+          const events = await call.stage('sql', () =>
+            db.auditEvents.findAll({
+              where: { accountId, ...rest },
+              order: [['eventNo', direction]],
+              limit: most,
+            }),
+          );
+          return events.map((event) => ({ row: toRecord(event), place: [event.eventNo] }));
+        },
+      });
+    },
+});
+
+function toRecord(event: AuditEvent): z.output<typeof eventSchema> {
+  return {
+    at: event.at.toISOString(),
+    action: event.action,
+    actor: { kind: event.actorKind, id: event.actorId },
+    subject: event.subject,
+    detail: event.detail,
   };
 }

@@ -1,8 +1,9 @@
-// What sign-in needs beside the database: built by main.ts, handed to the handlers.
+// What the handlers need beside the database: built by main.ts.
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Deps } from './database.ts';
 import type { Jobs } from './jobs.ts';
+import type { OpenId } from './auth/openid.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Throttle } from './auth/throttle.ts';
 
@@ -23,11 +24,13 @@ export interface GoogleSettings {
   issuer: string;
 }
 
-export interface SignInDeps extends Deps {
+export interface ServiceDeps extends Deps {
   readonly jobs: Jobs;
   readonly passwords: Passwords;
   readonly throttle: Throttle;
-  readonly settings: SignInSettings;
+  /** Sign-in with Google; null where it is not set up. */
+  readonly openId: OpenId | null;
+  readonly settings: Omit<SignInSettings, 'google'>;
   readonly cursors: Cursors;
   readonly log: Log;
 }

@@ -1,8 +1,8 @@
 // How an endpoint of this service is declared, and how a call of it goes: who asks, what is asked, the handler, the answer.
 // Hides the checks of a request, and that answers about an account are never cached.
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
-import type { ErrorCode } from '../kernel/errors.ts';
+import { fail, type ErrorCode } from '../kernel/errors.ts';
 import { answer, type Caching, type Reply } from '../kernel/http/answer.ts';
 import {
   formatsOf,
@@ -12,9 +12,10 @@ import {
   type Declaration,
   type DeclaredAnswer,
 } from '../kernel/http/endpoint.ts';
-import { listOf, oneOf, renderList, rowOf, type Row } from '../kernel/http/list.ts';
+import { listOf, oneOf, rowOf } from '../kernel/http/list.ts';
 import { parseBody } from '../kernel/http/params.ts';
 import type { Handler, ServiceCall } from '../kernel/http/server.ts';
+import type { ServiceDeps } from './deps.ts';
 import { requesterOf, signedInOf, type Requester, type SignedIn } from './requester.ts';
 
 /** Who may ask: anybody · whoever has a key or a session of an account · whoever has signed in. */
@@ -22,8 +23,15 @@ const requesters = { anyone: () => null, account: requesterOf, signed_in: signed
 type RequesterKind = keyof typeof requesters;
 type RequesterOf<Kind> = Kind extends 'signed_in' ? SignedIn : Kind extends 'account' ? Requester : null;
 
+/** What a requester may be refused with, as that. */
+const refusals = {
+  anyone: [],
+  account: ['unauthorized'],
+  signed_in: ['unauthorized', 'forbidden'],
+} as const satisfies Record<RequesterKind, readonly ErrorCode[]>;
+
 /** What a handler is asked. */
-export interface Asked<Query, Body, Who> {
+interface Asked<Query, Body, Who> {
   requester: Who;
   query: Query;
   body: Body;
@@ -34,6 +42,8 @@ export interface Asked<Query, Body, Who> {
   request: Request;
 }
 
+type BodyOf<Body> = Body extends z.ZodType ? z.output<Body> : undefined;
+
 /** An answer without a body. */
 interface Empty {
   status: 204 | 302;
@@ -41,53 +51,72 @@ interface Empty {
 }
 
 interface EndpointOf<
-  Deps,
   Kind extends RequesterKind,
   Shape extends z.ZodRawShape,
   Body extends z.ZodType | undefined,
 > {
+  /** One line. */
   summary: string;
   description?: string;
   params?: Readonly<Record<string, z.ZodType>>;
   requester: Kind;
   /** Its parameters; none by default. */
   query?: Shape;
+  /** Another service writes the URL: nothing of its query is checked here, and the handler reads it. */
+  takesAnyQuery?: true;
   body?: Body;
   /** status → the `data` of the answer; null: no body. */
   answers?: Readonly<Record<number, z.ZodType | null>>;
   /** Where the answer is a list: a row of it. */
   rows?: z.ZodObject;
+  /** Of a list. */
   caching?: Caching;
-  /** What it refuses, beside wrong parameters and bodies. */
+  /** What it refuses, beside wrong parameters, bodies and requesters. */
   errors?: readonly ErrorCode[];
+  /** Headers that an answer may have beside those of every answer. */
   headers?: readonly string[];
+  /** Null: this installation has no such endpoint, so that it is 404 whatever is asked. */
   handler: (
-    deps: Deps,
-  ) => (
-    asked: Asked<
-      z.output<z.ZodObject<Shape>>,
-      Body extends z.ZodType ? z.output<Body> : undefined,
-      RequesterOf<Kind>
-    >,
-  ) => Promise<Reply | Empty>;
+    deps: ServiceDeps,
+  ) =>
+    | ((
+        asked: Asked<z.output<z.ZodObject<Shape>>, BodyOf<Body>, RequesterOf<Kind>>,
+      ) => Promise<Reply | Empty> | Reply | Empty)
+    | null;
 }
 
 /** An endpoint as it is declared, and what serves it. */
-export interface Endpoint<Deps> extends Declaration {
+export interface Endpoint extends Declaration {
   requester: RequesterKind;
-  handler: (deps: Deps) => Handler;
+  handler: (deps: ServiceDeps) => Handler;
 }
 
 /** Declares an endpoint. */
 export function endpoint<
-  Deps,
   Kind extends RequesterKind,
   Shape extends z.ZodRawShape,
   Body extends z.ZodType | undefined = undefined,
->(declared: EndpointOf<Deps, Kind, Shape, Body>): Endpoint<Deps> {
-  const { summary, description, params, requester, body, errors = [], handler } = declared;
+>(declared: EndpointOf<Kind, Shape, Body>): Endpoint {
+  const { summary, description, params, requester, body, takesAnyQuery = false, errors = [] } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const formats = formatsOf(query);
+  const answers = answersOf(declared);
+  const hasContent = answers.some(({ content }) => content !== undefined);
+  type Given = Asked<z.output<typeof query>, BodyOf<Body>, RequesterOf<Kind>>;
+
+  function read(request: Request, call: ServiceCall): Given {
+    const who = requesters[requester](call) as RequesterOf<Kind>;
+    const accepted = hasContent ? negotiate(request, formats) : 'json';
+    return {
+      requester: who,
+      query: takesAnyQuery ? ({} as Given['query']) : readQuery(query, request, accepted),
+      body: (body === undefined ? undefined : parseBody(body, request.body)) as BodyOf<Body>,
+      params: request.params as Record<string, string>,
+      call,
+      request,
+    };
+  }
+
   return {
     summary,
     description,
@@ -95,73 +124,60 @@ export function endpoint<
     requester,
     query,
     body,
-    answers: answersOf(declared, query),
+    answers,
     errors: [
-      ...(Object.hasOwn(query.shape, 'cursor') ? ['invalid_cursor' as const] : []),
-      ...(body === undefined ? [] : ['invalid_body' as const, 'unsupported_media_type' as const]),
-      ...(requester === 'signed_in' ? ['forbidden' as const] : []),
+      ...refusals[requester],
+      ...(Object.hasOwn(query.shape, 'cursor') ? (['invalid_cursor'] as const) : []),
+      ...(body === undefined ? [] : (['invalid_body', 'unsupported_media_type'] as const)),
       ...errors,
     ],
     handler(deps) {
-      const decide = handler(deps);
+      const decide = declared.handler(deps);
+      if (decide === null) return () => fail('not_found', 'This endpoint is not set up here.');
       return async (request, response, call) => {
-        const who = requesters[requester](call) as RequesterOf<Kind>;
-        const asked = await call.stage('parse', () => ({
-          requester: who,
-          query: readQuery(query, request, negotiate(request, formats)),
-          body: (body === undefined ? undefined : parseBody(body, request.body)) as Parameters<
-            typeof decide
-          >[0]['body'],
-          params: request.params as Record<string, string>,
-          call,
-          request,
-        }));
-        const reply = await decide(asked);
-        if ('read' in reply) await answer(request, response, reply);
-        else
-          response
-            .set({ 'cache-control': 'no-store', ...reply.headers })
-            .status(reply.status)
-            .end();
+        const asked = await call.stage('parse', () => read(request, call));
+        await send(request, response, await decide(asked));
       };
     },
   };
 }
 
-function answersOf(
-  {
-    summary,
-    answers = {},
-    rows,
-    caching = 'none',
-    headers = [],
-  }: Pick<
-    EndpointOf<never, RequesterKind, z.ZodRawShape, undefined>,
-    'summary' | 'answers' | 'rows' | 'caching' | 'headers'
-  >,
-  query: z.ZodObject,
-): DeclaredAnswer[] {
-  const validators = caching === 'none' ? [] : ['ETag'];
+async function send(request: Request, response: Response, reply: Reply | Empty): Promise<void> {
+  if ('read' in reply) await answer(request, response, reply);
+  else
+    response
+      .set({ 'cache-control': 'no-store', ...reply.headers })
+      .status(reply.status)
+      .end();
+}
+
+type Answered = Pick<
+  EndpointOf<RequesterKind, z.ZodRawShape, undefined>,
+  'summary' | 'answers' | 'rows' | 'caching' | 'headers'
+>;
+
+function answersOf({
+  summary,
+  answers = {},
+  rows,
+  caching = 'none',
+  headers = [],
+}: Answered): DeclaredAnswer[] {
   if (rows === undefined) {
     return Object.entries(answers).map(([status, data]) => ({
       status: Number(status),
-      description: summary,
-      ...(data === null ? {} : { content: { 'application/json': oneOf(data) } }),
-      headers: [...validators, ...headers],
+      description: data?.description ?? summary,
+      ...(data === null ? {} : { content: { [mediaTypes.json]: oneOf(data) } }),
+      headers,
     }));
   }
-  const formats = formatsOf(query);
-  const content = formats.map((format) => [
-    mediaTypes[format],
-    format === 'json' ? listOf(rowOf(rows)) : z.string(),
-  ]);
-  const ofList = ['Content-Disposition', 'Link'];
+  const validators = caching === 'none' ? [] : ['ETag'];
   return [
     {
       status: 200,
       description: summary,
-      content: Object.fromEntries(content),
-      headers: [...validators, ...ofList, ...headers],
+      content: { [mediaTypes.json]: listOf(rowOf(rows)), [mediaTypes.csv]: z.string() },
+      headers: [...validators, 'Content-Disposition', 'Link', ...headers],
     },
   ];
 }
@@ -179,28 +195,5 @@ export function one(
     fileName: '',
     ...more,
     read: () => ({ text: JSON.stringify({ success: true, data }) }),
-  };
-}
-
-interface PageAnswer {
-  query: { fields: readonly string[]; format: 'json' | 'csv' };
-  /** Null where this is the last page. */
-  nextCursor: string | null;
-  fileName: string;
-  caching?: Caching;
-}
-
-/** A page of a list. */
-export function page(
-  rows: readonly Row[],
-  { query: { fields, format }, nextCursor, fileName, caching = 'none' }: PageAnswer,
-): Reply {
-  return {
-    caching,
-    identity: null,
-    lastModified: null,
-    format,
-    fileName,
-    read: () => ({ text: renderList(rows, { fields, format, nextCursor }), nextCursor }),
   };
 }

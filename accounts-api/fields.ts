@@ -21,6 +21,3 @@ export const emailField = z.email('must be an e-mail address').max(254, 'must ha
 export const passwordField = z
   .string({ error: 'must be a password' })
   .max(passwordLengthMax * 4, 'is longer than any password here');
-
-/** The query of an endpoint that takes no parameters. */
-export const noParameters = z.object({});

@@ -11,9 +11,10 @@ import { connect } from './database.ts';
 import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
 import { openJobs } from './jobs.ts';
+import { createOpenId } from './auth/openid.ts';
 import { createPasswords, type HashCost } from './auth/passwords.ts';
 import { reclaimLostAllotments } from './quota/allotments.ts';
-import { routes } from './routes.ts';
+import { toRoutes } from './routes.ts';
 import { createThrottle } from './auth/throttle.ts';
 
 export interface AccountsApiOptions {
@@ -39,6 +40,7 @@ const settleEveryMs = 1_000;
 /** Starts the service. `close()` answers the calls under way, then closes the connections. */
 export async function start(options: AccountsApiOptions): Promise<RunningService> {
   const { plans, clock, log } = options;
+  const { google, ...settings } = options.signIn;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
   const db = connect(options.databaseUrl, redis);
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
@@ -50,7 +52,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
   };
   const service = await startService({
     log,
-    routes: routes({
+    routes: toRoutes({
       db,
       plans,
       clock,
@@ -58,7 +60,9 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
       jobs,
       throttle,
       passwords: createPasswords(options.passwordCost),
-      settings: options.signIn,
+      openId:
+        google === undefined ? null : createOpenId(google, `${settings.publicUrl}/auth/google/callback`),
+      settings,
       cursors: createCursors(options.identitySecret),
     }),
     openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),

@@ -18,7 +18,7 @@ export function requesterOf(call: ServiceCall): Requester {
   if (accountId !== null && sessionId !== null) {
     return { accountId, actor: { actorKind: 'session', actorId: sessionId } };
   }
-  return fail('unauthorized', 'An API key or a session is needed here.');
+  return fail('unauthorized', 'Send an API key in X-API-Key, or sign in and send X-Session-Token.');
 }
 
 export interface SignedIn extends Requester {
@@ -31,12 +31,9 @@ export interface SignedIn extends Requester {
  */
 export function signedInOf(call: ServiceCall): SignedIn {
   const { accountId, keyId, sessionId } = call.identity;
-  if (keyId !== null) fail('forbidden', 'An API key may not do this: sign in and send the session.');
+  if (keyId !== null) fail('forbidden', 'API keys are not accepted here; sign in and send X-Session-Token.');
   if (accountId === null || sessionId === null) {
-    fail(
-      'unauthorized',
-      'A session is needed here: sign in and send its token in the X-Session-Token header.',
-    );
+    fail('unauthorized', 'Sign in and send the session token in X-Session-Token.');
   }
   return { accountId, sessionId, actor: { actorKind: 'session', actorId: sessionId } };
 }

@@ -1,81 +1,78 @@
-// Every path of accounts-api, on one screen.
+// The whole URL table of this service. Which credential an address takes is decided by the gateway first (config/gateway.config.yml).
 import type { Route } from '../kernel/http/server.ts';
 import { changeAccount, closeAccount, readAccount } from './account/account.ts';
-import { listAuditEvents } from './audit.ts';
-import type { SignInDeps } from './deps.ts';
-import { google } from './auth/google.ts';
-import { findCredentials, grantQuota, leaseCredentialCache, settleBatch } from './quota/internal.ts';
-import { createKey, deleteKey, listKeys } from './keys/keys.ts';
-import { changePassword, forgotPassword, setPassword } from './auth/password-change.ts';
 import { listPlans } from './account/plans.ts';
-import { topUpQuota } from './quota/allotments.ts';
+import { listAuditEvents } from './audit.ts';
+import { exchangeGoogleCode, finishGoogle, linkGoogle, startGoogle, unlinkGoogle } from './auth/google.ts';
+import { changePassword, forgotPassword, setPassword } from './auth/password-change.ts';
 import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './auth/sessions.ts';
 import { logIn } from './auth/sign-in.ts';
 import { resendVerification, signUp, verifyEmail } from './auth/sign-up.ts';
+import type { ServiceDeps } from './deps.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { InternalEndpoint } from './internal-endpoint.ts';
+import { createKey, deleteKey, listKeys } from './keys/keys.ts';
+import { topUpQuota } from './quota/allotments.ts';
+import { findCredentials, grantQuota, leaseCredentialCache, settleBatch } from './quota/internal.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
 
+export const endpoints = [
+  ['GET', '/v1/plans', listPlans],
+  ['GET', '/v1/account', readAccount],
+  ['PATCH', '/v1/account', changeAccount],
+  ['DELETE', '/v1/account', closeAccount],
+  ['GET', '/v1/account/audit', listAuditEvents],
+  ['GET', '/v1/keys', listKeys],
+  ['POST', '/v1/keys', createKey],
+  ['DELETE', '/v1/keys/:id', deleteKey],
+  ['GET', '/v1/usage', readUsage],
+  ['GET', '/v1/usage/history', listUsageHistory],
+
+  ['POST', '/auth/signup', signUp],
+  ['POST', '/auth/verify-email', verifyEmail],
+  ['POST', '/auth/verify-email/resend', resendVerification],
+  ['POST', '/auth/login', logIn],
+  ['POST', '/auth/logout', logOut],
+  ['POST', '/auth/change-password', changePassword],
+  ['POST', '/auth/forgot-password', forgotPassword],
+  ['POST', '/auth/set-password', setPassword],
+  ['GET', '/auth/sessions', listSessions],
+  ['DELETE', '/auth/sessions', deleteOtherSessions],
+  ['DELETE', '/auth/sessions/:id', deleteOneSession],
+  ['GET', '/auth/google/start', startGoogle],
+  ['GET', '/auth/google/callback', finishGoogle],
+  ['POST', '/auth/google/exchange', exchangeGoogleCode],
+  ['POST', '/auth/google/link', linkGoogle],
+  ['DELETE', '/auth/google/link', unlinkGoogle],
+] as const satisfies readonly (readonly [Route['method'], string, Endpoint])[];
+
+/** The gateway's own questions. */
+const internalEndpoints: Readonly<Record<string, InternalEndpoint>> = {
+  '/internal/credentials': findCredentials,
+  '/internal/credential-cache/lease': leaseCredentialCache,
+  '/internal/quota/take': grantQuota,
+  '/internal/quota/top-up': topUpQuota,
+  '/internal/quota/settle': settleBatch,
+};
+
 // Whatever is sent to /auth/* is an e-mail address, a password or a token.
-const bodyBytesMax = 4 * 1024;
+const authBodyBytesMax = 4 * 1024;
 
-export function routes(deps: SignInDeps): Route[] {
+/** The endpoints as the server takes them. */
+export function toRoutes(deps: ServiceDeps): Route[] {
   return [
-    ...accountRoutes(deps),
-    ...authRoutes(deps),
-    { method: 'POST', path: '/internal/credentials', scope: 'internal', handler: findCredentials(deps) },
-    {
+    ...endpoints.map(([method, path, { handler }]): Route => ({
+      method,
+      path,
+      scope: 'client',
+      handler: handler(deps),
+      ...(path.startsWith('/auth/') ? { bodyBytesMax: authBodyBytesMax } : {}),
+    })),
+    ...Object.entries(internalEndpoints).map(([path, handler]): Route => ({
       method: 'POST',
-      path: '/internal/credential-cache/lease',
+      path,
       scope: 'internal',
-      handler: leaseCredentialCache(deps),
-    },
-    { method: 'POST', path: '/internal/quota/take', scope: 'internal', handler: grantQuota(deps) },
-    { method: 'POST', path: '/internal/quota/top-up', scope: 'internal', handler: topUpQuota(deps) },
-    { method: 'POST', path: '/internal/quota/settle', scope: 'internal', handler: settleBatch(deps) },
+      handler: handler(deps),
+    })),
   ];
-}
-
-/** By API key or session; `/v1/plans` by anybody. */
-function accountRoutes(deps: SignInDeps): Route[] {
-  return [
-    { method: 'GET', path: '/v1/plans', scope: 'client', handler: listPlans(deps) },
-    { method: 'GET', path: '/v1/account', scope: 'client', handler: readAccount(deps) },
-    { method: 'PATCH', path: '/v1/account', scope: 'client', handler: changeAccount(deps) },
-    { method: 'DELETE', path: '/v1/account', scope: 'client', handler: closeAccount(deps) },
-    { method: 'GET', path: '/v1/account/audit', scope: 'client', handler: listAuditEvents(deps) },
-    { method: 'GET', path: '/v1/keys', scope: 'client', handler: listKeys(deps) },
-    { method: 'POST', path: '/v1/keys', scope: 'client', handler: createKey(deps) },
-    { method: 'DELETE', path: '/v1/keys/:id', scope: 'client', handler: deleteKey(deps) },
-    { method: 'GET', path: '/v1/usage', scope: 'client', handler: readUsage(deps) },
-    { method: 'GET', path: '/v1/usage/history', scope: 'client', handler: listUsageHistory(deps) },
-  ];
-}
-
-/** By anybody, or by session; never by API key. */
-function authRoutes(deps: SignInDeps): Route[] {
-  const { start, callback, exchange, beginLink, unlink } = google(deps);
-  const handlers: [Route['method'], string, Route['handler']][] = [
-    ['POST', '/auth/signup', signUp(deps)],
-    ['POST', '/auth/verify-email', verifyEmail(deps)],
-    ['POST', '/auth/verify-email/resend', resendVerification(deps)],
-    ['POST', '/auth/login', logIn(deps)],
-    ['POST', '/auth/logout', logOut(deps)],
-    ['POST', '/auth/change-password', changePassword(deps)],
-    ['POST', '/auth/forgot-password', forgotPassword(deps)],
-    ['POST', '/auth/set-password', setPassword(deps)],
-    ['GET', '/auth/sessions', listSessions(deps)],
-    ['DELETE', '/auth/sessions', deleteOtherSessions(deps)],
-    ['DELETE', '/auth/sessions/:id', deleteOneSession(deps)],
-    ['GET', '/auth/google/start', start],
-    ['GET', '/auth/google/callback', callback],
-    ['POST', '/auth/google/exchange', exchange],
-    ['POST', '/auth/google/link', beginLink],
-    ['DELETE', '/auth/google/link', unlink],
-  ];
-  return handlers.map(([method, path, handler]) => ({
-    method,
-    path,
-    handler,
-    scope: 'client',
-    bodyBytesMax,
-  }));
 }

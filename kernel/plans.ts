@@ -6,7 +6,7 @@ import { z } from 'zod';
 export const features = ['vintages', 'bulk', 'webhooks'] as const;
 export type Feature = (typeof features)[number];
 
-const planSchema = z.strictObject({
+export const planSchema = z.strictObject({
   id: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/),
   name: z.string().min(1),
   price_usd_month: z.number().nonnegative().nullable().describe('null: by agreement'),

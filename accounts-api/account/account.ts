@@ -3,15 +3,13 @@ import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { parseBody, parseQuery } from '../../kernel/http/params.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import { lockKeysOf, lockMonthsOf } from './account.sql.ts';
-import { requesterOf, signedInOf, type SignedIn } from '../requester.ts';
+import { signedInOf, type Requester, type SignedIn } from '../requester.ts';
 import type { Deps } from '../database.ts';
-import type { SignInDeps } from '../deps.ts';
-import { sendOne } from '../envelope.ts';
-import { emailField, nameField, noParameters, passwordField } from '../fields.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { endpoint, one } from '../endpoint.ts';
+import { emailField, nameField, passwordField } from '../fields.ts';
 import { selectLinked } from '../auth/identities.sql.ts';
 import { countActiveKeys } from '../keys/keys.sql.ts';
 import { keysMax } from '../keys/keys.ts';
@@ -19,12 +17,34 @@ import type { Account } from '../models/account.ts';
 import { requireFresh } from '../auth/sessions.ts';
 import { clientInfoOf } from '../client-info.ts';
 
+const accountSchema = z.object({
+  id: z.string(),
+  email: z.string(),
+  email_verified: z.boolean(),
+  has_password: z.boolean().describe('Whether the holder can sign in by a password.'),
+  google_linked: z.boolean().describe('Whether the holder can sign in by Google.'),
+  name: z.string().nullable(),
+  plan: z.string().describe('An id of `/v1/plans`.'),
+  status: z.enum(['active', 'disabled']),
+  subscription_state: z.enum(['none', 'active', 'inactive']),
+  created_at: z.iso.datetime(),
+  notifications: z
+    .object({ usage: z.boolean(), key_expiry: z.boolean() })
+    .describe('Which mails are wanted. Those about the safety of the account are sent in any case.'),
+  active_keys: z.int(),
+  key_limit: z.int().describe('How many keys may be active at once.'),
+});
+/** What the holder and the operator see of an account. */
+export type AccountRecord = z.output<typeof accountSchema>;
+
 const wanted = z.boolean({ error: 'must be true or false' }).optional();
 const change = z
   .strictObject({
     name: nameField.optional(),
-    email: emailField.optional(),
-    password: passwordField.optional(),
+    email: emailField.optional().describe('In force once the link that is mailed to it was confirmed.'),
+    password: passwordField
+      .optional()
+      .describe('The present one; needed for a new address, where the account has one.'),
     notifications: z.strictObject({ usage: wanted, key_expiry: wanted }).optional(),
   })
   .refine((wish) => [wish.name, wish.email, wish.notifications].some((each) => each !== undefined), {
@@ -32,99 +52,118 @@ const change = z
     message: 'give a name, an e-mail address, or notifications',
   });
 
-/** GET /v1/account */
-export function readAccount(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const { accountId } = requesterOf(call);
-    parseQuery(noParameters, request.url);
-    const account = await call.stage('sql', () => findAccount(deps, accountId));
-    sendOne(response, 200, await call.stage('sql', () => accountRecord(deps, account)));
-  };
-}
+export const readAccount = endpoint({
+  summary: 'The account.',
+  requester: 'account',
+  answers: { 200: accountSchema },
+  handler:
+    (deps) =>
+    async ({ requester, call }) => {
+      const account = await call.stage('sql', () => findAccount(deps, requester.accountId));
+      return one(await call.stage('sql', () => accountRecord(deps, account)));
+    },
+});
 
-/**
- * PATCH /v1/account {name?, email?, password?, notifications?}. A new address takes a session and the password, and is in force once the link
- * that is mailed to it has been opened; the present address is told.
- */
-export function changeAccount(deps: SignInDeps): Handler {
-  return async (request, response, call) => {
-    const caller = requesterOf(call);
-    const { accountId, actor } = caller;
-    parseQuery(noParameters, request.url);
-    const { name, email, password, notifications } = parseBody(change, request.body);
-    const account = await call.stage('sql', () => findAccount(deps, accountId));
-    if (email !== undefined) {
-      const { ip } = clientInfoOf(request);
-      await proveHolder(deps, account, { caller: signedInOf(call), password, ip });
-      await deps.throttle.mail({ email, ip });
-    }
-    const at = deps.clock.now();
-    await call.stage('sql', () =>
-      deps.db.inTransaction(async (transaction) => {
-        if (name !== undefined) {
-          await account.update({ name }, { transaction });
-          await audit(deps, transaction, { accountId, actor, action: 'account.updated', detail: { name } });
-        }
-        if (notifications !== undefined) {
-          const { usage: mailsUsage, key_expiry: mailsKeyExpiry } = notifications;
-          await account.update(
-            {
-              ...(mailsUsage === undefined ? {} : { mailsUsage }),
-              ...(mailsKeyExpiry === undefined ? {} : { mailsKeyExpiry }),
-            },
-            { transaction },
-          );
-          const detail = { notifications };
-          await audit(deps, transaction, { accountId, actor, action: 'account.updated', detail });
-        }
-        if (email !== undefined) {
-          if (!(await holdAccount(deps, transaction, account))) failPassword(); // it proves nothing any more
-          const detail = { email };
-          await audit(deps, transaction, { accountId, actor, action: 'email.change_asked', detail });
-          const notice = { mail: 'notice', notice: 'email_change_asked', email: account.email } as const;
-          await deps.jobs.enqueue(
-            transaction,
-            { mail: 'change_email', accountId, email },
-            { ...notice, at: at.toISOString() },
-          );
-        }
-      }),
-    );
-    sendOne(response, 200, await call.stage('sql', () => accountRecord(deps, account)));
-  };
-}
-
-/** DELETE /v1/account → 204: closes the account for good. Takes a session that was opened within the hour. */
-export function closeAccount(deps: SignInDeps): Handler {
-  return async (request, response, call) => {
-    const caller = signedInOf(call);
-    parseQuery(noParameters, request.url);
-    const account = await findAccount(deps, caller.accountId);
-    await requireFresh(deps, caller);
-    if (account.subscriptionState !== 'none') {
-      fail('conflict', 'The account has a subscription: cancel it first, in GET /v1/billing/portal.');
-    }
-    const at = deps.clock.now();
-    await deps.db.inTransaction(async (transaction) => {
-      const { id: accountId, email } = account;
-      await lockMonthsOf(deps.db, transaction, accountId);
-      if (!(await holdAccount(deps, transaction, account))) {
-        fail('conflict', 'The account has just been changed elsewhere: look at it again, then close it.');
+/** A new address is in force once the link that is mailed to it has been opened; the present address is told. */
+export const changeAccount = endpoint({
+  summary: 'Changes the name, the e-mail address or the notifications.',
+  description:
+    'A new e-mail address takes a session, and the password or, without one, a sign-in within the hour.',
+  requester: 'account',
+  body: change,
+  answers: { 200: accountSchema },
+  errors: ['forbidden', 'invalid_credentials', 'reauthentication_required', 'rate_limited', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ requester, body, call, request }) => {
+      const { accountId } = requester;
+      const account = await call.stage('sql', () => findAccount(deps, accountId));
+      if (body.email !== undefined) {
+        const { ip } = clientInfoOf(request);
+        await proveHolder(deps, account, { caller: signedInOf(call), password: body.password, ip });
+        await deps.throttle.mail({ email: body.email, ip });
       }
-      await lockKeysOf(deps.db, transaction, accountId);
-      // Keys, sessions, identities and links go with the row; the audit and the ledger of usage stay, without the address.
-      await account.destroy({ transaction });
-      await audit(deps, transaction, { accountId, actor: caller.actor, action: 'account.closed' });
-      const notice = { mail: 'notice', notice: 'account_closed', email, at: at.toISOString() } as const;
-      await deps.jobs.enqueue(transaction, notice);
-    });
-    response.set('cache-control', 'no-store').status(204).end();
-  };
+      await call.stage('sql', () =>
+        deps.db.inTransaction((transaction) => applyChange(deps, transaction, account, { requester, body })),
+      );
+      return one(await call.stage('sql', () => accountRecord(deps, account)));
+    },
+});
+
+async function applyChange(
+  deps: ServiceDeps,
+  transaction: Transaction,
+  account: Account,
+  {
+    requester: { accountId, actor },
+    body: { name, email, notifications },
+  }: { requester: Requester; body: z.output<typeof change> },
+): Promise<void> {
+  const at = deps.clock.now();
+  if (name !== undefined) {
+    await account.update({ name }, { transaction });
+    await audit(deps, transaction, { accountId, actor, action: 'account.updated', detail: { name } });
+  }
+  if (notifications !== undefined) {
+    const { usage: mailsUsage, key_expiry: mailsKeyExpiry } = notifications;
+    await account.update(
+      {
+        ...(mailsUsage === undefined ? {} : { mailsUsage }),
+        ...(mailsKeyExpiry === undefined ? {} : { mailsKeyExpiry }),
+      },
+      { transaction },
+    );
+    const detail = { notifications };
+    await audit(deps, transaction, { accountId, actor, action: 'account.updated', detail });
+  }
+  if (email !== undefined) {
+    if (!(await holdAccount(deps, transaction, account))) failPassword(); // it proves nothing any more
+    const detail = { email };
+    await audit(deps, transaction, { accountId, actor, action: 'email.change_asked', detail });
+    const notice = { mail: 'notice', notice: 'email_change_asked', email: account.email } as const;
+    await deps.jobs.enqueue(
+      transaction,
+      { mail: 'change_email', accountId, email },
+      { ...notice, at: at.toISOString() },
+    );
+  }
 }
+
+export const closeAccount = endpoint({
+  summary: 'Closes the account for good, with its keys and sessions.',
+  description: 'Takes a sign-in within the hour.',
+  requester: 'signed_in',
+  answers: { 204: null },
+  errors: ['reauthentication_required', 'conflict'],
+  handler:
+    (deps) =>
+    async ({ requester }) => {
+      const account = await findAccount(deps, requester.accountId);
+      await requireFresh(deps, requester);
+      if (account.subscriptionState !== 'none') {
+        fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
+      }
+      const at = deps.clock.now();
+      await deps.db.inTransaction(async (transaction) => {
+        const { id: accountId, email } = account;
+        await lockMonthsOf(deps.db, transaction, accountId);
+        if (!(await holdAccount(deps, transaction, account))) {
+          fail('conflict', 'The account has just been changed elsewhere. Look at it again, then close it.');
+        }
+        await lockKeysOf(deps.db, transaction, accountId);
+        // Keys, sessions, identities and links go with the row; the audit and the ledger of usage stay, without the address.
+        await account.destroy({ transaction });
+        await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
+        const notice = { mail: 'notice', notice: 'account_closed', email, at: at.toISOString() } as const;
+        await deps.jobs.enqueue(transaction, notice);
+      });
+      return { status: 204 };
+    },
+});
 
 /** @throws Failure `invalid_credentials`, or `reauthentication_required` for an account that has no password. */
 async function proveHolder(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   account: Account,
   { caller, password, ip }: { caller: SignedIn; password: string | undefined; ip: string },
 ): Promise<void> {
@@ -138,28 +177,7 @@ async function proveHolder(
 }
 
 function failPassword(): never {
-  fail('invalid_credentials', 'The password is not right.', { param: 'password' });
-}
-
-/** What the holder and the operator see of an account. */
-export interface AccountRecord {
-  id: string;
-  email: string;
-  email_verified: boolean;
-  name: string | null;
-  /** How the holder can sign in. */
-  has_password: boolean;
-  google_linked: boolean;
-  /** An id of config/plans.yml. */
-  plan: string;
-  status: 'active' | 'disabled';
-  subscription_state: 'none' | 'active' | 'inactive';
-  /** ISO instant. */
-  created_at: string;
-  /** Which mails the holder wants; those about the account's safety are sent in any case. */
-  notifications: { usage: boolean; key_expiry: boolean };
-  active_keys: number;
-  key_limit: number;
+  fail('invalid_credentials', 'Incorrect password.', { param: 'password' });
 }
 
 /** The account as it is shown. */

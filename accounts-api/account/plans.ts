@@ -1,17 +1,24 @@
-// The plans that the operator offers, as `GET /v1/plans` shows them.
-import type { Handler } from '../../kernel/http/server.ts';
-import { parseQuery } from '../../kernel/http/params.ts';
-import type { Deps } from '../database.ts';
-import { sendList } from '../envelope.ts';
-import { noParameters } from '../fields.ts';
+// The plans that the operator offers. Hides nothing: they are shown as they stand in config/plans.yml.
+import { planSchema } from '../../kernel/plans.ts';
+import { listParams } from '../../kernel/http/list.ts';
+import { endpoint } from '../endpoint.ts';
+import { inMemory, page } from '../list.ts';
 
-const cacheSeconds = 60;
-
-/** GET /v1/plans: public, lowest plan first. */
-export function listPlans({ plans }: Deps): Handler {
-  return (request, response) => {
-    parseQuery(noParameters, request.url);
-    response.set('cache-control', `public, max-age=${cacheSeconds}`);
-    sendList(response, plans.all, null);
-  };
-}
+export const listPlans = endpoint({
+  summary: 'The plans on offer.',
+  requester: 'anyone',
+  query: listParams({ fields: planSchema.keyof().options, sorts: ['price'], sort: 'price' }),
+  rows: planSchema,
+  caching: 'public',
+  handler:
+    ({ plans, cursors }) =>
+    ({ query }) =>
+      page(cursors, {
+        query,
+        of: ['plans'],
+        // The file has the lowest plan first; a price may be null, by agreement.
+        read: inMemory(plans.all, query.sort, (_plan, position) => [position]),
+        fileName: 'plans',
+        version: plans.all,
+      }),
+});

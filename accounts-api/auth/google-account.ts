@@ -2,7 +2,7 @@
 // runs the mailbox and the account has proved the same one. Whoever is turned away has another way: the password.
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
-import type { SignInDeps } from '../deps.ts';
+import type { ServiceDeps } from '../deps.ts';
 import { emailField, nameField } from '../fields.ts';
 import { insertIdentity, selectAccountIdOf } from './identities.sql.ts';
 import { newId } from '../ids.ts';
@@ -15,7 +15,7 @@ export type Refusal = 'email_unverified' | 'link_needed' | 'account_disabled' | 
 
 /** The account that the identity signs in to: its own, a new one, or one whose mailbox both have proved. */
 export async function accountOf(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   transaction: Transaction,
   identity: GoogleIdentity,
   ip: string,
@@ -36,7 +36,7 @@ export async function accountOf(
 
 /** Gives the identity to an account, and tells its holder. An account has one Google identity, and keeps the one it has. */
 export async function link(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   transaction: Transaction,
   { accountId, identity, ip }: { accountId: string; identity: GoogleIdentity; ip: string },
 ): Promise<{ accountId: string } | { refusal: Refusal }> {
@@ -64,7 +64,7 @@ export async function link(
 }
 
 async function makeAccount(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   transaction: Transaction,
   { identity, email, ip }: { identity: GoogleIdentity; email: string; ip: string },
 ): Promise<{ accountId: string }> {

@@ -2,19 +2,15 @@
 // One cookie binds the way to the browser that began it; nonce and PKCE verifier are derived from it, so nothing secret is
 // stored. No token ever stands in a URL. Where Google is not set up, these endpoints do not exist.
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { UniqueConstraintError } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { parseBody, parseQuery } from '../../kernel/http/params.ts';
 import { findAccount } from '../account/account.ts';
-import { signedInOf } from '../requester.ts';
-import type { SignInDeps } from '../deps.ts';
-import { sendOne } from '../envelope.ts';
-import { noParameters } from '../fields.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { endpoint, one } from '../endpoint.ts';
 import { accountOf, link, type Refusal } from './google-account.ts';
 import {
   deleteFlowsOf,
@@ -26,8 +22,8 @@ import {
   takeFlow,
 } from './google.sql.ts';
 import { deleteIdentitiesOf } from './identities.sql.ts';
-import { createOpenId, type FlowSecrets, type OpenId } from './openid.ts';
-import { openSession, requireFresh } from './sessions.ts';
+import type { FlowSecrets, GoogleIdentity, OpenId } from './openid.ts';
+import { openSession, requireFresh, sessionAnswer } from './sessions.ts';
 import { clientInfoOf } from '../client-info.ts';
 
 const flowLastsMs = 10 * 60_000;
@@ -42,63 +38,57 @@ const returnTo = z
     /^\/(?:[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*\/?)?$/,
     'must be the path of a page here, such as /dashboard/keys',
   );
-const startQuery = z.object({ return_to: returnTo.default(defaultReturnTo) });
-const exchangeBody = z.strictObject({
-  code: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code from the URL'),
+const startQuery = {
+  return_to: returnTo.default(defaultReturnTo).describe('The page here that the browser ends at.'),
+};
+
+export const startGoogle = endpoint({
+  summary: 'Sends the browser to Google, to sign in.',
+  requester: 'anyone',
+  query: startQuery,
+  answers: { 302: null },
+  errors: ['method_not_allowed', 'not_found', 'unavailable'],
+  headers: ['Location', 'Referrer-Policy', 'Set-Cookie'],
+  handler: (deps) => {
+    const { openId } = deps;
+    if (openId === null) return null;
+    return async ({ query, request }) => {
+      refuseHead(request);
+      const { url, cookie } = await begin(deps, openId, { returnTo: query.return_to, sessionId: null });
+      return redirect(url, cookie);
+    };
+  },
 });
 
-export interface GoogleHandlers {
-  start: Handler;
-  callback: Handler;
-  exchange: Handler;
-  beginLink: Handler;
-  unlink: Handler;
-}
+export const linkGoogle = endpoint({
+  summary: 'Begins to add Google to the account: where to send the browser.',
+  description: 'Takes a sign-in within the hour.',
+  requester: 'signed_in',
+  query: startQuery,
+  answers: { 200: z.object({ url: z.url() }) },
+  errors: ['reauthentication_required', 'not_found', 'unavailable'],
+  headers: ['Set-Cookie'],
+  handler: (deps) => {
+    const { openId } = deps;
+    if (openId === null) return null;
+    return async ({ requester, query }) => {
+      await requireFresh(deps, requester);
+      const flow = { returnTo: query.return_to, sessionId: requester.sessionId };
+      const { url, cookie } = await begin(deps, openId, flow);
+      return one({ url }, { headers: cookie });
+    };
+  },
+});
 
-export function google(deps: SignInDeps): GoogleHandlers {
-  const { google: settings, publicUrl } = deps.settings;
-  if (settings === undefined) {
-    const absent: Handler = () => fail('not_found', 'Sign-in with Google is not set up here.');
-    return { start: absent, callback: absent, exchange: absent, beginLink: absent, unlink: absent };
-  }
-  const openId = createOpenId(settings, `${publicUrl}/auth/google/callback`);
-  return {
-    start: start(deps, openId),
-    callback: callback(deps, openId),
-    exchange: exchange(deps),
-    beginLink: beginLink(deps, openId),
-    unlink: unlink(deps),
-  };
-}
-
-/** GET /auth/google/start?return_to=: sends the browser to Google. */
-function start(deps: SignInDeps, openId: OpenId): Handler {
-  return async (request, response) => {
-    refuseHead(request);
-    const { return_to } = parseQuery(startQuery, request.url);
-    const url = await begin(deps, openId, response, { returnTo: return_to, sessionId: null });
-    redirect(response, url);
-  };
-}
-
-/** POST /auth/google/link → {url}, to send the browser to: adds Google to the account of a session not older than an hour. */
-function beginLink(deps: SignInDeps, openId: OpenId): Handler {
-  return async (request, response, call) => {
-    const caller = signedInOf(call);
-    const { return_to } = parseQuery(startQuery, request.url);
-    await requireFresh(deps, caller);
-    const flow = { returnTo: return_to, sessionId: caller.sessionId };
-    sendOne(response, 200, { url: await begin(deps, openId, response, flow) });
-  };
-}
-
-/** Stores a flow and binds it to the browser. @param sessionId that of the account to link; null: to sign in. @returns Google's URL. */
+/**
+ * Stores a flow and binds it to the browser. @param sessionId that of the account to link; null: to sign in.
+ * @returns Google's URL, and the header that binds.
+ */
 async function begin(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   openId: OpenId,
-  response: Response,
   { returnTo, sessionId }: { returnTo: string; sessionId: string | null },
-): Promise<string> {
+): Promise<{ url: string; cookie: CookieHeader }> {
   const cookie = randomBytes(32).toString('base64url');
   const state = randomBytes(32).toString('base64url');
   const url = await openId.authorizationUrl(secretsOf(state, cookie));
@@ -106,108 +96,137 @@ async function begin(
   const flow = { stateHash: sha256(state), cookieHash: sha256(cookie), returnTo, expiresAt };
   if (sessionId === null) await insertSignInFlow(deps.db, flow);
   else if (!(await insertLinkFlow(deps.db, flow, sessionId))) {
-    fail('unauthorized', 'The session has ended: sign in again.');
+    fail('unauthorized', 'The session has ended. Sign in again.');
   }
-  setCookie(deps, response, cookie, flowLastsMs / 1000);
-  return url;
+  return { url, cookie: cookieHeader(deps, cookie, flowLastsMs / 1000) };
 }
+
+export const finishGoogle = endpoint({
+  summary: 'Where Google sends the browser back to: sends it on to the page where it began.',
+  description:
+    'The page finds behind `#` a `google_code` to exchange, `google_linked=1`, or `google_error`. No client calls this itself.',
+  requester: 'anyone',
+  takesAnyQuery: true,
+  answers: { 302: null },
+  errors: ['method_not_allowed', 'not_found', 'rate_limited'],
+  headers: ['Location', 'Referrer-Policy'],
+  handler: (deps) => {
+    const { openId } = deps;
+    if (openId === null) return null;
+    return async ({ request }) => {
+      refuseHead(request);
+      const clientInfo = clientInfoOf(request);
+      await deps.throttle.token(clientInfo.ip);
+      const query = new URL(request.url, deps.settings.publicUrl).searchParams;
+      const state = query.get('state') ?? '';
+      const cookie = readCookie(deps, request) ?? '';
+      const stateHash = sha256(state);
+      const now = deps.clock.now();
+      const flow = await takeFlow(deps.db, { stateHash, cookieHash: sha256(cookie), now });
+      const back = (result: string) =>
+        redirect(`${deps.settings.publicUrl}${flow?.return_to ?? defaultReturnTo}#${result}`);
+
+      if (flow === null) return back(refused('expired'));
+      if (query.has('error')) return back('google_error=denied');
+      const identity = await openId.identityOf(query, secretsOf(state, cookie)).catch((error: unknown) => {
+        deps.log.warn(
+          { event: 'google_refused', err: error, ip: clientInfo.ip },
+          'an answer from Google was not right',
+        );
+        return null;
+      });
+      if (identity === null) return back('google_error=failed');
+      const linkTo = flow.link_account_id;
+      return back(await resultOf(deps, identity, { linkTo, stateHash, ip: clientInfo.ip, now }));
+    };
+  },
+});
 
 /**
- * GET /auth/google/callback: the browser comes back. It is sent on to the page where it began, which finds behind `#`
- * `google_code` to exchange, `google_linked`, or `google_error`.
+ * Links the identity, or stores a code for the account that it signs in to. @param linkTo the account that the flow links; null:
+ * to sign in. @returns what stands behind `#`.
  */
-function callback(deps: SignInDeps, openId: OpenId): Handler {
-  return async (request, response) => {
-    refuseHead(request);
-    const clientInfo = clientInfoOf(request);
-    await deps.throttle.token(clientInfo.ip);
-    const query = new URL(request.url, deps.settings.publicUrl).searchParams;
-    const state = query.get('state') ?? '';
-    const cookie = readCookie(deps, request) ?? '';
-    const stateHash = sha256(state);
-    const now = deps.clock.now();
-    const flow = await takeFlow(deps.db, { stateHash, cookieHash: sha256(cookie), now });
-    if (flow === null)
-      return redirect(response, `${deps.settings.publicUrl}${defaultReturnTo}#google_error=expired`);
-    const back = (result: string) =>
-      redirect(response, `${deps.settings.publicUrl}${flow.return_to}#${result}`);
-
-    if (query.has('error')) return back('google_error=denied');
-    const identity = await openId.identityOf(query, secretsOf(state, cookie)).catch((error: unknown) => {
-      deps.log.warn(
-        { event: 'google_refused', err: error, ip: clientInfo.ip },
-        'an answer from Google was not right',
-      );
-      return null;
+async function resultOf(
+  deps: ServiceDeps,
+  identity: GoogleIdentity,
+  { linkTo, stateHash, ip, now }: { linkTo: string | null; stateHash: string; ip: string; now: Date },
+): Promise<string> {
+  const code = randomBytes(32).toString('base64url');
+  const expiresAt = new Date(now.getTime() + codeLastsMs);
+  try {
+    return await deps.db.inTransaction(async (transaction) => {
+      if (linkTo !== null) {
+        if (!(await holdLinkTarget(deps.db, transaction, stateHash))) return refused('expired');
+        const linked = await link(deps, transaction, { accountId: linkTo, identity, ip });
+        return 'refusal' in linked ? refused('identity_taken') : 'google_linked=1';
+      }
+      const found = await accountOf(deps, transaction, identity, ip);
+      if ('refusal' in found) return refused(found.refusal);
+      const { accountId } = found;
+      await storeCode(deps.db, transaction, { stateHash, codeHash: sha256(code), accountId, expiresAt });
+      return `google_code=${code}`;
     });
-    if (identity === null) return back('google_error=failed');
+  } catch (error) {
+    if (error instanceof UniqueConstraintError) return refused('link_needed'); // the address was taken this moment
+    throw error;
+  }
+}
 
-    const code = randomBytes(32).toString('base64url');
-    const expiresAt = new Date(now.getTime() + codeLastsMs);
-    const linkTo = flow.link_account_id;
-    const result = await deps.db
-      .inTransaction(async (transaction): Promise<string> => {
-        if (linkTo !== null) {
-          if (!(await holdLinkTarget(deps.db, transaction, stateHash))) return refused('expired');
-          const linked = await link(deps, transaction, { accountId: linkTo, identity, ip: clientInfo.ip });
-          return 'refusal' in linked ? refused('identity_taken') : 'google_linked=1';
+export const exchangeGoogleCode = endpoint({
+  summary: 'A session for a `google_code`: once, within a minute, in the same browser.',
+  requester: 'anyone',
+  body: z.strictObject({
+    code: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code from the URL'),
+  }),
+  answers: { 200: sessionAnswer },
+  errors: ['gone', 'not_found', 'rate_limited'],
+  headers: ['Set-Cookie'],
+  handler: (deps) => {
+    if (deps.openId === null) return null;
+    return async ({ body: { code }, request }) => {
+      const clientInfo = clientInfoOf(request);
+      await deps.throttle.token(clientInfo.ip);
+      const cookieHash = sha256(readCookie(deps, request) ?? '');
+      const now = deps.clock.now();
+      const session = await deps.db.inTransaction(async (transaction) => {
+        const accountId = await takeCode(deps.db, transaction, { codeHash: sha256(code), cookieHash, now });
+        if (accountId === null) {
+          fail('gone', 'This sign-in was finished already, or took too long. Begin again.');
         }
-        const found = await accountOf(deps, transaction, identity, clientInfo.ip);
-        if ('refusal' in found) return refused(found.refusal);
-        const { accountId } = found;
-        await storeCode(deps.db, transaction, { stateHash, codeHash: sha256(code), accountId, expiresAt });
-        return `google_code=${code}`;
-      })
-      .catch((error: unknown) => {
-        if (error instanceof UniqueConstraintError) return refused('link_needed'); // the address was taken this moment
-        throw error;
+        return openSession(deps, transaction, accountId, { clientInfo, how: 'google' });
       });
-    return back(result);
-  };
-}
+      return one(session, { headers: cookieHeader(deps, '', 0) });
+    };
+  },
+});
 
-/** POST /auth/google/exchange {code} → {session_token, expires_at}: once, within a minute, in the same browser. */
-function exchange(deps: SignInDeps): Handler {
-  return async (request, response) => {
-    parseQuery(noParameters, request.url);
-    const { code } = parseBody(exchangeBody, request.body);
-    const clientInfo = clientInfoOf(request);
-    await deps.throttle.token(clientInfo.ip);
-    const cookieHash = sha256(readCookie(deps, request) ?? '');
-    const now = deps.clock.now();
-    const answer = await deps.db.inTransaction(async (transaction) => {
-      const accountId = await takeCode(deps.db, transaction, { codeHash: sha256(code), cookieHash, now });
-      if (accountId === null)
-        fail('gone', 'This sign-in was finished already, or took too long: begin again.');
-      return openSession(deps, transaction, accountId, { clientInfo, how: 'google' });
-    });
-    setCookie(deps, response, '', 0);
-    sendOne(response, 200, answer);
-  };
-}
-
-/** DELETE /auth/google/link → 204: takes Google away from an account that has a password. */
-function unlink(deps: SignInDeps): Handler {
-  return async (request, response, call) => {
-    const caller = signedInOf(call);
-    parseQuery(noParameters, request.url);
-    const { id: accountId, email, passwordHash } = await findAccount(deps, caller.accountId);
-    if (passwordHash === null) {
-      fail('conflict', 'Google is the only way into this account: set a password first.');
-    }
-    await requireFresh(deps, caller);
-    const at = deps.clock.now();
-    await deps.db.inTransaction(async (transaction) => {
-      const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
-      if (count === 0) fail('not_found', 'The account is not linked to Google.');
-      await deleteFlowsOf(deps.db, transaction, accountId); // after the identity: a code minted meanwhile ends too
-      await audit(deps, transaction, { accountId, actor: caller.actor, action: 'google.unlinked' });
-      const notice = { mail: 'notice', notice: 'google_unlinked', email, at: at.toISOString() } as const;
-      await deps.jobs.enqueue(transaction, notice);
-    });
-    response.set('cache-control', 'no-store').status(204).end();
-  };
-}
+export const unlinkGoogle = endpoint({
+  summary: 'Takes Google away from an account that has a password.',
+  description: 'Takes a sign-in within the hour.',
+  requester: 'signed_in',
+  answers: { 204: null },
+  errors: ['reauthentication_required', 'conflict', 'not_found'],
+  handler: (deps) => {
+    if (deps.openId === null) return null;
+    return async ({ requester }) => {
+      const { id: accountId, email, passwordHash } = await findAccount(deps, requester.accountId);
+      if (passwordHash === null) {
+        fail('conflict', 'Google is the only way into this account. Set a password first.');
+      }
+      await requireFresh(deps, requester);
+      const at = deps.clock.now();
+      await deps.db.inTransaction(async (transaction) => {
+        const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
+        if (count === 0) fail('not_found', 'The account is not linked to Google.');
+        await deleteFlowsOf(deps.db, transaction, accountId); // after the identity: a code minted meanwhile ends too
+        await audit(deps, transaction, { accountId, actor: requester.actor, action: 'google.unlinked' });
+        const notice = { mail: 'notice', notice: 'google_unlinked', email, at: at.toISOString() } as const;
+        await deps.jobs.enqueue(transaction, notice);
+      });
+      return { status: 204 };
+    };
+  },
+});
 
 function refused(refusal: Refusal | 'expired'): string {
   return `google_error=${refusal}`;
@@ -225,34 +244,29 @@ function refuseHead(request: Request): void {
     fail('method_not_allowed', 'This path takes GET.', { headers: { allow: 'GET' } });
 }
 
-function redirect(response: Response, url: string): void {
-  response
-    .set('cache-control', 'no-store')
-    .set('referrer-policy', 'no-referrer')
-    .status(302)
-    .set('location', url)
-    .end();
+function redirect(url: string, cookie?: CookieHeader) {
+  return { status: 302 as const, headers: { 'referrer-policy': 'no-referrer', location: url, ...cookie } };
 }
 
 /** `__Host-` keeps other hosts of the domain from planting it; browsers take that prefix over HTTPS only. */
-function cookieName(deps: SignInDeps): string {
+function cookieName(deps: ServiceDeps): string {
   return isHttps(deps) ? '__Host-almanac_google' : 'almanac_google';
 }
 
-function setCookie(deps: SignInDeps, response: Response, value: string, maxAgeSeconds: number): void {
+type CookieHeader = Readonly<Record<'set-cookie', string>>;
+
+function cookieHeader(deps: ServiceDeps, value: string, maxAgeSeconds: number): CookieHeader {
   const secure = isHttps(deps) ? '; Secure' : '';
-  response.set(
-    'set-cookie',
-    `${cookieName(deps)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`,
-  );
+  const lasting = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+  return { 'set-cookie': `${cookieName(deps)}=${value}; ${lasting}` };
 }
 
-function readCookie(deps: SignInDeps, request: Request): string | undefined {
+function readCookie(deps: ServiceDeps, request: Request): string | undefined {
   const prefix = `${cookieName(deps)}=`;
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(prefix))?.slice(prefix.length);
 }
 
-function isHttps(deps: SignInDeps): boolean {
+function isHttps(deps: ServiceDeps): boolean {
   return deps.settings.publicUrl.startsWith('https:');
 }

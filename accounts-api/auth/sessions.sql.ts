@@ -60,12 +60,11 @@ export interface SessionRow {
 const columns =
   'id, created_at, last_seen_at, idle_expires_at, absolute_expires_at, auth_time, ip, user_agent';
 
-/** The sessions of an account that last still, the last used first. */
+/** The sessions of an account that last still, in any order. */
 export function selectSessionsOf(db: AccountsDatabase, accountId: string, now: Date): Promise<SessionRow[]> {
   return db.sequelize.query(
     `select ${columns} from accounts.sessions
-     where account_id = $1 and idle_expires_at > $2 and absolute_expires_at > $2
-     order by last_seen_at desc, created_at desc, id`,
+     where account_id = $1 and idle_expires_at > $2 and absolute_expires_at > $2`,
     { bind: [accountId, now], type: QueryTypes.SELECT },
   );
 }

@@ -1,15 +1,16 @@
 // Sessions: made at each sign-in, listed, ended. A token leaves in one answer; half of it names the session, of the other
 // half only the SHA-256 is kept. The gateway asks for the session on each call, so one that has ended is out at once.
 import type { Transaction } from 'sequelize';
+import { z } from 'zod';
 import { audit } from '../audit.ts';
+import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { parseQuery } from '../../kernel/http/params.ts';
+import { listParams } from '../../kernel/http/list.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
-import { signedInOf, type SignedIn } from '../requester.ts';
+import type { SignedIn } from '../requester.ts';
 import type { Deps } from '../database.ts';
-import { sendList, sendOne } from '../envelope.ts';
-import { noParameters } from '../fields.ts';
+import { endpoint, one } from '../endpoint.ts';
+import { inMemory, page } from '../list.ts';
 import {
   deleteSession,
   endSessionsOf,
@@ -25,11 +26,16 @@ const sessionsMax = 20;
 const freshMs = 60 * 60_000;
 
 /** What whoever signed in is given, once. */
-export interface SessionAnswer {
-  session_token: string;
-  /** ISO instant; earlier after 24 hours without a call. */
-  expires_at: string;
-}
+export const sessionAnswer = z.object({
+  session_token: z.string().describe('To be sent in `X-Session-Token`.'),
+  expires_at: z.iso.datetime().describe('The session ends earlier after 24 hours without a call.'),
+});
+export type SessionAnswer = z.output<typeof sessionAnswer>;
+
+/** The same, for what a person has just typed a password at. */
+export const deviceAnswer = z.object({
+  device_token: z.string().describe('To be sent with the next sign-in of this device.'),
+});
 
 /** Signs an account in, in a transaction that is under way. @param how for the audit. */
 export async function openSession(
@@ -56,68 +62,102 @@ export async function openSession(
 export async function requireFresh(deps: Deps, { sessionId }: SignedIn): Promise<void> {
   const authTime = await selectAuthTime(deps.db, sessionId);
   if (authTime !== null && deps.clock.now().getTime() - authTime.getTime() <= freshMs) return;
-  fail('reauthentication_required', 'You signed in more than an hour ago: for this, sign in again.');
+  fail('reauthentication_required', 'You signed in more than an hour ago. Sign in again to do this.');
 }
 
-/** POST /auth/logout → 204. */
-export function logOut(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const caller = signedInOf(call);
-    parseQuery(noParameters, request.url);
-    await endSession(deps, caller, caller.sessionId);
-    // What the browser kept of the account goes with the session.
-    response.set('clear-site-data', '"cache", "storage"').set('cache-control', 'no-store').status(204).end();
-  };
-}
+export const logOut = endpoint({
+  summary: 'Ends the session.',
+  requester: 'signed_in',
+  answers: { 204: null },
+  headers: ['Clear-Site-Data'],
+  handler:
+    (deps) =>
+    async ({ requester }) => {
+      await endSession(deps, requester, requester.sessionId);
+      // What the browser kept of the account goes with the session.
+      return { status: 204, headers: { 'clear-site-data': '"cache", "storage"' } };
+    },
+});
 
-/** GET /auth/sessions: the last used first. */
-export function listSessions(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const { accountId, sessionId } = signedInOf(call);
-    parseQuery(noParameters, request.url);
-    const rows = await selectSessionsOf(deps.db, accountId, deps.clock.now());
-    const records = rows.map(({ id, ip, user_agent, ...row }) => ({
-      id,
-      current: id === sessionId,
-      created_at: row.created_at.toISOString(),
-      last_seen_at: row.last_seen_at.toISOString(),
-      expires_at: earlier(row.idle_expires_at, row.absolute_expires_at).toISOString(),
-      ip,
-      user_agent,
-    }));
-    sendList(response, records, null);
-  };
-}
+const sessionSchema = z.object({
+  id: z.string(),
+  current: z.boolean().describe('Whether it is the one that asks.'),
+  created_at: z.iso.datetime(),
+  last_seen_at: z.iso.datetime().describe('Off by five minutes at most.'),
+  expires_at: z.iso.datetime().describe('Where no call follows.'),
+  ip: z.string().describe('Where it was opened.'),
+  user_agent: z.string(),
+});
 
-/** DELETE /auth/sessions/{id} → 204. */
-export function deleteOneSession(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const caller = signedInOf(call);
-    parseQuery(noParameters, request.url);
-    const ended = await endSession(deps, caller, String(request.params['id']));
-    if (!ended) fail('not_found', 'The account has no session of that id.');
-    response.set('cache-control', 'no-store').status(204).end();
-  };
-}
-
-/** DELETE /auth/sessions: ends all but the one that asks, and says how many that were. */
-export function deleteOtherSessions(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const { accountId, sessionId, actor } = signedInOf(call);
-    parseQuery(noParameters, request.url);
-    const ended = await deps.db.inTransaction(async (transaction) => {
-      const count = await endSessionsOf(deps.db, transaction, accountId, sessionId);
-      await audit(deps, transaction, {
-        accountId,
-        actor,
-        action: 'session.ended',
-        detail: { others: count },
+export const listSessions = endpoint({
+  summary: 'The sessions of the account.',
+  requester: 'signed_in',
+  query: listParams({
+    fields: sessionSchema.keyof().options,
+    sorts: ['last_seen_at', 'created_at'],
+    sort: '-last_seen_at',
+  }),
+  rows: sessionSchema,
+  handler:
+    ({ db, clock, cursors }) =>
+    async ({ requester: { accountId, sessionId }, query }) => {
+      const found = await selectSessionsOf(db, accountId, clock.now());
+      const rows = found.map(({ id, ip, user_agent, ...row }) => ({
+        id,
+        current: id === sessionId,
+        created_at: row.created_at.toISOString(),
+        last_seen_at: row.last_seen_at.toISOString(),
+        expires_at: earlier(row.idle_expires_at, row.absolute_expires_at).toISOString(),
+        ip,
+        user_agent,
+      }));
+      const { sort } = query;
+      return page(cursors, {
+        query,
+        of: ['sessions', accountId],
+        read: inMemory(rows, sort, ({ id, created_at, last_seen_at }) =>
+          sort.endsWith('created_at') ? [created_at, id] : [last_seen_at, created_at, id],
+        ),
+        fileName: 'sessions',
       });
-      return count;
-    });
-    sendOne(response, 200, { ended });
-  };
-}
+    },
+});
+
+export const deleteOneSession = endpoint({
+  summary: 'Ends a session of the account.',
+  params: { id: z.string().describe('An id of `/auth/sessions`.') },
+  requester: 'signed_in',
+  answers: { 204: null },
+  errors: ['not_found'],
+  handler:
+    (deps) =>
+    async ({ requester, params }) => {
+      const ended = await endSession(deps, requester, memberOf(params, 'id'));
+      if (!ended) fail('not_found', 'The account has no session of that id.');
+      return { status: 204 };
+    },
+});
+
+export const deleteOtherSessions = endpoint({
+  summary: 'Ends all sessions of the account but the one that asks.',
+  requester: 'signed_in',
+  answers: { 200: z.object({ ended: z.int().describe('How many sessions that were.') }) },
+  handler:
+    (deps) =>
+    async ({ requester: { accountId, sessionId, actor } }) => {
+      const ended = await deps.db.inTransaction(async (transaction) => {
+        const count = await endSessionsOf(deps.db, transaction, accountId, sessionId);
+        await audit(deps, transaction, {
+          accountId,
+          actor,
+          action: 'session.ended',
+          detail: { others: count },
+        });
+        return count;
+      });
+      return one({ ended });
+    },
+});
 
 /** Ends a session of the caller's account. @returns false where there is none of that id. */
 async function endSession(deps: Deps, { accountId, actor }: SignedIn, id: string): Promise<boolean> {

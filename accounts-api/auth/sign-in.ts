@@ -2,55 +2,55 @@
 // work: one look-up, one password hash.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { parseBody, parseQuery } from '../../kernel/http/params.ts';
 import { holdAccount } from '../account/account.ts';
-import type { SignInDeps } from '../deps.ts';
-import { sendOne } from '../envelope.ts';
-import { emailField, noParameters, passwordField } from '../fields.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { endpoint, one } from '../endpoint.ts';
+import { emailField, passwordField } from '../fields.ts';
 import type { Account } from '../models/account.ts';
 import { findAccountByEmail } from '../operator/operator.sql.ts';
-import { openSession } from './sessions.ts';
+import { deviceAnswer, openSession, sessionAnswer } from './sessions.ts';
 import { deleteSession } from './sessions.sql.ts';
 import { clientInfoOf, type ClientInfo } from '../client-info.ts';
 
-const body = z.strictObject({
-  email: emailField,
-  password: passwordField,
-  device_token: z.string().max(100).optional(),
+export const logIn = endpoint({
+  summary: 'Signs in by e-mail address and password.',
+  requester: 'anyone',
+  body: z.strictObject({
+    email: emailField,
+    password: passwordField,
+    device_token: z.string().max(100).optional().describe('Of an earlier sign-in on this device.'),
+  }),
+  answers: { 200: sessionAnswer.extend(deviceAnswer.shape) },
+  errors: ['invalid_credentials', 'forbidden', 'rate_limited', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ body: { email, password, device_token }, call, request }) => {
+      const clientInfo = clientInfoOf(request);
+      const account = await verify(deps, { email, password, device: device_token, clientInfo });
+      requireUsable(deps, account);
+      const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
+      const renewed = outdated ? await deps.passwords.hash(password) : null;
+      const { accountId: presentAccountId, sessionId: presentId } = call.identity;
+      const session = await deps.db.inTransaction(async (transaction) => {
+        // A password that was changed since it was compared opens no session: the change has ended them all.
+        if (!(await holdAccount(deps, transaction, account))) failCredentials();
+        if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
+        // A token that came along is never taken over: the new session has a new one, and the old one ends.
+        if (presentId !== null && presentAccountId === account.id) {
+          await deleteSession(deps.db, transaction, account.id, presentId);
+        }
+        return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
+      });
+      return one({ ...session, device_token: deps.throttle.deviceToken(email) });
+    },
 });
-
-/** POST /auth/login {email, password, device_token?} → {session_token, expires_at, device_token} */
-export function logIn(deps: SignInDeps): Handler {
-  return async (request, response, call) => {
-    parseQuery(noParameters, request.url);
-    const { email, password, device_token } = parseBody(body, request.body);
-    const clientInfo = clientInfoOf(request);
-    const account = await verify(deps, { email, password, device: device_token, clientInfo });
-    requireUsable(deps, account);
-    const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
-    const renewed = outdated ? await deps.passwords.hash(password) : null;
-    const { accountId: presentAccountId, sessionId: presentId } = call.identity;
-    const answer = await deps.db.inTransaction(async (transaction) => {
-      // A password that was changed since it was compared opens no session: the change has ended them all.
-      if (!(await holdAccount(deps, transaction, account))) failCredentials();
-      if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
-      // A token that came along is never taken over: the new session has a new one, and the old one ends.
-      if (presentId !== null && presentAccountId === account.id) {
-        await deleteSession(deps.db, transaction, account.id, presentId);
-      }
-      return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
-    });
-    sendOne(response, 200, { ...answer, device_token: deps.throttle.deviceToken(email) });
-  };
-}
 
 /**
  * The account of an address and its password.
  * @throws Failure `invalid_credentials`, after the work of a right one; `rate_limited` before it.
  */
 async function verify(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   {
     email,
     password,
@@ -77,17 +77,17 @@ async function verify(
 }
 
 function failCredentials(): never {
-  return fail('invalid_credentials', 'The e-mail address and the password do not belong together.');
+  return fail('invalid_credentials', 'Incorrect e-mail address or password.');
 }
 
 /** Said only to whoever knows the password. */
-function requireUsable(deps: SignInDeps, account: Account): void {
+function requireUsable(deps: ServiceDeps, account: Account): void {
   if (account.status === 'disabled')
-    fail('forbidden', 'This account is disabled: ask whoever runs the service.');
+    fail('forbidden', 'This account is disabled. Ask whoever runs the service.');
   if (deps.settings.mailGoesOut && account.emailVerifiedAt === null) {
     fail(
       'forbidden',
-      'The e-mail address is not confirmed: POST /auth/forgot-password mails a link that does it.',
+      'The e-mail address is not confirmed. POST /auth/forgot-password mails a link that confirms it.',
     );
   }
 }

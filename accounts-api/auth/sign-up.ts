@@ -4,97 +4,111 @@ import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { ServiceCall, Handler } from '../../kernel/http/server.ts';
-import { parseBody, parseQuery } from '../../kernel/http/params.ts';
-import { signedInOf } from '../requester.ts';
-import { holdAccount } from '../account/account.ts';
-import type { SignInDeps } from '../deps.ts';
-import { sendOne } from '../envelope.ts';
-import { emailField, nameField, noParameters, passwordField } from '../fields.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
+import { findAccount, holdAccount } from '../account/account.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { endpoint, one } from '../endpoint.ts';
+import { emailField, nameField, passwordField } from '../fields.ts';
 import { newId } from '../ids.ts';
 import { failGone, hashMailToken, tokenField } from '../mail/mail-tokens.ts';
 import { selectMailToken, spendMailToken, type MailTokenRow } from '../mail/mail-tokens.sql.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { requireGoodPassword } from './password-rules.ts';
-import { openSession, type SessionAnswer } from './sessions.ts';
+import { deviceAnswer, openSession, sessionAnswer, type SessionAnswer } from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { deleteSignup, insertSignup, selectSignup } from './signups.sql.ts';
 import { clientInfoOf, type ClientInfo } from '../client-info.ts';
 
-const newAccount = z.strictObject({ email: emailField, password: passwordField, name: nameField.optional() });
-const proof = z.strictObject({ token: tokenField, password: passwordField.optional() });
 const signupLastsMs = 24 * 60 * 60_000;
 
 export const visitor: Actor = { actorKind: 'visitor', actorId: null };
 
-/**
- * POST /auth/signup {email, password, name?}. Where mail goes out: 202, the same for known and unknown addresses, and a link
- * in the mail makes the account. Elsewhere: 201, the account and a session.
- */
-export function signUp(deps: SignInDeps): Handler {
-  return async (request, response) => {
-    parseQuery(noParameters, request.url);
-    const { email, password, name = null } = parseBody(newAccount, request.body);
-    const clientInfo = clientInfoOf(request);
-    const lengthMin = deps.settings.passwordLengthMin;
-    requireGoodPassword(password, { field: 'password', lengthMin, context: [email, name] });
-    await deps.throttle.mail({ email, ip: clientInfo.ip });
-    const passwordHash = await deps.passwords.hash(password);
-    if (deps.settings.mailGoesOut) {
-      await awaitMail(deps, { email, name, passwordHash });
-      return sendOne(response, 202, { email, next: 'Open the link in the mail that is on its way.' });
-    }
-    const answer = await makeAccount(
-      deps,
-      { email, name, passwordHash, emailVerifiedAt: null },
-      clientInfo,
-      (transaction, id) => deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId: id }),
-    );
-    return sendOne(response, 201, { ...answer, device_token: deps.throttle.deviceToken(email) });
-  };
-}
+const signedInAnswer = sessionAnswer.extend(deviceAnswer.shape);
+type SignedInAnswer = z.output<typeof signedInAnswer>;
 
-/**
- * POST /auth/verify-email {token, password?} → 200 with a new session. The password is the sign-up's or the account's;
- * a session of the account will do in its place.
- */
-export function verifyEmail(deps: SignInDeps): Handler {
-  return async (request, response, call) => {
-    parseQuery(noParameters, request.url);
-    const { token, password } = parseBody(proof, request.body);
-    const clientInfo = clientInfoOf(request);
-    await deps.throttle.token(clientInfo.ip);
-    const hash = hashMailToken(token);
-    const purposes = ['sign_up', 'verify_email', 'change_email'] as const;
-    const link = await selectMailToken(deps.db, hash, purposes, deps.clock.now());
-    if (link === null) failGone();
-    const answer =
-      link.signup_id === null
-        ? await confirmAddress(deps, link, { hash, clientInfo, password, call })
-        : await finishSignUp(deps, link.signup_id, { hash, clientInfo, password });
-    sendOne(response, 200, answer);
-  };
-}
+export const signUp = endpoint({
+  summary: 'Makes an account by e-mail address and password.',
+  description:
+    'Where mail goes out, the answer is 202 for known and unknown addresses alike, and the link in the mail makes the account.',
+  requester: 'anyone',
+  body: z.strictObject({ email: emailField, password: passwordField, name: nameField.optional() }),
+  answers: {
+    201: signedInAnswer.describe('Where no mail goes out: the account is made, and signed in to.'),
+    202: z.object({ email: z.string(), next: z.string() }).describe('A mail is on its way.'),
+  },
+  errors: ['email_taken', 'rate_limited', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ body: { email, password, name = null }, request }) => {
+      const clientInfo = clientInfoOf(request);
+      const lengthMin = deps.settings.passwordLengthMin;
+      requireGoodPassword(password, { field: 'password', lengthMin, context: [email, name] });
+      await deps.throttle.mail({ email, ip: clientInfo.ip });
+      const passwordHash = await deps.passwords.hash(password);
+      if (deps.settings.mailGoesOut) {
+        await awaitMail(deps, { email, name, passwordHash });
+        return one({ email, next: 'Open the link in the mail that is on its way.' }, { status: 202 });
+      }
+      const session = await makeAccount(
+        deps,
+        { email, name, passwordHash, emailVerifiedAt: null },
+        clientInfo,
+        (transaction, id) => deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId: id }),
+      );
+      return one({ ...session, device_token: deps.throttle.deviceToken(email) }, { status: 201 });
+    },
+});
 
-/** POST /auth/verify-email/resend → 202: mails the link again to an account that is signed in. */
-export function resendVerification(deps: SignInDeps): Handler {
-  return async (request, response, call) => {
-    const { accountId } = signedInOf(call);
-    parseQuery(noParameters, request.url);
-    const account = await deps.db.accounts.findByPk(accountId);
-    if (account === null) fail('unauthorized', 'The account of this session no longer exists.');
-    if (account.emailVerifiedAt !== null) fail('conflict', 'The e-mail address is confirmed already.');
-    await deps.throttle.mail({ email: account.email, ip: clientInfoOf(request).ip });
-    await deps.db.inTransaction((transaction) =>
-      deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId }),
-    );
-    sendOne(response, 202, { email: account.email });
-  };
-}
+export const verifyEmail = endpoint({
+  summary: 'Confirms an e-mail address by a mailed link, and signs in.',
+  description: 'The link of a sign-up makes the account; that of a new address puts it in force.',
+  requester: 'anyone',
+  body: z.strictObject({
+    token: tokenField.describe('From the link.'),
+    password: passwordField
+      .optional()
+      .describe("The sign-up's or the account's; a session of the account will do in its place."),
+  }),
+  answers: { 200: signedInAnswer },
+  errors: ['invalid_credentials', 'gone', 'email_taken', 'rate_limited', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ body: { token, password }, call, request }) => {
+      const clientInfo = clientInfoOf(request);
+      await deps.throttle.token(clientInfo.ip);
+      const hash = hashMailToken(token);
+      const purposes = ['sign_up', 'verify_email', 'change_email'] as const;
+      const link = await selectMailToken(deps.db, hash, purposes, deps.clock.now());
+      if (link === null) failGone();
+      return one(
+        link.signup_id === null
+          ? await confirmAddress(deps, link, { hash, clientInfo, password, call })
+          : await finishSignUp(deps, link.signup_id, { hash, clientInfo, password }),
+      );
+    },
+});
+
+export const resendVerification = endpoint({
+  summary: 'Mails the link that confirms the e-mail address again.',
+  requester: 'signed_in',
+  answers: { 202: z.object({ email: z.string() }) },
+  errors: ['conflict', 'rate_limited'],
+  handler:
+    (deps) =>
+    async ({ requester: { accountId }, request }) => {
+      const account = await findAccount(deps, accountId);
+      if (account.emailVerifiedAt !== null) fail('conflict', 'The e-mail address is confirmed already.');
+      await deps.throttle.mail({ email: account.email, ip: clientInfoOf(request).ip });
+      await deps.db.inTransaction((transaction) =>
+        deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId }),
+      );
+      return one({ email: account.email }, { status: 202 });
+    },
+});
 
 /** The sign-up and its mail exist together or not at all. Whether the address is known is for the worker to find out. */
 async function awaitMail(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   wish: { email: string; name: string | null; passwordHash: string },
 ): Promise<void> {
   const signupId = newId('sup');
@@ -107,10 +121,10 @@ async function awaitMail(
 }
 
 async function finishSignUp(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   signupId: string,
   { hash, clientInfo, password }: { hash: string; clientInfo: ClientInfo; password: string | undefined },
-): Promise<SessionAnswer & { device_token: string }> {
+): Promise<SignedInAnswer> {
   const signup = await selectSignup(deps.db, signupId, deps.clock.now());
   if (signup === null) failGone();
   await requirePassword(deps, {
@@ -135,7 +149,7 @@ async function finishSignUp(
 
 /** The link of an account's address, its own or its next one. Other sessions end: what they may do has changed. */
 async function confirmAddress(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   link: MailTokenRow,
   {
     hash,
@@ -143,7 +157,7 @@ async function confirmAddress(
     password,
     call,
   }: { hash: string; clientInfo: ClientInfo; password: string | undefined; call: ServiceCall },
-): Promise<SessionAnswer & { device_token: string }> {
+): Promise<SignedInAnswer> {
   const account = await deps.db.accounts.findByPk(link.account_id ?? '');
   if (account === null) failGone();
   if (call.identity.sessionId === null || call.identity.accountId !== account.id) {
@@ -180,7 +194,7 @@ async function confirmAddress(
     return { ...answer, device_token: deps.throttle.deviceToken(link.email) };
   } catch (error) {
     if (error instanceof UniqueConstraintError) {
-      fail('email_taken', 'This e-mail address belongs to another account by now.');
+      fail('email_taken', 'This e-mail address belongs to another account now.');
     }
     throw error;
   }
@@ -188,7 +202,7 @@ async function confirmAddress(
 
 /** @throws Failure `invalid_body` without a password, `invalid_credentials` with a wrong one. The link stays good. */
 async function requirePassword(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   {
     email,
     passwordHash,
@@ -203,13 +217,13 @@ async function requirePassword(
     deps.passwords.matches(passwordHash, password),
   );
   if (!isRight) {
-    fail('invalid_credentials', 'The link is good, but this is not the password that belongs to it.');
+    fail('invalid_credentials', 'Incorrect password. The link stays good.');
   }
 }
 
 /** Makes an account and signs it in. @param also what belongs to it, in the same transaction. @throws Failure `email_taken`. */
 export async function makeAccount(
-  deps: SignInDeps,
+  deps: ServiceDeps,
   wish: { email: string; name: string | null; passwordHash: string | null; emailVerifiedAt: Date | null },
   clientInfo: ClientInfo,
   also: (transaction: Transaction, id: string) => Promise<void>,
@@ -228,7 +242,7 @@ export async function makeAccount(
     if (error instanceof UniqueConstraintError) {
       fail(
         'email_taken',
-        'There is an account with this e-mail address already: sign in, or set a new password.',
+        'There is an account with this e-mail address already. Sign in, or set a new password.',
       );
     }
     throw error;

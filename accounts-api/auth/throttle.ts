@@ -166,7 +166,7 @@ function createLimiter(
       const { taken, waitMs } = await ask((store) => consume(store, key, custom));
       if (waitMs === null) return taken;
       const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-      return fail('rate_limited', `Too many tries; the next one is possible in ${seconds} s.`, {
+      return fail('rate_limited', `Too many attempts. Try again in ${seconds} s.`, {
         headers: { 'retry-after': String(seconds) },
       });
     },

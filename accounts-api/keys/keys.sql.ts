@@ -5,25 +5,30 @@ import type { ApiKey } from '../models/api-key.ts';
 
 /** Where a page of keys ended. */
 export interface KeyPosition {
+  /** False unless sorted by `status`. */
   active: boolean;
   createdAt: Date;
   id: string;
 }
 
-/** The keys of an account: those that work first, then the newest first. @param after where the page before ended. */
+/**
+ * The keys of an account. @param page.sort `status`: those that work first, then the newest; or `created_at`, `-created_at`.
+ * @param page.after where the page before ended.
+ */
 export function selectKeys(
   db: AccountsDatabase,
   accountId: string,
-  page: { now: Date; after: KeyPosition | null; limit: number },
+  page: { now: Date; sort: string; after: KeyPosition | null; limit: number },
 ): Promise<ApiKey[]> {
+  const [behind, direction] = page.sort === 'created_at' ? ['>', 'asc'] : ['<', 'desc'];
   return db.sequelize.query(
     `select id, account_id, name, hash, mask, slot, created_at, expires_at, last_used_at, revoked_at
      from (
-       select *, revoked_at is null and (expires_at is null or expires_at > $2) as active
+       select *, $7 and revoked_at is null and (expires_at is null or expires_at > $2) as active
        from accounts.api_keys where account_id = $1
      ) as key
-     where $3::boolean is null or (active, created_at, id) < ($3, $4::timestamptz, $5)
-     order by active desc, created_at desc, id desc
+     where $3::boolean is null or (active, created_at, id) ${behind} ($3, $4::timestamptz, $5)
+     order by active ${direction}, created_at ${direction}, id ${direction}
      limit $6`,
     {
       bind: [
@@ -33,6 +38,7 @@ export function selectKeys(
         page.after?.createdAt ?? null,
         page.after?.id ?? null,
         page.limit,
+        page.sort === 'status',
       ],
       type: QueryTypes.SELECT,
       model: db.keys,

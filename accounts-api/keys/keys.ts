@@ -5,14 +5,15 @@ import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
-import type { CursorContent, Cursors } from '../../kernel/http/cursor.ts';
+import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { integerParam, parseBody, parseQuery } from '../../kernel/http/params.ts';
-import { requesterOf, type Requester } from '../requester.ts';
+import type { CursorContent } from '../../kernel/http/cursor.ts';
+import { listParams } from '../../kernel/http/list.ts';
+import type { Requester } from '../requester.ts';
 import type { Deps } from '../database.ts';
-import { sendList, sendOne } from '../envelope.ts';
-import { nameField, noParameters } from '../fields.ts';
+import { endpoint, one } from '../endpoint.ts';
+import { nameField } from '../fields.ts';
+import { page } from '../list.ts';
 import { idempotently } from './idempotency.ts';
 import { newId } from '../ids.ts';
 import {
@@ -29,83 +30,106 @@ export const keysMax = 3;
 const keysMadePerHourMax = 10;
 const hourMs = 60 * 60_000;
 
-const page = z.object({ limit: integerParam(1, 1000).default(100), cursor: z.string().optional() });
+/** What is shown of a key, again and again. */
+const keySchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  masked: z.string().describe('`pk_live_abcd…wxyz`'),
+  status: z.enum(['active', 'expired', 'revoked']),
+  created_at: z.iso.datetime(),
+  last_used_at: z.iso.datetime().nullable(),
+  expires_at: z.iso.datetime().nullable(),
+  revoked_at: z.iso.datetime().nullable(),
+});
+export type KeyRecord = z.output<typeof keySchema>;
+
 const newKey = z.strictObject({
   name: nameField,
   expires_at: z.iso
     .datetime({ offset: true, error: 'must be an instant, such as 2027-01-31T00:00:00Z' })
     .nullish()
+    .describe('Null or left out: it does not expire.')
     .transform((text) => (text === null || text === undefined ? null : new Date(text))),
 });
 
-/** GET /v1/keys: those that work first. */
-export function listKeys(deps: Deps & { cursors: Cursors }): Handler {
-  return async (request, response, call) => {
-    const { accountId } = requesterOf(call);
-    const { limit, cursor } = parseQuery(page, request.url);
-    const now = deps.clock.now();
-    const pageQuery = JSON.stringify(['keys', accountId]);
-    const after = cursor === undefined ? null : positionOf(deps.cursors.open(cursor, pageQuery));
-    const keys = await call.stage('sql', () =>
-      selectKeys(deps.db, accountId, { now, after, limit: limit + 1 }),
-    );
-    const shown = keys.slice(0, limit);
-    const last = keys.length > limit ? shown.at(-1) : undefined;
-    const records = shown.map((key) => keyRecord(key, now));
-    const end = last && [works(last, now) ? 1 : 0, last.createdAt.toISOString(), last.id];
-    sendList(response, records, end === undefined ? null : deps.cursors.seal(end, pageQuery));
-  };
-}
+export const listKeys = endpoint({
+  summary: 'The API keys of the account.',
+  description: 'By `status`, those that work come first, then the newest.',
+  requester: 'account',
+  query: listParams({ fields: keySchema.keyof().options, sorts: ['created_at'], sort: 'status' }),
+  rows: keySchema,
+  handler:
+    ({ db, clock, cursors }) =>
+    ({ requester: { accountId }, query, call }) => {
+      const now = clock.now();
+      const { sort } = query;
+      return page(cursors, {
+        query,
+        of: ['keys', accountId],
+        fileName: 'keys',
+        async read(place, limit) {
+          const after = place === null ? null : positionOf(place);
+          const keys = await call.stage('sql', () => selectKeys(db, accountId, { now, sort, after, limit }));
+          return keys.map((key) => ({
+            row: keyRecord(key, now),
+            place: [sort === 'status' && works(key, now) ? 1 : 0, key.createdAt.toISOString(), key.id],
+          }));
+        },
+      });
+    },
+});
 
-/** POST /v1/keys {name, expires_at?} → 201, with the value as `key`: the only time it is seen. */
-export function createKey(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const caller = requesterOf(call);
-    parseQuery(noParameters, request.url);
-    const body = parseBody(newKey, request.body);
-    const key = request.get('idempotency-key');
-    const asked = { accountId: caller.accountId, route: 'POST /v1/keys', key, body };
-    const answer = await call.stage('sql', () =>
-      idempotently(deps, asked, (remember) =>
-        deps.db.inTransaction(async (transaction) => {
-          const { record, value } = await issueKey(deps, transaction, caller, {
-            name: body.name,
-            expiresAt: body.expires_at,
-          });
-          await remember(transaction, { status: 201, data: record }); // without the value: a replay cannot show it
-          return { status: 201, data: { ...record, key: value } };
-        }),
-      ),
-    );
-    if (answer.replayed) response.set('idempotent-replayed', 'true');
-    sendOne(response, answer.status, answer.data);
-  };
-}
+export const createKey = endpoint({
+  summary: 'Makes an API key; its value is in this answer only.',
+  description:
+    'With an `Idempotency-Key` a request that is sent again makes no second key, and is answered without the value.',
+  requester: 'account',
+  body: newKey,
+  answers: { 201: keySchema.extend({ key: z.string().optional().describe('The value.') }) },
+  errors: [
+    'invalid_request',
+    'key_limit_reached',
+    'rate_limited',
+    'conflict',
+    'idempotency_in_progress',
+    'idempotency_mismatch',
+  ],
+  headers: ['Idempotent-Replayed'],
+  handler:
+    (deps) =>
+    async ({ requester, body, call, request }) => {
+      const key = request.get('idempotency-key');
+      const asked = { accountId: requester.accountId, route: 'POST /v1/keys', key, body };
+      const { status, data, replayed } = await call.stage('sql', () =>
+        idempotently(deps, asked, (remember) =>
+          deps.db.inTransaction(async (transaction) => {
+            const { record, value } = await issueKey(deps, transaction, requester, {
+              name: body.name,
+              expiresAt: body.expires_at,
+            });
+            await remember(transaction, { status: 201, data: record }); // without the value: a replay cannot show it
+            return { status: 201, data: { ...record, key: value } };
+          }),
+        ),
+      );
+      return one(data, { status, headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
+    },
+});
 
-/** DELETE /v1/keys/{id} → 204. Again: 204 too, for a retry whose first answer was lost must not look like a failure. */
-export function deleteKey(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const caller = requesterOf(call);
-    parseQuery(noParameters, request.url);
-    const id = String(request.params['id']);
-    await call.stage('sql', () => revokeKey(deps, caller, id));
-    response.set('cache-control', 'no-store').status(204).end();
-  };
-}
-
-/** What is shown of a key, again and again. */
-export interface KeyRecord {
-  id: string;
-  name: string;
-  /** `pk_live_abcd…wxyz` */
-  masked: string;
-  status: 'active' | 'expired' | 'revoked';
-  /** ISO instants. */
-  created_at: string;
-  last_used_at: string | null;
-  expires_at: string | null;
-  revoked_at: string | null;
-}
+/** Again: 204 too, for a retry whose first answer was lost must not look like a failure. */
+export const deleteKey = endpoint({
+  summary: 'Revokes an API key; it is refused from the next call on.',
+  params: { id: z.string().describe('An id of `/v1/keys`.') },
+  requester: 'account',
+  answers: { 204: null },
+  errors: ['not_found'],
+  handler:
+    (deps) =>
+    async ({ requester, params, call }) => {
+      await call.stage('sql', () => revokeKey(deps, requester, memberOf(params, 'id')));
+      return { status: 204 };
+    },
+});
 
 /** The key as it is shown. */
 export function keyRecord(key: ApiKey, now: Date): KeyRecord {
@@ -145,7 +169,7 @@ export async function issueKey(
   await freeExpiredSlots(deps.db, transaction, accountId, now);
   const slot = await lowestFreeSlot(deps.db, transaction, accountId, keysMax);
   if (slot === null) {
-    fail('key_limit_reached', `An account may hold ${keysMax} active keys: revoke one to make another.`);
+    fail('key_limit_reached', `This account has ${keysMax} active keys already. Revoke one to make another.`);
   }
   if (actor.actorKind !== 'operator') await requireMakingSlowly(deps, transaction, accountId, now);
   const value = mintApiKey();
@@ -211,7 +235,7 @@ async function requireMakingSlowly(
   const tenth = await selectNthNewest(deps.db, transaction, accountId, keysMadePerHourMax);
   const waitMs = tenth === null ? 0 : tenth.getTime() + hourMs - now.getTime();
   if (waitMs <= 0) return;
-  fail('rate_limited', `An account may make ${keysMadePerHourMax} keys an hour.`, {
+  fail('rate_limited', `An account may make ${keysMadePerHourMax} keys an hour. Try again later.`, {
     headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
   });
 }

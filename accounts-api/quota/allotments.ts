@@ -2,9 +2,10 @@
 // drawn, so that whatever happens to Redis, nobody is served above the limit.
 import { z } from 'zod';
 import { nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
-import { sendJson, type Handler } from '../../kernel/http/server.ts';
-import { dateParam, parseBody } from '../../kernel/http/params.ts';
+import { dateParam } from '../../kernel/http/params.ts';
+import type { Plans } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
+import { internalEndpoint } from '../internal-endpoint.ts';
 import { insertQuotaMonths, type Allowance } from './internal.sql.ts';
 import { reclaimAllotments, topUpAllotments, type ToppedUpRow } from './allotments.sql.ts';
 
@@ -42,39 +43,58 @@ const topUpBody = z.strictObject({
     ),
 });
 
-/** POST /internal/quota/top-up: fills allotments of the present month (UTC) from what is left of it. */
-export function topUpQuota(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const { top_ups: topUps } = parseBody(topUpBody, request.body);
-    const allowances: Allowance[] = deps.plans.all.map(({ id: plan, calls_month }) => ({
-      id: plan,
-      calls_month,
-    }));
-    const now = deps.clock.now();
-    const months = [-clockSkewMs, 0, clockSkewMs].map((ms) => utcMonth(new Date(now.getTime() + ms)));
-    const present = topUps.filter(({ month }) => months.includes(month));
-    const filled = new Map<string, ToppedUpRow>();
-    await call.stage('sql', async () => {
-      for (const row of await topUpAllotments(deps.db, present, allowances, now))
-        filled.set(row.account_id, row);
-      const missing = present.filter(({ account_id }) => !filled.has(account_id));
-      if (missing.length === 0) return;
-      for (const month of new Set(missing.map((topUp) => topUp.month))) {
-        const accountIds = missing.filter((topUp) => topUp.month === month).map((topUp) => topUp.account_id);
-        await insertQuotaMonths(deps.db, accountIds, month);
-      }
-      for (const row of await topUpAllotments(deps.db, missing, allowances, now))
-        filled.set(row.account_id, row);
-    });
-    sendJson(response, 200, {
-      allotments: topUps.map(({ account_id, month }) => {
-        // An account that was disabled since, or a month that is not now: nothing.
-        const nothing = { granted: 0, elsewhere: 0, limit: 0, closed: false };
-        const { granted, elsewhere, limit, closed } = filled.get(account_id) ?? nothing;
-        return { granted, elsewhere, limit, closed, resets_at: nextUtcMonth(new Date(month)).toISOString() };
+/** Fills allotments of the present month (UTC) from what is left of it. */
+export const topUpQuota = internalEndpoint({
+  body: topUpBody,
+  answer: z.object({
+    allotments: z.array(
+      z.object({
+        granted: z.int(),
+        elsewhere: z.int(),
+        limit: z.int().nullable(),
+        closed: z.boolean(),
+        resets_at: z.iso.datetime(),
       }),
-    });
-  };
+    ),
+  }),
+  handler:
+    (deps) =>
+    async ({ body: { top_ups: topUps }, call }) => {
+      const filled = await call.stage('sql', () => topUp(deps, topUps));
+      return {
+        allotments: topUps.map(({ account_id, month }) => {
+          // An account that was disabled since, or a month that is not now: nothing.
+          const nothing = { granted: 0, elsewhere: 0, limit: 0, closed: false };
+          const { granted, elsewhere, limit, closed } = filled.get(account_id) ?? nothing;
+          const resets_at = nextUtcMonth(new Date(month)).toISOString();
+          return { granted, elsewhere, limit, closed, resets_at };
+        }),
+      };
+    },
+});
+
+async function topUp(
+  deps: Deps,
+  topUps: z.output<typeof topUpBody>['top_ups'],
+): Promise<Map<string, ToppedUpRow>> {
+  const allowances = allowancesOf(deps.plans);
+  const now = deps.clock.now();
+  const months = [-clockSkewMs, 0, clockSkewMs].map((ms) => utcMonth(new Date(now.getTime() + ms)));
+  const present = topUps.filter(({ month }) => months.includes(month));
+  const filled = new Map<string, ToppedUpRow>();
+  for (const row of await topUpAllotments(deps.db, present, allowances, now)) filled.set(row.account_id, row);
+  const missing = present.filter(({ account_id }) => !filled.has(account_id));
+  if (missing.length === 0) return filled;
+  for (const month of new Set(missing.map((each) => each.month))) {
+    const accountIds = missing.filter((each) => each.month === month).map(({ account_id }) => account_id);
+    await insertQuotaMonths(deps.db, accountIds, month);
+  }
+  for (const row of await topUpAllotments(deps.db, missing, allowances, now)) filled.set(row.account_id, row);
+  return filled;
+}
+
+export function allowancesOf({ all }: Plans): Allowance[] {
+  return all.map(({ id, calls_month }) => ({ id, calls_month }));
 }
 
 /** Gives back what is left in allotments that were lost with their Redis; to be called now and then. */

@@ -4,11 +4,11 @@ import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
-import { sendJson, type Handler } from '../../kernel/http/server.ts';
-import { dateParam, parseBody } from '../../kernel/http/params.ts';
+import { dateParam } from '../../kernel/http/params.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { leaseGeneration } from '../keys/credential-cache.sql.ts';
 import type { Deps } from '../database.ts';
+import { internalEndpoint } from '../internal-endpoint.ts';
 import {
   addUsage,
   chargeQuota,
@@ -19,10 +19,9 @@ import {
   selectCredentials,
   takeQuota,
   touchKeys,
-  type Allowance,
   type GrantRow,
 } from './internal.sql.ts';
-import { drawnEntry } from './allotments.ts';
+import { allowancesOf, drawnEntry } from './allotments.ts';
 import { noteDrawn } from './allotments.sql.ts';
 import { selectSessions, touchSessions } from '../auth/sessions.sql.ts';
 import { countServed } from '../usage/thresholds.sql.ts';
@@ -90,21 +89,32 @@ const settleBody = z.strictObject({
   last_used: z.array(z.strictObject({ key_id: id, at: z.iso.datetime() })).max(settleMax),
 });
 
-/**
- * POST /internal/credentials: who the hashes belong to; null for unknown, revoked, expired, or a disabled account.
- * `credentials` answers `keys`, `sessions` answers `sessions`, each in its order.
- */
-export function findCredentials(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const { keys, sessions } = parseBody(credentialsBody, request.body);
-    const [credentials, signedIn] = await call.stage('sql', () =>
-      Promise.all([credentialsOf(deps, keys), sessionsOf(deps, sessions)]),
-    );
-    sendJson(response, 200, { credentials, sessions: signedIn });
-  };
-}
+/** Whose call it is. `active` is false while the subscription is unpaid. */
+const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
+const keyCredential = z.object({ ...owner, key_id: z.string() });
+const sessionCredential = z.object({ ...owner, session_id: z.string() });
 
-async function credentialsOf(deps: Deps, keys: readonly string[]): Promise<(object | null)[]> {
+/** Who the hashes belong to, each list in its order; null for unknown, revoked, expired, or a disabled account. */
+export const findCredentials = internalEndpoint({
+  body: credentialsBody,
+  answer: z.object({
+    credentials: z.array(keyCredential.nullable()),
+    sessions: z.array(sessionCredential.nullable()),
+  }),
+  handler:
+    (deps) =>
+    async ({ body: { keys, sessions }, call }) => {
+      const [credentials, signedIn] = await call.stage('sql', () =>
+        Promise.all([credentialsOf(deps, keys), sessionsOf(deps, sessions)]),
+      );
+      return { credentials, sessions: signedIn };
+    },
+});
+
+async function credentialsOf(
+  deps: Deps,
+  keys: readonly string[],
+): Promise<(z.output<typeof keyCredential> | null)[]> {
   if (keys.length === 0) return [];
   const rows = await selectCredentials(deps.db, keys, deps.clock.now());
   const states = rows.map(({ hash, revision, generation, replicationId, expires_at, plan, ...row }) => {
@@ -118,7 +128,10 @@ async function credentialsOf(deps: Deps, keys: readonly string[]): Promise<(obje
   return keys.map((hash) => byHash.get(hash) ?? null);
 }
 
-async function sessionsOf(deps: Deps, names: readonly string[]): Promise<(object | null)[]> {
+async function sessionsOf(
+  deps: Deps,
+  names: readonly string[],
+): Promise<(z.output<typeof sessionCredential> | null)[]> {
   if (names.length === 0) return [];
   const now = deps.clock.now();
   const asked = names.map((name) => ({ id: name.slice(0, name.indexOf('.')), hash: name.slice(-64) }));
@@ -145,76 +158,99 @@ function isSameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-/** POST /internal/credential-cache/lease: lets a gateway use the credential cache for a second from when it asked. */
-export function leaseCredentialCache(deps: Deps): Handler {
-  return async (request, response, call) => {
-    parseBody(z.strictObject({}), request.body);
-    const generation = await call.stage('sql', () => leaseGeneration(deps.db.sequelize, credentialLeaseMs));
-    sendJson(response, 200, { generation });
-  };
+/** Lets a gateway use the credential cache for a second from when it asked. */
+export const leaseCredentialCache = internalEndpoint({
+  body: z.strictObject({}),
+  answer: z.object({ generation: z.int() }),
+  handler:
+    (deps) =>
+    async ({ call }) => ({
+      generation: await call.stage('sql', () => leaseGeneration(deps.db.sequelize, credentialLeaseMs)),
+    }),
+});
+
+/** Charges the current month (UTC) of each account with what it asks for, up to its limit. */
+export const grantQuota = internalEndpoint({
+  body: takeBody,
+  answer: z.object({
+    grants: z.array(
+      z.object({
+        granted: z.int(),
+        limit: z.int().nullable(),
+        used: z.int(),
+        resets_at: z.iso.datetime(),
+      }),
+    ),
+  }),
+  handler:
+    (deps) =>
+    async ({ body: { takes }, call, isGivenUp }) => {
+      const now = deps.clock.now();
+      const month = utcMonth(now);
+      const grants = await call.stage('sql', () => take(deps, takes, month));
+      if (isGivenUp()) {
+        // The gateway has answered its clients without these calls.
+        const refunds = [...grants.values()].map(({ account_id, granted: calls }) => ({
+          account_id,
+          month,
+          calls,
+        }));
+        await deps.db.inTransaction((transaction) => refundQuota(deps.db, transaction, refunds));
+        return null;
+      }
+      const resets_at = nextUtcMonth(now).toISOString();
+      return {
+        // An account that was disabled or deleted since its credential was looked up is granted nothing.
+        grants: takes.map(({ account_id }) => {
+          const { granted, limit, used } = grants.get(account_id) ?? { granted: 0, limit: 0, used: 0 };
+          return { granted, limit, used, resets_at };
+        }),
+      };
+    },
+});
+
+async function take(
+  deps: Deps,
+  takes: z.output<typeof takeBody>['takes'],
+  month: string,
+): Promise<Map<string, GrantRow>> {
+  const allowances = allowancesOf(deps.plans);
+  const grants = new Map<string, GrantRow>();
+  for (const row of await takeQuota(deps.db, takes, month, allowances)) grants.set(row.account_id, row);
+  // The first call of a month finds no row to lock. Only those accounts ask again: the others are charged already.
+  const missing = takes.filter(({ account_id }) => !grants.has(account_id));
+  if (missing.length === 0) return grants;
+  const accountIds = missing.map(({ account_id }) => account_id);
+  await insertQuotaMonths(deps.db, accountIds, month);
+  for (const row of await takeQuota(deps.db, missing, month, allowances)) grants.set(row.account_id, row);
+  return grants;
 }
 
-/** POST /internal/quota/take: charges the current month (UTC) of each account with what it asks for, up to its limit. */
-export function grantQuota(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const { takes } = parseBody(takeBody, request.body);
-    const allowances: Allowance[] = deps.plans.all.map(({ id, calls_month }) => ({ id, calls_month }));
-    const now = deps.clock.now();
-    const month = utcMonth(now);
-    const grants = new Map<string, GrantRow>();
-    await call.stage('sql', async () => {
-      for (const row of await takeQuota(deps.db, takes, month, allowances)) grants.set(row.account_id, row);
-      // The first call of a month finds no row to lock. Only those accounts ask again: the others are charged already.
-      const missing = takes.filter((take) => !grants.has(take.account_id));
-      if (missing.length === 0) return;
-      const accountIds = missing.map((take) => take.account_id);
-      await insertQuotaMonths(deps.db, accountIds, month);
-      for (const row of await takeQuota(deps.db, missing, month, allowances)) grants.set(row.account_id, row);
-    });
-    if (response.closed) {
-      // The gateway has waited too long, and answered its clients without these calls.
-      const refunds = [...grants.values()].map(({ account_id, granted: calls }) => ({
-        account_id,
-        month,
-        calls,
-      }));
-      await deps.db.inTransaction((transaction) => refundQuota(deps.db, transaction, refunds));
-      return;
-    }
-    const resetsAt = nextUtcMonth(now).toISOString();
-    sendJson(response, 200, {
-      // An account that was disabled or deleted since its credential was looked up is granted nothing.
-      grants: takes.map(({ account_id }) => {
-        const { granted, limit, used } = grants.get(account_id) ?? { granted: 0, limit: 0, used: 0 };
-        return { granted, limit, used, resets_at: resetsAt };
-      }),
-    });
-  };
-}
-
-/** POST /internal/quota/settle: ledger, refunds and last use of what was served; a batch counts once, however often it comes. */
-export function settleBatch(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const batch = parseBody(settleBody, request.body);
-    const now = deps.clock.now();
-    await call.stage('sql', () =>
-      deps.db.inTransaction(async (transaction) => {
-        if (!(await insertSettledBatch(deps.db, transaction, batch.batch_id, now))) return;
-        await lockMonths(deps.db, transaction, monthsOf(batch));
-        if (batch.usage.length > 0) {
-          const allowances = deps.plans.all.map(({ id, calls_month }) => ({ id, calls_month }));
-          await countServed(deps.db, transaction, batch.usage, allowances, now);
-          await addUsage(deps.db, transaction, batch.usage);
-        }
-        if (batch.drawn.length > 0) await noteDrawn(deps.db, transaction, batch.drawn);
-        if (batch.charges.length > 0) await chargeQuota(deps.db, transaction, batch.charges);
-        if (batch.refunds.length > 0) await refundQuota(deps.db, transaction, batch.refunds);
-        if (batch.last_used.length > 0) await touchKeys(deps.db, transaction, batch.last_used, now);
-      }),
-    );
-    sendJson(response, 200, { success: true });
-  };
-}
+/** Ledger, refunds and last use of what was served; a batch counts once, however often it comes. */
+export const settleBatch = internalEndpoint({
+  body: settleBody,
+  answer: z.object({ success: z.literal(true) }),
+  handler:
+    (deps) =>
+    async ({ body: batch, call }) => {
+      const now = deps.clock.now();
+      await call.stage('sql', () =>
+        deps.db.inTransaction(async (transaction) => {
+          if (!(await insertSettledBatch(deps.db, transaction, batch.batch_id, now))) return;
+          await lockMonths(deps.db, transaction, monthsOf(batch));
+          if (batch.usage.length > 0) {
+            await countServed(deps.db, transaction, batch.usage, allowancesOf(deps.plans), now);
+            await addUsage(deps.db, transaction, batch.usage);
+          }
+          if (batch.drawn.length > 0) await noteDrawn(deps.db, transaction, batch.drawn);
+          if (batch.charges.length > 0) await chargeQuota(deps.db, transaction, batch.charges);
+          if (batch.refunds.length > 0) await refundQuota(deps.db, transaction, batch.refunds);
+          if (batch.last_used.length > 0) await touchKeys(deps.db, transaction, batch.last_used, now);
+        }),
+      );
+      return { success: true as const };
+    },
+});
 
 /** Those that settling the batch will change. */
 function monthsOf(batch: z.output<typeof settleBody>): { account_id: string; month: string }[] {

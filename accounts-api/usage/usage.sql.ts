@@ -9,10 +9,7 @@ export type Interval = (typeof intervals)[number];
 export type Group = (typeof groups)[number];
 
 /** Calls answered, and those of them that count against the month. */
-export interface Sums {
-  calls: number;
-  billed: number;
-}
+export type Sums = { calls: number; billed: number };
 
 /**
  * What is charged to the account for the month, calls under way included; without what lies in allotments, which is charged in

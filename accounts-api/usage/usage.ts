@@ -1,17 +1,15 @@
 // What the account has used: this month against its limit, and the history by day or month.
-import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { nextUtcMonth, utcDate, utcMonth } from '../../kernel/clock.ts';
+import { addDays, addMonths, type DateRange } from '../../kernel/dates.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Handler } from '../../kernel/http/server.ts';
-import { oneOfParam, parseQuery, periodParam } from '../../kernel/http/params.ts';
-import { addDays, addMonths } from '../../kernel/dates.ts';
+import { listParams } from '../../kernel/http/list.ts';
+import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { findAccount } from '../account/account.ts';
-import { requesterOf } from '../requester.ts';
 import type { Deps } from '../database.ts';
-import { sendList, sendOne } from '../envelope.ts';
-import { noParameters } from '../fields.ts';
+import { endpoint, one } from '../endpoint.ts';
+import { inMemory, page } from '../list.ts';
 import type { Account } from '../models/account.ts';
 import {
   groups,
@@ -20,73 +18,119 @@ import {
   selectUsageByEndpoint,
   selectUsageByKey,
   selectUsed,
-  type Sums,
+  type Group,
+  type Interval,
 } from './usage.sql.ts';
 
-const historyParams = z.object({
-  from: periodParam.optional(),
-  to: periodParam.optional(),
-  interval: oneOfParam(intervals).default('day'),
-  by: oneOfParam(groups).optional(),
-  format: oneOfParam(['json', 'csv']).default('json'),
+const sums = {
+  calls: z.int().describe('Calls answered.'),
+  billed: z.int().describe('Those of them that count against the month.'),
+};
+
+/** The use of the current calendar month (UTC), as the holder and the operator see it. */
+const monthSchema = z.object({
+  month: z.iso.date().describe('The first day of the month (UTC).'),
+  plan: z.string().describe('An id of `/v1/plans`.'),
+  used: z.int().describe('Calls charged, those under way included.'),
+  limit: z.int().nullable().describe('Calls a month; null: unlimited.'),
+  remaining: z.int().nullable(),
+  resets_at: z.iso.datetime(),
+  by_key: z
+    .array(
+      z.object({ key_id: z.string(), name: z.string().nullable(), masked: z.string().nullable(), ...sums }),
+    )
+    .describe('Settled calls: they follow `used` within a second.'),
+  by_endpoint: z.array(z.object({ endpoint: z.string(), ...sums })),
+});
+export type MonthUsage = z.output<typeof monthSchema>;
+
+export const readUsage = endpoint({
+  summary: 'What the account has used this month, against its limit.',
+  requester: 'account',
+  answers: { 200: monthSchema },
+  handler:
+    (deps) =>
+    async ({ requester, call }) => {
+      const account = await call.stage('sql', () => findAccount(deps, requester.accountId));
+      return one(await call.stage('sql', () => monthUsage(deps, account)));
+    },
 });
 
-// Bounds the answer, which is not paged: a year of days, ten years of months.
+/** by → the field that it adds to a row. */
+const groupFields = { key: 'key_id', endpoint: 'endpoint', status: 'status' } as const satisfies Record<
+  Group,
+  string
+>;
+const historySchema = z.object({
+  date: z.iso.date().describe('The day, or the last day of the month.'),
+  key_id: z.string().optional().describe('With `by=key`.'),
+  endpoint: z.string().optional().describe('With `by=endpoint`: a group of addresses.'),
+  status: z.string().optional().describe('With `by=status`: `2xx` and so on.'),
+  ...sums,
+});
+const historyFields = historySchema.keyof().options;
+
+// Bounds the answer, which is read whole: a year of days, ten years of months.
 const rangeMonthsMax = { day: 12, month: 120 };
 const defaultDays = 30;
 
-/** GET /v1/usage */
-export function readUsage(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const { accountId } = requesterOf(call);
-    parseQuery(noParameters, request.url);
-    const account = await call.stage('sql', () => findAccount(deps, accountId));
-    sendOne(response, 200, await call.stage('sql', () => monthUsage(deps, account)));
-  };
+export const listUsageHistory = endpoint({
+  summary: 'Calls by day or month; days without calls are left out.',
+  requester: 'account',
+  query: {
+    ...windowParams,
+    interval: oneOfParam(intervals).default('day').describe('What a row sums up.'),
+    by: oneOfParam(groups).optional().describe('Sums by that, too.'),
+    ...listParams({ fields: historyFields, sorts: ['date'], sort: 'date' }),
+  },
+  rows: historySchema,
+  handler:
+    (deps) =>
+    async ({ requester: { accountId }, query, call }) => {
+      const { interval, by, sort } = query;
+      const { from, to } = rangeOf(query, utcDate(deps.clock.now()));
+      const fields = shownFields(query);
+      const group = by === undefined ? null : groupFields[by];
+      const rows = await call.stage('sql', () =>
+        selectHistory(deps.db, accountId, { from, to, interval, by }),
+      );
+      return page(deps.cursors, {
+        query: { ...query, fields },
+        of: ['usage', accountId, query.from, query.to, interval, by],
+        read: inMemory(rows, sort, (row) => [row.date, group === null ? '' : (row[group] ?? '')]),
+        fileName: `usage-${from}-${to}`,
+      });
+    },
+});
+
+interface HistoryQuery {
+  from?: DateRange | undefined;
+  to?: DateRange | undefined;
+  interval: Interval;
+  by?: Group | undefined;
+  fields: readonly (typeof historyFields)[number][];
 }
 
-/** GET /v1/usage/history */
-export function listUsageHistory(deps: Deps): Handler {
-  return async (request, response, call) => {
-    const { accountId } = requesterOf(call);
-    const query = parseQuery(historyParams, request.url);
-    const today = utcDate(deps.clock.now());
-    const to = query.to?.to ?? today;
-    const from = query.from?.from ?? addDays(to, 1 - defaultDays);
-    const monthsMax = rangeMonthsMax[query.interval];
-    if (from > to) fail('invalid_parameter', '"from" must not be after "to".', { param: 'from' });
-    if (addMonths(from, monthsMax) < to) {
-      const most = `at most ${monthsMax} months for interval=${query.interval}`;
-      fail('invalid_parameter', `"from" is too early: the range may span ${most}.`, { param: 'from' });
-    }
-    const wish = { from, to, interval: query.interval, by: query.by };
-    const rows = await call.stage('sql', () => selectHistory(deps.db, accountId, wish));
-    if (query.format === 'json') return sendList(response, rows, null);
-    const group = query.by === undefined ? [] : [query.by === 'key' ? 'key_id' : query.by];
-    const columns = ['date', ...group, 'calls', 'billed'];
-    response
-      .set('cache-control', 'no-store')
-      .set('content-disposition', `attachment; filename="usage-${from}-${to}.csv"`)
-      .type('text/csv')
-      .send(stringify(rows, { header: true, columns, escape_formulas: true, record_delimiter: 'windows' }));
-  };
+/** The days asked for, by default the last ones. @throws Failure `invalid_parameter` for too many. */
+function rangeOf(query: HistoryQuery, today: string): { from: string; to: string } {
+  const { from: asked, to = today } = windowOf({ ...query, to: query.to ?? { from: today, to: today } });
+  const from = asked ?? addDays(to, 1 - defaultDays);
+  const monthsMax = rangeMonthsMax[query.interval];
+  if (addMonths(from, monthsMax) < to) {
+    const most = `at most ${monthsMax} months with interval=${query.interval}`;
+    fail('invalid_parameter', `"from" is too early: the range may span ${most}.`, { param: 'from' });
+  }
+  return { from, to };
 }
 
-/** The use of the current calendar month (UTC), as the holder and the operator see it. */
-export interface MonthUsage {
-  /** `YYYY-MM-01` */
-  month: string;
-  plan: string;
-  /** Calls charged, those under way included. */
-  used: number;
-  /** Calls a month; null for unlimited. */
-  limit: number | null;
-  remaining: number | null;
-  /** ISO instant. */
-  resets_at: string;
-  /** From the ledger, which follows `used` within a second. */
-  by_key: ({ key_id: string; name: string | null; masked: string | null } & Sums)[];
-  by_endpoint: ({ endpoint: string } & Sums)[];
+/** What rows of the group have of the fields. @throws Failure `invalid_parameter` where one is asked for that they have not. */
+function shownFields({ by, fields }: HistoryQuery): readonly string[] {
+  const absent = groups.filter((group) => group !== by && fields.includes(groupFields[group]));
+  const [first] = absent;
+  if (first !== undefined && fields.length < historyFields.length) {
+    fail('invalid_parameter', `"fields": ${groupFields[first]} needs by=${first}.`, { param: 'fields' });
+  }
+  return fields.filter((field) => !absent.some((group) => groupFields[group] === field));
 }
 
 /** Sums up the month of an account. */

@@ -2,6 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
+import { assertError, startAccountsService } from '../services/accounts-service.ts';
 import { fakeClock } from '../services/harness.ts';
 import { startServices } from '../services/services.ts';
 import { newEmail, newPassword, startMailbox } from '../services/sign-in.ts';
@@ -334,14 +335,16 @@ test.serial(
 );
 
 test.serial('where Google is not set up its addresses do not exist', async (t) => {
-  const none = await startServices();
+  const none = await startAccountsService();
   try {
     for (const [method, target] of [
       ['GET', '/auth/google/start'],
       ['GET', '/auth/google/callback'],
       ['POST', '/auth/google/exchange'],
+      ['POST', '/auth/google/link'],
+      ['DELETE', '/auth/google/link'],
     ] as const) {
-      t.is((await none.call(target, { method })).status, 404, target);
+      assertError(t, await none.anonymously(target, { method }), 404, 'not_found');
     }
   } finally {
     await none.close();

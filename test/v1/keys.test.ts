@@ -391,6 +391,17 @@ test('a page never repeats or loses a key, and a damaged cursor is refused', asy
   }
 });
 
+test('a key is not made where its answer could not be read, and is revoked whatever could be', async (t) => {
+  const client = await service.newClient();
+  const headers = { accept: 'text/html' };
+  const refused = await service.as(client, '/v1/keys', { body: { name: 'x' }, headers });
+  assertError(t, refused, 406, 'not_acceptable');
+  t.is((await list(client)).length, 1);
+  const answer = await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE', headers });
+  t.is(answer.status, 204);
+  t.is(answer.headers.get('cache-control'), 'no-store');
+});
+
 test('an unknown parameter is refused by name', async (t) => {
   const client = await service.newClient();
   const error = assertError(t, await service.as(client, '/v1/keys?limt=2'), 400, 'invalid_parameter');

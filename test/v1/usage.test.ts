@@ -134,6 +134,43 @@ test('the history as CSV has the same rows under a header, with CRLF', async (t)
   t.is(answer.body, "date,endpoint,calls,billed\r\n2026-11-19,'=series(),1,1\r\n");
 });
 
+test('the history by a group shows it, and its rows stand in order of date and group', async (t) => {
+  const client = await service.newClient();
+  const days = ['2026-11-19', '2026-11-20'];
+  await serve(
+    client,
+    days.flatMap((day) =>
+      ['series', 'funds'].map((endpoint) => ({ day, endpoint, status_class: 2, calls: 1 })),
+    ),
+  );
+  const path = '/v1/usage/history?by=endpoint&fields=calls,endpoint';
+  const { body } = await service.as(client, `${path}&sort=-date&limit=3`);
+  const { data } = body as { data: object[] };
+  t.deepEqual(data, [
+    { endpoint: 'series', calls: 1 },
+    { endpoint: 'funds', calls: 1 },
+    { endpoint: 'series', calls: 1 },
+  ]);
+  const refused = await service.as(client, '/v1/usage/history?by=status&fields=date,endpoint');
+  const error = assertError(t, refused, 400, 'invalid_parameter');
+  t.deepEqual([error.param, error.message], ['fields', '"fields": endpoint needs by=endpoint.']);
+});
+
+test('a cursor of the history is good for its own range, interval and group', async (t) => {
+  const client = await service.newClient();
+  await serve(
+    client,
+    ['2026-11-19', '2026-11-20'].map((day) => ({ day, endpoint: 'series', status_class: 2, calls: 1 })),
+  );
+  const { body } = await service.as(client, '/v1/usage/history?limit=1');
+  const { next_cursor: cursor } = (body as { pagination: { next_cursor: string } }).pagination;
+  t.is((await service.as(client, `/v1/usage/history?cursor=${cursor}`)).status, 200);
+  for (const other of ['from=2026-11-18', 'to=2026-11-20', 'interval=month', 'by=key']) {
+    const answer = await service.as(client, `/v1/usage/history?cursor=${cursor}&${other}`);
+    assertError(t, answer, 400, 'invalid_cursor');
+  }
+});
+
 test("no account sees another's usage", async (t) => {
   const [owner, stranger] = [await service.newClient(), await service.newClient()];
   await serve(owner, [{ day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 5 }]);

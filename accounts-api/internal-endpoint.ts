@@ -1,0 +1,38 @@
+// How the gateway's own questions are declared: a body and an answer, plain JSON without an envelope.
+// Hides the reading of the body. They are no part of the public API.
+import type { z } from 'zod';
+import { parseBody } from '../kernel/http/params.ts';
+import { sendJson, type Handler, type ServiceCall } from '../kernel/http/server.ts';
+import type { Deps } from './database.ts';
+
+interface Asked<Body> {
+  body: Body;
+  call: ServiceCall;
+  /** Whether the gateway has stopped waiting for the answer. */
+  isGivenUp: () => boolean;
+}
+
+interface InternalEndpointOf<Body extends z.ZodType, Answer extends z.ZodType> {
+  body: Body;
+  answer: Answer;
+  /** @returns null where nobody waits for the answer. */
+  handler: (deps: Deps) => (asked: Asked<z.output<Body>>) => Promise<z.output<Answer> | null>;
+}
+
+/** What serves the question, POSTed. */
+export type InternalEndpoint = (deps: Deps) => Handler;
+
+/** Declares a question. What is answered is held to `answer` by its type alone: calls of clients wait for these answers. */
+export function internalEndpoint<Body extends z.ZodType, Answer extends z.ZodType>({
+  body,
+  handler,
+}: InternalEndpointOf<Body, Answer>): InternalEndpoint {
+  return (deps) => {
+    const answer = handler(deps);
+    return async (request, response, call) => {
+      const asked = parseBody(body, request.body);
+      const data = await answer({ body: asked, call, isGivenUp: () => response.closed });
+      if (data !== null) sendJson(response, 200, data);
+    };
+  };
+}

@@ -1,0 +1,89 @@
+// How a list is answered: a page by its cursor, or all of it where CSV is asked for without a limit.
+// Hides cursors, and how a list that is short is paged in memory.
+import type { Reply } from '../kernel/http/answer.ts';
+import type { CursorContent, Cursors } from '../kernel/http/cursor.ts';
+import { csvParts, limitDefault, limitMax, renderList, type Page, type Row } from '../kernel/http/list.ts';
+
+/** A row and where it stands in the list; no other row stands there. */
+export interface PlacedRow {
+  row: Row;
+  place: CursorContent;
+}
+
+/** Reads so many rows behind a place, from the beginning where that is null. */
+type ReadRows = (after: CursorContent | null, most: number) => Promise<PlacedRow[]> | PlacedRow[];
+
+interface ListAnswer {
+  /** As `listParams` takes it. */
+  query: {
+    sort: string;
+    limit?: number | undefined;
+    cursor?: string | undefined;
+    fields: readonly string[];
+    format: 'json' | 'csv';
+  };
+  /** The list, whose it is, and how it is filtered: a cursor is good for the same again. */
+  of: readonly unknown[];
+  read: ReadRows;
+  fileName: string;
+  /** Of a list for everybody, which may be kept: what its rows follow from. */
+  version?: unknown;
+}
+
+export function page(
+  cursors: Cursors,
+  { query: { sort, limit, cursor, fields, format }, of, read, fileName, version }: ListAnswer,
+): Reply {
+  const pageQuery = JSON.stringify([...of, sort]);
+  const first = cursor === undefined ? null : cursors.open(cursor, pageQuery);
+
+  async function readPage(after: CursorContent | null, most: number): Promise<Page<CursorContent>> {
+    const found = await read(after, most + 1);
+    const shown = found.slice(0, most);
+    const last = found.length > most ? shown.at(-1) : undefined;
+    return { rows: shown.map(({ row }) => row), last: last?.place ?? null };
+  }
+
+  return {
+    caching: version === undefined ? 'none' : 'public',
+    identity: [pageQuery, first, limit, fields, format, version],
+    lastModified: null,
+    format,
+    fileName,
+    async read() {
+      if (format === 'csv' && limit === undefined) {
+        return { parts: csvParts((after) => readPage(after, limitMax), first, fields) };
+      }
+      const { rows, last } = await readPage(first, limit ?? limitDefault);
+      const nextCursor = last === null ? null : cursors.seal(last, pageQuery);
+      return { text: renderList(rows, { fields, format, nextCursor }), nextCursor };
+    },
+  };
+}
+
+/**
+ * The pages of a list that is short enough to be read whole, ordered by the places of its rows.
+ * @param sort from the last to the first where it begins with `-`.
+ */
+export function inMemory<Item extends Row>(
+  rows: readonly Item[],
+  sort: string,
+  placeOf: (row: Item, position: number) => CursorContent,
+): ReadRows {
+  const sign = sort.startsWith('-') ? -1 : 1;
+  const inOrder = (a: CursorContent, b: CursorContent) => sign * compare(a, b);
+  const placed = rows
+    .map((row, position) => ({ row, place: placeOf(row, position) }))
+    .toSorted((a, b) => inOrder(a.place, b.place));
+  return (after, most) =>
+    placed.filter(({ place }) => after === null || inOrder(place, after) > 0).slice(0, most);
+}
+
+/** By the first part in which they differ. */
+function compare(a: CursorContent, b: CursorContent): number {
+  for (const i of a.keys()) {
+    const [one, other] = [a[i] ?? '', b[i] ?? ''];
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
+}
