@@ -65,6 +65,8 @@ interface EndpointOf<
   /** Another service writes the URL: nothing of its query is checked here, and the handler reads it. */
   takesAnyQuery?: true;
   body?: Body;
+  /** Headers that it heeds, beside the credentials. */
+  requestHeaders?: Readonly<Record<string, z.ZodType>>;
   /** status → the `data` of the answer; null: no body. */
   answers?: Readonly<Record<number, z.ZodType | null>>;
   /** Where the answer is a list: a row of it. */
@@ -97,7 +99,8 @@ export function endpoint<
   Shape extends z.ZodRawShape,
   Body extends z.ZodType | undefined = undefined,
 >(declared: EndpointOf<Kind, Shape, Body>): Endpoint {
-  const { summary, description, params, requester, body, takesAnyQuery = false, errors = [] } = declared;
+  const { summary, description, params, requester, body, requestHeaders, errors = [] } = declared;
+  const { takesAnyQuery = false } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const formats = formatsOf(query);
   const answers = answersOf(declared);
@@ -124,6 +127,7 @@ export function endpoint<
     requester,
     query,
     body,
+    requestHeaders,
     answers,
     errors: [
       ...refusals[requester],

@@ -1,6 +1,7 @@
 // The document as it is published: of all services, by the routes of config/gateway.config.yml.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { endpoints as ofAccounts } from '../accounts-api/routes.ts';
 import { endpoints as ofData } from '../data-api/routes.ts';
 import { endpoints as ofGateway } from '../gateway/endpoints.ts';
 import { loadRoutes } from '../gateway/routes.ts';
@@ -9,13 +10,21 @@ import { openApiDocument, type DeclaredEndpoint } from './document.ts';
 import type { Json } from './tidy.ts';
 import { policyAnswers } from './policies.ts';
 
-export const pagesWithTables = [path.join(projectRoot, 'docs/api.md')];
+export const pagesWithTables = ['docs/api.md', 'docs/accounts.md'].map((page) =>
+  path.join(projectRoot, page),
+);
 export const documentFile = path.join(projectRoot, 'openapi/openapi.json');
 
-/** Every endpoint that a client can call; those of accounts-api are still to join. */
+/** Every endpoint that a client can call. */
 export function declaredEndpoints(): DeclaredEndpoint[] {
   return [
     ...Object.entries(ofData).map(([at, declaration]) => ({ method: 'GET', path: at, declaration })),
+    ...ofAccounts.map(([method, at, declaration]) => ({
+      method,
+      path: at,
+      declaration,
+      takesSessionOnly: declaration.requester === 'signed_in',
+    })),
     ...Object.entries(ofGateway).map(([at, declaration]) => ({ method: 'GET', path: at, declaration })),
   ];
 }

@@ -85,6 +85,13 @@ export const createKey = endpoint({
     'With an `Idempotency-Key` a request that is sent again makes no second key, and is answered without the value.',
   requester: 'account',
   body: newKey,
+  requestHeaders: {
+    'Idempotency-Key': z
+      .string()
+      .max(255)
+      .optional()
+      .describe('Of your choice: the same for a request that is sent again.'),
+  },
   answers: { 201: keySchema.extend({ key: z.string().optional().describe('The value.') }) },
   errors: [
     'invalid_request',

@@ -54,8 +54,9 @@ export async function answer(
   }
   if (reply.identity === null) {
     const content = await reply.read();
-    const text = 'text' in content ? [content.text, content.nextCursor] : [];
-    const headers = cachingHeaders(request, reply, text);
+    if (!('text' in content))
+      throw new TypeError('A stream has no text to make an ETag of: give its identity.');
+    const headers = cachingHeaders(request, reply, [content.text, content.nextCursor]);
     if (!sendNotModified(request, response, headers)) await send(request, response, reply, content, headers);
     return headers;
   }

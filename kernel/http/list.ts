@@ -95,8 +95,11 @@ export const paginationSchema = z
   .meta({ id: 'Pagination' });
 
 /** A row as a list shows it: `fields` may leave any of them out. */
-export const rowOf = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) =>
-  row.partial().meta({ 'x-narrowed-by': 'fields' });
+export function rowOf<Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) {
+  const mayLack = Object.keys(row.shape).filter((name) => row.shape[name] instanceof z.ZodOptional);
+  const without = mayLack.length === 0 ? {} : { 'x-may-lack': mayLack }; // also where `fields` is not given
+  return row.partial().meta({ 'x-narrowed-by': 'fields', ...without });
+}
 
 /** The envelope of one thing, as a schema. */
 export const oneOf = <Data extends z.ZodType>(data: Data) => z.object({ success: z.literal(true), data });

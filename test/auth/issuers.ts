@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import jsonwebtoken from 'jsonwebtoken';
 import { Provider } from 'oidc-provider';
 import type { GoogleSettings } from '../../accounts-api/deps.ts';
+import { exempt } from '../openapi/hold.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 
 export const redirectUri = 'https://almanac.example/auth/google/callback';
@@ -21,6 +22,7 @@ export async function startRealIssuer(): Promise<
 > {
   const server = createServer();
   const issuer = await listen(server, '127.0.0.1', 0);
+  exempt(issuer);
   const provider = new Provider(issuer, {
     clients: [
       { client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: [redirectUri] },
@@ -120,6 +122,7 @@ export async function startOddIssuer(): Promise<OddIssuer> {
     return answer({ access_token: 'a', token_type: 'bearer', id_token: odd.idToken(proper, signProperly) });
   });
   const issuer = await listen(server, '127.0.0.1', 0);
+  exempt(issuer);
   const odd: OddIssuer = {
     settings: { ...client, issuer },
     idToken: (proper, sign) => sign(proper),

@@ -29,27 +29,25 @@ test('the parameter tables of the docs are those of the document (npm run openap
   }
 });
 
-test('the docs have the parameters of every endpoint of the data', (t) => {
+test('the docs have the parameters of every endpoint that takes any', (t) => {
   const told = new Set(pagesWithTables.flatMap((page) => tablesOf(readFileSync(page, 'utf8'))));
   const withParameters = declaredEndpoints().filter(
-    ({ path: at, declaration }) => at.startsWith('/v1/') && Object.keys(declaration.query.shape).length > 0,
+    ({ declaration }) => Object.keys(declaration.query.shape).length > 0,
   );
   for (const { method, path: at } of withParameters) {
     const name = `${method} ${at.replaceAll(/:(\w+)/g, '{$1}')}`;
     t.true(told.has(name), name);
   }
-  t.true(withParameters.length > 20);
+  t.true(withParameters.length > 30);
 });
 
-test('a linter finds nothing in it by the rules that Redocly recommends', async (t) => {
-  const config = await createConfig({
-    extends: ['recommended'],
-    rules: { 'no-unused-components': 'off' }, // what accounts-api's endpoints use, which are still to join
-  });
+test('a linter finds nothing in it by the rules that Redocly recommends, but that two endpoints only redirect', async (t) => {
+  const config = await createConfig({ extends: ['recommended'] });
   const problems = await lintFromString({ source: written, absoluteRef: 'openapi.json', config });
   t.deepEqual(
-    problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
-    [],
+    problems.map(({ ruleId, location }) => `${ruleId} ${location[0]?.pointer}`),
+    // They send the browser on, and answer nothing else.
+    ['start', 'callback'].map((at) => `operation-2xx-response #/paths/~1auth~1google~1${at}/get/responses`),
   );
 });
 
@@ -70,16 +68,8 @@ test('every parameter has a description or values that need none, and every fiel
   t.notRegex(written, /"schema": \{\s*\}/, 'no schema is empty');
 });
 
-// Those of accounts-api are still to join.
+// In the gateway's routes ahead of accounts-api, which answers 404.
 const toCome = [
-  '/v1/plans',
-  '/v1/account',
-  '/v1/account/audit',
-  '/v1/keys',
-  '/v1/keys/:id',
-  '/v1/usage',
-  '/v1/usage/history',
-
   '/v1/billing/portal',
   '/v1/webhooks',
   '/v1/webhooks/:id',
