@@ -1,5 +1,6 @@
 // The audit: what was done to an account, by whom and when. Every change writes a row in its own transaction; GET
 // /v1/account/audit lists them, the newest first.
+import { instantText } from '../kernel/clock.ts';
 import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { listParams } from '../kernel/http/list.ts';
@@ -73,7 +74,7 @@ export const listAuditEvents = endpoint({
 
 function toRecord(event: AuditEvent): z.output<typeof eventSchema> {
   return {
-    at: event.at.toISOString(),
+    at: instantText(event.at),
     action: event.action,
     actor: { kind: event.actorKind, id: event.actorId },
     subject: event.subject,

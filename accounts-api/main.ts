@@ -70,7 +70,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
       try {
         await db.accounts.findOne({ attributes: ['id'] }); // also fails while the schema is missing
       } catch (error) {
-        fail('unavailable', 'The database of the accounts does not answer.', { detail: error });
+        fail('unavailable', 'The accounts database does not respond.', { detail: error });
       }
     },
     host: options.host,

@@ -31,7 +31,7 @@ export interface SignedIn extends Requester {
  */
 export function signedInOf(call: ServiceCall): SignedIn {
   const { accountId, keyId, sessionId } = call.identity;
-  if (keyId !== null) fail('forbidden', 'API keys are not accepted here; sign in and send X-Session-Token.');
+  if (keyId !== null) fail('forbidden', 'API keys are not accepted here. Sign in and send X-Session-Token.');
   if (accountId === null || sessionId === null) {
     fail('unauthorized', 'Sign in and send the session token in X-Session-Token.');
   }

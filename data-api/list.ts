@@ -140,7 +140,8 @@ export async function countReply(
   call: ServiceCall,
   { list, query, where }: ListAnswer,
 ): Promise<Reply> {
-  if (query.format === 'csv') fail('invalid_parameter', 'A count is JSON only.', { param: 'format' });
+  if (query.format === 'csv')
+    fail('invalid_parameter', 'A count is available as JSON only.', { param: 'format' });
   narrowToUpdated(list, query, where);
   const state = await call.stage('lookup', () => findDataState(database, list.datasets));
   return {

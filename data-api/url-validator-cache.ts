@@ -1,5 +1,5 @@
 // What URLs were answered with last, and how long that holds: a call that comes again need not be read again.
-// Hides which URLs are let go: those not asked for longest.
+// Evicts the least recently used.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../kernel/clock.ts';
 import type { CachingHeaders } from '../kernel/http/answer.ts';

@@ -240,10 +240,14 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
         if (error instanceof BatchRefused) throw error;
         upstreams.failed(url);
         if (attempt === 1 && (onLate === undefined || wasNeverSent(error))) continue;
-        throw new Failure('unavailable', 'Accounts cannot be reached just now; try again in a moment.', {
-          detail: error,
-          headers: { 'retry-after': '1' },
-        });
+        throw new Failure(
+          'unavailable',
+          'The accounts service is temporarily unavailable. Try again in a moment.',
+          {
+            detail: error,
+            headers: { 'retry-after': '1' },
+          },
+        );
       }
     }
   }

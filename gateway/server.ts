@@ -83,7 +83,7 @@ export function createGatewayServer(options: ServerOptions): Server {
 /** What the engine hands to its own HTML page: no route, or a fault in the engine. */
 function unanswered(error: unknown): unknown {
   if (error === undefined || error === null)
-    return new Failure('not_found', 'There is nothing at this path.');
+    return new Failure('not_found', 'No endpoint exists at this path.');
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   return status >= 500 ? error : new Failure('invalid_request', 'The URL is malformed.', { detail: error });
 }
@@ -92,8 +92,11 @@ function malformed(error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesPar
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     // What overflowed without the end of a line is the first line, which holds the URL.
     return error.rawPacket?.subarray(0, error.bytesParsed).includes('\n') === false
-      ? new Failure('uri_too_long', 'The URL is too long: with the headers it may have 16 KB.')
-      : new Failure('header_fields_too_large', 'The headers are too long: with the URL they may have 16 KB.');
+      ? new Failure('uri_too_long', 'The URL is too long. URL and headers together may have 16 KB.')
+      : new Failure(
+          'header_fields_too_large',
+          'The headers are too long. URL and headers together may have 16 KB.',
+        );
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new Failure('invalid_request', 'The request did not arrive in time.');

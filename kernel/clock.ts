@@ -19,6 +19,11 @@ export function dateIn(timeZone: string, instant: Date): string {
   return format.format(instant);
 }
 
+/** An instant as every answer spells it: ISO 8601, in UTC, to the second. */
+export function instantText(instant: Date): string {
+  return `${instant.toISOString().slice(0, -5)}Z`;
+}
+
 /** Whether `dateIn` takes the name: an IANA time zone, or an offset such as `+05:00`. */
 export function isTimeZone(name: string): boolean {
   try {

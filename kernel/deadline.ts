@@ -1,5 +1,5 @@
-// Waits for answers no longer than so long, without forgetting those that come later: what was asked for has been done then,
-// and whoever asked must undo it. Hides the timers, and what is still to come when everything ends.
+// Bounds how long callers wait, and still delivers late results so that they can be undone.
+// Hides the timers, and the results that are still outstanding when the process ends.
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
 /** Thrown where an answer did not come in time. */

@@ -91,7 +91,7 @@ test('a failure stays what it is, and its detail never reaches the envelope', (t
     success: false,
     error: {
       code: 'internal',
-      message: 'Something went wrong on our side. Quote the request id when you report it.',
+      message: 'Internal error. Quote the request id when you report it.',
       docs_url: '/docs/errors#internal',
     },
   });

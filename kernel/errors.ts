@@ -5,54 +5,60 @@
 export const errorTable = {
   invalid_parameter: {
     status: 400,
-    meaning: 'A parameter has a value that is not allowed, or is not known.',
+    meaning: 'A parameter is unknown, or its value is not allowed.',
   },
-  invalid_cursor: { status: 400, meaning: 'The cursor is damaged, or belongs to another request.' },
-  invalid_body: { status: 400, meaning: 'The body is not JSON, or one of its fields is not allowed.' },
+  invalid_cursor: { status: 400, meaning: 'The cursor is malformed, or it belongs to a different request.' },
+  invalid_body: { status: 400, meaning: 'The body is not valid JSON, or one of its fields is not allowed.' },
   invalid_request: {
     status: 400,
-    meaning: 'The request itself is malformed: its path, its headers or its framing.',
+    meaning: 'The request is malformed: its path, its headers or its framing.',
   },
   transform_not_applicable: {
     status: 400,
-    meaning: 'The transform has no meaning at the frequency of the series.',
+    meaning: 'The transform does not apply to a series of this frequency.',
   },
-  unknown_dimension: { status: 400, meaning: 'The series has no dimension of that name.' },
+  unknown_dimension: { status: 400, meaning: 'The series has no dimension with this name.' },
   unauthorized: { status: 401, meaning: 'The API key or the session is missing or invalid.' },
   invalid_credentials: {
     status: 401,
-    meaning: 'The e-mail address and the password do not belong together.',
+    meaning: 'Incorrect e-mail address or password.',
   },
-  reauthentication_required: { status: 401, meaning: 'The session is too old for this; sign in again.' },
-  quota_exceeded: { status: 402, meaning: "This month's calls are used up." },
+  reauthentication_required: {
+    status: 401,
+    meaning: 'The session is too old for this request. Sign in again.',
+  },
+  quota_exceeded: { status: 402, meaning: 'The monthly quota of the plan is used up.' },
   subscription_inactive: { status: 402, meaning: 'The subscription of the account is not active.' },
-  plan_required: { status: 403, meaning: 'The feature belongs to a higher plan.' },
-  forbidden: { status: 403, meaning: 'The credential is valid but may not do this.' },
-  not_found: { status: 404, meaning: 'There is nothing at this path.' },
+  plan_required: { status: 403, meaning: 'The feature requires a higher plan.' },
+  forbidden: { status: 403, meaning: 'The credential is valid, but does not allow this request.' },
+  not_found: { status: 404, meaning: 'The endpoint or the resource does not exist.' },
   method_not_allowed: {
     status: 405,
-    meaning: 'The path exists, the method does not; see the Allow header.',
+    meaning: 'The path does not support this method. The Allow header lists those it supports.',
   },
-  not_acceptable: { status: 406, meaning: 'The asked format does not exist.' },
-  conflict: { status: 409, meaning: 'The request contradicts the present state.' },
-  key_limit_reached: { status: 409, meaning: 'The account holds as many active keys as it may.' },
+  not_acceptable: { status: 406, meaning: 'The requested format is not available.' },
+  conflict: { status: 409, meaning: 'The request conflicts with the current state of the resource.' },
+  key_limit_reached: { status: 409, meaning: 'The account has the maximum number of active keys.' },
   email_taken: { status: 409, meaning: 'The e-mail address belongs to another account.' },
-  already_subscribed: { status: 409, meaning: 'The account has a subscription already.' },
+  already_subscribed: { status: 409, meaning: 'The account already has a subscription.' },
   idempotency_in_progress: {
     status: 409,
     meaning: 'The first request with this Idempotency-Key is still running.',
   },
-  gone: { status: 410, meaning: 'The thing existed and was used up or deleted.' },
+  gone: { status: 410, meaning: 'The resource was used or deleted.' },
   payload_too_large: { status: 413, meaning: 'The body is larger than allowed.' },
   uri_too_long: { status: 414, meaning: 'The URL is longer than allowed.' },
   unsupported_media_type: { status: 415, meaning: 'The body must be application/json.' },
   idempotency_mismatch: { status: 422, meaning: 'The Idempotency-Key was used for another request.' },
-  rate_limited: { status: 429, meaning: 'Too many requests at once; see Retry-After.' },
+  rate_limited: {
+    status: 429,
+    meaning: 'Too many requests. Retry after the number of seconds in Retry-After.',
+  },
   header_fields_too_large: { status: 431, meaning: 'The headers are longer than allowed.' },
-  internal: { status: 500, meaning: 'A fault of ours. The request id finds it in the log.' },
+  internal: { status: 500, meaning: 'Internal error. Quote the request id when you report it.' },
   upstream_error: { status: 502, meaning: 'A service behind the gateway failed.' },
-  unavailable: { status: 503, meaning: 'The service cannot answer just now; try again.' },
-  billing_not_configured: { status: 503, meaning: 'This installation takes no payments.' },
+  unavailable: { status: 503, meaning: 'The service is temporarily unavailable. Try again.' },
+  billing_not_configured: { status: 503, meaning: 'Billing is not configured on this installation.' },
   upstream_timeout: { status: 504, meaning: 'A service behind the gateway did not answer in time.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
@@ -122,22 +128,14 @@ export function toEnvelope(failure: Failure, requestId?: string): ErrorEnvelope 
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   if (isConnectionFault(thrown)) {
-    return new Failure(
-      'unavailable',
-      'The service cannot reach its database just now. Try again in a moment.',
-      {
-        detail: thrown,
-        headers: { 'retry-after': '2' },
-      },
-    );
-  }
-  return new Failure(
-    'internal',
-    'Something went wrong on our side. Quote the request id when you report it.',
-    {
+    return new Failure('unavailable', 'The service cannot reach its database at the moment. Try again.', {
       detail: thrown,
-    },
-  );
+      headers: { 'retry-after': '2' },
+    });
+  }
+  return new Failure('internal', 'Internal error. Quote the request id when you report it.', {
+    detail: thrown,
+  });
 }
 
 // SQLSTATE 08 is a connection exception, 57P01 to 57P03 a server that stops or starts, 53300 too many connections. The names

@@ -1,4 +1,5 @@
 // The account itself: who it is, what it is on, the fields that its holder may change, and its end.
+import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
@@ -169,7 +170,7 @@ async function proveHolder(
 ): Promise<void> {
   if (account.passwordHash === null) return requireFresh(deps, caller);
   if (password === undefined) {
-    fail('invalid_body', '"password": is needed to change the e-mail address.', { param: 'password' });
+    fail('invalid_body', '"password": is required to change the e-mail address.', { param: 'password' });
   }
   const { email, passwordHash } = account;
   if (await deps.throttle.signIn({ email, ip }, () => deps.passwords.matches(passwordHash, password))) return;
@@ -215,7 +216,7 @@ function toRecord(
     plan: planOf(plans, account.plan).id,
     status: account.status,
     subscription_state: account.subscriptionState,
-    created_at: account.createdAt.toISOString(),
+    created_at: instantText(account.createdAt),
     notifications: { usage: account.mailsUsage, key_expiry: account.mailsKeyExpiry },
     active_keys: activeKeys,
     key_limit: keysMax,

@@ -191,7 +191,7 @@ export const exchangeGoogleCode = endpoint({
       const session = await deps.db.inTransaction(async (transaction) => {
         const accountId = await takeCode(deps.db, transaction, { codeHash: sha256(code), cookieHash, now });
         if (accountId === null) {
-          fail('gone', 'This sign-in was finished already, or took too long. Begin again.');
+          fail('gone', 'This sign-in was already completed or took too long. Start again.');
         }
         return openSession(deps, transaction, accountId, { clientInfo, how: 'google' });
       });
@@ -241,7 +241,7 @@ function secretsOf(state: string, cookie: string): FlowSecrets {
 /** A look ahead must neither begin a way nor use one up. */
 function refuseHead(request: Request): void {
   if (request.method === 'HEAD')
-    fail('method_not_allowed', 'This path takes GET.', { headers: { allow: 'GET' } });
+    fail('method_not_allowed', 'This path supports GET.', { headers: { allow: 'GET' } });
 }
 
 function redirect(url: string, cookie?: CookieHeader) {

@@ -45,7 +45,7 @@ export function createOpenId(settings: GoogleSettings, redirectUri: string): Ope
   const configuration = () => {
     known ??= discover(settings).catch((error: unknown) => {
       known = undefined; // asked again by the next sign-in
-      return fail('unavailable', 'Google cannot be reached just now; try again in a moment.', {
+      return fail('unavailable', 'Google cannot be reached at the moment. Try again.', {
         detail: error,
       });
     });

@@ -55,7 +55,7 @@ function createSlots(atOnce: number) {
     if (running < atOnce) running += 1;
     else if (waiting.length < waitingMax) await new Promise<void>((enter) => waiting.push(enter));
     else {
-      fail('unavailable', 'Too many sign-ins at once; try again in a moment.', {
+      fail('unavailable', 'Too many sign-ins at once. Try again in a moment.', {
         headers: { 'retry-after': '2' },
       });
     }

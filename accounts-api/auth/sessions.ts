@@ -1,9 +1,11 @@
 // Sessions: made at each sign-in, listed, ended. A token leaves in one answer; half of it names the session, of the other
 // half only the SHA-256 is kept. The gateway asks for the session on each call, so one that has ended is out at once.
+import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { memberOf } from '../../kernel/entries.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
@@ -55,7 +57,7 @@ export async function openSession(
     subject: id,
     detail: { how, ip: clientInfo.ip, user_agent: clientInfo.userAgent },
   });
-  return { session_token: token, expires_at: absolute_expires_at.toISOString() };
+  return { session_token: token, expires_at: instantText(absolute_expires_at) };
 }
 
 /** @throws Failure `reauthentication_required` where the session's last proof is more than an hour old. */
@@ -105,9 +107,9 @@ export const listSessions = endpoint({
       const rows = found.map(({ id, ip, user_agent, ...row }) => ({
         id,
         current: id === sessionId,
-        created_at: row.created_at.toISOString(),
-        last_seen_at: row.last_seen_at.toISOString(),
-        expires_at: earlier(row.idle_expires_at, row.absolute_expires_at).toISOString(),
+        created_at: instantText(row.created_at),
+        last_seen_at: instantText(row.last_seen_at),
+        expires_at: instantText(earlier(row.idle_expires_at, row.absolute_expires_at)),
         ip,
         user_agent,
       }));
@@ -115,9 +117,12 @@ export const listSessions = endpoint({
       return page(cursors, {
         query,
         of: ['sessions', accountId],
-        read: inMemory(rows, sort, ({ id, created_at, last_seen_at }) =>
-          sort.endsWith('created_at') ? [created_at, id] : [last_seen_at, created_at, id],
-        ),
+        // By what is stored, which is finer than what is shown.
+        read: inMemory(rows, sort, ({ id }, position) => {
+          const { created_at, last_seen_at } = entryAt(found, position);
+          const made = created_at.getTime();
+          return sort.endsWith('created_at') ? [made, id] : [last_seen_at.getTime(), made, id];
+        }),
         fileName: 'sessions',
       });
     },
@@ -133,7 +138,7 @@ export const deleteOneSession = endpoint({
     (deps) =>
     async ({ requester, params }) => {
       const ended = await endSession(deps, requester, memberOf(params, 'id'));
-      if (!ended) fail('not_found', 'The account has no session of that id.');
+      if (!ended) fail('not_found', 'The account has no session with this id.');
       return { status: 204 };
     },
 });

@@ -211,13 +211,13 @@ async function requirePassword(
   }: { email: string; passwordHash: string | null; password: string | undefined; clientInfo: ClientInfo },
 ): Promise<void> {
   if (password === undefined) {
-    fail('invalid_body', '"password": is needed: the one that was given at sign-up.', { param: 'password' });
+    fail('invalid_body', '"password": is required: the one given at sign-up.', { param: 'password' });
   }
   const isRight = await deps.throttle.signIn({ email, ip: clientInfo.ip }, () =>
     deps.passwords.matches(passwordHash, password),
   );
   if (!isRight) {
-    fail('invalid_credentials', 'Incorrect password. The link stays good.');
+    fail('invalid_credentials', 'Incorrect password. The link is still valid.');
   }
 }
 

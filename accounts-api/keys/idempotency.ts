@@ -58,7 +58,7 @@ export async function idempotently(
 async function replay(deps: Deps, claim: Claim): Promise<Answer> {
   const held = await selectHeldKey(deps.db, claim);
   if (held !== null && held.requestHash !== claim.requestHash) {
-    fail('idempotency_mismatch', 'This Idempotency-Key was used with another body: use a new one.');
+    fail('idempotency_mismatch', 'This Idempotency-Key was used with a different body. Use a new one.');
   }
   if (held === null || held.status === null || held.answer === null) {
     fail('idempotency_in_progress', 'The first request with this Idempotency-Key is still running.', {

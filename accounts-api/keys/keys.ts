@@ -1,6 +1,7 @@
 // API keys: list, make, revoke. The value leaves in one answer, at creation; its SHA-256 is all that is kept.
 // Revocation is immediate: without Redis credentials are looked up in PostgreSQL (quota/internal.ts) on every call; with it the
 // credential cache follows every change before that is answered.
+import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
@@ -145,10 +146,10 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
     name: key.name,
     masked: key.mask,
     status: key.revokedAt !== null ? 'revoked' : works(key, now) ? 'active' : 'expired',
-    created_at: key.createdAt.toISOString(),
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
+    created_at: instantText(key.createdAt),
+    last_used_at: key.lastUsedAt && instantText(key.lastUsedAt),
+    expires_at: key.expiresAt && instantText(key.expiresAt),
+    revoked_at: key.revokedAt && instantText(key.revokedAt),
   };
 }
 
@@ -195,7 +196,11 @@ export async function issueKey(
     },
     { transaction },
   );
-  const detail = { name: key.name, masked: key.mask, expires_at: key.expiresAt?.toISOString() ?? null };
+  const detail = {
+    name: key.name,
+    masked: key.mask,
+    expires_at: key.expiresAt && instantText(key.expiresAt),
+  };
   await audit(deps, transaction, { accountId, actor, action: 'key.created', subject: key.id, detail });
   return { record: keyRecord(key, now), value };
 }
@@ -213,7 +218,7 @@ export async function revokeKey(deps: Deps, caller: Requester, keyId: string): P
       transaction,
       lock,
     });
-    if (key === null) fail('not_found', 'The account has no key of that id.');
+    if (key === null) fail('not_found', 'The account has no key with this id.');
     if (key.revokedAt === null) await endKeyWithin(deps, transaction, caller, key);
     return keyRecord(key, now);
   });

@@ -38,6 +38,6 @@ export function hashMailToken(token: string): string {
 export function failGone(): never {
   return fail(
     'gone',
-    'This link is not valid any more: it was used, it has expired, or a newer one replaced it.',
+    'This link is no longer valid. It was used, has expired, or was replaced by a newer one.',
   );
 }

@@ -1,4 +1,5 @@
 // What the operator does beside a running service: the same rules, in force on the service's next call, written to the audit.
+import { instantText } from '../../kernel/clock.ts';
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
@@ -164,7 +165,7 @@ test.serial(
     const client = await service.newClient();
     const earlier = service.clock.now().toISOString();
     t.teardown(() => service.clock.set(earlier));
-    const expires_at = new Date(service.clock.now().getTime() + 60_000).toISOString();
+    const expires_at = instantText(new Date(service.clock.now().getTime() + 60_000));
     const body = { name: 'short', expires_at };
     const { id } = dataOf(t, await service.as(client, '/v1/keys', { body }), 201) as { id: string };
     const next = await rotateKey(service.deps, id);

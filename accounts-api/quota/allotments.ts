@@ -1,7 +1,7 @@
 // Allotments: the gateway's questions while it counts a month in Redis. The month is charged in PostgreSQL before anything can be
 // drawn, so that whatever happens to Redis, nobody is served above the limit.
 import { z } from 'zod';
-import { nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
+import { instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import { dateParam } from '../../kernel/http/params.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
@@ -66,7 +66,7 @@ export const topUpQuota = internalEndpoint({
           // An account that was disabled since, or a month that is not now: nothing.
           const nothing = { granted: 0, elsewhere: 0, limit: 0, closed: false };
           const { granted, elsewhere, limit, closed } = filled.get(account_id) ?? nothing;
-          const resets_at = nextUtcMonth(new Date(month)).toISOString();
+          const resets_at = instantText(nextUtcMonth(new Date(month)));
           return { granted, elsewhere, limit, closed, resets_at };
         }),
       };

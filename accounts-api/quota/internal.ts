@@ -2,7 +2,7 @@
 // PostgreSQL is the truth: nothing is kept here, so a revoked key or a changed plan is in force on the next call.
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
+import { instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
 import { dateParam } from '../../kernel/http/params.ts';
 import { planOf } from '../../kernel/plans.ts';
@@ -198,7 +198,7 @@ export const grantQuota = internalEndpoint({
         await deps.db.inTransaction((transaction) => refundQuota(deps.db, transaction, refunds));
         return null;
       }
-      const resets_at = nextUtcMonth(now).toISOString();
+      const resets_at = instantText(nextUtcMonth(now));
       return {
         // An account that was disabled or deleted since its credential was looked up is granted nothing.
         grants: takes.map(({ account_id }) => {

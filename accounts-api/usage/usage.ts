@@ -1,6 +1,6 @@
 // What the account has used: this month against its limit, and the history by day or month.
 import { z } from 'zod';
-import { nextUtcMonth, utcDate, utcMonth } from '../../kernel/clock.ts';
+import { instantText, nextUtcMonth, utcDate, utcMonth } from '../../kernel/clock.ts';
 import { addDays, addMonths, type DateRange } from '../../kernel/dates.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
@@ -150,7 +150,7 @@ export async function monthUsage(deps: Deps, account: Account): Promise<MonthUsa
     used,
     limit: plan.calls_month,
     remaining: plan.calls_month === null ? null : Math.max(0, plan.calls_month - used),
-    resets_at: nextUtcMonth(now).toISOString(),
+    resets_at: instantText(nextUtcMonth(now)),
     by_key: byKey,
     by_endpoint: byEndpoint,
   };

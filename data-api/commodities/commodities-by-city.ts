@@ -90,7 +90,7 @@ export const getCommoditiesByCity = endpoint({
     async ({ query, call }) => {
       const { database } = dependencies;
       if (query.date !== undefined && (query.from !== undefined || query.to !== undefined))
-        fail('invalid_parameter', '"date" is one date; use it without "from" and "to".', { param: 'date' });
+        fail('invalid_parameter', '"date" cannot be combined with "from" or "to".', { param: 'date' });
       const { from, to, vintage } = toRequest({ ...query, sort: 'asc', fields: [] }, call, dependencies);
       const { series, cityNames } = await call.stage('lookup', async () => ({
         series: await requireItem(dependencies, query.item, vintage),

@@ -75,7 +75,7 @@ export const getAmc = endpoint({
       if (!(await call.stage('lookup', () => amcExists(database, id)))) {
         const nearest = nearestName(id, await listAmcIds(database));
         const hint = nearest === undefined ? 'GET /v1/amcs lists them.' : `Did you mean "${nearest}"?`;
-        fail('not_found', `There is no company of that id. ${hint}`, { param: 'amc' });
+        fail('not_found', `No company has this id. ${hint}`, { param: 'amc' });
       }
       const state = await call.stage('lookup', () => findDataState(database, amcsList.datasets));
       const data = await call.stage('sql', async () => ({

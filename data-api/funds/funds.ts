@@ -128,5 +128,5 @@ export async function requireFund(
   if (fund !== undefined) return fund;
   const nearest = asked.length > 80 ? undefined : nearestName(asked, await findFundIdsNear(database, asked));
   const hint = nearest === undefined ? 'GET /v1/funds lists them.' : `Did you mean "${nearest}"?`;
-  return fail('not_found', `There is no fund of that id or code. ${hint}`, { param: 'id' });
+  return fail('not_found', `No fund has this id or code. ${hint}`, { param: 'id' });
 }

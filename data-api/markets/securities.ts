@@ -100,7 +100,7 @@ export const getSecurityPrices = endpoint({
       if (code === undefined) {
         const nearest = nearestName(name, await findSecurityCodesNear(database, name));
         const hint = nearest === undefined ? 'GET /v1/securities lists them.' : `Did you mean "${nearest}"?`;
-        fail('not_found', `There is no security of that code or ISIN. ${hint}`, { param: 'code' });
+        fail('not_found', `No security has this code or ISIN. ${hint}`, { param: 'code' });
       }
       const where = new Conditions()
         .and(code, (p) => `p.code = ${p}`)

@@ -70,7 +70,7 @@ export const getTrade = endpoint({
     (dependencies) =>
     ({ query, call }) => {
       if (query.period !== undefined && (query.from !== undefined || query.to !== undefined)) {
-        fail('invalid_parameter', '"period" is a window of its own: leave "from" and "to" out.', {
+        fail('invalid_parameter', '"period" cannot be combined with "from" or "to".', {
           param: 'period',
         });
       }
@@ -94,12 +94,12 @@ export const getTrade = endpoint({
       const reply = query.count_only ? countReply : listReply;
       if (!isSum) return reply(dependencies, call, { list: tradeList, query, where: tradeWhere(filter) });
       if (filter.from === undefined) {
-        fail('invalid_parameter', 'Sums and balances need a window: give "period", or "from".', {
+        fail('invalid_parameter', 'Sums and balances require "period" or "from".', {
           param: 'period',
         });
       }
       if (query.sort.endsWith('id')) {
-        fail('invalid_parameter', 'Sums have no id: sort by date or value.', { param: 'sort' });
+        fail('invalid_parameter', 'Sums have no id. Sort by date or value.', { param: 'sort' });
       }
       const sums = tradeSums({
         filter,

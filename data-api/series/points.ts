@@ -178,7 +178,7 @@ async function readPinned(
   if (await isBackfilledSince(database, series.seriesNo, version)) {
     fail(
       'gone',
-      'An earlier vintage of the series has been loaded since. Start anew, without a cursor or version.',
+      'An earlier vintage of the series has since been loaded. Start again without a cursor or version.',
     );
   }
   return row;

@@ -179,10 +179,10 @@ export function toRequest(
     base,
   };
   if (base !== null && transform !== 'index') {
-    fail('invalid_parameter', '"base" belongs to transform=index.', { param: 'base' });
+    fail('invalid_parameter', '"base" requires transform=index.', { param: 'base' });
   }
   if (version !== null && vintage === null && release === 'current') {
-    fail('invalid_parameter', '"version" belongs to vintage= or release=first.', { param: 'version' });
+    fail('invalid_parameter', '"version" requires vintage= or release=first.', { param: 'version' });
   }
   if (vintage !== null) requireVintages('vintage', call);
   if (release === 'first') requireVintages('release', call);
@@ -195,7 +195,7 @@ export function requireVintages(param: string | undefined, call: ServiceCall): v
   if (call.identity.features.includes('vintages')) return;
   fail(
     'plan_required',
-    'Past states of the data belong to a higher plan.',
+    'Vintages require a higher plan. See GET /v1/plans.',
     param === undefined ? {} : { param },
   );
 }

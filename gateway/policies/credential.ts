@@ -49,15 +49,14 @@ export function credential(
     if ('session' in presented) {
       const name = parseSessionToken(presented.session);
       const found = name && (await accounts.session(name));
-      if (found === null)
-        throw refused('The session is not valid: it is unknown, or it has ended. Sign in again.');
+      if (found === null) throw refused('The session is invalid or has ended. Sign in again.');
       setCallerContext(call, found, planOf(plans, found.plan));
     } else {
       const hash = hashApiKey(presented.key);
       const admission = await ask(hash, call);
       const found =
         admission.credential === undefined ? await accounts.credential(hash) : admission.credential;
-      if (found === null) throw refused('The API key is not valid: it is unknown, or it was revoked.');
+      if (found === null) throw refused('The API key is unknown or was revoked.');
       setCallerContext(call, found, planOf(plans, found.plan));
       if (admission.month !== undefined && response.closed) {
         journal.refund(found.accountId, admission.month.month, admission.month.calls); // the client left meanwhile
@@ -111,7 +110,7 @@ function presentedCredential(
 ): { key: string } | { session: string } {
   const { keyHeaders, bearers, keyParameters, sessionHeaders } = call.presented;
   if (keyHeaders.length > 1 || bearers.length > 1 || keyParameters.length > 1 || sessionHeaders.length > 1) {
-    throw refused('A credential must be given once.');
+    throw refused('Send each credential only once.');
   }
   const [header] = keyHeaders;
   const [bearer] = bearers;
@@ -119,18 +118,18 @@ function presentedCredential(
   const key = header ?? bearer ?? parameter;
   const session = accept.includes('session') ? sessionHeaders[0] : undefined;
   if ((bearer ?? key) !== key || (parameter ?? key) !== key) {
-    throw refused('The request holds different keys: send one, in the X-API-Key header.');
+    throw refused('The request contains different API keys. Send one, in the X-API-Key header.');
   }
   if (key !== undefined && session !== undefined) {
-    throw refused('Send an API key or a session, not both: they may stand for different accounts.');
+    throw refused('Send an API key or a session, not both. They may belong to different accounts.');
   }
   if (session !== undefined) return { session };
   if (key === undefined) {
     const hint = sessionHeaders.length > 0 ? 'A session is not accepted here. ' : '';
-    throw refused(`${hint}An API key is needed: send it in the X-API-Key header.`);
+    throw refused(`${hint}An API key is required. Send it in the X-API-Key header.`);
   }
   if (!isWellFormedApiKey(key)) {
-    throw refused('The API key is not valid: it is not complete, or it was mistyped.');
+    throw refused('The API key is incomplete or mistyped.');
   }
   return { key };
 }

@@ -122,10 +122,10 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 
 function toFailure(service: string, error: AttemptFailed): Failure {
   return error.why === 'silent'
-    ? new Failure('upstream_timeout', 'The service did not answer in time; try again.', {
+    ? new Failure('upstream_timeout', 'The service did not respond in time. Try again.', {
         detail: new Error(`${service} was silent for too long`, { cause: error }),
       })
-    : new Failure('upstream_error', 'The service failed to answer; try again.', {
+    : new Failure('upstream_error', 'The service failed to respond. Try again.', {
         detail: new Error(`${service} could not be asked`, { cause: error }),
       });
 }

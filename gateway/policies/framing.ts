@@ -20,13 +20,13 @@ export function framing(): Policy {
       fail('invalid_request', 'The request is not valid HTTP/1.1.', { headers: close });
     }
     if (httpVersion === '1.1' && hostsOf(request.rawHeaders) !== 1) {
-      fail('invalid_request', 'The Host header must stand once.', { headers: close });
+      fail('invalid_request', 'Exactly one Host header is required.', { headers: close });
     }
     if (bodyless.includes(method) && (encoding !== undefined || Number(length ?? 0) !== 0)) {
       fail('invalid_request', `A ${method} request carries no body.`, { headers: close });
     }
     if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
-      fail('invalid_request', 'Of the transfer encodings, only chunked is taken.', { headers: close });
+      fail('invalid_request', 'Only Transfer-Encoding: chunked is supported.', { headers: close });
     }
     if (Number(length ?? 0) > bodyBytesMax) {
       fail('payload_too_large', `The body may have at most ${bodyBytesMax / 1024} KB.`, { headers: close });

@@ -7,8 +7,8 @@ import type { Policy } from '../policy.ts';
 export function notFound(routes: GatewayRoutes): Policy {
   return (request) => {
     const taken = routes.methodsAt(callOf(request).path);
-    if (taken.length === 0) fail('not_found', 'There is nothing at this path.');
+    if (taken.length === 0) fail('not_found', 'No endpoint exists at this path.');
     const allow = taken.join(', ');
-    fail('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
+    fail('method_not_allowed', `This path supports ${allow}.`, { headers: { allow } });
   };
 }

@@ -18,7 +18,7 @@ export function pathCheck(): Policy {
     if (!isNormalPath(path)) {
       fail(
         'invalid_request',
-        'The URL must be a path in its normal form: no empty or dot segments, no encoded dots or slashes.',
+        'The URL path must be in normal form, without empty or dot segments and without encoded dots or slashes.',
       );
     }
     const call = callOf(request);

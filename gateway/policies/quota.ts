@@ -55,11 +55,11 @@ function refuse(take: Take, calls: number, clock: Clock): never {
   const remaining = Math.max(0, (take.limit ?? 0) - (take.used ?? 0));
   const used =
     remaining === 0
-      ? `The ${take.limit} calls of this month are used up.`
-      : `This request counts as ${calls} calls and ${remaining} are left of this month's ${take.limit}.`;
+      ? `The monthly quota of ${take.limit} calls is used up.`
+      : `This request counts as ${calls} calls, and ${remaining} of this month's ${take.limit} are left.`;
   fail(
     'quota_exceeded',
-    `${used} The quota starts anew at ${take.resetsAt}. For more, choose a higher plan: GET /v1/plans.`,
+    `${used} The quota resets at ${take.resetsAt}. For more calls, choose a higher plan: GET /v1/plans.`,
     {
       headers: { 'retry-after': String(secondsUntil(take.resetsAtMs, clock)) },
     },

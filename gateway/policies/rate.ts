@@ -21,8 +21,8 @@ export function rate(
       state: `"second";r=${taken.remaining};t=${resetSeconds}`,
     });
     if (!taken.allowed) {
-      const whose = by === 'account' ? 'this plan' : 'one IP address';
-      fail('rate_limited', `Too many calls: ${whose} may make ${callsPerSecond} a second.`, {
+      const whose = by === 'account' ? 'the plan' : 'the limit for one IP address';
+      fail('rate_limited', `Too many requests: ${whose} allows ${callsPerSecond} a second.`, {
         headers: { 'retry-after': String(resetSeconds) },
       });
     }

@@ -19,9 +19,9 @@ export function session(options: {
     enterStage(call, 'credential');
     const { keyHeaders, bearers, keyParameters, sessionHeaders } = call.presented;
     if (keyHeaders.length + bearers.length + keyParameters.length > 0) {
-      fail('forbidden', 'An API key cannot be used here: passwords and sessions are for whoever signs in.');
+      fail('forbidden', 'API keys are not accepted here. Sign in and send X-Session-Token.');
     }
-    if (sessionHeaders.length > 1) fail('unauthorized', 'A credential must be given once.');
+    if (sessionHeaders.length > 1) fail('unauthorized', 'Send each credential only once.');
     const name = parseSessionToken(sessionHeaders[0] ?? '');
     const found = name && (await accounts.session(name));
     if (found !== null) setCallerContext(call, found, planOf(plans, found.plan));

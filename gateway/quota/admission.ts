@@ -1,6 +1,6 @@
 // Lets a call in by one question to Redis instead of three in turn: whose key it is and, for the account that the key stood for
 // last, the second and the month. Redis answers them as one: nothing is counted unless the key still stands for that very account
-// and plan, nothing is taken from the month unless the second has calls left for all. What is not answered, the policies ask as ever.
+// and plan, nothing is taken from the month unless the second has calls left for all. The regular policies handle what the script leaves undecided.
 import {
   readCachedCredential,
   readCachedCredentialLua,

@@ -2,7 +2,7 @@
 // charges first: an allotment that is lost with Redis costs its account nothing for long, and gives it nothing twice.
 import { randomUUID } from 'node:crypto';
 import { replicationIdLua } from '../../kernel/credentials/cache.ts';
-import { nextUtcMonth, utcMonth, type Clock } from '../../kernel/clock.ts';
+import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
 import type { Accounts, Grant } from '../accounts.ts';
 import type { Journal } from './journal.ts';
@@ -14,7 +14,7 @@ export interface Allotments {
   question(accountId: string, calls: number, limit: number | null): DrawQuestion;
 }
 
-/** A question to be asked once, of draw.lua. One of the two must hear what Redis says. */
+/** A question to be asked once, of draw.lua. Pass the reply to exactly one of `note` and `noteLate`. */
 export interface DrawQuestion {
   /** KEYS[1] of the script. */
   key: string;
@@ -97,7 +97,7 @@ export function createAllotments({ redis, accounts, journal, clock }: Allotments
         ...question,
         note(answer) {
           const drawn = question.note(answer);
-          const resetsAt = nextUtcMonth(now).toISOString();
+          const resetsAt = instantText(nextUtcMonth(now));
           return drawn && { granted: drawn.taken, limit, used: drawn.used, resetsAt };
         },
       };
@@ -105,7 +105,7 @@ export function createAllotments({ redis, accounts, journal, clock }: Allotments
     async take(id, calls, limit) {
       const now = clock.now();
       const account = { id, month: utcMonth(now) };
-      const resetsAt = nextUtcMonth(now).toISOString();
+      const resetsAt = instantText(nextUtcMonth(now));
       let got = await trySpend(account, calls, limit, noCredit);
       let { taken } = got;
       let bound = limit;

@@ -1,6 +1,6 @@
 // The journal of what was served: usage, refunds and last uses, gathered and sent to accounts-api in batches.
-// Hides the batching. A batch that failed is kept and sent again under the same id, so nothing is lost or counted twice; kept in
-// files, not by a kill either.
+// Hides the batching. A batch that failed is kept and sent again under the same id, so nothing is lost or counted twice. With
+// files it also survives kill -9.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';

@@ -1,6 +1,6 @@
 // Takes calls from the month of an account: from its allotment in Redis, or from PostgreSQL where there is no Redis or it does not
 // answer; and where neither answers, from what QUOTA_OUTAGE allows. Hides which of them it was, and that calls share questions.
-import { utcMonth, nextUtcMonth, type Clock } from '../../kernel/clock.ts';
+import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { RedisUnavailable } from '../../kernel/redis.ts';
 import type { Accounts, Grant } from '../accounts.ts';
@@ -105,7 +105,7 @@ export function createMonth({ accounts, allotments, journal, outage, clock }: Mo
     const seen = lastSeen.get(accountId);
     if (seen !== undefined) seen.takenInOutage += granted;
     if (granted > 0) journal.charge(accountId, utcMonth(now), granted);
-    return { granted, limit, used: null, resetsAt: nextUtcMonth(now).toISOString() };
+    return { granted, limit, used: null, resetsAt: instantText(nextUtcMonth(now)) };
   }
 
   function allowed(accountId: string, limit: number, month: string): number {
@@ -158,7 +158,7 @@ export function createMonth({ accounts, allotments, journal, outage, clock }: Mo
       const taken = await take({ accountId, calls, limit });
       // Beyond what may be served in an outage. Whether the month has calls left, nobody can say: this is no 402.
       if (!taken.granted && taken.used === null)
-        fail('unavailable', 'The calls of this month cannot be counted just now: try again in a moment.');
+        fail('unavailable', 'The monthly quota cannot be checked at the moment. Try again.');
       return taken;
     },
     share(accountId, calls, grant) {

@@ -33,9 +33,13 @@ export function createCursors(secret: string): Cursors {
         bytes.toString('base64url') === cursor &&
         timingSafeEqual(bytes.subarray(0, sealBytes), sealOf(content, query));
       if (!isSealed) {
-        fail('invalid_cursor', 'The cursor is damaged, or belongs to a request with other parameters.', {
-          param: 'cursor',
-        });
+        fail(
+          'invalid_cursor',
+          'The cursor is malformed, or it belongs to a request with different parameters.',
+          {
+            param: 'cursor',
+          },
+        );
       }
       return JSON.parse(content.toString()) as CursorContent;
     },

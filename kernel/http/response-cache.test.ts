@@ -3,7 +3,7 @@ import { createResponseCache } from './response-cache.ts';
 
 const answer = (bytes: number) => ({ status: 200, headers: [], body: Buffer.alloc(bytes) });
 
-test('what was not asked for longest is let go first, and memory stays bounded', (t) => {
+test('the least recently used answer is evicted first, and memory stays bounded', (t) => {
   const kept = createResponseCache(300);
   for (const etag of ['a', 'b', 'c']) kept.keep(etag, answer(100));
   t.truthy(kept.get('a'));

@@ -1,5 +1,5 @@
 // Whole answers by ETag. An ETag names everything that decides the bytes, so a cached response never grows stale: what has
-// changed is asked for under another name. Hides which ones are let go: those not asked for longest.
+// changed is asked for under another name. Evicts the least recently used.
 import { LRUCache } from 'lru-cache';
 
 export interface CachedResponse {

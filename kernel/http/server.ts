@@ -183,13 +183,13 @@ function createAnswerer(options: ServiceOptions): Answerer {
     const token = request.headers[identityHeader];
     const identity = openIdentity(typeof token === 'string' ? token : undefined);
     // Only the gateway can seal an identity: a call that came another way is refused, whatever it asks for.
-    if (identity === null) return fail('unauthorized', 'Calls come through the gateway.');
+    if (identity === null) return fail('unauthorized', 'Requests must come through the gateway.');
     call.identity = identity;
     const found = find(path);
-    if (found === null) return fail('not_found', 'There is nothing at this path.');
+    if (found === null) return fail('not_found', 'No endpoint exists at this path.');
     const route = found.entries.get(request.method === 'HEAD' ? 'GET' : request.method);
     if (route === undefined) return refuseMethod([...found.entries.keys()]);
-    if (identity.scope !== route.scope) return fail('not_found', 'There is nothing at this path.');
+    if (identity.scope !== route.scope) return fail('not_found', 'No endpoint exists at this path.');
     request.params = found.params;
     if (route.readBody !== null) await route.readBody(request, response);
     await route.handler(request, response, call);
@@ -234,7 +234,7 @@ function requireJson(request: Request): void {
 
 function refuseMethod(methods: readonly string[]): never {
   const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-  return fail('method_not_allowed', `This path takes ${allowed}.`, { headers: { allow: allowed } });
+  return fail('method_not_allowed', `This path supports ${allowed}.`, { headers: { allow: allowed } });
 }
 
 function sendFailure(
@@ -265,5 +265,5 @@ function fromBodyParser(thrown: Error, limit: number): Error {
 /** A path that does not decode, such as `/v1/series/%E0%A4%A`. */
 function fromPath(thrown: unknown): Failure | undefined {
   if (!(thrown instanceof URIError)) return undefined;
-  return new Failure('invalid_request', 'The path has a % that begins no valid character.');
+  return new Failure('invalid_request', 'The path contains an invalid percent-encoding.');
 }

@@ -1,4 +1,5 @@
 // How long a session lasts, to the millisecond: used, unused, and beside nineteen others of its account.
+import { instantText } from '../../kernel/clock.ts';
 import test from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { holdersOf } from './holders.ts';
@@ -25,7 +26,7 @@ async function list(accountId: string, sessionId = 'sess_reader'): Promise<Shown
   return ((await service.signedIn({ accountId, sessionId }, '/auth/sessions')).body as { data: Shown[] })
     .data;
 }
-const after = (milliseconds: number) => new Date(service.clock.now().getTime() + milliseconds).toISOString();
+const after = (milliseconds: number) => instantText(new Date(service.clock.now().getTime() + milliseconds));
 
 test.serial(
   'the use of a session is noted after five minutes, and moves its end by itself alone',
@@ -112,13 +113,13 @@ test.serial(
     t.deepEqual(await listed(), [sessionId], 'a day without a call');
 
     // Used every 20 hours it reaches its fourteenth day.
-    const absolute = after(14 * dayMs - (dayMs - 10 * minuteMs));
-    const left = () => Date.parse(absolute) - service.clock.now().getTime();
+    const absolute = service.clock.now().getTime() + 14 * dayMs - (dayMs - 10 * minuteMs);
+    const left = () => absolute - service.clock.now().getTime();
     for (; left() > dayMs; service.clock.advance(20 * hourMs)) t.deepEqual(await areIn(name), [true]);
     t.deepEqual(await areIn(name), [true]);
     service.clock.advance(left() - 1);
     t.deepEqual(await areIn(name), [true]);
-    t.like((await list(accountId))[0], { expires_at: absolute });
+    t.like((await list(accountId))[0], { expires_at: instantText(new Date(absolute)) });
     service.clock.advance(1);
     t.deepEqual(await listed(), [], 'fourteen days');
     t.deepEqual(await areIn(name), [false]);

@@ -165,7 +165,7 @@ test.serial('a take whose answer is lost is not asked again: it may have been ch
   t.teardown(() => toAccounts.mend());
   toAccounts.deafen();
   const taking = gateway.month.take(client.accountId, 1, 1_000);
-  const refused = t.throwsAsync(taking, { message: /Accounts cannot be reached/ });
+  const refused = t.throwsAsync(taking, { message: /The accounts service is temporarily unavailable/ });
   await until('the take is charged', async () => (await usedOf(client)) === 1);
   toAccounts.cut();
   toAccounts.mend();
@@ -205,7 +205,7 @@ test.serial('calls that were taken before a top-up failed go back', async (t) =>
   t.true((await gateway.month.take(client.accountId, 1, 1_000)).granted); // the allotment now holds nineteen more
   toService.cut();
   await t.throwsAsync(gateway.month.take(client.accountId, 50, 1_000), {
-    message: /Accounts cannot be reached/,
+    message: /The accounts service is temporarily unavailable/,
   });
   toService.mend();
   await gateway.settle();

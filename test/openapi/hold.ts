@@ -39,6 +39,7 @@ const table = createRouteTable(
 );
 const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
 formats.default(ajv);
+ajv.addFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/); // the one spelling of an instant here
 ajv.addSchema(strict(document, false) as object, 'whole-rows');
 ajv.addSchema(strict(document, true) as object, 'narrowed-rows');
 const validators = new Map<string, ValidateFunction>();

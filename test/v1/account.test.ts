@@ -27,7 +27,7 @@ test('an account is shown to its own credential', async (t) => {
     plan: 'pro',
     status: 'active',
     subscription_state: 'none',
-    created_at: '2026-11-20T10:00:00.000Z',
+    created_at: '2026-11-20T10:00:00Z',
     notifications: { usage: true, key_expiry: true },
     active_keys: 1,
     key_limit: 3,

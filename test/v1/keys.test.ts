@@ -1,4 +1,5 @@
 // /v1/keys: at most three active keys, shown once, revoked at once, of nobody else's business.
+import { instantText } from '../../kernel/clock.ts';
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
@@ -54,7 +55,7 @@ test('a new key is shown once, well-formed, and works at once', async (t) => {
     name: 'laptop',
     masked: `pk_live_${made.key.slice(8, 12)}…${made.key.slice(-4)}`,
     status: 'active',
-    created_at: '2026-11-20T10:00:00.000Z',
+    created_at: '2026-11-20T10:00:00Z',
     last_used_at: null,
     expires_at: null,
     revoked_at: null,
@@ -187,7 +188,7 @@ test.serial(
   'an expired key stops working on the instant, is listed as expired, and gives its slot to the next',
   async (t) => {
     const client = await service.newClient();
-    const expires = new Date(service.clock.now().getTime() + 60_000).toISOString();
+    const expires = instantText(new Date(service.clock.now().getTime() + 60_000));
     const short = dataOf(
       t,
       await service.as(client, '/v1/keys', { body: { name: 'short', expires_at: expires } }),

@@ -95,7 +95,7 @@ test('a state that an older vintage has changed since is gone, not told differen
 test('a version needs a past state, a plan that has them, and to have come', async (t) => {
   await publish('REFUSED', '2024-05-10', ['1']);
   for (const [query, code, message] of [
-    ['version=1', 'invalid_parameter', /belongs to vintage= or release=first/],
+    ['version=1', 'invalid_parameter', /requires vintage= or release=first/],
     ['vintage=2024-05-10&version=999999', 'invalid_parameter', /at most \d+, the newest/],
     ['vintage=2024-05-10&version=-1', 'invalid_parameter', /whole number from 0/],
     ['ids=REFUSED&vintage=2024-05-10&version=1', 'invalid_parameter', /not a parameter/],

@@ -266,7 +266,7 @@ test('paging is told to start anew when an older vintage was loaded since', asyn
   );
   const { status, json } = await service.call(`/v1/series/BACK?limit=2&cursor=${pagination.next_cursor}`);
   t.is(status, 410);
-  t.regex((json as Envelope).error.message, /Start anew, without a cursor/);
+  t.regex((json as Envelope).error.message, /Start again without a cursor/);
 });
 
 test('a vintage that only deletes is one, and one that states the same again is none', async (t) => {

@@ -55,7 +55,7 @@ test('a new account has used nothing of its limit', async (t) => {
     used: 0,
     limit: 1000,
     remaining: 1000,
-    resets_at: '2026-12-01T00:00:00.000Z',
+    resets_at: '2026-12-01T00:00:00Z',
     by_key: [],
     by_endpoint: [],
   });
