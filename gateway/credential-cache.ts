@@ -1,5 +1,6 @@
 // Reads credentials from the cache in Redis. An entry counts only while the gateway holds a lease of accounts-api on this generation
 // of the cache, good for a second; otherwise, and where there is no entry, accounts-api is to be asked.
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../kernel/clock.ts';
 import {
   credentialLeaseMs,
@@ -46,7 +47,7 @@ export function createCredentialCache({ redis, lease, clock, log }: CredentialCa
   let leasedUntilMs = 0;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
-  const parsed = new Map<string, Parsed>();
+  const parsed = new LRUCache<string, Parsed>({ max: parsedMax });
 
   async function renew(): Promise<void> {
     const askedAtMs = performance.now(); // accounts-api counts from later on, so a lease never outlasts what it granted
@@ -75,7 +76,6 @@ export function createCredentialCache({ redis, lease, clock, log }: CredentialCa
       credential: { accountId, keyId, sessionId: null, plan, active },
       expiresAt: expires_at ?? Infinity,
     };
-    if (parsed.size >= parsedMax) parsed.clear();
     parsed.set(json, entry);
     return entry;
   }

@@ -1,5 +1,6 @@
 // Who calls: takes the API key or the session from where it may stand, checks its form, looks it up, and refuses everyone
 // else with 401. Both are looked up on every call, after the call has come in: one that ended is refused on the next request.
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -77,7 +78,7 @@ export type SetCallerContext = (call: Call, found: Credential, plan: Plan) => vo
  * sealed identity is found by them.
  */
 export function createCallerContexts(): SetCallerContext {
-  const contexts = new Map<string, { caller: Caller; identity: Identity }>(); // by key or session
+  const contexts = new LRUCache<string, { caller: Caller; identity: Identity }>({ max: contextsMax }); // by key or session
   return (call, { accountId, keyId, sessionId, active }, plan) => {
     const id = keyId ?? sessionId ?? '';
     let context = contexts.get(id);
@@ -86,7 +87,6 @@ export function createCallerContexts(): SetCallerContext {
       context.caller.plan === plan &&
       context.caller.active === active;
     if (context === undefined || !isSame) {
-      if (contexts.size >= contextsMax) contexts.clear();
       const { id: planId, features } = plan;
       context = {
         caller: { accountId, keyId, plan, active },

@@ -1,6 +1,7 @@
 // Lets a call in by one question to Redis instead of three in turn: whose key it is and, for the account that the key stood for
 // last, the second and the month. Redis answers them as one: nothing is counted unless the key still stands for that very account
 // and plan, nothing is taken from the month unless the second has calls left for all. The regular policies handle what the script leaves undecided.
+import { LRUCache } from 'lru-cache';
 import {
   readCachedCredential,
   readCachedCredentialLua,
@@ -55,7 +56,7 @@ const keysMax = 10_000;
 
 export function createAdmissions(options: AdmissionsOptions): Admissions {
   const { redis, credentialCache, allotments, month, plans } = options;
-  const lastFound = new Map<string, string>(); // by hash of the key: what its entry said
+  const lastFound = new LRUCache<string, string>({ max: keysMax }); // by hash of the key: what its entry said
 
   /** What the entry said last, where a call with the key would be counted. */
   function foreseen(keyHash: string): { entry: string; credential: Credential } | undefined {
@@ -66,10 +67,7 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
 
   function remember(keyHash: string, found: unknown): Credential | null | undefined {
     if (typeof found !== 'string') lastFound.delete(keyHash);
-    else {
-      if (lastFound.size >= keysMax) lastFound.clear();
-      lastFound.set(keyHash, found);
-    }
+    else lastFound.set(keyHash, found);
     return credentialCache.read(found);
   }
 

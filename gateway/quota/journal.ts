@@ -2,6 +2,7 @@
 // Hides the batching. A batch that failed is kept and sent again under the same id, so nothing is lost or counted twice. With
 // files it also survives kill -9.
 import { setTimeout as pause } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { Batch, type Entry, type UsageEntry } from './journal-batch.ts';
@@ -53,7 +54,7 @@ export function createJournal(options: JournalOptions): Journal {
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
   let file: JournalFile | undefined;
-  const touchedAt = new Map<string, number>();
+  const touchedAt = new LRUCache<string, number>({ max: touchedKeysMax });
 
   function add(entry: Entry): void {
     gathering.add(entry);
@@ -129,7 +130,6 @@ export function createJournal(options: JournalOptions): Journal {
     touch(keyId) {
       const now = options.clock.now();
       if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;
-      if (touchedAt.size >= touchedKeysMax) touchedAt.clear();
       touchedAt.set(keyId, now.getTime());
       add({ of: 'use', keyId, at: now.toISOString() });
     },

@@ -1,5 +1,6 @@
 // Takes calls from the month of an account: from its allotment in Redis, or from PostgreSQL where there is no Redis or it does not
 // answer; and where neither answers, from what QUOTA_OUTAGE allows. Hides which of them it was, and that calls share questions.
+import { LRUCache } from 'lru-cache';
 import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { RedisUnavailable } from '../../kernel/redis.ts';
@@ -65,7 +66,7 @@ interface LastSeen {
 }
 
 export function createMonth({ accounts, allotments, journal, outage, clock }: MonthOptions): Month {
-  const lastSeen = new Map<string, LastSeen>();
+  const lastSeen = new LRUCache<string, LastSeen>({ max: accountsSeenMax });
 
   async function takeUpTo(accountId: string, calls: number, limit: number | null): Promise<Grant> {
     const handBack = (late: Grant) => {
@@ -79,7 +80,6 @@ export function createMonth({ accounts, allotments, journal, outage, clock }: Mo
 
   function see(accountId: string, { limit, used, resetsAt }: Grant): void {
     if (limit === null || used === null) return;
-    if (lastSeen.size >= accountsSeenMax) lastSeen.clear();
     lastSeen.set(accountId, { month: monthBefore(resetsAt), left: limit - used, takenInOutage: 0 });
   }
 
