@@ -25,7 +25,8 @@ const accountAddresses = [
   ['POST', '/v1/keys', 'GET, HEAD, POST'],
   ['DELETE', '/v1/keys/key_1', 'DELETE'],
   ['PATCH', '/v1/account', 'GET, HEAD, PATCH, DELETE'],
-  ['POST', '/auth/login', 'GET, HEAD, POST, PATCH, DELETE'],
+  ['POST', '/auth/login', 'POST'],
+  ['DELETE', '/auth/sessions', 'GET, HEAD, DELETE'],
 ] as const;
 
 test.serial('pages of any origin may read data and public addresses, without credentials', async (t) => {

@@ -20,9 +20,12 @@ test.after.always(async () => {
 
 type Outcome = { status: number; body: string } | 'cut';
 
+const targetOf = (kind: 'read' | 'write', name: string) =>
+  kind === 'read' ? `/v1/catalog/${name}` : `/auth/login?${name}`;
+
 /** One call to its end. A read goes by undici, a write by the proxy. */
 function call(kind: 'read' | 'write', name: string): Promise<Outcome> {
-  const path = kind === 'read' ? `/v1/catalog/${name}` : `/auth/${name}`;
+  const path = targetOf(kind, name);
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       gateway.url + path,
@@ -115,7 +118,7 @@ for (const kind of ['read', 'write'] as const) {
     test.serial(
       `a service that ${name}: its ${kind} ends so, and the next gets its own answer`,
       async (t) => {
-        const own = `${kind === 'read' ? '/v1/catalog' : '/auth'}/first`;
+        const own = targetOf(kind, 'first');
         service.answer = (socket, request) =>
           request.path === own ? answer(socket, request) : void socket.write(plain(request));
         const outcome = await call(kind, 'first');
@@ -196,7 +199,7 @@ test.serial(
           continue;
         }
         seen.whole += 1;
-        t.is(outcome.body, `${kind === 'read' ? '/v1/catalog' : '/auth'}/${name}`);
+        t.is(outcome.body, targetOf(kind, name));
       }
     });
     await Promise.all(clients);
