@@ -135,6 +135,13 @@ test('latest gives the newest point of each combination', async (t) => {
   t.regex(csv.text, /^date,value,side,city\r\n2024-01-\d\d,\d\.\d+,buy,Lahore\r\n$/);
 });
 
+test('the dims of a point are in the order of the series, in JSON as in CSV', async (t) => {
+  const json = await service.call('/v1/series/TRADES?limit=5');
+  t.regex(json.text, /"dims":\{"side":"[^"]+","city":"[^"]+"\}/);
+  t.notRegex(json.text, /"dims":\{"city"/);
+  t.regex((await service.call('/v1/series/TRADES?format=csv&limit=5')).text, /^date,value,side,city\r\n/);
+});
+
 test('date and -date are other names of asc and desc', async (t) => {
   for (const [name, order] of [
     ['date', 'asc'],
