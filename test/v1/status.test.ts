@@ -118,6 +118,19 @@ test('a release that is not loaded is due for a day, and late from the end of th
   }
 });
 
+test('a release that is still to come is waited for by nobody, though it names the series', async (t) => {
+  const service = await startDataService('2026-06-15T12:00:00Z');
+  t.teardown(() => service.close());
+  await makeSeries(service.pool, { id: 'A', source: 'Bureau' });
+  await publish(service.pool, 'A', '2026-06-01', [{ date: '2026-05-31', value: '1' }]);
+  await service.pool.query(`update data.loads set loaded_at = '2026-06-01 09:00Z'`);
+  await service.pool
+    .query(`insert into data.releases (release_id, title, source, release_at, time_zone, series_ids)
+    values ('before', 'T', 'Bureau', '2026-05-20 09:30Z', 'UTC', '{A}'), ('next', 'T', 'Bureau', '2026-06-20 09:30Z', 'UTC', '{A}')`);
+  const { data } = (await service.call('/v1/status', { identity: publicCaller })).json as Status;
+  t.like(data.sources[0], { state: 'current', lag_hours: 0, next_release_at: '2026-06-20T09:30:00Z' });
+});
+
 test('a release that is cancelled or delayed is waited for by nobody', async (t) => {
   const service = await startDataService('2026-06-15T12:00:00Z');
   t.teardown(() => service.close());
