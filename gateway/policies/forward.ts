@@ -27,12 +27,9 @@ export interface ForwardOptions {
 const passedOn = [
   'accept',
   'accept-encoding',
-  'accept-language',
   'content-type',
   'idempotency-key',
-  'if-modified-since',
   'if-none-match',
-  'origin',
   'user-agent',
 ];
 const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
