@@ -138,7 +138,7 @@ async function checkAll(
   const items = unique(rows, 'commodity').map((name): Published & { item: string; prices: Row[] } => {
     const prices = rows.filter((row) => row['commodity'] === name);
     const lines = linesOf(
-      prices.map((row) => [`${idOf(row['market'] ?? '')},avg,retail`, dateOf(row), row['price'] ?? '']),
+      prices.map((row) => [`${idOf(row['market'] ?? '')},retail,avg`, dateOf(row), row['price'] ?? '']),
     );
     return { item: idOf(name), prices, id: `commodity.${idOf(name)}`, frequency: 'monthly', lines };
   });
