@@ -201,15 +201,14 @@ export async function readRecord(database: Queryable, list: List, where: Conditi
 interface RecordAnswer {
   data: object;
   state: DataState;
-  caching?: Caching;
   /** Where CSV is asked for: the rows of the record's own list, and the name of the file. */
   csv?: { fileName: string; rows: readonly Row[]; columns: readonly string[] } | undefined;
 }
 
 /** One record, or the rows in it as CSV. */
-export function recordReply({ data, state, caching = 'private', csv }: RecordAnswer): Reply {
+export function recordReply({ data, state, csv }: RecordAnswer): Reply {
   return {
-    caching,
+    caching: 'private',
     identity: null,
     lastModified: state.changedAt,
     format: csv === undefined ? 'json' : 'csv',

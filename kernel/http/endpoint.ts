@@ -76,6 +76,6 @@ export function readQuery<Shape extends z.ZodRawShape>(
   const types = formatsOf(schema).map((format) => mediaTypes[format]);
   return fail(
     'not_acceptable',
-    `This endpoint answers with ${types.join(' or ')}; the Accept header allows neither.`,
+    `This endpoint answers with ${types.join(' or ')}, which the Accept header does not allow.`,
   );
 }

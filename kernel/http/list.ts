@@ -19,14 +19,14 @@ interface ListParams<Name extends string> {
 
 /** The parameters that every list takes. */
 export function listParams<const Name extends string>({ fields, sorts, sort }: ListParams<Name>) {
-  const orders = [sort, ...sorts.flatMap((name) => [name, `-${name}`]).filter((order) => order !== sort)];
+  const others = sorts.flatMap((name) => [name, `-${name}`]).filter((order) => order !== sort);
   return {
-    sort: oneOfParam([sort, ...orders.slice(1)])
+    sort: oneOfParam([sort, ...others])
       .default(sort)
       .describe('The order: a field, or `-field` for descending.'),
-    limit: limitParam.describe(
-      `Rows a page; ${limitDefault} unless given. CSV without a limit is the whole list.`,
-    ),
+    limit: integerParam(1, limitMax)
+      .optional()
+      .describe(`Rows a page; ${limitDefault} unless given. CSV without a limit is the whole list.`),
     cursor: cursorParam,
     fields: someOfParam(fields)
       .default([...fields])
@@ -35,7 +35,6 @@ export function listParams<const Name extends string>({ fields, sorts, sort }: L
   };
 }
 
-export const limitParam = integerParam(1, limitMax).optional();
 export const cursorParam = z.string().optional().describe('`pagination.next_cursor` of the page before.');
 export const formatParam = oneOfParam(['json', 'csv'])
   .default('json')
