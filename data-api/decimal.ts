@@ -1,5 +1,6 @@
 // Exact decimals, as they are published: no value goes through a binary fraction on its way to the client.
 // Hides BigInt. A quotient is rounded half away from zero; zeros at the end of a computed number are dropped.
+import { percentDigits } from '../domain/percent.ts';
 
 /** units · 10^−scale */
 export interface Decimal {
@@ -14,18 +15,17 @@ export function decimal(text: string): Decimal {
   return { units: BigInt(text.slice(0, point) + text.slice(point + 1)), scale: text.length - point - 1 };
 }
 
-/** (x / base − 1) · 100, to so many decimals; null where the base is not positive. */
-export function percentChange(x: Decimal, base: Decimal, decimals: number): string | null {
+/** (x / base − 1) · 100, as computed percentages are rounded; null where the base is not positive. */
+export function percentChange(x: Decimal, base: Decimal): string | null {
   if (base.units <= 0n) return null;
   const [a, b] = alignedUnits(x, base);
-  return write(divide((a - b) * power(decimals + 2), b), decimals);
+  return percent(a - b, b);
 }
 
-/** 100 · x / base, to so many decimals; null where the base is not positive. */
-export function percentOf(x: Decimal, base: Decimal, decimals: number): string | null {
+/** 100 · x / base, as computed percentages are rounded; null where the base is not positive. */
+export function percentOf(x: Decimal, base: Decimal): string | null {
   if (base.units <= 0n) return null;
-  const [a, b] = alignedUnits(x, base);
-  return write(divide(a * power(decimals + 2), b), decimals);
+  return percent(...alignedUnits(x, base));
 }
 
 /** The arithmetic mean, to so many decimals, or four more than the values have if that is more. */
@@ -34,6 +34,24 @@ export function mean(values: readonly Decimal[], decimalsMin: number): string {
   const decimals = Math.max(decimalsMin, scale + 4);
   const sum = values.reduce((total, value) => total + value.units * power(scale - value.scale), 0n);
   return write(divide(sum * power(decimals - scale), BigInt(values.length)), decimals);
+}
+
+/** 100 · a / b in `percentDigits` significant digits. */
+function percent(a: bigint, b: bigint): string {
+  // With these decimals the quotient has as many digits as it shall, or one more.
+  const decimals = percentDigits - 2 + digitsOf(b) - digitsOf(a);
+  const units = scaledQuotient(a, b, decimals + 2);
+  if (digitsOf(units) <= percentDigits) return write(units, decimals);
+  return write(scaledQuotient(a, b, decimals + 1), decimals - 1);
+}
+
+/** a / b · 10^exponent */
+function scaledQuotient(a: bigint, b: bigint, exponent: number): bigint {
+  return exponent < 0 ? divide(a, b * power(-exponent)) : divide(a * power(exponent), b);
+}
+
+function digitsOf(units: bigint): number {
+  return String(units < 0n ? -units : units).length;
 }
 
 function alignedUnits(a: Decimal, b: Decimal): [bigint, bigint] {
@@ -53,6 +71,7 @@ function divide(dividend: bigint, divisor: bigint): bigint {
 }
 
 function write(units: bigint, scale: number): string {
+  if (scale < 0) return String(units * power(-scale));
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale);
   const fraction = digits.slice(digits.length - scale).replace(/0+$/, '');

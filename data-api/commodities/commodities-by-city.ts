@@ -29,7 +29,6 @@ import { lookBack, slackDays, transforms, transformValues } from '../series/tran
 import { prepareTransform, type Computation } from '../series/transformed-points.ts';
 
 const citiesMax = 100;
-const changeDecimals = 10;
 
 interface CityPrice {
   date: string;
@@ -37,7 +36,7 @@ interface CityPrice {
   value: string;
   dims: Readonly<Record<string, string>>;
   cityName: string;
-  /** Percent, to ten decimals; null where there is nothing to compare with. */
+  /** Percent; null where there is nothing to compare with. */
   change1wPct: string | null;
   change1yPct: string | null;
   /** 1 is the cheapest; equal prices have the same. */
@@ -215,7 +214,7 @@ function weekChange(
   const weekAgo = addDays(date, -7);
   const at = earlier.dates.findLastIndex((day, i) => earlier.dimsNos[i] === dimsNo && day <= weekAgo);
   const isNear = at >= 0 && entryAt(earlier.dates, at) >= addDays(weekAgo, -slackDays);
-  return isNear ? percentChange(decimal(value), decimal(entryAt(earlier.values, at)), changeDecimals) : null;
+  return isNear ? percentChange(decimal(value), decimal(entryAt(earlier.values, at))) : null;
 }
 
 function ranked(rows: readonly Omit<CityPrice, 'rank'>[], sort: string): CityPrice[] {

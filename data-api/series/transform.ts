@@ -23,8 +23,8 @@ interface TransformRule {
   bases: ReadonlyMap<number, Decimal>;
 }
 
-/** Computed numbers have at most so many decimals; a mean may have more, where the source has. */
-const decimalsMax = 10;
+/** A mean has at most so many decimals, or more where the source has. */
+const meanDecimals = 10;
 /** A leg by date may be so much older than the date asked for: weekends, holidays. */
 export const slackDays = 7;
 /** How far back the previous observation counts as that of the previous period. */
@@ -59,13 +59,13 @@ export function transformValues(rule: TransformRule, history: Columns, block: Co
     const [date, dimsNo] = [entryAt(block.dates, i), entryAt(block.dimsNos, i)];
     if (findLegs === undefined) {
       const base = rule.bases.get(dimsNo);
-      return (base === undefined ? null : percentOf(decimal(text), base, decimalsMax)) ?? '';
+      return (base === undefined ? null : percentOf(decimal(text), base)) ?? '';
     }
     const legs = findLegs(dimsNo, date);
     if (legs === null) return '';
     const x = decimal(text);
-    if (rule.transform === '3ma') return mean([x, ...legs], decimalsMax);
-    return percentChange(x, entryAt(legs, 0), decimalsMax) ?? '';
+    if (rule.transform === '3ma') return mean([x, ...legs], meanDecimals);
+    return percentChange(x, entryAt(legs, 0)) ?? '';
   });
 }
 

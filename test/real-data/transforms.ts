@@ -204,7 +204,7 @@ function ratio(x: Fraction, base: Fraction, isIndex: boolean): number | null {
   if (base.digits <= 0n) return null;
   const decimals = Math.max(x.decimals, base.decimals);
   const [a, b] = [raised(x, decimals), raised(base, decimals)];
-  return quotient((isIndex ? a : a - b) * 100n, b, 10);
+  return tenDigits((isIndex ? a : a - b) * 100n, b);
 }
 
 function mean(terms: readonly Fraction[]): number {
@@ -224,15 +224,24 @@ function meanOf(terms: readonly Fraction[]): string {
 
 const raised = (value: Fraction, decimals: number) => value.digits * 10n ** BigInt(decimals - value.decimals);
 
-function quotient(above: bigint, below: bigint, decimals: number): number {
-  return Number(quotientDigits(above, below, decimals));
+/** The quotient in ten significant digits. */
+function tenDigits(above: bigint, below: bigint): number {
+  const size = above < 0n ? -above : above;
+  if (size === 0n) return 0;
+  let decimals = 0;
+  while (size * 10n ** BigInt(decimals) < below * 10n ** 9n) decimals += 1;
+  while (decimals <= 0 && size >= below * 10n ** BigInt(10 - decimals)) decimals -= 1;
+  const [raise, lower] = [10n ** BigInt(Math.max(0, decimals)), 10n ** BigInt(Math.max(0, -decimals))];
+  return Number(`${rounded(above * raise, below * lower)}e${-decimals}`);
 }
 
-/** Rounded half away from zero. */
+/** Half away from zero. */
+function rounded(above: bigint, below: bigint): bigint {
+  return (2n * above + (above < 0n ? -below : below)) / (2n * below);
+}
+
 function quotientDigits(above: bigint, below: bigint, decimals: number): string {
-  const scaled = above * 10n ** BigInt(decimals) * 2n;
-  const half = scaled < 0n ? -below : below;
-  const digits = (scaled + half) / (2n * below);
+  const digits = rounded(above * 10n ** BigInt(decimals), below);
   const text = String(digits < 0n ? -digits : digits).padStart(decimals + 1, '0');
   return `${digits < 0n ? '-' : ''}${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
 }
