@@ -58,7 +58,7 @@ export async function readBreakdown(
      published as (select name, pct_net_assets as pct from lines where section = $3 and pct_net_assets is not null)
      select name, pct from published
      union all
-     select ${column}, sum(pct_net_assets) from lines
+     select ${column}, data.percent_of(sum(pct_net_assets), 100) from lines
      where section = 'holding' and ${column} is not null and not exists (select from published)
        and exists (select from lines where section = 'summary' and disclosure_scope = 'full')
      group by ${column} having sum(pct_net_assets) is not null
@@ -70,7 +70,7 @@ export async function readBreakdown(
 /** What the ten largest holdings come to; null where fewer have a share. */
 export async function readTopTen(database: Queryable, fundNo: number, asOf: string): Promise<string | null> {
   const [row] = await database.query<{ pct: string | null }>(
-    `select case when count(*) = 10 then sum(pct_net_assets) end as pct from (
+    `select case when count(*) = 10 then data.percent_of(sum(pct_net_assets), 100) end as pct from (
        select pct_net_assets from data.portfolio_lines
        where fund_no = $1 and as_of = $2 and section = 'holding' and pct_net_assets is not null
        order by pct_net_assets desc limit 10) top`,

@@ -49,9 +49,7 @@ export const auctionsList: List = {
     coupon_pct: number('a.coupon_pct'),
     bid_to_cover: number('trim_scale(round(a.bids_received_face / nullif(a.accepted_competitive, 0), 6))'),
     bid_to_cover_published: number('a.bid_to_cover_published'),
-    acceptance_ratio_pct: number(
-      'trim_scale(round(100 * a.accepted_competitive / nullif(a.bids_received_face, 0), 6))',
-    ),
+    acceptance_ratio_pct: number('data.percent_of(a.accepted_competitive, a.bids_received_face)'),
     previous_cutoff_yield_pct: number(previousCutoff),
     change_bps: number(`trim_scale(100 * (a.cutoff_yield_pct - ${previousCutoff}))`),
     as_of: date(`case when a.status = 'announced' then a.announce_date else a.auction_date end`),

@@ -19,10 +19,7 @@ const yearBefore = `(select y.value from data.trade y
 const listedName = `(select n.name from data.trade_commodities n
   where (n.classification, n.commodity_code) = (t.classification, t.commodity_code))`;
 
-const percentOf = (part: string, whole: string) =>
-  `case when ${whole} > 0 then trim_scale(round(100 * ${part} / ${whole}, 6)) end`;
-const percentChange = (now: string, before: string) =>
-  `case when ${before} > 0 then trim_scale(round(100 * (${now} / ${before} - 1), 6)) end`;
+const percentChange = (now: string, before: string) => `data.percent_of(${now} - ${before}, ${before})`;
 
 /** The rows as they were published; in the order of their dates, then of their ids. */
 export const tradeList: List = {
@@ -53,7 +50,7 @@ export const tradeList: List = {
     quantity_estimated: boolean('t.quantity_estimated'),
     net_weight_kg: number('t.net_weight_kg'),
     unit_value: number('trim_scale(round(t.value / nullif(t.quantity, 0), 6))'),
-    share_pct: number(percentOf('t.value', total)),
+    share_pct: number(`data.percent_of(t.value, ${total})`),
     yoy_pct: number(percentChange('t.value', yearBefore)),
     status: text('t.status'),
     is_aggregate: filled(boolean('t.is_aggregate')),

@@ -65,7 +65,7 @@ test('an auction shows every fact, and what follows from it', async (t) => {
         coupon_pct: null,
         bid_to_cover: 3,
         bid_to_cover_published: 3.1,
-        acceptance_ratio_pct: 33.333333,
+        acceptance_ratio_pct: 33.33333333,
         previous_cutoff_yield_pct: null,
         change_bps: null,
         as_of: '2026-01-07',

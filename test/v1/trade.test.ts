@@ -83,7 +83,7 @@ test('a row shows every fact, and what follows from it', async (t) => {
         quantity_estimated: null,
         net_weight_kg: null,
         unit_value: 12.541667,
-        share_pct: 30.06993, // of 500.50, all exports of the month
+        share_pct: 30.06993007, // of 500.50, all exports of the month
         yoy_pct: 50.5,
         status: 'final',
         is_aggregate: false,
@@ -175,8 +175,8 @@ test('sums keep apart what aggregate_by names, and add up the rest', async (t) =
       'yoy_pct',
     ),
     [
-      ['WLD', '100630', 'Rice', 300, null, null, 59.94006, null],
-      ['WLD', '010121', 'Horses', 200.5, 12, 'NMB', 40.05994, 100.5],
+      ['WLD', '100630', 'Rice', 300, null, null, 59.94005994, null],
+      ['WLD', '010121', 'Horses', 200.5, 12, 'NMB', 40.05994006, 100.5],
     ],
   );
   t.deepEqual(
