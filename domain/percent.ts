@@ -3,3 +3,9 @@
 
 /** How many significant digits a computed percentage has. */
 export const percentDigits = 10;
+
+/** A percentage that was computed in binary fractions; null where it is no number. */
+export function percent(value: number): number | null {
+  const rounded = Number(value.toPrecision(percentDigits));
+  return Number.isFinite(rounded) ? rounded : null;
+}

@@ -14,6 +14,7 @@ import {
   sipReturn,
   type PeriodReturn,
 } from '../../domain/funds/returns.ts';
+import { percent } from '../../domain/percent.ts';
 import { formatParam, oneOf } from '../../kernel/http/list.ts';
 import { dateParam, flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import { addMonths } from '../../kernel/dates.ts';
@@ -124,7 +125,7 @@ export const getFundReturns = endpoint({
             nav_from: digits(record.nav_from),
             nav_to: digits(record.nav_to),
             benchmark_pct: benchmark === null ? null : benchmarkPct(benchmark.levels, record),
-            category_avg_pct: place?.averagePct ?? null,
+            category_avg_pct: percent(place?.averagePct ?? NaN),
             rank: place?.rank ?? null,
             rank_of: place?.rankOf ?? null,
             method: returnsMethod,

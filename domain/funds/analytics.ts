@@ -2,16 +2,16 @@
 // Hides which NAVs are compared, when a history is too short or too thin, and which rate was in force in each period.
 import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
+import { percent } from '../percent.ts';
 import { periodEnd } from '../periods.ts';
 import { inceptionNav, navOnOrBefore, navsBetween, navSlackDays, type AdjustedNav } from './adjusted-nav.ts';
-import { returnPct } from './returns.ts';
+import { returnOf } from './returns.ts';
 import {
   alpha,
   beta,
   calmar,
   capture,
   correlation,
-  finite,
   maxDrawdown,
   sharpe,
   sortino,
@@ -167,20 +167,20 @@ function ownFigures(sample: Sample, { frequency, riskFree }: AnalyticsOptions) {
   const excess = lessRiskFree(returns, sample, riskFree, p);
   const days = daysOf(sample);
   // A year's figure is not made from a part of a year (the rule of the GIPS standards).
-  const annualPct =
+  const annual =
     days < 365
       ? null
-      : returnPct(entryAt(values, values.length - 1) / entryAt(values, 0), days, 'annualized_compound');
+      : returnOf(entryAt(values, values.length - 1) / entryAt(values, 0), days, 'annualized_compound');
   const { depth, peak, trough, recovery } = maxDrawdown(values);
   const dateAt = (position: number | null) => (position === null ? null : entryAt(sample, position).date);
   return {
-    return_annualized_pct: annualPct,
+    return_annualized_pct: pct(annual),
     volatility_pct: pct(volatility(returns, p)),
     sharpe: excess === null ? null : sharpe(excess, p),
     sortino: excess === null ? null : sortino(excess, p),
     max_drawdown_pct: sample.length === 0 ? null : pct(depth),
     max_drawdown: { peak_date: dateAt(peak), trough_date: dateAt(trough), recovery_date: dateAt(recovery) },
-    calmar: annualPct === null ? null : calmar(annualPct / 100, depth),
+    calmar: calmar(annual, depth),
     var_95_pct: pct(valueAtRisk95(returns)),
   };
 }
@@ -199,7 +199,7 @@ function monthFigures(navs: Sample, sample: Sample, { asOf }: AnalyticsOptions) 
     best_month_pct: pct(best?.value ?? null),
     worst_month: worst?.month ?? null,
     worst_month_pct: pct(worst?.value ?? null),
-    positive_months_pct: pct(finite(returns.filter((value) => value > 0).length / returns.length)),
+    positive_months_pct: pct(returns.filter((value) => value > 0).length / returns.length),
   };
 }
 
@@ -310,5 +310,5 @@ function isWeekend(date: string): boolean {
 }
 
 function pct(fraction: number | null): number | null {
-  return fraction === null ? null : finite(fraction * 100);
+  return fraction === null ? null : percent(fraction * 100);
 }

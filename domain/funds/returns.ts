@@ -1,6 +1,7 @@
 // Returns of a fund over the usual periods, and of regular instalments into it. Payouts are reinvested, loads left
 // out. Hides which NAV a period starts from and how a return is annualised.
 import { addDays, addMonths, dayNumber, isDate } from '../../kernel/dates.ts';
+import { percent } from '../percent.ts';
 import { inceptionNav, navOnOrAfter, navOnOrBefore, type AdjustedNav } from './adjusted-nav.ts';
 import { xirrPct } from './xirr.ts';
 
@@ -92,19 +93,21 @@ export function periodReturns(navs: readonly AdjustedNav[], options: ReturnOptio
   });
 }
 
-/**
- * The growth of an investment as a return in percent points, R = growth − 1:
- * absolute R · 100; annualised simple R · 365 / days; annualised compound (1 + R)^(365 / days) − 1.
- * Null where no day lies between, or where the figure is beyond the range of numbers.
- */
+/** The growth of an investment as a return; null where no day lies between, or where it is beyond the range of numbers. */
 export function returnPct(growth: number, days: number, basis: ReturnBasis): number | null {
-  if (days <= 0) return null;
-  const value = {
+  return days > 0 ? percent(returnOf(growth, days, basis) * 100) : null;
+}
+
+/**
+ * The same as a fraction that is not rounded, R = growth − 1:
+ * absolute R; annualised simple R · 365 / days; annualised compound (1 + R)^(365 / days) − 1.
+ */
+export function returnOf(growth: number, days: number, basis: ReturnBasis): number {
+  return {
     absolute: growth - 1,
     annualized_simple: ((growth - 1) * 365) / days,
     annualized_compound: growth ** (365 / days) - 1,
   }[basis];
-  return Number.isFinite(value * 100) ? value * 100 : null;
 }
 
 /**

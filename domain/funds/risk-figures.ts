@@ -135,7 +135,7 @@ export function capture(
 }
 
 /** The value where it is a number, null where it is none. */
-export function finite(value: number): number | null {
+function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 

@@ -2,6 +2,7 @@
 // away.
 import { dayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
+import { percent } from '../percent.ts';
 
 /** Money at a date: negative is paid in, positive is received (or the other way round: the rate is the same). */
 export interface CashFlow {
@@ -28,8 +29,7 @@ export function xirrPct(flows: readonly CashFlow[]): number | null {
   if (first.amount > 0 === last.amount > 0) return null;
   const bracket = signChanges(net) === 1 ? wholeRange : onlyBracket(net);
   if (bracket === null) return null;
-  const ratePct = Math.expm1(bisect(net, bracket)) * 100;
-  return Number.isFinite(ratePct) ? ratePct : null;
+  return percent(Math.expm1(bisect(net, bracket)) * 100);
 }
 
 interface TimedFlow {

@@ -1,8 +1,12 @@
 // The rule of computed percentages in PostgreSQL, beside the same rule in the services.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
 import pg from 'pg';
 import { decimal, percentOf } from '../../data-api/decimal.ts';
+import { percent } from '../../domain/percent.ts';
+import { projectRoot } from '../../kernel/settings.ts';
 import { createTestDatabase } from '../services/harness.ts';
 
 let client: pg.Client;
@@ -51,6 +55,37 @@ test('what PostgreSQL lacks a part or a positive whole of has no percentage', as
     `select array[data.percent_of(1, null), data.percent_of(null, 1), data.percent_of(1, 0), data.percent_of(1, -1)] as percents`,
   );
   t.deepEqual(rows[0]?.percents, [null, null, null, null]);
+});
+
+test('the migration rounds the figures of funds that stand as the loads round them', async (t) => {
+  const values = fc.sample(
+    fc.double({ min: -1e6, max: 1e6, noNaN: true }).filter((value) => value !== 0),
+    { numRuns: 1_000, seed: 66 },
+  );
+  await client.query(
+    `with added as (
+       insert into data.funds (fund_id, name, currency, source)
+       select 'fund-' || place, 'Fund', 'PKR', 'Register' from generate_series(1, $1) place
+       returning fund_no, fund_id)
+     insert into data.fund_figures (fund_no, fund_id, return_1y_pct, volatility_1y_pct, sharpe_1y, updated_on)
+     select fund_no, fund_id, value, -value, value, current_date
+     from added join unnest($2::double precision[]) with ordinality v (value, place) on fund_id = 'fund-' || place`,
+    [values.length, values],
+  );
+  await client.query(readFileSync(path.join(projectRoot, 'migrations/000066_fund_percentages.sql'), 'utf8'));
+  const { rows } = await client.query<Record<string, number | null>>(
+    `select return_1y_pct, volatility_1y_pct, return_1m_pct, sharpe_1y from data.fund_figures
+     order by substr(fund_id, 6)::integer`,
+  );
+  t.deepEqual(
+    rows,
+    values.map((value) => ({
+      return_1y_pct: percent(value),
+      volatility_1y_pct: percent(-value),
+      return_1m_pct: null,
+      sharpe_1y: value,
+    })),
+  );
 });
 
 function plain(units: bigint, scale: number): string {
