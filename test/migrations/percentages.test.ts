@@ -1,28 +1,34 @@
 // The rule of computed percentages in PostgreSQL, beside the same rule in the services.
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
 import pg from 'pg';
 import { decimal, percentOf } from '../../data-api/decimal.ts';
 import { percent } from '../../domain/percent.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { migrate } from '../../migrations/run.ts';
 import { createTestDatabase } from '../services/harness.ts';
 
-let client: pg.Client;
-let dropDatabase: () => Promise<void>;
+/** A connection to a database of its own. */
+async function connect() {
+  const database = await createTestDatabase();
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  return {
+    url: database.url,
+    query: <Row extends object>(text: string, values: unknown[] = []) => client.query<Row>(text, values),
+    async end() {
+      await client.end();
+      await database.drop();
+    },
+  };
+}
+
+let client: Awaited<ReturnType<typeof connect>>;
 
 test.before(async () => {
-  const database = await createTestDatabase();
-  dropDatabase = () => database.drop();
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
+  client = await connect();
 });
 
-test.after.always(async () => {
-  await client?.end();
-  await dropDatabase?.();
-});
+test.after.always(() => client?.end());
 
 const amounts = fc.tuple(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), fc.integer({ min: 0, max: 20 }));
 const sign = fc.constantFrom(1n, -1n);
@@ -57,34 +63,48 @@ test('what PostgreSQL lacks a part or a positive whole of has no percentage', as
   t.deepEqual(rows[0]?.percents, [null, null, null, null]);
 });
 
-test('the migration rounds the figures of funds that stand as the loads round them', async (t) => {
-  const values = fc.sample(
-    fc.double({ min: -1e6, max: 1e6, noNaN: true }).filter((value) => value !== 0),
-    { numRuns: 1_000, seed: 66 },
+test('the percentages that an installation has stored are rounded when it is migrated', async (t) => {
+  const own = await connect();
+  t.teardown(() => own.end());
+  const names = ['000065_percentages', '000066_fund_percentages'];
+  await own.query('drop function data.percent_of');
+  await own.query('delete from public.almanac_migrations where name = any($1)', [names]);
+  const arbitrary = fc.double({ min: -1e6, max: 1e6, noNaN: true }).filter((value) => value !== 0);
+  const values = fc.sample(arbitrary, { numRuns: 1_000, seed: 66 });
+  await own.query(
+    `insert into data.amcs (amc_id, name, source) values ('a', 'A', 'Register'), ('b', 'B', 'Register')`,
   );
-  await client.query(
+  await own.query(
     `with added as (
-       insert into data.funds (fund_id, name, currency, source)
-       select 'fund-' || place, 'Fund', 'PKR', 'Register' from generate_series(1, $1) place
-       returning fund_no, fund_id)
-     insert into data.fund_figures (fund_no, fund_id, return_1y_pct, volatility_1y_pct, sharpe_1y, updated_on)
-     select fund_no, fund_id, value, -value, value, current_date
+       insert into data.funds (fund_id, name, amc_id, currency, source)
+       select 'fund-' || place, 'Fund', case place when 1 then 'a' when 2 then 'b' end, 'PKR', 'Register'
+       from generate_series(1, $1) place returning fund_no, fund_id)
+     insert into data.fund_figures
+       (fund_no, fund_id, aum, aum_date, return_1y_pct, volatility_1y_pct, sharpe_1y, updated_on)
+     select fund_no, fund_id, case when place < 3 then place end, '2024-06-28', value, -value, value, current_date
      from added join unnest($2::double precision[]) with ordinality v (value, place) on fund_id = 'fund-' || place`,
     [values.length, values],
   );
-  await client.query(readFileSync(path.join(projectRoot, 'migrations/000066_fund_percentages.sql'), 'utf8'));
-  const { rows } = await client.query<Record<string, number | null>>(
+  t.deepEqual(await migrate(own.url), names);
+  const figures = await own.query<Record<string, number | null>>(
     `select return_1y_pct, volatility_1y_pct, return_1m_pct, sharpe_1y from data.fund_figures
      order by substr(fund_id, 6)::integer`,
   );
   t.deepEqual(
-    rows,
+    figures.rows,
     values.map((value) => ({
       return_1y_pct: percent(value),
       volatility_1y_pct: percent(-value),
       return_1m_pct: null,
       sharpe_1y: value,
     })),
+  );
+  const shares = await own.query<{ share: string }>(
+    'select market_share_pct as share from data.amc_figures order by amc_id',
+  );
+  t.deepEqual(
+    shares.rows.map(({ share }) => share),
+    ['33.33333333', '66.66666667'],
   );
 });
 
