@@ -3,7 +3,7 @@
 import { expensePeriods, payoutTypes } from '../../domain/funds/enums.ts';
 import type { NavPoint, Payout } from '../../domain/funds/adjusted-nav.ts';
 import type { Queryable } from '../../kernel/database.ts';
-import { entryAt } from '../../kernel/entries.ts';
+import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, type List } from '../list.sql.ts';
 
@@ -44,16 +44,21 @@ const periods = {
   annual: ['year', '1 year'],
 } as const;
 
-/** The days of a fund on which there is something, or of each period the last day with a NAV. */
-export function navWhere(
+/** The rows of a fund in a window; a list of this file is sorted by its day. */
+export function recordsWhere(
+  { fields, sort }: List,
   fundNo: number,
   { from, to }: { from?: string | undefined; to?: string | undefined },
-  frequency: (typeof navFrequencies)[number],
 ): Conditions {
-  const where = new Conditions()
-    .and(fundNo, (p) => `n.fund_no = ${p}`)
-    .and(from, (p) => `n.date >= ${p}`)
-    .and(to, (p) => `n.date <= ${p}`);
+  const { sql: day } = memberOf(fields, sort);
+  return new Conditions()
+    .and(fundNo, (p) => `fund_no = ${p}`)
+    .and(from, (p) => `${day} >= ${p}`)
+    .and(to, (p) => `${day} <= ${p}`);
+}
+
+/** Leaves the days on which there is something, or of each period the last day with a NAV. */
+export function keepLastNavs(where: Conditions, frequency: (typeof navFrequencies)[number]): void {
   if (frequency === 'daily') where.sql.push('(n.nav is not null or n.aum is not null)');
   else {
     const [unit, interval] = periods[frequency];
@@ -63,7 +68,6 @@ export function navWhere(
          and later.nav is not null)`,
     );
   }
-  return where;
 }
 
 const sourceOf = (alias: string) => text(`coalesce(${alias}.source, f.source)`);

@@ -1,5 +1,5 @@
 // GET /v1/funds/{id}/nav, /payouts and /expenses: what a fund publishes, by the day.
-// Hides nothing: each handler reads from the parameters to the answer.
+// Hides how the rows of a fund and a window are found.
 import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
 import { expensePeriods, payoutTypes } from '../../domain/funds/enums.ts';
 import { flagParam, oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
@@ -7,17 +7,29 @@ import type { Dependencies } from '../dependencies.ts';
 import { isDigits } from '../../kernel/digits.ts';
 import {
   expensesList,
+  keepLastNavs,
   navFrequencies,
   navList,
-  navWhere,
   payoutsList,
   readAdjustingNavs,
   readPayouts,
+  recordsWhere,
 } from './fund-records.sql.ts';
 import { fundParam, requireFund } from './funds.ts';
-import { endpoint } from '../endpoint.ts';
+import { endpoint, type Asked } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, schemaOf, type DerivedField } from '../list.ts';
-import { Conditions } from '../list.sql.ts';
+import type { List } from '../list.sql.ts';
+
+/** The rows of a list that are of the fund of the path and in the window asked for. */
+async function findRecords(
+  { database }: Dependencies,
+  list: List,
+  { query, params, call }: Pick<Asked<Parameters<typeof windowOf>[0]>, 'query' | 'params' | 'call'>,
+) {
+  const window = windowOf(query);
+  const { fundNo, id } = await call.stage('lookup', () => requireFund(database, params));
+  return { fundNo, where: recordsWhere(list, fundNo, window), fileName: `${id}-${list.name}` };
+}
 
 export const getFundNavs = endpoint({
   summary: 'The NAVs of a fund, by the day.',
@@ -31,16 +43,13 @@ export const getFundNavs = endpoint({
   json: schemaOf(navList),
   caching: 'private',
   errors: ['not_found'],
-  handler:
-    (dependencies) =>
-    async ({ query, params, call }) => {
-      const window = windowOf(query);
-      const { fundNo, id } = await call.stage('lookup', () => requireFund(dependencies.database, params));
-      const where = navWhere(fundNo, window, query.frequency);
-      const shown = { list: navList, query, where, fileName: `${id}-nav` };
-      const derived = adjustedNav(dependencies, fundNo);
-      return listReply(dependencies, call, query.adjusted ? { ...shown, derived } : shown);
-    },
+  handler: (dependencies) => async (asked) => {
+    const { query, call } = asked;
+    const { fundNo, where, fileName } = await findRecords(dependencies, navList, asked);
+    keepLastNavs(where, query.frequency);
+    const derived = query.adjusted ? { derived: adjustedNav(dependencies, fundNo) } : {};
+    return listReply(dependencies, call, { list: navList, query, where, fileName, ...derived });
+  },
 });
 
 /** The adjusted NAV of a page is that of the whole history: it depends on few other NAVs. */
@@ -73,18 +82,12 @@ export const getFundPayouts = endpoint({
   json: schemaOf(payoutsList),
   caching: 'private',
   errors: ['not_found'],
-  handler:
-    (dependencies) =>
-    async ({ query, params, call }) => {
-      const { from, to } = windowOf(query);
-      const { fundNo, id } = await call.stage('lookup', () => requireFund(dependencies.database, params));
-      const where = new Conditions()
-        .and(fundNo, (p) => `p.fund_no = ${p}`)
-        .and(from, (p) => `p.ex_date >= ${p}`)
-        .and(to, (p) => `p.ex_date <= ${p}`)
-        .and(query.type, (p) => `p.type = ${p}`);
-      return listReply(dependencies, call, { list: payoutsList, query, where, fileName: `${id}-payouts` });
-    },
+  handler: (dependencies) => async (asked) => {
+    const { query, call } = asked;
+    const { where, fileName } = await findRecords(dependencies, payoutsList, asked);
+    where.and(query.type, (p) => `p.type = ${p}`);
+    return listReply(dependencies, call, { list: payoutsList, query, where, fileName });
+  },
 });
 
 export const getFundExpenses = endpoint({
@@ -98,16 +101,10 @@ export const getFundExpenses = endpoint({
   json: schemaOf(expensesList),
   caching: 'private',
   errors: ['not_found'],
-  handler:
-    (dependencies) =>
-    async ({ query, params, call }) => {
-      const { from, to } = windowOf(query);
-      const { fundNo, id } = await call.stage('lookup', () => requireFund(dependencies.database, params));
-      const where = new Conditions()
-        .and(fundNo, (p) => `e.fund_no = ${p}`)
-        .and(from, (p) => `e.period_end >= ${p}`)
-        .and(to, (p) => `e.period_end <= ${p}`)
-        .and(query.period_type, (p) => `e.period_type = ${p}`);
-      return listReply(dependencies, call, { list: expensesList, query, where, fileName: `${id}-expenses` });
-    },
+  handler: (dependencies) => async (asked) => {
+    const { query, call } = asked;
+    const { where, fileName } = await findRecords(dependencies, expensesList, asked);
+    where.and(query.period_type, (p) => `e.period_type = ${p}`);
+    return listReply(dependencies, call, { list: expensesList, query, where, fileName });
+  },
 });
