@@ -71,7 +71,7 @@ interface EndpointOf<
   answers?: Readonly<Record<number, z.ZodType | null>>;
   /** Where the answer is a list: a row of it. */
   rows?: z.ZodObject;
-  /** Of a list. */
+  /** `none` unless given. */
   caching?: Caching;
   /** What it refuses, beside wrong parameters, bodies and requesters. */
   errors?: readonly ErrorCode[];
@@ -140,14 +140,19 @@ export function endpoint<
       if (decide === null) return () => fail('not_found', 'This endpoint is not set up here.');
       return async (request, response, call) => {
         const asked = await call.stage('parse', () => read(request, call));
-        await send(request, response, await decide(asked));
+        await send(request, response, await decide(asked), declared.caching);
       };
     },
   };
 }
 
-async function send(request: Request, response: Response, reply: Reply | Empty): Promise<void> {
-  if ('read' in reply) await answer(request, response, reply);
+async function send(
+  request: Request,
+  response: Response,
+  reply: Reply | Empty,
+  caching: Caching = 'none',
+): Promise<void> {
+  if ('read' in reply) await answer(request, response, reply, { caching });
   else
     response
       .set({ 'cache-control': 'no-store', ...reply.headers })
@@ -192,11 +197,7 @@ export function one(
   more: { status?: number; headers?: Readonly<Record<string, string>> } = {},
 ): Reply {
   return {
-    caching: 'none',
-    identity: null,
-    lastModified: null,
     format: 'json',
-    fileName: '',
     ...more,
     read: () => ({ text: JSON.stringify({ success: true, data }) }),
   };

@@ -45,9 +45,7 @@ export function page(
   }
 
   return {
-    caching: version === undefined ? 'none' : 'public',
     identity: [pageQuery, first, limit, fields, format, version],
-    lastModified: null,
     format,
     fileName,
     async read() {

@@ -29,6 +29,8 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   /** What JSON it answers with. */
   json: z.ZodType;
   caching: Caching;
+  /** Whether its answers are kept by their ETags. */
+  isKept?: boolean;
   /** What it refuses, beside wrong parameters. */
   errors?: readonly ErrorCode[];
   /** Headers that an answer may have beside those of every answer. */
@@ -74,6 +76,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
     errors: Object.hasOwn(query.shape, 'cursor') ? ['invalid_cursor', ...errors] : errors,
     handler(dependencies) {
       const decide = handler(dependencies);
+      const responseCache = declared.isKept === true ? dependencies.responseCache : undefined;
       return async (request, response, call) => {
         const format = negotiate(request, formats);
         const name = nameOf(request, call, format);
@@ -81,7 +84,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         const asked = await call.stage('parse', () => readQuery(query, request, format));
         const { params, url } = request;
         const reply = await decide({ query: asked, params: params as Record<string, string>, call, url });
-        const headers = await answer(request, response, reply, dependencies.responseCache);
+        const headers = await answer(request, response, reply, { caching, responseCache });
         if (headers !== null && reply.ofSeries !== undefined) {
           dependencies.urlValidatorCache.keep(name, headers, reply.ofSeries);
         }

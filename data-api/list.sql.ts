@@ -31,8 +31,6 @@ export interface List {
   key: readonly string[];
   /** The order unless asked for another: a field, or `-field`. */
   sort: string;
-  /** Whether it is for everybody: shared caches may keep it for a minute. */
-  isPublic?: boolean;
 }
 
 /** What a list is narrowed by, and the values of its parameters. */

@@ -5,7 +5,7 @@ import { digits } from '../kernel/digits.ts';
 import type { Queryable } from '../kernel/database.ts';
 import { entryAt, memberOf } from '../kernel/entries.ts';
 import { fail } from '../kernel/errors.ts';
-import type { Caching, Content, Reply } from '../kernel/http/answer.ts';
+import type { Content, Reply } from '../kernel/http/answer.ts';
 import {
   csvParts,
   limitDefault,
@@ -124,12 +124,10 @@ export async function listReply(
   }
 
   return {
-    caching: cachingOf(list),
     identity: [pageQuery, after, fields, limit, format, extra?.name, derived?.name, state.version],
     lastModified: state.changedAt,
     format,
     fileName,
-    isKept: list.isPublic === true,
     read,
   };
 }
@@ -145,7 +143,6 @@ export async function countReply(
   narrowToUpdated(list, query, where);
   const state = await call.stage('lookup', () => findDataState(database, list.datasets));
   return {
-    caching: cachingOf(list),
     identity: ['count', list.name, list.from, where.sql, where.values, state.version],
     lastModified: state.changedAt,
     format: 'json',
@@ -162,8 +159,6 @@ export async function countReply(
 function narrowToUpdated({ fields }: List, { updated_after }: ListRequest, where: Conditions): void {
   where.and(updated_after, (p) => `${memberOf(fields, 'last_updated').sql} > ${p}`);
 }
-
-export const cachingOf = ({ isPublic }: List): Caching => (isPublic === true ? 'public' : 'private');
 
 /** What a list tells beside its rows, in JSON; `name` says which, and names the stage. */
 interface ListExtra {
@@ -208,8 +203,6 @@ interface RecordAnswer {
 /** One record, or the rows in it as CSV. */
 export function recordReply({ data, state, csv }: RecordAnswer): Reply {
   return {
-    caching: 'private',
-    identity: null,
     lastModified: state.changedAt,
     format: csv === undefined ? 'json' : 'csv',
     fileName: csv?.fileName ?? '',

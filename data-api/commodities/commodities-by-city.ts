@@ -107,7 +107,6 @@ export const getCommoditiesByCity = endpoint({
       };
       const isLatest = query.date === undefined && query.from === undefined && query.to === undefined;
       return {
-        caching: 'private',
         identity: ['by-city', query, series.rowVersion, series.releases[0], [...cityNames]],
         lastModified: series.changedAt,
         format: query.format,

@@ -29,7 +29,6 @@ export const itemList: List = {
   },
   key: ['id'],
   sort: 'id',
-  isPublic: true,
 };
 
 /** Where prices are taken. Their dates come from the ends of each combination's points, found by index. */
@@ -55,7 +54,6 @@ export const cityList: List = {
   },
   key: ['id'],
   sort: 'id',
-  isPublic: true,
 };
 
 /** The ids of all items: they are few, and a mistyped one is compared with each. */

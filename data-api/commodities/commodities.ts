@@ -7,7 +7,7 @@ import { nearestName, oneOfParam } from '../../kernel/http/params.ts';
 import { cityList, itemList, listCityNames, listItemIds } from './commodities.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
-import { cachingOf, listReply, paramsWithUpdates, schemaOf } from '../list.ts';
+import { listReply, paramsWithUpdates, schemaOf } from '../list.ts';
 import { Conditions } from '../list.sql.ts';
 import { parseDims, type DimsFilter } from '../series/dims.ts';
 import { requireSeries } from '../series/series-read.ts';
@@ -44,6 +44,7 @@ export const getCommodities = endpoint({
   },
   json: seriesSchema,
   caching: 'private',
+  isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
@@ -130,7 +131,8 @@ export const getCommodityItems = endpoint({
     ...paramsWithUpdates(itemList),
   },
   json: schemaOf(itemList),
-  caching: cachingOf(itemList),
+  caching: 'public',
+  isKept: true,
   handler:
     (dependencies) =>
     ({ query, call }) => {
@@ -146,7 +148,8 @@ export const getCommodityCities = endpoint({
     ...paramsWithUpdates(cityList),
   },
   json: schemaOf(cityList),
-  caching: cachingOf(cityList),
+  caching: 'public',
+  isKept: true,
   handler:
     (dependencies) =>
     ({ query, call }) => {

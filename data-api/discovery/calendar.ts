@@ -59,9 +59,7 @@ export const getCalendar = endpoint({
       const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, string]);
       const most = limit ?? (format === 'json' ? limitDefault : Infinity);
       return {
-        caching: 'public',
-        identity: null, // the status of a release follows the clock
-        lastModified: null,
+        // No identity: the status of a release follows the clock.
         format,
         fileName: 'calendar',
         async read() {

@@ -29,7 +29,6 @@ export const catalogList: List = {
   },
   key: ['id'],
   sort: 'id',
-  isPublic: true,
 };
 
 interface CatalogFilter {

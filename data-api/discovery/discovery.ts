@@ -53,6 +53,7 @@ export const getCatalog = endpoint({
       .optional(),
   }),
   caching: 'public',
+  isKept: true,
   handler:
     (dependencies) =>
     ({ query, call }) => {
@@ -106,11 +107,9 @@ export const getCatalogEntry = endpoint({
         sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
       };
       return {
-        caching: 'public',
         identity: ['catalog', data],
         lastModified: series.changedAt,
         format: 'json',
-        fileName: series.id,
         read: () => ({ text: JSON.stringify({ success: true, data }) }),
       };
     },
@@ -173,11 +172,7 @@ export const getStatus = endpoint({
         sources,
       };
       return {
-        caching: 'none',
-        identity: null,
-        lastModified: null,
         format: 'json',
-        fileName: 'status',
         read: () => ({ text: JSON.stringify({ success: true, data }) }),
       };
     };

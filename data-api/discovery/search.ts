@@ -117,7 +117,6 @@ export const getSearch = endpoint({
       }
 
       return {
-        caching: 'public',
         identity: [pageQuery, opened, limit, facets, fields, format, state.version],
         lastModified: state.changedAt,
         format,

@@ -51,6 +51,7 @@ export const getSeries = endpoint({
   query: seriesParams,
   json: seriesSchema,
   caching: 'private',
+  isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
@@ -74,7 +75,7 @@ export function seriesReply(
   const pageQuery = pageQueryOf(series, request, cursors);
   const { version, limit, format, fields } = request;
   return {
-    ...cachingOf(url, pageQuery, request),
+    ...validityOf(url, pageQuery, request),
     identity: [name, ...identityOf(pageQuery), version, limit, format, fields],
     format,
     fileName: series.id,
@@ -103,6 +104,7 @@ export const getLatest = endpoint({
   query: latestParams,
   json: seriesSchema,
   caching: 'private',
+  isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => {
@@ -116,7 +118,7 @@ export const getLatest = endpoint({
       const { selection } = pageQuery;
       const { version, format, fields } = request;
       return {
-        ...cachingOf(url, pageQuery, request),
+        ...validityOf(url, pageQuery, request),
         identity: ['latest', ...identityOf(pageQuery), query.sort, version, format, fields],
         format,
         fileName: `${series.id}-latest`,
@@ -138,6 +140,7 @@ export const getManySeries = endpoint({
   query: manySeriesParams,
   json: manySeriesSchema,
   caching: 'private',
+  isKept: true,
   errors: seriesErrors,
   handler: (dependencies) => {
     const { database, cursors } = dependencies;
@@ -159,12 +162,10 @@ export const getManySeries = endpoint({
         return seriesJson(selection.series, meta, { points, nextCursor }, request.fields);
       };
       return {
-        caching: 'private',
         identity: ['many', ...pageQueries.flatMap(identityOf), request.limit, request.fields],
         lastModified: new Date(Math.max(...found.map((series) => series.changedAt.getTime()))),
         format: 'json',
         fileName: 'series',
-        isKept: true,
         async read() {
           const envelopes = await call.stage('sql', async () => {
             const texts: string[] = [];
@@ -188,18 +189,17 @@ function identityOf({ query, after, selection: { series, version } }: PageQuery)
 }
 
 /** How long the answer holds; a past state that is not pinned yet says where it stands for ever. */
-function cachingOf(
+function validityOf(
   url: string,
   { selection }: PageQuery,
   { vintage, release, version }: SeriesRequest,
-): Pick<Reply, 'caching' | 'lastModified' | 'headers' | 'isKept'> {
+): Pick<Reply, 'lastModified' | 'isPinned' | 'headers'> {
+  const lastModified = selection.series.changedAt;
   const isPast = vintage !== null || release === 'first';
-  const held = { lastModified: selection.series.changedAt, isKept: true };
-  if (version !== null) return { ...held, caching: 'pinned' };
-  if (!isPast) return { ...held, caching: 'private' };
+  if (version !== null || !isPast) return { lastModified, isPinned: version !== null };
   const pinned = new URL(url, 'http://host');
   pinned.searchParams.set('version', String(selection.version));
-  return { ...held, caching: 'private', headers: { 'content-location': pinned.pathname + pinned.search } };
+  return { lastModified, headers: { 'content-location': pinned.pathname + pinned.search } };
 }
 
 async function computationOf(

@@ -11,27 +11,27 @@ const cacheControls = {
   private: 'private, no-cache',
   /** What is for everybody: shared caches may keep it for a minute. */
   public: 'public, max-age=60',
-  /** What is pinned to a vintage and a version has the same points for ever. */
-  pinned: 'private, max-age=31536000, immutable',
   /** What nobody may keep. */
   none: 'no-store',
 };
+/** Who may keep the answers of an endpoint. */
 export type Caching = keyof typeof cacheControls;
+
+const pinnedControl = 'private, max-age=31536000, immutable';
 
 /** What an endpoint has decided to answer with, before anything of it is read. */
 export interface Reply {
   /** 200 unless given. */
   status?: number;
-  caching: Caching;
-  /** Everything that decides the bytes but the encoding; hashed into the ETag. Null: the text itself does, so it is read first. */
-  identity: readonly unknown[] | null;
-  lastModified: Date | null;
+  /** Everything that decides the bytes but the encoding; hashed into the ETag. Left out: the text itself does, so it is read first. */
+  identity?: readonly unknown[];
+  lastModified?: Date | null;
+  /** Whether it stays the same for ever, as the points of a vintage and a version do. */
+  isPinned?: boolean;
   format: Format;
   /** Of the file that CSV and iCalendar are saved as, without its ending. */
-  fileName: string;
+  fileName?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Whether the answer is kept by its ETag. */
-  isKept?: boolean;
   read: () => Promise<Content> | Content;
 }
 
@@ -41,26 +41,36 @@ export type Content = { text: string; nextCursor?: string | null } | { parts: As
 /** The headers that a cache needs. */
 export type CachingHeaders = Record<string, string> & { etag: string };
 
+/** What an endpoint says of all its answers. */
+interface Keeping {
+  caching: Caching;
+  /** Where the answers are kept by their ETags, if they are. */
+  responseCache?: ResponseCache | undefined;
+}
+
 /** Answers. @returns the caching headers of the answer; null where nobody may keep it. */
 export async function answer(
   request: Request,
   response: Response,
   reply: Reply,
-  responseCache?: ResponseCache,
+  { caching, responseCache }: Keeping,
 ): Promise<CachingHeaders | null> {
-  if (reply.caching === 'none') {
+  if (caching === 'none') {
     await send(request, response, reply, await reply.read(), { ...uncached, ...reply.headers });
     return null;
   }
-  if (reply.identity === null) {
+  if (reply.identity === undefined) {
     const content = await reply.read();
     if (!('text' in content))
       throw new TypeError('A stream has no text to make an ETag of: give its identity.');
-    const headers = cachingHeaders(request, reply, [content.text, content.nextCursor]);
+    const headers = cachingHeaders(request, caching, {
+      ...reply,
+      identity: [content.text, content.nextCursor],
+    });
     if (!sendNotModified(request, response, headers)) await send(request, response, reply, content, headers);
     return headers;
   }
-  const headers = cachingHeaders(request, reply, reply.identity);
+  const headers = cachingHeaders(request, caching, reply);
   if (sendNotModified(request, response, headers)) return headers;
   const kept = responseCache?.get(headers.etag);
   if (kept !== undefined) {
@@ -68,7 +78,7 @@ export async function answer(
     return headers;
   }
   const sent = await send(request, response, reply, await reply.read(), headers);
-  if (reply.isKept === true && sent !== null) responseCache?.keep(headers.etag, sent);
+  if (sent !== null) responseCache?.keep(headers.etag, sent);
   return headers;
 }
 
@@ -83,15 +93,19 @@ const vary = 'Accept, Accept-Encoding';
 const uncached = { 'cache-control': cacheControls.none, vary };
 
 /** A strong ETag a representation, Last-Modified, Vary, Cache-Control, and what the reply itself says of where it stands. */
-function cachingHeaders(request: Request, reply: Reply, identity: readonly unknown[]): CachingHeaders {
+function cachingHeaders(
+  request: Request,
+  caching: Caching,
+  { identity, lastModified = null, isPinned = false, headers }: Reply,
+): CachingHeaders {
   const digest = hash('sha256', JSON.stringify(identity), 'base64url').slice(0, 22);
   const encoding = encodingFor(request.headers['accept-encoding']);
   return {
     etag: `"${digest}${encoding === 'identity' ? '' : `-${encoding}`}"`,
-    'cache-control': cacheControls[reply.caching],
+    'cache-control': isPinned ? pinnedControl : cacheControls[caching],
     vary,
-    ...(reply.lastModified === null ? {} : { 'last-modified': reply.lastModified.toUTCString() }),
-    ...reply.headers,
+    ...(lastModified === null ? {} : { 'last-modified': lastModified.toUTCString() }),
+    ...headers,
   };
 }
 
@@ -99,7 +113,7 @@ function cachingHeaders(request: Request, reply: Reply, identity: readonly unkno
 async function send(
   request: Request,
   response: Response,
-  { status = 200, format, fileName }: Reply,
+  { status = 200, format, fileName = '' }: Reply,
   content: Content,
   headers: Readonly<Record<string, string>>,
 ) {
