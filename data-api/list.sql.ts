@@ -104,7 +104,7 @@ export async function readListPage(
   const rows = await database.query<Record<string, unknown>>(statement, where.values);
   return {
     rows,
-    places: rows.map((row) => order.fields.map((_, i) => row[`place_${i}`] as string | null)),
+    places: rows.map((row) => order.fields.map((_, i) => memberOf(row, `place_${i}`) as string | null)),
   };
 }
 

@@ -205,7 +205,7 @@ export function recordReply({ data, state, csv }: RecordAnswer): Reply {
   return {
     lastModified: state.changedAt,
     format: csv === undefined ? 'json' : 'csv',
-    fileName: csv?.fileName ?? '',
+    fileName: csv?.fileName,
     read: () => ({
       text: csv === undefined ? JSON.stringify({ success: true, data }) : listCsv(csv.rows, csv.columns),
     }),

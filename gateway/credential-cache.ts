@@ -13,6 +13,7 @@ import type { Log } from '../kernel/log.ts';
 import { RedisUnavailable, type RedisLink } from '../kernel/redis.ts';
 import type { Credential } from './accounts.ts';
 import { batchedBy } from './batched.ts';
+import { entryAt } from '../kernel/entries.ts';
 
 export interface CredentialCache {
   /** What the cache says of a key: whose it is, or null where it does not work. Undefined: there is no valid entry. */
@@ -108,7 +109,7 @@ export function createCredentialCache({ redis, lease, clock, log }: CredentialCa
       batchMax,
       (keyHash: string) => keyHash,
       async (same) => {
-        const found = await find(same[0] as string);
+        const found = await find(entryAt(same, 0));
         return same.map(() => found);
       },
     ),

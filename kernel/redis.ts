@@ -118,13 +118,13 @@ export function parseRedisUrl(text: string): RedisTarget | null {
     const user = credentials === undefined ? '' : `${credentials}@`;
     return { kind: 'cluster', urls: list.map((host) => `redis${tls}://${user}${host}`) };
   }
-  const nodes = list.map((host) => URL.parse(`redis://${host}`));
-  if (name === undefined || tls !== '' || nodes.includes(null)) return null;
+  const nodes = list.flatMap((host) => URL.parse(`redis://${host}`) ?? []);
+  if (name === undefined || tls !== '' || nodes.length < list.length) return null;
   const [username = '', password = ''] = (credentials ?? '').split(':').map(decodeURIComponent);
   return {
     kind: 'sentinel',
     name,
-    nodes: nodes.map((node) => ({ host: node?.hostname ?? '', port: Number(node?.port) || 26_379 })),
+    nodes: nodes.map(({ hostname, port }) => ({ host: hostname, port: Number(port) || 26_379 })),
     username,
     password,
   };

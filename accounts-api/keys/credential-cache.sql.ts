@@ -1,5 +1,6 @@
 // The statements about credentials that have changed and are still cached as they were, and about the generation of the cache.
 import { QueryTypes, type Sequelize } from 'sequelize';
+import { entryAt } from '../../kernel/entries.ts';
 
 /** What the entries of the cache are written under. */
 export interface Generation {
@@ -67,8 +68,8 @@ export async function selectGeneration(
      from accounts.credential_cache`,
     { type: QueryTypes.SELECT },
   );
-  const { generation = 0, replicationId = null, ms = 0 } = rows[0] ?? {};
-  return { generation, replicationId, beforeEndsInMs: ms };
+  const { ms, ...generation } = entryAt(rows, 0);
+  return { ...generation, beforeEndsInMs: ms };
 }
 
 /** Lets a gateway use cache entries of the present generation for a while from now. @returns the generation. */
@@ -78,7 +79,7 @@ export async function leaseGeneration(sequelize: Sequelize, leaseMs: number): Pr
      returning generation::float8 as generation`,
     { bind: [leaseMs], type: QueryTypes.SELECT },
   );
-  return rows[0]?.generation ?? 0;
+  return entryAt(rows, 0).generation;
 }
 
 /**
@@ -92,7 +93,7 @@ export async function beginGeneration(sequelize: Sequelize, replicationId: strin
      returning greatest(0, extract(epoch from greatest(before_until, clock_timestamp()) - clock_timestamp()) * 1000)::float8 as ms`,
     { bind: [replicationId], type: QueryTypes.SELECT },
   );
-  return rows[0]?.ms ?? 0;
+  return entryAt(rows, 0).ms;
 }
 
 /** Begins a new generation if the present one was written on a server of another replication id. */

@@ -21,6 +21,7 @@ import {
   type Group,
   type Interval,
 } from './usage.sql.ts';
+import { memberOf } from '../../kernel/entries.ts';
 
 const sums = {
   calls: z.int().describe('Calls answered.'),
@@ -97,7 +98,9 @@ export const listUsageHistory = endpoint({
       return page(deps.cursors, {
         query: { ...query, fields },
         of: ['usage', accountId, query.from, query.to, interval, by],
-        read: inMemory(rows, sort, (row) => [row.date, group === null ? '' : (row[group] ?? '')]),
+        read: inMemory(rows, sort, (row) =>
+          group === null ? [row.date] : [row.date, memberOf<string | number>(row, group)],
+        ),
         fileName: `usage-${from}-${to}`,
       });
     },

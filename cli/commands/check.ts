@@ -37,6 +37,7 @@ export const check: Command = {
 
 async function findAll(env: Environment): Promise<Finding[]> {
   const settings = readSettings(env);
+  const { redisUrl, smtpUrl } = settings;
   return [
     {
       what: 'settings',
@@ -45,16 +46,16 @@ async function findAll(env: Environment): Promise<Finding[]> {
     },
     await finding('plans', () => Promise.resolve(planNames(settings.plansFile))),
     await finding('database', () => withInstallation(env, describeDatabase)),
-    settings.redisUrl === undefined
+    redisUrl === undefined
       ? { what: 'redis', state: 'not configured', detail: 'each gateway counts its limits for itself' }
-      : await finding('redis', () => pingRedis(settings.redisUrl ?? '')),
-    settings.smtpUrl === undefined
+      : await finding('redis', () => pingRedis(redisUrl)),
+    smtpUrl === undefined
       ? {
           what: 'mail',
           state: 'not configured',
           detail: `kept in ${path.join(settings.dataDir, 'outbox')}`,
         }
-      : await finding('mail', () => greetSmtp(settings.smtpUrl ?? '')),
+      : await finding('mail', () => greetSmtp(smtpUrl)),
     settings.google === undefined
       ? { what: 'google', state: 'not configured', detail: 'people sign in with passwords only' }
       : await finding('google', () => askGoogle(settings)),

@@ -1,5 +1,6 @@
 // Statements of portfolios: which days there are, and the lines of one.
 import type { Queryable } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 
 /** The days of the newest portfolio on or before a day, and of the one before it. */
 export async function findPortfolioDays(
@@ -69,12 +70,12 @@ export async function readBreakdown(
 
 /** What the ten largest holdings come to; null where fewer have a share. */
 export async function readTopTen(database: Queryable, fundNo: number, asOf: string): Promise<string | null> {
-  const [row] = await database.query<{ pct: string | null }>(
+  const rows = await database.query<{ pct: string | null }>(
     `select case when count(*) = 10 then data.percent_of(sum(pct_net_assets), 100) end as pct from (
        select pct_net_assets from data.portfolio_lines
        where fund_no = $1 and as_of = $2 and section = 'holding' and pct_net_assets is not null
        order by pct_net_assets desc limit 10) top`,
     [fundNo, asOf],
   );
-  return row?.pct ?? null;
+  return entryAt(rows, 0).pct;
 }

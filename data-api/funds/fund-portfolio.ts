@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { disclosureScopes } from '../../domain/funds/enums.ts';
+import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { formatParam, oneOf, type Row } from '../../kernel/http/list.ts';
 import { dateParam, oneOfParam } from '../../kernel/http/params.ts';
@@ -156,7 +157,7 @@ function holdingOf(line: PortfolioLine): Row {
   return Object.fromEntries(
     columnsOf('holdings').map((name) => [
       name,
-      textColumns.includes(name) ? (line[name] ?? null) : digits(line[name] as string | null),
+      textColumns.includes(name) ? memberOf(line, name) : digits(memberOf(line, name) as string | null),
     ]),
   );
 }
@@ -164,13 +165,14 @@ function holdingOf(line: PortfolioLine): Row {
 /** The figures of the whole. */
 function summaryOf(lines: readonly PortfolioLine[]) {
   const summary = lines.find((line) => line.section === 'summary');
-  const figure = (name: string) => digits((summary?.[name] ?? null) as string | null);
+  const fact = (name: string) => (summary === undefined ? null : memberOf(summary, name));
+  const figure = (name: string) => digits(fact(name) as string | null);
   return {
     weighted_avg_maturity_days: figure('weighted_avg_maturity_days'),
     modified_duration: figure('modified_duration'),
     portfolio_ytm_pct: figure('portfolio_ytm_pct'),
     cash_pct: figure('cash_pct'),
     leverage_pct: figure('leverage_pct'),
-    disclosure_scope: summary?.['disclosure_scope'] ?? null,
+    disclosure_scope: fact('disclosure_scope'),
   };
 }

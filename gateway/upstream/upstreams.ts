@@ -1,5 +1,6 @@
 // The instances of one service: turns through them, and leaves out for a while those that a connection has just failed to.
 import type { Service } from '../../kernel/identity.ts';
+import { entryAt } from '../../kernel/entries.ts';
 
 export interface Upstreams {
   readonly name: Service;
@@ -28,7 +29,7 @@ export function createUpstreams(name: Service, urls: readonly string[]): Upstrea
       const healthy = avoidUntil.size === 0 ? urls : urls.filter((url) => (avoidUntil.get(url) ?? 0) <= now);
       const choice = healthy.length > 0 ? healthy : urls;
       turn = (turn + 1) % choice.length;
-      return choice[turn] as string;
+      return entryAt(choice, turn);
     },
     isHealthy: (url) => (avoidUntil.get(url) ?? 0) <= performance.now(),
     failed: (url) => void avoidUntil.set(url, performance.now() + avoidMs),

@@ -3,6 +3,7 @@ import { expectedOf, readCell, type Column } from '../files/cells.ts';
 import { datasetNamed } from './datasets.ts';
 import { misuse } from '../load/failure.ts';
 import type { SeriesMetadata } from '../points/series-directory.ts';
+import { entryAt } from '../../kernel/entries.ts';
 
 const columns: readonly Column[] = datasetNamed('series').columns.filter(
   (column) => column.name !== 'series_id',
@@ -50,7 +51,7 @@ export function metadataOfRow(
   const facts: Record<string, string | null> = {};
   for (const { target, index } of cells) {
     const column = columns.find((each) => each.name === target);
-    const value = column === undefined ? undefined : readCell(column, (row[index] ?? '').trim());
+    const value = column === undefined ? undefined : readCell(column, entryAt(row, index).trim());
     if (value !== undefined) facts[target] = value;
   }
   return facts;

@@ -3,6 +3,7 @@
 import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
 import { periodEnd } from '../../domain/periods.ts';
 import { random, source, type DemoFile } from './demo-file.ts';
+import { entryAt } from '../../kernel/entries.ts';
 
 const firstDay = '2019-01-02';
 const firstPortfolio = '2023-12-31';
@@ -81,7 +82,10 @@ function fund(
   par: number,
   character: Character,
 ) {
-  const company = companies.find((each) => id.startsWith(each.id))?.id ?? '';
+  const { id: company } = entryAt(
+    companies.filter((each) => id.startsWith(each.id)),
+    0,
+  );
   return { id, name, category, assetClass, par, company, ...character };
 }
 type Fund = (typeof funds)[number];

@@ -7,6 +7,7 @@ import { calendarFile } from './demo-calendar.ts';
 import { random, source, type DemoFile } from './demo-file.ts';
 import { fundFiles } from './demo-funds.ts';
 import { marketFiles } from './demo-markets.ts';
+import { entryAt } from '../../kernel/entries.ts';
 
 const firstMonth = '2015-01-31';
 const firstDay = '2022-01-03';
@@ -118,7 +119,7 @@ function* policyRatePoints(lastDay: string): Iterable<Point> {
   const draw = random('policy rate');
   let rate = 8;
   for (let day = firstDay; day <= lastDay; day = addDays(day, 91)) {
-    rate += [-0.5, -0.25, 0, 0.25, 0.5][Math.floor(draw() * 5)] ?? 0;
+    rate += entryAt([-0.5, -0.25, 0, 0.25, 0.5], Math.floor(draw() * 5));
     yield ['DEMO.POLICY-RATE', day, rate.toFixed(2)];
   }
 }
@@ -129,8 +130,8 @@ function* exchangeRatePoints(lastDay: string): Iterable<Point> {
   const rates: Record<string, number> = { EUR: 1.1, USD: 1, GBP: 1.3 };
   for (let day = firstDay, n = 0; day <= lastDay; day = addDays(day, 1), n += 1) {
     if (n % 7 > 4) continue;
-    for (const currency of Object.keys(rates)) {
-      const middle = (rates[currency] ?? 1) * (1 + 0.008 * (draw() - 0.5));
+    for (const [currency, rate] of Object.entries(rates)) {
+      const middle = rate * (1 + 0.008 * (draw() - 0.5));
       rates[currency] = middle;
       yield ['DEMO.FX', day, (middle * 0.998).toFixed(4), currency, 'buy'];
       yield ['DEMO.FX', day, (middle * 1.002).toFixed(4), currency, 'sell'];

@@ -249,7 +249,7 @@ function checkedUtf8(bytes: Buffer): Buffer {
 /** Where the last whole UTF-8 character of the bytes ends. */
 function completeCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0;
+    const byte = bytes.readUInt8(bytes.length - back);
     if (byte < 0x80) break;
     if (byte < 0xc0) continue;
     const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;

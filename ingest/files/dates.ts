@@ -1,4 +1,5 @@
 // Reads the dates that files write: ISO days and periods, or a pattern such as `D-MMM-YYYY`; and dates a point by them.
+import { entryAt } from '../../kernel/entries.ts';
 import { parsePeriod, type DateRange } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods.ts';
 import { misuse } from '../load/failure.ts';
@@ -56,7 +57,7 @@ function compile(pattern: string): RegExp {
     const literal = /^\[([^\]]*)\]/.exec(pattern.slice(at));
     const token = tokens.find(([name]) => pattern.startsWith(name, at));
     if (literal !== null) {
-      expression += RegExp.escape(literal[1] ?? '');
+      expression += RegExp.escape(entryAt(literal, 1));
       at += literal[0].length;
     } else if (token === undefined) {
       expression += RegExp.escape(pattern.charAt(at));

@@ -1,7 +1,7 @@
 // Loads commodity prices: each row becomes one of a long file of observations, of the series `commodity.<item>`.
 // Hides nothing of how points are stored: that is load-points.ts. Items and cities are looked up here, and made with --create.
 import type { Transaction } from '../../kernel/database.ts';
-import { entryAt } from '../../kernel/entries.ts';
+import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
 import { expectedOf, readCell, type Column } from '../files/cells.ts';
 import { sourceColumns } from '../datasets/columns.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
@@ -10,7 +10,7 @@ import { misuse } from './failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
 import { loadPoints } from '../points/load-points.ts';
 import { findCities, findItems, insertCities, insertItems, type NewRow } from './load-prices.sql.ts';
-import { hasCells, isEmpty } from '../points/points.ts';
+import { cellText, hasCells, isEmpty } from '../points/points.ts';
 
 /** Where a column of the dataset comes from: the file, or a constant of --set. */
 interface Cell {
@@ -53,7 +53,7 @@ export async function loadPrices(
   // The rows go on under the file's own titles, so that messages name its columns.
   const header = targets.map((name) => titleOf(sources[name] ?? name));
   const map = Object.fromEntries(
-    targets.map((name, at) => [name === 'price' ? 'value' : name, header[at] ?? name]),
+    targets.map((name, at) => [name === 'price' ? 'value' : name, entryAt(header, at)]),
   );
   const refused = { rows: 0 };
   const { vintage, ...rest } = options;
@@ -143,8 +143,9 @@ function readBatch(
       return [];
     }
     const row = new Map<string, string | null>();
-    for (const { column, title, index, constant } of cells) {
-      const text = index < 0 ? constant : (texts[index] ?? '').trim();
+    for (const cell of cells) {
+      const { column, title } = cell;
+      const text = cellText(texts, cell);
       const value = pointColumns.includes(column.name) ? text : readCell(column, text);
       if (value === undefined || (value === null && column.required)) {
         rejects.add(line, title, text, expectedOf(column));
@@ -167,10 +168,10 @@ function isKnown(
 ): boolean {
   const refuse = (name: string, expected: string): false => {
     const title = cells.find(({ column }) => column.name === name)?.title ?? name;
-    rejects.add(line, title, row.get(`${name} as it stands`) ?? '', expected);
+    rejects.add(line, title, textIn(row, `${name} as it stands`), expected);
     return false;
   };
-  const unit = known.units.get(row.get('item') ?? '');
+  const unit = known.units.get(textIn(row, 'item'));
   if (unit === undefined)
     return refuse(
       'item',
@@ -178,19 +179,26 @@ function isKnown(
         ? 'an item with unit, currency, frequency and source'
         : 'an item that exists; --create makes new ones',
     );
-  if (!known.cities.has(row.get('city') ?? ''))
+  if (!known.cities.has(textIn(row, 'city')))
     return refuse('city', 'a city that exists; --create makes new ones');
   const given = row.get('unit') ?? unit;
   return given === unit ? true : refuse('unit', `${unit}, the unit of the item`);
 }
 
+/** What a row has in a column that is filled in every row. */
+function textIn(row: Row, name: string): string {
+  const text = entryOf(row, name);
+  if (text === null) throw new TypeError(`an empty cell in the column ${name}`);
+  return text;
+}
+
 function pointOf(row: Row, cells: readonly Cell[]): string[] {
   const named = pointColumns.filter((name) => cells.some(({ column }) => column.name === name));
   return [
-    `commodity.${row.get('item')}`,
-    row.get('city') ?? '',
-    ...['price_type', 'stat'].map((name) => row.get(name) ?? defaults[name] ?? ''),
-    ...named.map((name) => row.get(name) ?? ''),
+    `commodity.${textIn(row, 'item')}`,
+    textIn(row, 'city'),
+    ...['price_type', 'stat'].map((name) => row.get(name) ?? memberOf(defaults, name)),
+    ...named.map((name) => textIn(row, name)),
   ];
 }
 
@@ -225,10 +233,10 @@ function newRows(
 ): NewRow[] {
   const made = new Map<string, NewRow>();
   for (const { row } of rows) {
-    const id = row.get(name) ?? '';
+    const id = textIn(row, name);
     if (known.has(id) || made.has(id)) continue;
     const given = Object.fromEntries(facts.map((fact) => [fact, row.get(fact) ?? null]));
-    made.set(id, { ...given, id, name: row.get(`${name} as it stands`) ?? id });
+    made.set(id, { ...given, id, name: textIn(row, `${name} as it stands`) });
   }
   return [...made.values()];
 }

@@ -21,7 +21,7 @@ import {
   takeUnknownSeries,
   upsert,
 } from './load-table.sql.ts';
-import { hasCells, isEmpty } from '../points/points.ts';
+import { cellText, hasCells, isEmpty } from '../points/points.ts';
 import { CopyBuffer, CopyLine, copyText } from './stage.sql.ts';
 import { finishLoad, insertLoad } from './statements.sql.ts';
 
@@ -162,10 +162,10 @@ function readRow(
   }
   const cells = [String(line)];
   for (const { column, title, index, constant } of staged) {
-    let text = textOf({ index, constant }, row);
+    let text = cellText(row, { index, constant });
     if (text === '' && column.copyOf !== undefined) {
       const original = staged.find((each) => each.column.name === column.copyOf);
-      if (original !== undefined) text = textOf(original, row);
+      if (original !== undefined) text = cellText(row, original);
     }
     const value = missing.has(text) ? null : readCell(column, text);
     if (value === undefined || (value === null && column.required)) {
@@ -175,13 +175,6 @@ function readRow(
     cells.push(value === null ? '\\N' : copyText(value));
   }
   return cells;
-}
-
-function textOf(
-  { index, constant }: Pick<StagedColumn, 'index' | 'constant'>,
-  row: readonly string[],
-): string {
-  return index < 0 ? constant : (row[index] ?? '').trim();
 }
 
 /** Refuses the rows that only the table can judge. */

@@ -18,6 +18,7 @@ import { loadTable } from './load-table.ts';
 import { NotAscending } from '../points/points.ts';
 import { Rejects } from './rejects.ts';
 import { lockLoads, relaxLimits } from './statements.sql.ts';
+import { entryAt } from '../../kernel/entries.ts';
 
 /** Carries the result of a dry run out of its transaction, which it ends. */
 class DryRunEnds extends Error {
@@ -127,7 +128,7 @@ async function headerAndRows(
   const left = { rows: first.rows.slice(1), lines: first.lines.slice(1) };
   return {
     header,
-    headerLine: first.lines[0] ?? 1,
+    headerLine: entryAt(first.lines, 0),
     batches: withoutRows(options.skipRows ?? 0, left, batches),
   };
 }

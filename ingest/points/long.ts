@@ -1,5 +1,5 @@
 // Long files of observations: one row a point, series, date, value, and a column for each dimension.
-import { entryAt } from '../../kernel/entries.ts';
+import { entryAt, entryOf } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { sourceColumns, type ColumnOptions, type SourceColumn } from '../datasets/columns.ts';
 import { readCell } from '../files/cells.ts';
@@ -14,6 +14,7 @@ import {
   requireMetadata,
 } from '../datasets/metadata.ts';
 import {
+  cellText,
   checkDimensionNames,
   hasCells,
   isEmpty,
@@ -115,7 +116,8 @@ export class LongReader implements PointReader {
     const rowOf = new Map<string, readonly string[]>();
     let before = '';
     for (const row of batch.rows) {
-      const id = textOf(row, this.#plan.seriesId);
+      if (!hasCells(row, this.#plan.headerCells)) continue; // refused below
+      const id = cellText(row, this.#plan.seriesId);
       if (id === before) continue;
       before = id;
       if (id !== '' && directory.get(id) === undefined && !rowOf.has(id)) rowOf.set(id, row);
@@ -125,7 +127,7 @@ export class LongReader implements PointReader {
     await directory.learn([...rowOf.keys()], (id) =>
       newSeries(id, id, {
         ...this.#plan.metadata,
-        ...metadataOfRow(rowOf.get(id) ?? [], this.#plan.metadataCells),
+        ...metadataOfRow(entryOf(rowOf, id), this.#plan.metadataCells),
       }),
     );
   }
@@ -143,14 +145,14 @@ export class LongReader implements PointReader {
     }
     this.rowsRead++;
 
-    const id = textOf(row, plan.seriesId);
+    const id = cellText(row, plan.seriesId);
     const series = directory.get(id) ?? null;
     if (series === null) return rejects.add(line, plan.seriesId.title, id, unknownSeries(create));
-    const dateText = textOf(row, plan.date);
+    const dateText = cellText(row, plan.date);
     const date = dates.at(dateText, series.frequency, series.fiscalYearEnd);
     if (date === null)
       return rejects.add(line, plan.date.title, dateText, expectedDate(series.frequency, dateFormat));
-    const valueText = textOf(row, plan.value);
+    const valueText = cellText(row, plan.value);
     const value = values(valueText);
     if (value === undefined)
       return rejects.add(line, plan.value.title, valueText, expectedValue(valueText, valueOptions));
@@ -173,7 +175,7 @@ export class LongReader implements PointReader {
 
   /** Undefined where it was refused. */
   #status(row: readonly string[], line: number, cell: Cell): string | null | undefined {
-    const text = textOf(row, cell);
+    const text = cellText(row, cell);
     const status = statusColumn === undefined ? null : readCell(statusColumn, text);
     if (status === undefined)
       this.#context.rejects.add(line, cell.title, text, 'an observation status of at most 16 characters');
@@ -182,7 +184,7 @@ export class LongReader implements PointReader {
 
   /** The cell of load_rows, with its tab; null where it was refused. */
   #vintage(row: readonly string[], line: number, cell: Cell): string | null {
-    const text = textOf(row, cell);
+    const text = cellText(row, cell);
     const day = this.#vintageDay(text);
     if (day === null)
       this.#context.rejects.add(
@@ -203,7 +205,7 @@ export class LongReader implements PointReader {
     }
     const values = this.#dims;
     for (const [at, { cell }] of this.#plan.dimensions.entries()) {
-      const text = textOf(row, cell);
+      const text = cellText(row, cell);
       if (text === '' || text.length > dimensionValueMax || hasControlCharacter.test(text)) {
         rejects.add(
           line,
@@ -221,10 +223,6 @@ export class LongReader implements PointReader {
 
 // oxlint-disable-next-line no-control-regex -- refusing control characters is the point
 const hasControlCharacter = /[\u0000-\u001f\u007f]/;
-
-function textOf(row: readonly string[], cell: Cell): string {
-  return cell.index < 0 ? cell.constant : (row[cell.index] ?? '').trim();
-}
 
 /** Reads the vintage column: the day, the last one of a period; null where it is no date or lies in the future. */
 function vintageReader(pattern: string | undefined, today: string): (text: string) => string | null {

@@ -7,6 +7,7 @@ import type { Rejects } from '../load/rejects.ts';
 import type { Combination, KnownSeries, SeriesDirectory } from './series-directory.ts';
 import { CopyBuffer, CopyLine } from '../load/stage.sql.ts';
 import type { ValueOptions, ValueReader } from '../files/values.ts';
+import { entryAt } from '../../kernel/entries.ts';
 
 /** Turns rows of a file into staged points. */
 export interface PointReader {
@@ -175,6 +176,14 @@ export function isEmpty(row: readonly string[]): boolean {
 /** Whether the row has the header's cells; empty ones beyond them do not count. */
 export function hasCells(row: readonly string[], cells: number): boolean {
   return row.length === cells || (row.length > cells && isEmpty(row.slice(cells)));
+}
+
+/** The text of a cell of a row that has the header's cells; the constant where the index is -1. */
+export function cellText(
+  row: readonly string[],
+  { index, constant }: { index: number; constant: string },
+): string {
+  return index < 0 ? constant : entryAt(row, index).trim();
 }
 
 export function unknownSeries(create: boolean): string {

@@ -2,6 +2,7 @@
 // Hides the numbering of dimension combinations. What it remembers is bounded, whatever the number of series.
 import type { Transaction } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
+import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
 import {
   deleteSeriesWithoutDims,
@@ -112,20 +113,22 @@ export class SeriesDirectory {
       (row) => row.series_no,
     );
     for (const row of rows) {
+      const stored = combinations.get(row.series_no) ?? [];
+      const misfit = stored.length === 0 ? null : this.#misfit(row.dimensions);
       const dims = new Map<string, Combination>();
-      for (const { dims: values, dims_no } of combinations.get(row.series_no) ?? [])
+      for (const { dims: values, dims_no } of misfit === null ? stored : [])
         dims.set(
-          this.#dimensions.map((name) => values[name] ?? '').join(separator),
+          this.#dimensions.map((name) => memberOf(values, name)).join(separator),
           combination(row.series_no, dims_no),
         );
-      if (dims.size === 0 && this.#dimensions.length > 0) this.#unnamed.add(row.series_no);
+      if (stored.length === 0 && this.#dimensions.length > 0) this.#unnamed.add(row.series_no);
       this.#remembered += dims.size;
       this.#known.set(row.series_id, {
         seriesNo: row.series_no,
         frequency: row.frequency,
         fiscalYearEnd: row.fiscal_year_end ?? '12-31',
         fresh: row.fresh,
-        misfit: dims.size === 0 ? null : this.#misfit(row.dimensions),
+        misfit,
         dims,
       });
     }
@@ -140,7 +143,7 @@ export class SeriesDirectory {
 
   /** The combination of dimension values, given in the file's order; a new one gets the next number. */
   combination(series: KnownSeries, values: readonly string[]): Combination {
-    const key = values.length === 1 ? (values[0] ?? '') : values.join(separator);
+    const key = values.length === 1 ? entryAt(values, 0) : values.join(separator);
     let found = series.dims.get(key);
     if (found === undefined) {
       const dimsNo = series.dims.size;

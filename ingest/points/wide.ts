@@ -1,5 +1,5 @@
 // Wide files of observations: one row a date, one column a series. An empty cell states nothing.
-import { entryAt } from '../../kernel/entries.ts';
+import { entryAt, entryOf } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { sourceColumns, type ColumnOptions } from '../datasets/columns.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
@@ -126,7 +126,7 @@ export class WideReader implements PointReader {
     const { directory, rejects, create, headerLine } = this.#context;
     const { series, metadata } = this.#plan;
     const titleOf = new Map(series.map(({ id, title }) => [id, title]));
-    await directory.learn([...titleOf.keys()], (id) => newSeries(id, titleOf.get(id) ?? id, metadata));
+    await directory.learn([...titleOf.keys()], (id) => newSeries(id, entryOf(titleOf, id), metadata));
     return series.map(({ id, title, index }) => {
       let known = directory.get(id) ?? null;
       if (known === null) rejects.add(headerLine, title, id, unknownSeries(create));
@@ -147,15 +147,15 @@ export class WideReader implements PointReader {
   #readRow(row: readonly string[], line: number, columns: Column[]): void {
     const { rejects, dates, values, valueOptions, dateFormat, directory, sink } = this.#context;
     const { date: dateCell, headerCells } = this.#plan;
-    const dateText = (row[dateCell.index] ?? '').trim();
     if (isEmpty(row)) return;
     this.rowsRead++;
     if (!hasCells(row, headerCells))
       return rejects.add(line, 'row', row.join(','), `${headerCells} cells, as in the header`);
 
+    const dateText = entryAt(row, dateCell.index).trim();
     for (const column of columns) {
       const { series, title, index } = column;
-      const text = (row[index] ?? '').trim();
+      const text = entryAt(row, index).trim();
       if (series === null || text === '') continue;
       const value = values(text);
       if (value === null) continue;

@@ -113,16 +113,14 @@ function cachingHeaders(
 async function send(
   request: Request,
   response: Response,
-  { status = 200, format, fileName = '' }: Reply,
+  { status = 200, format, fileName }: Reply,
   content: Content,
   headers: Readonly<Record<string, string>>,
 ) {
-  const name = `${fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_')}.${format}`; // of letters that need no quoting in a header
   const answered = {
     status,
     type: `${mediaTypes[format]}; charset=utf-8`,
-    headers:
-      format === 'json' ? headers : { ...headers, 'content-disposition': `attachment; filename="${name}"` },
+    headers: format === 'json' ? headers : { ...headers, ...dispositionOf(fileName, format) },
   };
   if ('parts' in content) {
     await sendStream(request, response, { ...answered, parts: content.parts });
@@ -134,6 +132,12 @@ async function send(
     headers: { ...answered.headers, ...link },
     text: content.text,
   });
+}
+
+function dispositionOf(fileName: string | undefined, format: Format): Record<string, string> {
+  if (fileName === undefined) throw new TypeError(`an answer in ${format} without a fileName`);
+  const name = fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_'); // of letters that need no quoting in a header
+  return { 'content-disposition': `attachment; filename="${name}.${format}"` };
 }
 
 /** `Link` to the next page where there is one: the client's own parameters with the cursor, relative to the host. */

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { fail } from '../errors.ts';
 import { isDate, parsePeriod, type DateRange } from '../dates.ts';
+import { entryAt } from '../entries.ts';
 
 /** Characters; a schema may allow more of its value by `.meta({ lengthMax })`. */
 const valueLengthMax = 2_000;
@@ -204,9 +205,9 @@ function editDistance(a: string, b: string): number {
     const next = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const change = a[i - 1] === b[j - 1] ? 0 : 1;
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + change));
+      next.push(Math.min(entryAt(row, j) + 1, entryAt(next, j - 1) + 1, entryAt(row, j - 1) + change));
     }
     row = next;
   }
-  return row[b.length] ?? 0;
+  return entryAt(row, b.length);
 }
