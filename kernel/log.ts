@@ -78,10 +78,16 @@ class GatheredOutput {
   }
 }
 
+interface Destination {
+  write(line: string): void;
+}
+
 let output: GatheredOutput | undefined;
+/** Where the lines of a log go. */
+const destinations = new WeakMap<Log, Destination>();
 
 /** @param service which part of Almanac speaks. @param level a pino level, or `silent`. */
-export function createLog(service: string, level: string, destination?: { write(line: string): void }): Log {
+export function createLog(service: string, level: string, destination?: Destination): Log {
   const options = {
     level,
     base: { service },
@@ -89,18 +95,23 @@ export function createLog(service: string, level: string, destination?: { write(
     serializers: { path: (path: unknown) => (typeof path === 'string' ? withoutSecrets(path) : path) },
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
   };
-  return pino(options, destination ?? (output ??= new GatheredOutput()));
+  const writesTo = destination ?? (output ??= new GatheredOutput());
+  const log = pino(options, writesTo);
+  destinations.set(log, writesTo);
+  return log;
 }
 
 /**
  * For a message that is written thousands of times a second: lines as pino writes them, at level `info`, of fields that come as
  * text. Nothing is redacted.
+ * @param log as `createLog` gives it.
  * @returns takes `,"name":value,…`, each value in JSON.
  */
 export function lineWriter(log: Log, message: string): (fields: string) => void {
-  const stream = Reflect.get(log, pino.symbols.streamSym) as { write(line: string): void };
-  const bindings = Reflect.get(log, pino.symbols.chindingsSym) as string;
+  const destination = destinations.get(log);
+  if (destination === undefined) throw new TypeError('This log is not of createLog.');
+  const bindings = `,${JSON.stringify(log.bindings()).slice(1, -1)}`;
   const begin = `{"level":${log.levels.values['info']}`;
   const end = `,"msg":${JSON.stringify(message)}}\n`;
-  return (fields) => stream.write(begin + isoTime() + bindings + fields + end);
+  return (fields) => destination.write(begin + isoTime() + bindings + fields + end);
 }
