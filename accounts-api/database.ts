@@ -7,6 +7,8 @@ import { createCredentialCacheWriter, type CredentialCacheWriter } from './keys/
 import { accountModel, type Account } from './models/account.ts';
 import { apiKeyModel, type ApiKey } from './models/api-key.ts';
 import { auditEventModel, type AuditEvent } from './models/audit-event.ts';
+import { sessionModel, type Session } from './models/session.ts';
+import { signupModel, type Signup } from './models/signup.ts';
 
 export interface AccountsDatabase {
   /** For the statements of the `*.sql.ts` files. */
@@ -19,6 +21,8 @@ export interface AccountsDatabase {
   readonly credentialCache: CredentialCacheWriter;
   readonly accounts: typeof Account;
   readonly keys: typeof ApiKey;
+  readonly sessions: typeof Session;
+  readonly signups: typeof Signup;
   readonly auditEvents: typeof AuditEvent;
   /** Waits for statements under way, then closes every connection. */
   close(): Promise<void>;
@@ -56,6 +60,8 @@ export function connect(databaseUrl: string, redis?: RedisLink): AccountsDatabas
     },
     accounts: accountModel(sequelize),
     keys: apiKeyModel(sequelize),
+    sessions: sessionModel(sequelize),
+    signups: signupModel(sequelize),
     auditEvents: auditEventModel(sequelize),
     close: () => sequelize.close(),
   };

@@ -1,5 +1,6 @@
 // The worker: does the jobs that accounts-api wrote down. Builds it and starts it; any number may run beside each other.
 // A job is done at least once: a link is minted each time its mail is sent, and every one of them is good.
+import { Op } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
@@ -20,7 +21,6 @@ import {
   verifyEmailMail,
 } from './mail/mails.ts';
 import { findAccountByEmail } from './operator/operator.sql.ts';
-import { selectSignup } from './auth/signups.sql.ts';
 import { tellOfThresholds } from './usage/thresholds.ts';
 
 export interface WorkerOptions {
@@ -110,7 +110,8 @@ async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
 }
 
 async function mailOfSignUp(deps: WorkerDeps, signupId: string): Promise<Mail | null> {
-  const signup = await selectSignup(deps.db, signupId, deps.clock.now());
+  const waiting = { id: signupId, expiresAt: { [Op.gt]: deps.clock.now() } };
+  const signup = await deps.db.signups.findOne({ where: waiting });
   if (signup === null) return null;
   const owner = await findAccountByEmail(deps.db, signup.email);
   if (owner !== null) return accountExistsMail(owner.email, deps.publicUrl);

@@ -113,7 +113,7 @@ async function resetPassword(
   await deps.throttle.token(clientInfo.ip);
   const hash = hashMailToken(token);
   const link = await selectMailToken(deps.db, hash, ['reset_password'], deps.clock.now());
-  const account = link === null ? null : await deps.db.accounts.findByPk(link.account_id ?? '');
+  const account = link && (await deps.db.accounts.findByPk(link.account_id));
   if (account === null) failGone();
   checkPassword(deps, account, 'password', password); // before the link is spent: a second choice must be possible
   const passwordHash = await deps.passwords.hash(password);

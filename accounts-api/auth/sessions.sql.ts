@@ -1,5 +1,5 @@
-// The statements about sessions. A session that has ended has no row.
-import { QueryTypes, type Transaction } from 'sequelize';
+// The statements about sessions that are more than one row read or written by its id.
+import { Op, QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { deleteFlowsOf } from './google.sql.ts';
 
@@ -46,77 +46,19 @@ export async function touchSessions(db: AccountsDatabase, ids: readonly string[]
   );
 }
 
-export interface SessionRow {
-  id: string;
-  created_at: Date;
-  last_seen_at: Date;
-  idle_expires_at: Date;
-  absolute_expires_at: Date;
-  auth_time: Date;
-  ip: string;
-  user_agent: string;
-}
-
-const columns =
-  'id, created_at, last_seen_at, idle_expires_at, absolute_expires_at, auth_time, ip, user_agent';
-
-/** The sessions of an account that last still, in any order. */
-export function selectSessionsOf(db: AccountsDatabase, accountId: string, now: Date): Promise<SessionRow[]> {
-  return db.sequelize.query(
-    `select ${columns} from accounts.sessions
-     where account_id = $1 and idle_expires_at > $2 and absolute_expires_at > $2`,
-    { bind: [accountId, now], type: QueryTypes.SELECT },
-  );
-}
-
-/** When the holder of a session last proved who it is; null where the session has ended. */
-export async function selectAuthTime(db: AccountsDatabase, id: string): Promise<Date | null> {
-  const rows = await db.sequelize.query<{ auth_time: Date }>(
-    'select auth_time from accounts.sessions where id = $1',
-    { bind: [id], type: QueryTypes.SELECT },
-  );
-  return rows[0]?.auth_time ?? null;
-}
-
-/** Stores a new session and ends the account's oldest beyond the number that may last. */
-export async function insertSession(
+/** Ends the sessions of an account that were used least recently, beyond the number that may last. @param id the new one, which stays. */
+export async function endOldestSessions(
   db: AccountsDatabase,
   transaction: Transaction,
-  session: { id: string; accountId: string; secretHash: string; now: Date; ip: string; userAgent: string },
+  { accountId, id }: { accountId: string; id: string },
   sessionsMax: number,
-): Promise<{ idle_expires_at: Date; absolute_expires_at: Date }> {
-  const { id, accountId, secretHash, now, ip, userAgent } = session;
-  const rows = await db.sequelize.query<{ idle_expires_at: Date; absolute_expires_at: Date }>(
-    `insert into accounts.sessions (id, account_id, secret_hash, created_at, last_seen_at, idle_expires_at,
-                                    absolute_expires_at, auth_time, ip, user_agent)
-     values ($1, $2, $3, $4, $4, $4::timestamptz + interval '${idleHours} hours',
-             $4::timestamptz + interval '${absoluteDays} days', $4, $5, $6)
-     returning idle_expires_at, absolute_expires_at`,
-    { bind: [id, accountId, secretHash, now, ip, userAgent], type: QueryTypes.SELECT, transaction },
-  );
+): Promise<void> {
   await db.sequelize.query(
     `delete from accounts.sessions where id in (
        select id from accounts.sessions where account_id = $1 and id <> $2
        order by last_seen_at desc, created_at desc, id offset $3)`,
     { bind: [accountId, id, sessionsMax - 1], type: QueryTypes.RAW, transaction },
   );
-  const row = rows[0];
-  if (row === undefined) throw new Error('The new session has no row.');
-  return row;
-}
-
-/** Ends one session of an account. @returns false where the account has none of that id. */
-export async function deleteSession(
-  db: AccountsDatabase,
-  transaction: Transaction,
-  accountId: string,
-  id: string,
-): Promise<boolean> {
-  const rows = await db.sequelize.query(
-    'delete from accounts.sessions where account_id = $1 and id = $2 returning true',
-    { bind: [accountId, id], type: QueryTypes.SELECT, transaction },
-  );
-  return rows.length === 1;
 }
 
 /**
@@ -132,9 +74,6 @@ export async function endSessionsOf(
   exceptId: string | null,
 ): Promise<number> {
   await deleteFlowsOf(db, transaction, accountId);
-  const rows = await db.sequelize.query(
-    'delete from accounts.sessions where account_id = $1 and id is distinct from $2 returning true',
-    { bind: [accountId, exceptId], type: QueryTypes.SELECT, transaction },
-  );
-  return rows.length;
+  const others = exceptId === null ? {} : { id: { [Op.ne]: exceptId } };
+  return db.sessions.destroy({ where: { accountId, ...others }, transaction });
 }

@@ -1,11 +1,10 @@
 // Sessions: made at each sign-in, listed, ended. A token leaves in one answer; half of it names the session, of the other
 // half only the SHA-256 is kept. The gateway asks for the session on each call, so one that has ended is out at once.
 import { instantText } from '../../kernel/clock.ts';
-import type { Transaction } from 'sequelize';
+import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
-import { memberOf } from '../../kernel/entries.ts';
-import { entryAt } from '../../kernel/entries.ts';
+import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
@@ -13,13 +12,7 @@ import type { SignedIn } from '../requester.ts';
 import type { Deps } from '../database.ts';
 import { endpoint, one } from '../endpoint.ts';
 import { inMemory, page } from '../list.ts';
-import {
-  deleteSession,
-  endSessionsOf,
-  insertSession,
-  selectAuthTime,
-  selectSessionsOf,
-} from './sessions.sql.ts';
+import { absoluteDays, endOldestSessions, endSessionsOf, idleHours } from './sessions.sql.ts';
 import type { ClientInfo } from '../client-info.ts';
 
 // An account's twenty-first session ends the one that was used least recently.
@@ -48,8 +41,11 @@ export async function openSession(
 ): Promise<SessionAnswer> {
   const now = deps.clock.now();
   const { token, id, secretHash } = mintSessionToken();
-  const session = { id, accountId, secretHash, now, ...clientInfo };
-  const { absolute_expires_at } = await insertSession(deps.db, transaction, session, sessionsMax);
+  const idleExpiresAt = new Date(now.getTime() + idleHours * 60 * 60_000);
+  const absoluteExpiresAt = new Date(now.getTime() + absoluteDays * 24 * 60 * 60_000);
+  const times = { createdAt: now, lastSeenAt: now, authTime: now, idleExpiresAt, absoluteExpiresAt };
+  await deps.db.sessions.create({ id, accountId, secretHash, ...times, ...clientInfo }, { transaction });
+  await endOldestSessions(deps.db, transaction, { accountId, id }, sessionsMax);
   await audit(deps, transaction, {
     accountId,
     actor: { actorKind: 'session', actorId: id },
@@ -57,13 +53,13 @@ export async function openSession(
     subject: id,
     detail: { how, ip: clientInfo.ip, user_agent: clientInfo.userAgent },
   });
-  return { session_token: token, expires_at: instantText(absolute_expires_at) };
+  return { session_token: token, expires_at: instantText(absoluteExpiresAt) };
 }
 
 /** @throws Failure `reauthentication_required` where the session's last proof is more than an hour old. */
 export async function requireFresh(deps: Deps, { sessionId }: SignedIn): Promise<void> {
-  const authTime = await selectAuthTime(deps.db, sessionId);
-  if (authTime !== null && deps.clock.now().getTime() - authTime.getTime() <= freshMs) return;
+  const session = await deps.db.sessions.findByPk(sessionId);
+  if (session !== null && deps.clock.now().getTime() - session.authTime.getTime() <= freshMs) return;
   fail('reauthentication_required', 'You signed in more than an hour ago. Sign in again to do this.');
 }
 
@@ -103,15 +99,18 @@ export const listSessions = endpoint({
   handler:
     ({ db, clock, cursors }) =>
     async ({ requester: { accountId, sessionId }, query }) => {
-      const found = await selectSessionsOf(db, accountId, clock.now());
-      const rows = found.map(({ id, ip, user_agent, ...row }) => ({
-        id,
-        current: id === sessionId,
-        created_at: instantText(row.created_at),
-        last_seen_at: instantText(row.last_seen_at),
-        expires_at: instantText(earlier(row.idle_expires_at, row.absolute_expires_at)),
-        ip,
-        user_agent,
+      const ahead = { [Op.gt]: clock.now() };
+      const found = await db.sessions.findAll({
+        where: { accountId, idleExpiresAt: ahead, absoluteExpiresAt: ahead },
+      });
+      const rows = found.map((session) => ({
+        id: session.id,
+        current: session.id === sessionId,
+        created_at: instantText(session.createdAt),
+        last_seen_at: instantText(session.lastSeenAt),
+        expires_at: instantText(earlier(session.idleExpiresAt, session.absoluteExpiresAt)),
+        ip: session.ip,
+        user_agent: session.userAgent,
       }));
       const { sort } = query;
       return page(cursors, {
@@ -119,9 +118,9 @@ export const listSessions = endpoint({
         of: ['sessions', accountId],
         // By what is stored, which is finer than what is shown.
         read: inMemory(rows, sort, ({ id }, position) => {
-          const { created_at, last_seen_at } = entryAt(found, position);
-          const made = created_at.getTime();
-          return sort.endsWith('created_at') ? [made, id] : [last_seen_at.getTime(), made, id];
+          const { createdAt, lastSeenAt } = entryAt(found, position);
+          const made = createdAt.getTime();
+          return sort.endsWith('created_at') ? [made, id] : [lastSeenAt.getTime(), made, id];
         }),
         fileName: 'sessions',
       });
@@ -167,8 +166,8 @@ export const deleteOtherSessions = endpoint({
 /** Ends a session of the caller's account. @returns false where there is none of that id. */
 async function endSession(deps: Deps, { accountId, actor }: SignedIn, id: string): Promise<boolean> {
   return deps.db.inTransaction(async (transaction) => {
-    const ended = await deleteSession(deps.db, transaction, accountId, id);
-    if (!ended) return false;
+    const ended = await deps.db.sessions.destroy({ where: { accountId, id }, transaction });
+    if (ended === 0) return false;
     await audit(deps, transaction, { accountId, actor, action: 'session.ended', subject: id });
     return true;
   });

@@ -9,7 +9,6 @@ import { emailField, passwordField } from '../fields.ts';
 import type { Account } from '../models/account.ts';
 import { findAccountByEmail } from '../operator/operator.sql.ts';
 import { deviceAnswer, openSession, sessionAnswer } from './sessions.ts';
-import { deleteSession } from './sessions.sql.ts';
 import { clientInfoOf, type ClientInfo } from '../client-info.ts';
 
 export const logIn = endpoint({
@@ -37,7 +36,7 @@ export const logIn = endpoint({
         if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
         // A token that came along is never taken over: the new session has a new one, and the old one ends.
         if (presentId !== null && presentAccountId === account.id) {
-          await deleteSession(deps.db, transaction, account.id, presentId);
+          await deps.db.sessions.destroy({ where: { accountId: account.id, id: presentId }, transaction });
         }
         return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
       });

@@ -1,6 +1,6 @@
 // Sign-up, and the links that prove a mailbox. Where mail goes out, an account is made only by whoever owns the mailbox and
 // knows the password of the sign-up: neither a stranger's sign-up nor a scanner that opens links can make one.
-import { UniqueConstraintError, type Transaction } from 'sequelize';
+import { Op, UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -11,12 +11,11 @@ import { endpoint, one } from '../endpoint.ts';
 import { emailField, nameField, passwordField } from '../fields.ts';
 import { newId } from '../ids.ts';
 import { failGone, hashMailToken, tokenField } from '../mail/mail-tokens.ts';
-import { selectMailToken, spendMailToken, type MailTokenRow } from '../mail/mail-tokens.sql.ts';
+import { selectMailToken, spendMailToken, type AccountLink } from '../mail/mail-tokens.sql.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { requireGoodPassword } from './password-rules.ts';
 import { deviceAnswer, openSession, sessionAnswer, type SessionAnswer } from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
-import { deleteSignup, insertSignup, selectSignup } from './signups.sql.ts';
 import { clientInfoOf, type ClientInfo } from '../client-info.ts';
 
 const signupLastsMs = 24 * 60 * 60_000;
@@ -115,7 +114,7 @@ async function awaitMail(
   const createdAt = deps.clock.now();
   const expiresAt = new Date(createdAt.getTime() + signupLastsMs);
   await deps.db.inTransaction(async (transaction) => {
-    await insertSignup(deps.db, transaction, { ...wish, id: signupId, createdAt, expiresAt });
+    await deps.db.signups.create({ ...wish, id: signupId, createdAt, expiresAt }, { transaction });
     await deps.jobs.enqueue(transaction, { mail: 'sign_up', signupId });
   });
 }
@@ -125,15 +124,11 @@ async function finishSignUp(
   signupId: string,
   { hash, clientInfo, password }: { hash: string; clientInfo: ClientInfo; password: string | undefined },
 ): Promise<SignedInAnswer> {
-  const signup = await selectSignup(deps.db, signupId, deps.clock.now());
+  const waiting = { id: signupId, expiresAt: { [Op.gt]: deps.clock.now() } };
+  const signup = await deps.db.signups.findOne({ where: waiting });
   if (signup === null) failGone();
-  await requirePassword(deps, {
-    email: signup.email,
-    passwordHash: signup.passwordHash,
-    password,
-    clientInfo,
-  });
   const { email, name, passwordHash } = signup;
+  await requirePassword(deps, { email, passwordHash, password, clientInfo });
   const emailVerifiedAt = deps.clock.now();
   const answer = await makeAccount(
     deps,
@@ -141,7 +136,7 @@ async function finishSignUp(
     clientInfo,
     async (transaction) => {
       if (!(await spendMailToken(deps.db, transaction, hash, 'sign_up', emailVerifiedAt))) failGone();
-      await deleteSignup(deps.db, transaction, signupId);
+      await signup.destroy({ transaction }); // and its links with it
     },
   );
   return { ...answer, device_token: deps.throttle.deviceToken(email) };
@@ -150,7 +145,7 @@ async function finishSignUp(
 /** The link of an account's address, its own or its next one. Other sessions end: what they may do has changed. */
 async function confirmAddress(
   deps: ServiceDeps,
-  link: MailTokenRow,
+  link: AccountLink,
   {
     hash,
     clientInfo,
@@ -158,7 +153,7 @@ async function confirmAddress(
     call,
   }: { hash: string; clientInfo: ClientInfo; password: string | undefined; call: ServiceCall },
 ): Promise<SignedInAnswer> {
-  const account = await deps.db.accounts.findByPk(link.account_id ?? '');
+  const account = await deps.db.accounts.findByPk(link.account_id);
   if (account === null) failGone();
   if (call.identity.sessionId === null || call.identity.accountId !== account.id) {
     const { email, passwordHash } = account;

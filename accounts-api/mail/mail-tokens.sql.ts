@@ -4,18 +4,25 @@ import type { AccountsDatabase } from '../database.ts';
 
 export type Purpose = 'sign_up' | 'verify_email' | 'change_email' | 'reset_password';
 
-export interface MailTokenRow {
-  purpose: Purpose;
-  signup_id: string | null;
-  account_id: string | null;
-  /** The mailbox it was sent to. */
+/** What a link is about. `email` is the mailbox it was sent to. */
+export type SignUpLink = { purpose: 'sign_up'; signup_id: string; account_id: null; email: string };
+export type AccountLink = {
+  purpose: Exclude<Purpose, 'sign_up'>;
+  signup_id: null;
+  account_id: string;
   email: string;
-}
+};
+type LinkFor<P extends Purpose> = P extends 'sign_up' ? SignUpLink : AccountLink;
 
 /** Stores a new link's hash. */
 export async function insertMailToken(
   db: AccountsDatabase,
-  token: MailTokenRow & { hash: string; credentialVersion: number | null; createdAt: Date; expiresAt: Date },
+  token: (SignUpLink | AccountLink) & {
+    hash: string;
+    credentialVersion: number | null;
+    createdAt: Date;
+    expiresAt: Date;
+  },
 ): Promise<void> {
   await db.sequelize.query(
     `insert into accounts.mail_tokens
@@ -44,13 +51,13 @@ const stillGood = `token.hash = $1 and token.purpose = any($2::text[]) and token
       and account.credential_version = token.credential_version))`;
 
 /** What a link is worth now, without spending it; null where it is worth nothing. */
-export async function selectMailToken(
+export async function selectMailToken<P extends Purpose>(
   db: AccountsDatabase,
   hash: string,
-  purposes: readonly Purpose[],
+  purposes: readonly P[],
   now: Date,
-): Promise<MailTokenRow | null> {
-  const rows = await db.sequelize.query<MailTokenRow>(
+): Promise<LinkFor<P> | null> {
+  const rows = await db.sequelize.query<LinkFor<P>>(
     `select purpose, signup_id, account_id, email from accounts.mail_tokens as token where ${stillGood}`,
     { bind: [hash, purposes, now], type: QueryTypes.SELECT },
   );

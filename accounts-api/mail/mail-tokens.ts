@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Deps } from '../database.ts';
-import { insertMailToken, type MailTokenRow, type Purpose } from './mail-tokens.sql.ts';
+import { insertMailToken, type AccountLink, type Purpose, type SignUpLink } from './mail-tokens.sql.ts';
 
 const minute = 60_000;
 export const lifetimeMs: Record<Purpose, number> = {
@@ -21,7 +21,7 @@ export const tokenField = z.string({ error: tokenRule }).regex(/^[A-Za-z0-9_-]{4
 /** Makes a link's secret. @param credentialVersion of the account, which ends the link when it rises. */
 export async function mintMailToken(
   deps: Deps,
-  about: MailTokenRow & { credentialVersion: number | null },
+  about: (SignUpLink | AccountLink) & { credentialVersion: number | null },
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   const createdAt = deps.clock.now();

@@ -8,7 +8,6 @@ import type { Purpose } from '../../accounts-api/mail/mail-tokens.sql.ts';
 import type { Account } from '../../accounts-api/models/account.ts';
 import { createAccount } from '../../accounts-api/operator/operator.ts';
 import { openSession } from '../../accounts-api/auth/sessions.ts';
-import { insertSignup } from '../../accounts-api/auth/signups.sql.ts';
 import { newId } from '../../accounts-api/ids.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { AccountsService, Answer, SignedIn } from '../services/accounts-service.ts';
@@ -65,7 +64,7 @@ export async function holdersOf(service: AccountsService) {
     const createdAt = deps.clock.now();
     const expiresAt = new Date(createdAt.getTime() + 24 * 60 * 60_000);
     const signup = { id: signupId, email, name: null, passwordHash, createdAt, expiresAt };
-    await deps.db.inTransaction((transaction) => insertSignup(deps.db, transaction, signup));
+    await deps.db.signups.create(signup);
     return { email, signupId, token: await signUpLink({ email, signupId }) };
   }
 

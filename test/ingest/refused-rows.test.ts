@@ -161,3 +161,17 @@ test.serial('a column whose name cannot be a dimension is refused with the flag 
   );
   t.regex(failure.message, /--map country_name="Country Name"/);
 });
+
+test.serial('a row that lacks cells does not speak for a new series: the next row of it does', async (t) => {
+  const csv = [
+    'series_id,date,value,unit,frequency,source',
+    'CUT,2024-01-01',
+    'CUT,2024-01-02,2,Index,daily,Test',
+  ];
+  const loaded = await loadCsv(database, csv, { create: true, skipInvalid: true });
+  t.deepEqual(
+    loaded.rejects.map(({ line, column }) => [line, column]),
+    [[2, 'row']],
+  );
+  t.deepEqual(await published(database, 'CUT'), { '2024-01-02': '2' });
+});

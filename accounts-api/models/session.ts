@@ -1,0 +1,43 @@
+// The session as Sequelize sees it: one row of accounts.sessions. A session that has ended has no row.
+import {
+  DataTypes,
+  Model,
+  type InferAttributes,
+  type InferCreationAttributes,
+  type Sequelize,
+} from 'sequelize';
+
+export class Session extends Model<InferAttributes<Session>, InferCreationAttributes<Session>> {
+  declare id: string;
+  declare accountId: string;
+  /** SHA-256 of the token's second half, 64 hex digits. */
+  declare secretHash: string;
+  declare createdAt: Date;
+  /** Off by five minutes at most, as `idleExpiresAt` is. */
+  declare lastSeenAt: Date;
+  declare idleExpiresAt: Date;
+  declare absoluteExpiresAt: Date;
+  /** When a password or Google last proved who it is. */
+  declare authTime: Date;
+  declare ip: string;
+  declare userAgent: string;
+}
+
+/** The model on one connection. */
+export function sessionModel(sequelize: Sequelize): typeof Session {
+  return class extends Session {}.init(
+    {
+      id: { type: DataTypes.TEXT, primaryKey: true },
+      accountId: DataTypes.TEXT,
+      secretHash: DataTypes.TEXT,
+      createdAt: DataTypes.DATE,
+      lastSeenAt: DataTypes.DATE,
+      idleExpiresAt: DataTypes.DATE,
+      absoluteExpiresAt: DataTypes.DATE,
+      authTime: DataTypes.DATE,
+      ip: DataTypes.TEXT,
+      userAgent: DataTypes.TEXT,
+    },
+    { sequelize, modelName: 'session', tableName: 'sessions' },
+  );
+}
