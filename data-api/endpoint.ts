@@ -22,7 +22,6 @@ export interface Asked<Query> {
 
 interface EndpointOf<Shape extends z.ZodRawShape> {
   summary: string;
-  description?: string;
   params?: Readonly<Record<string, z.ZodType>>;
   /** Its parameters; none by default. */
   query?: Shape;
@@ -51,7 +50,7 @@ export interface Endpoint extends Declaration {
 
 /** Declares a GET endpoint. */
 export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape>): Endpoint {
-  const { summary, description, params, caching, errors = [], headers = [], handler } = declared;
+  const { summary, params, caching, errors = [], headers = [], handler } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const formats = formatsOf(query);
   const content = Object.fromEntries(
@@ -62,7 +61,6 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
   const pages = Object.hasOwn(query.shape, 'cursor') ? ['Link'] : [];
   return {
     summary,
-    description,
     params,
     query,
     answers: [

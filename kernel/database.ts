@@ -39,7 +39,6 @@ export interface Database extends Queryable {
 export interface DatabaseOptions {
   /** How the connections are named in pg_stat_activity. */
   applicationName: string;
-  connectionsMax?: number;
   /** Aborts any statement that takes longer; 0 for none (loads). */
   statementTimeoutMs?: number;
 }
@@ -49,7 +48,7 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
   const pool = new pg.Pool({
     connectionString: url,
     application_name: options.applicationName,
-    max: options.connectionsMax ?? 10,
+    max: 10,
     connectionTimeoutMillis: 10_000,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
     // The planner thinks a look into each of many vintages dear, and would compile code for it: 100 ms for a call of 2 ms.

@@ -68,16 +68,3 @@ export function noteMailed(db: AccountsDatabase, transaction: Transaction, now: 
     { bind: [now], type: QueryTypes.SELECT, transaction },
   );
 }
-
-/** The parts of its limits that an account has come to in a month, in the order it did. @param month `YYYY-MM-01` */
-export function selectThresholds(
-  db: AccountsDatabase,
-  accountId: string,
-  month: string,
-): Promise<{ percent: number; calls_month: number; served: number }[]> {
-  return db.sequelize.query(
-    `select percent, calls_month::float8 as calls_month, served::float8 as served from accounts.usage_thresholds
-     where account_id = $1 and month = $2 order by calls_month, percent`,
-    { bind: [accountId, month], type: QueryTypes.SELECT },
-  );
-}

@@ -1,11 +1,11 @@
 // 50, 80 and 100 % of a month: noted in the transaction that settles the call which reached it, once each, and mailed once.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
+import { QueryTypes } from 'sequelize';
 import type { UsageEntry } from '../../accounts-api/quota/internal.sql.ts';
 import type { MailJob } from '../../accounts-api/jobs.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { tellOfThresholds } from '../../accounts-api/usage/thresholds.ts';
-import { selectThresholds } from '../../accounts-api/usage/thresholds.sql.ts';
 import { startWorker } from '../../accounts-api/worker.ts';
 import { silentLog } from '../services/harness.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
@@ -43,11 +43,15 @@ async function settle(t: ExecutionContext, batch: object): Promise<void> {
   t.is((await service.internally('/internal/quota/settle', batch)).status, 200);
 }
 
-const reached = async (client: Client, of = month) =>
-  (await selectThresholds(service.deps.db, client.accountId, of)).map(({ percent, served }) => [
-    percent,
-    served,
-  ]);
+/** The parts of its limits that an account has come to in a month, and what was served then. */
+async function reached({ accountId }: Client, of = month): Promise<[percent: number, served: number][]> {
+  const rows = await service.deps.db.sequelize.query<{ percent: number; served: number }>(
+    `select percent, served::float8 as served from accounts.usage_thresholds
+     where account_id = $1 and month = $2 order by calls_month, percent`,
+    { bind: [accountId, of], type: QueryTypes.SELECT },
+  );
+  return rows.map(({ percent, served }) => [percent, served]);
+}
 
 test('half, 80 % and all of a limit are noted by the very call that reaches them', async (t) => {
   const client = await service.newClient();
