@@ -69,6 +69,20 @@ export const tradeFlows = ['import', 'export', 're_export'] as const;
 export const tradeClassifications = ['hs', 'sitc', 'bec', 'national_group'] as const;
 export const tradeBases = ['customs', 'bop'] as const;
 
+/** How codes are written in files and parameters; they are kept in capitals. */
+export const codeShapes = {
+  currency: /^[A-Za-z]{3}$/,
+  country: /^[A-Za-z]{3}$/,
+  partner: /^[A-Za-z0-9_-]{1,16}$/,
+  commodity: /^[A-Za-z0-9._-]{1,20}$/,
+};
+
+/** A partner of trade as it is kept; `WLD` is all countries. */
+export function partnerCode(text: string): string {
+  const code = text.toUpperCase();
+  return code === 'WORLD' ? 'WLD' : code;
+}
+
 /** A code of a security as it is kept: capitals, with a hyphen for each slash or run of blanks. */
 export function securityCode(sourceCode: string): string {
   return sourceCode

@@ -53,6 +53,10 @@ export function fromDayNumber(days: number): string {
   return new Date(days * 86_400_000).toISOString().slice(0, 10);
 }
 
+export function isWeekend(date: string): boolean {
+  return [0, 6].includes(new Date(date).getUTCDay());
+}
+
 function monthsRange(year: number, firstMonth: number, months: number): DateRange {
   return { from: format(year, firstMonth, 1), to: monthEnd(year, firstMonth + months - 1) };
 }

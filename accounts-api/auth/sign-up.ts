@@ -10,15 +10,13 @@ import type { ServiceDeps } from '../deps.ts';
 import { endpoint, one } from '../endpoint.ts';
 import { emailField, nameField, passwordField } from '../fields.ts';
 import { newId } from '../ids.ts';
-import { failGone, hashMailToken, tokenField } from '../mail/mail-tokens.ts';
+import { failGone, hashMailToken, lifetimeMs, tokenField } from '../mail/mail-tokens.ts';
 import { selectMailToken, spendMailToken, type AccountLink } from '../mail/mail-tokens.sql.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { requireGoodPassword } from './password-rules.ts';
 import { deviceAnswer, openSession, sessionAnswer, type SessionAnswer } from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { clientInfoOf, type ClientInfo } from '../client-info.ts';
-
-const signupLastsMs = 24 * 60 * 60_000;
 
 export const visitor: Actor = { actorKind: 'visitor', actorId: null };
 
@@ -112,7 +110,7 @@ async function awaitMail(
 ): Promise<void> {
   const signupId = newId('sup');
   const createdAt = deps.clock.now();
-  const expiresAt = new Date(createdAt.getTime() + signupLastsMs);
+  const expiresAt = new Date(createdAt.getTime() + lifetimeMs.sign_up);
   await deps.db.inTransaction(async (transaction) => {
     await deps.db.signups.create({ ...wish, id: signupId, createdAt, expiresAt }, { transaction });
     await deps.jobs.enqueue(transaction, { mail: 'sign_up', signupId });

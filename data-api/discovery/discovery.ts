@@ -12,7 +12,6 @@ import {
   findRelated,
   listSources,
   sourceStates,
-  type CatalogFacets,
   type SourceState,
 } from './discovery.sql.ts';
 import { endpoint } from '../endpoint.ts';
@@ -22,8 +21,23 @@ import { requireSeries } from '../series/series-read.ts';
 import { factShapes } from '../series/series-schema.ts';
 import { seriesParam } from '../series/series.ts';
 
-/** The most common values, with how many entries have each. */
-export const facetSchema = z.array(z.object({ value: z.string(), count: z.int() }));
+/** facet → its most common values, with how many entries have each. */
+export function facetsSchema(names: readonly string[]) {
+  const counts = z.array(z.object({ value: z.string(), count: z.int() }));
+  return z.object(Object.fromEntries(names.map((name) => [name, counts])));
+}
+
+/** Counts of values by their facets. */
+export function toFacets<Name extends string>(
+  names: readonly Name[],
+  counts: readonly { facet: NoInfer<Name>; value: string; count: number }[],
+): object {
+  const byFacet = Map.groupBy(counts, ({ facet }) => facet);
+  const valuesOf = (name: Name) => byFacet.get(name)?.map(({ value, count }) => ({ value, count })) ?? [];
+  return Object.fromEntries(names.map((name) => [name, valuesOf(name)]));
+}
+
+const catalogFacets = ['category', 'source', 'frequency', 'geography'] as const;
 
 export const getCatalog = endpoint({
   summary: 'The series, filtered.',
@@ -41,16 +55,7 @@ export const getCatalog = endpoint({
     ...paramsWithUpdates(catalogList),
   },
   json: schemaOf(catalogList, {
-    meta: z
-      .object({
-        facets: z.object({
-          category: facetSchema,
-          source: facetSchema,
-          frequency: facetSchema,
-          geography: facetSchema,
-        }),
-      })
-      .optional(),
+    meta: z.object({ facets: facetsSchema(catalogFacets) }).optional(),
   }),
   caching: 'public',
   isKept: true,
@@ -62,24 +67,13 @@ export const getCatalog = endpoint({
       const extra = {
         name: 'facets' as const,
         read: async () => ({
-          meta: { facets: toFacets(await countCatalogFacets(dependencies.database, counted)) },
+          meta: { facets: toFacets(catalogFacets, await countCatalogFacets(dependencies.database, counted)) },
         }),
       };
       const withFacets = query.facets ? { extra } : {};
       return listReply(dependencies, call, { list: catalogList, query, where, ...withFacets });
     },
 });
-
-function toFacets(counts: readonly CatalogFacets[]) {
-  const facets: Record<CatalogFacets['facet'], { value: string; count: number }[]> = {
-    category: [],
-    source: [],
-    frequency: [],
-    geography: [],
-  };
-  for (const { facet, value, count } of counts) facets[facet].push({ value, count });
-  return facets;
-}
 
 const entrySchema = z.object({
   id: z.string(),

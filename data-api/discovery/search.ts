@@ -7,13 +7,12 @@ import { flagParam, integerParam, oneOfParam } from '../../kernel/http/params.ts
 import { frequencies } from '../../domain/periods.ts';
 import { endpoint } from '../endpoint.ts';
 import { findDataState } from '../list.sql.ts';
-import { facetSchema } from './discovery.ts';
+import { facetsSchema, toFacets } from './discovery.ts';
 import {
   countFacets,
   findCorrection,
   findHits,
   matchKinds,
-  type FacetCount,
   type HitPlace,
   type SearchHit,
   type SearchQuery,
@@ -31,6 +30,7 @@ const searched = [
   'nav',
 ];
 const searchTypes = ['series', 'fund', 'amc', 'security', 'commodity'] as const;
+const searchFacets = ['type', 'frequency', 'source', 'category'] as const;
 
 /** match → score; only the order means something. */
 const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
@@ -88,9 +88,7 @@ export const getSearch = endpoint({
         .string()
         .nullable()
         .describe('The query that was meant, where nothing matched the one given.'),
-      facets: z
-        .object({ type: facetSchema, frequency: facetSchema, source: facetSchema, category: facetSchema })
-        .optional(),
+      facets: facetsSchema(searchFacets).optional(),
     }),
   }),
   caching: 'public',
@@ -130,7 +128,7 @@ export const getSearch = endpoint({
             last === undefined
               ? null
               : cursors.seal([asked.corrected ?? '', last.rank, last.finerRank, last.entryNo], pageQuery);
-          const meta = { corrected, ...(counts === null ? {} : { facets: toFacets(counts) }) };
+          const meta = { corrected, ...(counts === null ? {} : { facets: toFacets(searchFacets, counts) }) };
           const text = await call.stage('render', () =>
             renderList(shown.map(toResult), { fields, format, nextCursor, extra: { meta } }),
           );
@@ -144,15 +142,4 @@ function toResult(hit: SearchHit) {
   const { match, rank: _rank, finerRank: _finerRank, entryNo: _entryNo, highlight, ...entry } = hit;
   const kind = entryAt(matchKinds, match);
   return { ...entry, match: kind, score: scores[kind], highlight };
-}
-
-function toFacets(counts: readonly FacetCount[]) {
-  const facets: Record<FacetCount['facet'], { value: string; count: number }[]> = {
-    type: [],
-    frequency: [],
-    source: [],
-    category: [],
-  };
-  for (const { facet, value, count } of counts) facets[facet].push({ value, count });
-  return facets;
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import { ratings, securityStatuses, securityTypes } from '../../domain/markets.ts';
+import { codeShapes, ratings, securityStatuses, securityTypes } from '../../domain/markets.ts';
 import {
   booleanParam,
   nearestName,
@@ -34,7 +34,7 @@ export const ratingParam = z
 
 export const currencyParam = z
   .string()
-  .regex(/^[A-Za-z]{3}$/, 'must be an ISO 4217 code such as PKR')
+  .regex(codeShapes.currency, 'must be an ISO 4217 code such as PKR')
   .transform((text) => text.toUpperCase())
   .describe('An ISO 4217 code such as PKR.');
 

@@ -2,7 +2,13 @@
 // Hides nothing: the handler reads from the parameters to the answer; what may be added up is decided in trade.sql.ts.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/markets.ts';
+import {
+  codeShapes,
+  partnerCode,
+  tradeBases,
+  tradeClassifications,
+  tradeFlows,
+} from '../../domain/markets.ts';
 import {
   flagParam,
   oneOfParam,
@@ -19,19 +25,19 @@ import { tradeList, tradeSums, tradeWhere, type TradeFilter } from './trade.sql.
 
 const countryParam = z
   .string()
-  .regex(/^[A-Za-z]{3}$/, 'must be an ISO 3166 code of three letters such as PAK')
+  .regex(codeShapes.country, 'must be an ISO 3166 code of three letters such as PAK')
   .transform((text) => text.toUpperCase())
   .describe('An ISO 3166 code of three letters.');
 
 const partnerParam = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,16}$/, 'must be an ISO 3166 code of three letters such as CHN, or world')
-  .transform((text) => (text.toUpperCase() === 'WORLD' ? 'WLD' : text.toUpperCase()))
+  .regex(codeShapes.partner, 'must be an ISO 3166 code of three letters such as CHN, or world')
+  .transform(partnerCode)
   .describe('An ISO 3166 code of three letters, or `world`: rows published as such; of sums all partners.');
 
 const commodityParam = z
   .string()
-  .regex(/^[A-Za-z0-9._-]{1,20}$/, 'must be a code with its leading zeros such as 0101, or TOTAL')
+  .regex(codeShapes.commodity, 'must be a code with its leading zeros such as 0101, or TOTAL')
   .transform((text) => text.toUpperCase())
   .describe(
     'A code with its leading zeros, or `TOTAL`; with `level` or `aggregate_by` all codes that begin with it.',

@@ -1,6 +1,6 @@
 // Risk and return of a fund over one, three, five years or since inception, against a benchmark and a risk-free rate.
 // Hides which NAVs are compared, when a history is too short or too thin, and which rate was in force in each period.
-import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
+import { addDays, addMonths, dayNumber, isWeekend } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { percent } from '../percent.ts';
 import { periodEnd } from '../periods.ts';
@@ -303,10 +303,6 @@ function yearsBefore(date: string, window: '1y' | '3y' | '5y'): string {
 /** The last day of the last month that is over by the end of the day. */
 function lastMonthEndBy(date: string): string {
   return addDays(`${addDays(date, 1).slice(0, 7)}-01`, -1);
-}
-
-function isWeekend(date: string): boolean {
-  return [0, 6].includes(new Date(dayNumber(date) * 86_400_000).getUTCDay());
 }
 
 function pct(fraction: number | null): number | null {

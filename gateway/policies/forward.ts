@@ -8,7 +8,7 @@ import { createProxy } from '../upstream/proxy.ts';
 import { createReader } from '../upstream/reader.ts';
 import { AttemptFailed } from '../upstream/connections.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
-import { bodyBytesMax } from './framing.ts';
+import { bodyBytesMax } from '../../kernel/http/server.ts';
 
 export interface Forwarder {
   policy: Policy;

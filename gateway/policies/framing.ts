@@ -1,9 +1,8 @@
 // Refuses requests whose framing two servers could read differently: the ground of request smuggling.
 // Node's parser has refused conflicting lengths, repeated lengths and folded headers before this runs.
 import { fail } from '../../kernel/errors.ts';
+import { bodyBytesMax } from '../../kernel/http/server.ts';
 import type { Policy } from '../policy.ts';
-
-export const bodyBytesMax = 64 * 1024;
 
 const bodyless = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
 // What follows an unread body on the connection cannot be trusted to be a request.

@@ -1,6 +1,6 @@
 // The demo's funds: three companies of Demoland, their funds with NAVs, payouts, costs and portfolios, and the index that
 // they are measured against. Synthetic, all of it.
-import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
+import { addDays, addMonths, dayNumber, isWeekend } from '../../kernel/dates.ts';
 import { periodEnd } from '../../domain/periods.ts';
 import { random, source, type DemoFile } from './demo-file.ts';
 import { entryAt } from '../../kernel/entries.ts';
@@ -344,10 +344,6 @@ function* portfolioLines(lastDay: string): Iterable<string> {
       ].join(',');
     }
   }
-}
-
-function isWeekend(day: string): boolean {
-  return [0, 6].includes(new Date(dayNumber(day) * 86_400_000).getUTCDay());
 }
 
 /** Whether the next working day is in another month. */

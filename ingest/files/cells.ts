@@ -1,6 +1,6 @@
 // What a cell of a file may hold, by the type of its column: read into what PostgreSQL takes, or refused with what was
 // expected. Numbers and dates of observations have readers of their own, in values.ts and dates.ts.
-import { securityCode, tenor } from '../../domain/markets.ts';
+import { codeShapes, partnerCode, securityCode, tenor } from '../../domain/markets.ts';
 import { isTimeZone } from '../../kernel/clock.ts';
 import { isDate } from '../../kernel/dates.ts';
 import { frequencies } from '../../domain/periods.ts';
@@ -121,7 +121,7 @@ const cellTypes: Record<ColumnType, CellType> = {
     expected: () => 'an address that begins http:// or https://',
   },
   currency: {
-    read: (text) => (/^[A-Za-z]{3}$/.test(text) ? text.toUpperCase() : undefined),
+    read: (text) => (codeShapes.currency.test(text) ? text.toUpperCase() : undefined),
     expected: () => 'an ISO 4217 code such as PKR',
   },
   coicop: {
@@ -145,18 +145,18 @@ const cellTypes: Record<ColumnType, CellType> = {
     expected: () => 'a tenor such as 13W, 3M, 10Y, 3-Month or 10-Year',
   },
   country: {
-    read: (text) => (/^[A-Za-z]{3}$/.test(text) ? text.toUpperCase() : undefined),
+    read: (text) => (codeShapes.country.test(text) ? text.toUpperCase() : undefined),
     expected: () => 'an ISO 3166 code of three letters such as PAK',
   },
   partner: {
     read: (text) => {
-      const code = text.toUpperCase() === 'WORLD' ? 'WLD' : text.toUpperCase();
-      return /^[A-Z0-9_-]{1,16}$/.test(code) ? code : undefined;
+      const code = partnerCode(text);
+      return codeShapes.partner.test(code) ? code : undefined;
     },
     expected: () => 'an ISO 3166 code of three letters such as PAK, or WLD for the world',
   },
   commodity_code: {
-    read: (text) => (/^[A-Za-z0-9._-]{1,20}$/.test(text) ? text.toUpperCase() : undefined),
+    read: (text) => (codeShapes.commodity.test(text) ? text.toUpperCase() : undefined),
     expected: () => 'a code of the classification with its leading zeros such as 0101, or TOTAL',
   },
   month_or_year: {

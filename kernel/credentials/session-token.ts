@@ -1,9 +1,9 @@
 // The session token: `sess_`, 16 random base32 characters that name the session, a dot, 32 random bytes in base64url.
 // The name may be shown and looked up by; of the secret half only the SHA-256 is ever stored or sent on.
 import { randomBytes } from 'node:crypto';
+import { randomBase32 } from './base32.ts';
 import { sha256 } from './sha256.ts';
 
-const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const shape = /^(sess_[a-z2-7]{16})\.([A-Za-z0-9_-]{43})$/;
 
 export interface SessionName {
@@ -15,7 +15,7 @@ export interface SessionName {
 
 /** A new session's token, shown once, and what is kept of it. */
 export function mintSessionToken(): SessionName & { token: string } {
-  const id = `sess_${Array.from(randomBytes(16), (byte) => base32[byte % 32]).join('')}`;
+  const id = `sess_${randomBase32(16)}`;
   const secret = randomBytes(32).toString('base64url');
   return { token: `${id}.${secret}`, id, secretHash: sha256(secret) };
 }

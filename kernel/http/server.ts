@@ -55,7 +55,8 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-const bodyBytesMax = 64 * 1024;
+/** Of a client's call: more is refused by the gateway already. */
+export const bodyBytesMax = 64 * 1024;
 const internalBodyBytesMax = 4 * 1024 * 1024; // the gateway's batches
 // Longer than the gateway's idle time, so that the gateway never sends on a connection that is just being closed here.
 const keepAliveTimeoutMs = 75_000;

@@ -1,0 +1,9 @@
+// Random text for ids: lower-case base32, 5 bits a character, that people can read to each other.
+import { randomBytes } from 'node:crypto';
+
+const digits = 'abcdefghijklmnopqrstuvwxyz234567';
+
+export function randomBase32(length: number): string {
+  // 256 is 8 · 32, so the remainder is as uniform as the byte.
+  return Array.from(randomBytes(length), (byte) => digits[byte % 32]).join('');
+}
