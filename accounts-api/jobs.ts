@@ -2,6 +2,7 @@
 // Hides pg-boss. A job names what it is about and holds no secret: links are minted by the worker, when it sends them.
 import { PgBoss } from 'pg-boss';
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize';
+import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 
 /** A mail to send. Addresses are looked up again when it is sent, but where the mail is about the address itself. */
@@ -33,6 +34,16 @@ export interface Jobs {
   /** Writes jobs in the transaction: they exist if and only if it commits. */
   enqueue(transaction: Transaction, ...jobs: MailJob[]): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Tells an address what has just happened, in the transaction that it happens in. */
+export async function tell(
+  { jobs, clock }: { jobs: Jobs; clock: Clock },
+  transaction: Transaction,
+  notice: Notice,
+  email: string,
+): Promise<void> {
+  await jobs.enqueue(transaction, { mail: 'notice', notice, email, at: clock.now().toISOString() });
 }
 
 const queue = 'mail';

@@ -3,6 +3,7 @@ import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
+import { tell } from '../jobs.ts';
 import { fail } from '../../kernel/errors.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import { lockKeysOf, lockMonthsOf } from './account.sql.ts';
@@ -100,7 +101,6 @@ async function applyChange(
     body: { name, email, notifications },
   }: { requester: Requester; body: z.output<typeof change> },
 ): Promise<void> {
-  const at = deps.clock.now();
   if (name !== undefined) {
     await account.update({ name }, { transaction });
     await audit(deps, transaction, { accountId, actor, action: 'account.updated', detail: { name } });
@@ -121,12 +121,8 @@ async function applyChange(
     if (!(await holdAccount(deps, transaction, account))) failPassword(); // it proves nothing any more
     const detail = { email };
     await audit(deps, transaction, { accountId, actor, action: 'email.change_asked', detail });
-    const notice = { mail: 'notice', notice: 'email_change_asked', email: account.email } as const;
-    await deps.jobs.enqueue(
-      transaction,
-      { mail: 'change_email', accountId, email },
-      { ...notice, at: at.toISOString() },
-    );
+    await deps.jobs.enqueue(transaction, { mail: 'change_email', accountId, email });
+    await tell(deps, transaction, 'email_change_asked', account.email);
   }
 }
 
@@ -144,7 +140,6 @@ export const closeAccount = endpoint({
       if (account.subscriptionState !== 'none') {
         fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
       }
-      const at = deps.clock.now();
       await deps.db.inTransaction(async (transaction) => {
         const { id: accountId, email } = account;
         await lockMonthsOf(deps.db, transaction, accountId);
@@ -155,8 +150,7 @@ export const closeAccount = endpoint({
         // Keys, sessions, identities and links go with the row; the audit and the ledger of usage stay, without the address.
         await account.destroy({ transaction });
         await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
-        const notice = { mail: 'notice', notice: 'account_closed', email, at: at.toISOString() } as const;
-        await deps.jobs.enqueue(transaction, notice);
+        await tell(deps, transaction, 'account_closed', email);
       });
       return { status: 204 };
     },

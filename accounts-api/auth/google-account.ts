@@ -2,6 +2,7 @@
 // runs the mailbox and the account has proved the same one. Whoever is turned away has another way: the password.
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
+import { tell } from '../jobs.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { emailField, nameField } from '../fields.ts';
 import { insertIdentity, selectAccountIdOf } from './identities.sql.ts';
@@ -53,13 +54,7 @@ export async function link(
     action: 'google.linked',
     detail: { issuer, email, ip },
   });
-  const notice = {
-    mail: 'notice',
-    notice: 'google_linked',
-    email: account.email,
-    at: now.toISOString(),
-  } as const;
-  await deps.jobs.enqueue(transaction, notice);
+  await tell(deps, transaction, 'google_linked', account.email);
   return { accountId };
 }
 

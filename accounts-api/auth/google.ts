@@ -6,6 +6,7 @@ import type { Request } from 'express';
 import { UniqueConstraintError } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
+import { tell } from '../jobs.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import { findAccount } from '../account/account.ts';
@@ -214,14 +215,12 @@ export const unlinkGoogle = endpoint({
         fail('conflict', 'Google is the only way into this account. Set a password first.');
       }
       await requireFresh(deps, requester);
-      const at = deps.clock.now();
       await deps.db.inTransaction(async (transaction) => {
         const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
         if (count === 0) fail('not_found', 'The account is not linked to Google.');
         await deleteFlowsOf(deps.db, transaction, accountId); // after the identity: a code minted meanwhile ends too
         await audit(deps, transaction, { accountId, actor: requester.actor, action: 'google.unlinked' });
-        const notice = { mail: 'notice', notice: 'google_unlinked', email, at: at.toISOString() } as const;
-        await deps.jobs.enqueue(transaction, notice);
+        await tell(deps, transaction, 'google_unlinked', email);
       });
       return { status: 204 };
     };

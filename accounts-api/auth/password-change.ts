@@ -3,6 +3,7 @@
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
+import { tell } from '../jobs.ts';
 import { fail } from '../../kernel/errors.ts';
 import { findAccount, holdAccount } from '../account/account.ts';
 import { signedInOf, type SignedIn } from '../requester.ts';
@@ -163,7 +164,6 @@ export async function replacePassword(
   account: Account,
   { passwordHash, actor, ip }: { passwordHash: string; actor: Actor; ip?: string },
 ): Promise<void> {
-  const at = deps.clock.now();
   const action = account.passwordHash === null ? 'password.set' : 'password.changed';
   await account.update({ passwordHash, credentialVersion: account.credentialVersion + 1 }, { transaction });
   await endSessionsOf(deps.db, transaction, account.id, null);
@@ -173,11 +173,5 @@ export async function replacePassword(
     action,
     detail: ip === undefined ? {} : { ip },
   });
-  const { email } = account;
-  await deps.jobs.enqueue(transaction, {
-    mail: 'notice',
-    notice: 'password_changed',
-    email,
-    at: at.toISOString(),
-  });
+  await tell(deps, transaction, 'password_changed', account.email);
 }

@@ -3,6 +3,7 @@
 import { Op, UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
+import { tell } from '../jobs.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { findAccount, holdAccount } from '../account/account.ts';
@@ -173,15 +174,7 @@ async function confirmAddress(
         action: isChange ? 'email.changed' : 'email.verified',
         detail: { email: link.email, ip: clientInfo.ip, ...(isChange ? { before } : {}) },
       });
-      if (isChange) {
-        const notice = {
-          mail: 'notice',
-          notice: 'email_changed',
-          email: before,
-          at: now.toISOString(),
-        } as const;
-        await deps.jobs.enqueue(transaction, notice);
-      }
+      if (isChange) await tell(deps, transaction, 'email_changed', before);
       return openSession(deps, transaction, account.id, { clientInfo, how: 'mailed_link' });
     });
     return { ...answer, device_token: deps.throttle.deviceToken(link.email) };
