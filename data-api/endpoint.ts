@@ -27,7 +27,8 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   query?: Shape;
   /** What JSON it answers with. */
   json: z.ZodType;
-  caching: Caching;
+  /** `private` unless given. */
+  caching?: Caching;
   /** Whether its answers are kept by their ETags. */
   isKept?: boolean;
   /** What it refuses, beside wrong parameters. */
@@ -50,7 +51,7 @@ export interface Endpoint extends Declaration {
 
 /** Declares a GET endpoint. */
 export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape>): Endpoint {
-  const { summary, params, caching, errors = [], headers = [], handler } = declared;
+  const { summary, params, caching = 'private', errors = [], headers = [], handler } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const formats = formatsOf(query);
   const content = Object.fromEntries(

@@ -195,7 +195,8 @@ export async function readRecord(database: Queryable, list: List, where: Conditi
 
 interface RecordAnswer {
   data: object;
-  state: DataState;
+  /** When the data that it shows was changed last, if that is known. */
+  state?: Pick<DataState, 'changedAt'>;
   /** Where CSV is asked for: the rows of the record's own list, and the name of the file. */
   csv?: { fileName: string; rows: readonly Row[]; columns: readonly string[] } | undefined;
 }
@@ -203,7 +204,7 @@ interface RecordAnswer {
 /** One record, or the rows in it as CSV. */
 export function recordReply({ data, state, csv }: RecordAnswer): Reply {
   return {
-    lastModified: state.changedAt,
+    lastModified: state?.changedAt ?? null,
     format: csv === undefined ? 'json' : 'csv',
     fileName: csv?.fileName,
     read: () => ({

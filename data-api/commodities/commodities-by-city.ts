@@ -82,7 +82,6 @@ export const getCommoditiesByCity = endpoint({
     change_1y_pct: z.number().nullable().describe('Percent, as `transform=yoy` computes it.'),
     rank: z.int().describe('1 is the cheapest; equal prices have the same rank.'),
   }),
-  caching: 'private',
   errors: ['not_found', 'plan_required', 'transform_not_applicable', 'unknown_dimension'],
   handler:
     (dependencies) =>

@@ -43,7 +43,6 @@ export const getCommodities = endpoint({
     ),
   },
   json: seriesSchema,
-  caching: 'private',
   isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,

@@ -15,7 +15,7 @@ import {
   type SourceState,
 } from './discovery.sql.ts';
 import { endpoint } from '../endpoint.ts';
-import { listReply, paramsWithUpdates, schemaOf } from '../list.ts';
+import { listReply, paramsWithUpdates, recordReply, schemaOf } from '../list.ts';
 import { factsOf } from '../series/series-meta.ts';
 import { requireSeries } from '../series/series-read.ts';
 import { factShapes } from '../series/series-schema.ts';
@@ -100,12 +100,7 @@ export const getCatalogEntry = endpoint({
         related: await call.stage('related', () => findRelated(dependencies.database, series.seriesNo)),
         sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
       };
-      return {
-        identity: ['catalog', data],
-        lastModified: series.changedAt,
-        format: 'json',
-        read: () => ({ text: JSON.stringify({ success: true, data }) }),
-      };
+      return recordReply({ data, state: series });
     },
 });
 
@@ -165,10 +160,7 @@ export const getStatus = endpoint({
         ],
         sources,
       };
-      return {
-        format: 'json',
-        read: () => ({ text: JSON.stringify({ success: true, data }) }),
-      };
+      return recordReply({ data });
     };
   },
 });

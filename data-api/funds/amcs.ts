@@ -25,7 +25,6 @@ export const getAmcs = endpoint({
     ...paramsWithUpdates(amcsList),
   },
   json: schemaOf(amcsList),
-  caching: 'private',
   handler:
     (dependencies) =>
     ({ query, call }) => {
@@ -66,7 +65,6 @@ export const getAmc = endpoint({
   summary: 'An asset management company and what it manages.',
   params: { amc: z.string().describe('An id of `/v1/amcs`.') },
   json: oneOf(amcRecord),
-  caching: 'private',
   errors: ['not_found'],
   handler:
     ({ database }) =>

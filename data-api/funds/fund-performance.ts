@@ -98,7 +98,6 @@ export const getFundReturns = endpoint({
     format: formatParam,
   },
   json: oneOf(returnsSchema),
-  caching: 'private',
   errors: ['not_found'],
   handler:
     ({ database }) =>
@@ -197,7 +196,6 @@ export const getFundAnalytics = endpoint({
     benchmark: z.string().optional().describe("The id of a series of levels; the fund's own unless given."),
   },
   json: oneOf(analyticsSchema),
-  caching: 'private',
   errors: ['not_found'],
   handler:
     ({ database }) =>

@@ -85,7 +85,6 @@ export const getFundPortfolio = endpoint({
     format: formatParam,
   },
   json: oneOf(portfolioSchema),
-  caching: 'private',
   errors: ['not_found'],
   handler:
     ({ database }) =>

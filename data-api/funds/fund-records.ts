@@ -41,7 +41,6 @@ export const getFundNavs = endpoint({
     ...paramsWithUpdates(navList),
   },
   json: schemaOf(navList),
-  caching: 'private',
   errors: ['not_found'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
@@ -80,7 +79,6 @@ export const getFundPayouts = endpoint({
     ...paramsWithUpdates(payoutsList),
   },
   json: schemaOf(payoutsList),
-  caching: 'private',
   errors: ['not_found'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
@@ -99,7 +97,6 @@ export const getFundExpenses = endpoint({
     ...paramsWithUpdates(expensesList),
   },
   json: schemaOf(expensesList),
-  caching: 'private',
   errors: ['not_found'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;

@@ -50,7 +50,6 @@ export const getFunds = endpoint({
     ...paramsWithUpdates(fundsList),
   },
   json: schemaOf(fundsList),
-  caching: 'private',
   handler:
     (dependencies) =>
     ({ query, call }) =>
@@ -81,7 +80,6 @@ export const getFundScreener = endpoint({
     ),
   },
   json: schemaOf(screenerList),
-  caching: 'private',
   handler:
     (dependencies) =>
     ({ query, call }) => {
@@ -105,7 +103,6 @@ export const getFund = endpoint({
   summary: 'All that is known of a fund.',
   params: fundParam,
   json: oneOf(recordOf(fundProfile)),
-  caching: 'private',
   errors: ['not_found'],
   handler:
     ({ database }) =>

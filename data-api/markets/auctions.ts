@@ -28,7 +28,6 @@ export const getAuctions = endpoint({
       .describe('How the answer is written, or how bids were made.'),
   },
   json: schemaOf(auctionsList),
-  caching: 'private',
   handler:
     (dependencies) =>
     ({ query, call }) => {

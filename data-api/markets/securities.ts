@@ -55,7 +55,6 @@ export const getSecurities = endpoint({
     ...paramsWithUpdates(securitiesList),
   },
   json: schemaOf(securitiesList),
-  caching: 'private',
   handler:
     (dependencies) =>
     ({ query, call }) => {
@@ -88,7 +87,6 @@ export const getSecurityPrices = endpoint({
   },
   query: { ...windowParams, ...paramsWithUpdates(securityPricesList) },
   json: schemaOf(securityPricesList),
-  caching: 'private',
   errors: ['not_found'],
   handler:
     (dependencies) =>
@@ -132,7 +130,6 @@ export const getSecurityTrades = endpoint({
     ...paramsWithUpdates(securityTradesList),
   },
   json: schemaOf(securityTradesList),
-  caching: 'private',
   handler:
     (dependencies) =>
     async ({ query, call }) => {

@@ -71,7 +71,6 @@ export const getTrade = endpoint({
     ...paramsWithUpdates(tradeList),
   },
   json: listOf(rowOf(recordOf(tradeList).extend({ id: z.int().nullable().describe('Null for a sum.') }))),
-  caching: 'private',
   handler:
     (dependencies) =>
     ({ query, call }) => {

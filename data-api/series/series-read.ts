@@ -96,23 +96,25 @@ export async function* pointsOfQuery(
   }
 }
 
-/** One page; `last` is the place of its last point where more follow, else null. */
+/** One page, and the cursor of the next where more points follow. */
 export async function readPage(
-  database: Queryable,
+  { database, cursors }: Dependencies,
   pageQuery: PageQuery,
   computation: Computation | null,
   limit: number,
-): Promise<{ points: Points; last: Place | null }> {
+): Promise<{ points: Points; nextCursor: string | null }> {
   let points = noPoints();
   for await (const block of pointsOfQuery(database, pageQuery, computation, limit + 1)) {
     if (points.dates.length === 0) points = block;
     else appendPoints(points, block);
     if (points.dates.length > limit) break;
   }
-  if (points.dates.length <= limit) return { points, last: null };
+  if (points.dates.length <= limit) return { points, nextCursor: null };
+  const { selection, query } = pageQuery;
+  const place = [entryAt(points.dates, limit - 1), entryAt(points.dimsNos, limit - 1)];
   return {
     points: firstPoints(points, limit),
-    last: { date: entryAt(points.dates, limit - 1), dimsNo: entryAt(points.dimsNos, limit - 1) },
+    nextCursor: cursors.seal([selection.version, ...place], query),
   };
 }
 

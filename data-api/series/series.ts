@@ -50,7 +50,6 @@ export const getSeries = endpoint({
   params: seriesParam,
   query: seriesParams,
   json: seriesSchema,
-  caching: 'private',
   isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
@@ -86,14 +85,10 @@ export function seriesReply(
           parts: csvParts(series, request, pointsOfQuery(database, pageQuery, computation, blockPoints)),
         };
       }
-      const { points, last } = await call.stage('sql', () =>
-        readPage(database, pageQuery, computation, limit ?? limitDefault),
+      const page = await call.stage('sql', () =>
+        readPage(dependencies, pageQuery, computation, limit ?? limitDefault),
       );
-      const nextCursor =
-        last === null
-          ? null
-          : cursors.seal([pageQuery.selection.version, last.date, last.dimsNo], pageQuery.query);
-      return pageText(call, { selection: pageQuery.selection, request, computation, points, nextCursor });
+      return pageText(call, { selection: pageQuery.selection, request, computation, ...page });
     },
   };
 }
@@ -103,7 +98,6 @@ export const getLatest = endpoint({
   params: seriesParam,
   query: latestParams,
   json: seriesSchema,
-  caching: 'private',
   isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
@@ -139,11 +133,10 @@ export const getManySeries = endpoint({
   summary: 'Several series in one call, which counts as one call a series.',
   query: manySeriesParams,
   json: manySeriesSchema,
-  caching: 'private',
   isKept: true,
   errors: seriesErrors,
   handler: (dependencies) => {
-    const { database, cursors } = dependencies;
+    const { cursors } = dependencies;
     return async ({ query, call }) => {
       requireFewPoints(query);
       const request = toRequest(query, call, dependencies);
@@ -155,11 +148,9 @@ export const getManySeries = endpoint({
       const readOne = async (pageQuery: PageQuery): Promise<string> => {
         const { selection } = pageQuery;
         const computation = await computationOf(dependencies, pageQuery, request, call);
-        const { points, last } = await readPage(database, pageQuery, computation, limit);
-        const nextCursor =
-          last === null ? null : cursors.seal([selection.version, last.date, last.dimsNo], pageQuery.query);
+        const page = await readPage(dependencies, pageQuery, computation, limit);
         const meta = metaOf(selection.series, selection, computation);
-        return seriesJson(selection.series, meta, { points, nextCursor }, request.fields);
+        return seriesJson(selection.series, meta, page, request.fields);
       };
       return {
         identity: ['many', ...pageQueries.flatMap(identityOf), request.limit, request.fields],

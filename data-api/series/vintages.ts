@@ -14,7 +14,6 @@ export const getVintages = endpoint({
   params: seriesParam,
   query: { ...windowParams, ...paramsOf(vintagesList) },
   json: schemaOf(vintagesList),
-  caching: 'private',
   errors: ['not_found', 'plan_required'],
   handler:
     (dependencies) =>
