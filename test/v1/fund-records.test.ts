@@ -12,12 +12,14 @@ test.before(async () => {
     'fund_id,name,currency,category,asset_class,front_end_load_pct,back_end_load_pct,source',
     'worked,Worked by hand,PKR,By hand,equity,2,1.5,Register',
     'empty,Without anything,PKR,By hand,equity,,,Register',
+    'late,First NAV after a payout,PKR,By hand,equity,,,Register',
   ]);
   await service.load('payouts', [
     'fund,ex_date,type,announcement_date,financial_year,payout_per_unit,payout_pct_of_par,ex_nav,cum_nav',
     'worked,2024-02-01,cash,2024-01-25,2023-24,10.00,100.00,90.00,100.00',
     'worked,2024-03-02,cash,,,3,,,',
     'worked,2024-03-02,bonus,,,6,,,',
+    'late,2024-02-01,cash,,,10,,,',
   ]);
   await service.load('expenses', [
     'fund,period_end,period_type,ter_pct,ter_excl_levies_pct,government_levies_pct',
@@ -34,6 +36,8 @@ test.before(async () => {
     'worked,2024-02-29,90.90,,',
     'worked,2024-03-04,90.0,,',
     'worked,2024-03-29,99.00,,',
+    'late,2024-03-01,50.00,,',
+    'late,2024-03-04,51.00,,',
   ]);
   await service.load('portfolio', [
     'fund,as_of,section,rank,name,type,sector,rating,pct_net_assets,quantity,market_value,disclosure_scope,cash_pct',
@@ -71,6 +75,11 @@ test('NAVs come with their digits, adjusted for payouts; a zero is none', async 
     ],
   );
   t.regex((await service.call('/v1/funds/worked/nav')).text, /"nav":100\.50,/);
+});
+
+test('a payout before the first NAV of its fund adjusts nothing, whatever NAVs other funds have', async (t) => {
+  t.is((await service.column('/v1/funds/worked/nav', 'date'))[0], '2023-12-29');
+  t.deepEqual(await service.column('/v1/funds/late/nav', 'nav_adjusted'), [50, 51]);
 });
 
 test('no page, order or window changes an adjusted NAV', async (t) => {
