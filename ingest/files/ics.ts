@@ -38,27 +38,25 @@ async function* startingWith(first: Buffer, rest: AsyncGenerator<Buffer>): Async
  */
 async function* readIcs(pieces: AsyncIterable<Buffer>): AsyncGenerator<CsvBatch> {
   let batch: CsvBatch = { rows: [header], lines: [1] };
-  let event: Map<string, Property> | null = null;
-  let firstLine = 0;
+  let event: { line: number; properties: Map<string, Property> } | null = null;
   for await (const { text, line } of contentLines(pieces)) {
     const property = parseProperty(text);
     if (property === null) continue;
     const { name, value } = property;
     if (name === 'BEGIN' && value === 'VEVENT') {
-      event = new Map();
-      firstLine = line;
+      event = { line, properties: new Map() };
     } else if (event !== null && name === 'END' && value === 'VEVENT') {
-      batch.rows.push(rowOf(event, firstLine));
-      batch.lines.push(firstLine);
+      batch.rows.push(rowOf(event.properties, event.line));
+      batch.lines.push(event.line);
       event = null;
       if (batch.rows.length >= batchEvents) {
         yield batch;
         batch = { rows: [], lines: [] };
       }
-    } else if (event !== null && !event.has(name)) event.set(name, property);
+    } else if (event !== null && !event.properties.has(name)) event.properties.set(name, property);
   }
   if (event !== null)
-    throw new IngestFailure('invalid_file', `The event that begins on line ${firstLine} does not end.`);
+    throw new IngestFailure('invalid_file', `The event that begins on line ${event.line} does not end.`);
   yield batch;
 }
 
@@ -85,22 +83,20 @@ function rowOf(event: ReadonlyMap<string, Property>, line: number): string[] {
   ];
 }
 
-/** Lines put together again where they were folded; `line` is where each begins. */
+/** The unfolded lines; `line` is the number of the first physical line of each. */
 async function* contentLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<{ text: string; line: number }> {
-  let content = '';
-  let begins = 1;
+  let content: { text: string; line: number } | undefined;
   let line = 0;
   for await (const text of lines(pieces)) {
     line += 1;
-    if (/^[ \t]/.test(text)) {
-      content += text.slice(1);
+    if (content !== undefined && /^[ \t]/.test(text)) {
+      content.text += text.slice(1);
       continue;
     }
-    yield { text: content, line: begins };
-    content = text;
-    begins = line;
+    if (content !== undefined) yield content;
+    content = { text, line };
   }
-  yield { text: content, line: begins };
+  if (content !== undefined) yield content;
 }
 
 async function* lines(pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {

@@ -135,6 +135,13 @@ test.serial(
     t.deepEqual(await rejectsOf(loadCsv(database, text, { ...calendar, set })), [
       [9, 'time_zone', 'US-Eastern'],
     ]);
+    const afterFolded = ics(
+      ['UID:ok', 'SUMMARY:A folded', ' title', 'DTSTART:20240302T060000Z'],
+      ['UID:local', 'SUMMARY:GDP', 'DTSTART;TZID=US-Eastern:20240105T083000'],
+    );
+    t.deepEqual(await rejectsOf(loadCsv(database, afterFolded, { ...calendar, set })), [
+      [15, 'time_zone', 'US-Eastern'],
+    ]);
     const told = { ignore: ['time_zone'], set: { ...set, time_zone: 'America/New_York' } };
     t.is((await loadCsv(database, text, { ...calendar, ...told })).pointsNew, 1);
     t.is(await releaseAt('local'), '2024-01-05T13:30:00.000Z');
