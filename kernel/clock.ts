@@ -1,4 +1,4 @@
-// The time, as a dependency: services are handed a clock, tests hand them one they move.
+// The clock, as a dependency: services are passed one, and tests pass one that they can set.
 
 export interface Clock {
   now(): Date;

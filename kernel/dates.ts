@@ -1,5 +1,5 @@
-// Dates: which exist, what a partial date means, how they are counted. Dates are text `YYYY-MM-DD` of the proleptic Gregorian
-// calendar, years 0001 to 9999; no time zone is involved.
+// Dates: which exist, which days a partial date covers, how days are counted. Dates are text `YYYY-MM-DD` of the proleptic
+// Gregorian calendar, years 0001 to 9999; no time zone is involved.
 
 /** Days, both inclusive. */
 export interface DateRange {

@@ -1,4 +1,4 @@
-// A number with its published digits on the way into JSON: 1.50 stays 1.50, and no binary fraction comes in between.
+// A number with its published digits on the way into JSON: 1.50 stays 1.50 and is never converted to a float.
 // Hides JSON.rawJSON, which TypeScript does not know yet.
 
 declare global {

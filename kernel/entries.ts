@@ -1,4 +1,4 @@
-// Reads what must be there: where it is not, that is a fault, and never a value that looks right.
+// Reads entries of lists, maps and records that must exist: a missing one throws, and is never replaced by a plausible value.
 
 /** The entry at a position that the list has. */
 export function entryAt<Entry>(list: readonly Entry[], position: number): Entry {

@@ -1,5 +1,5 @@
-// The one table of errors: every code a client can see, its HTTP status and what it means.
-// Hides how a thrown value becomes the envelope; what was not thrown by `fail` is `internal` and stays private.
+// The one table of errors: every code a client can see, its HTTP status and its meaning.
+// Hides how a thrown value becomes the envelope; anything not thrown by `fail` is `internal`, and its cause is never sent.
 
 /** code → HTTP status and the sentence that docs/errors.md shows. Codes are never reused for another meaning. */
 export const errorTable = {

@@ -1,6 +1,6 @@
-// Who a request speaks for, told by the gateway to the services in a signed, short-lived token.
-// Hides the signature: HS256 with a key derived per service, so a token for one service is worthless at another; each token names its
-// key by `kid`, so that a secret can be replaced while calls go on.
+// The identity of a caller: a signed, short-lived token that the gateway sends to the services.
+// Hides the signature: HS256 with a key derived per service, so a token for one service is invalid at another. Each token names its
+// key by `kid`, so that a secret can be replaced without failed calls.
 import { hkdfSync } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';

@@ -1,4 +1,4 @@
-// IP addresses as limits count them.
+// IP addresses as rate limits count them.
 import { isIPv6 } from 'node:net';
 
 /** What limits count for an IP address: an IPv4 address itself, the /64 network of an IPv6 one, which one client owns whole. */

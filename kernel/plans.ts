@@ -1,4 +1,4 @@
-// The plans, from config/plans.yml, the only place where prices, limits and features stand.
+// The plans, from config/plans.yml, the only place that defines prices, limits and features.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// Redis for the services: one server, Sentinel or Cluster behind one face. Hides connecting, a deadline of our own, and the
-// circuit breaker: a Redis that is dead, stalled, loading or read-only is found in well under a second, and then the circuit
+// The Redis client of the services, for a single server, Sentinel or Cluster. Hides connecting, our own deadline, and the
+// circuit breaker: a Redis that is dead, stalled, loading or read-only is detected in well under a second, and then the circuit
 // stays open, so that no call waits for it, until it answers again.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

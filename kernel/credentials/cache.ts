@@ -1,6 +1,6 @@
 // The credential cache in Redis: accounts-api writes its entries, gateways read them. Hides their keys and the two scripts.
-// An entry counts only if it was written to the Redis server of this very replication id: after a failover or a restart from
-// an old snapshot, what is there may lack the last changes, and counts as not there.
+// An entry is valid only under the replication id of the Redis server that it was written to: after a failover, or a restart from
+// an old snapshot, entries may lack the last changes, and are ignored.
 import { luaFile, script, type RedisLink } from '../redis.ts';
 
 /** The value of an entry whose credential does not work. */

@@ -1,5 +1,5 @@
 // The session token: `sess_`, 16 random base32 characters that name the session, a dot, 32 random bytes in base64url.
-// The name may be shown and looked up by; of the secret half only the SHA-256 is ever stored or sent on.
+// The name may be shown and used for lookups; of the secret half only the SHA-256 is ever stored or sent on.
 import { randomBytes } from 'node:crypto';
 import { randomBase32 } from './base32.ts';
 import { sha256 } from './sha256.ts';

@@ -1,4 +1,4 @@
-// The form in which secrets are kept and looked up: their SHA-256, never they themselves.
+// Hashes secrets for storage and lookup: only their SHA-256 is kept.
 import { hash } from 'node:crypto';
 
 /** 64 hex digits. */

@@ -1,5 +1,5 @@
-// The one way in which a service answers: validators and 304, the response cache, reading, Link, the file's name, compression.
-// Hides the order of these steps. An endpoint decides what decides its answer; what is read is read only where it must be.
+// Answers a request of a service: validators and 304, the response cache, reading, Link, the file name, compression.
+// Hides the order of these steps. The endpoint says what its answer depends on; data is read only if that is not cached.
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { mediaTypes, type Format } from './endpoint.ts';

@@ -1,5 +1,5 @@
-// An endpoint as it is declared: what it is for, what it takes, what it answers with, how it may refuse. The checks of a request, the
-// OpenAPI document and the parameter tables of docs/api.md follow from the declaration.
+// The declaration of an endpoint: its summary, parameters, answers and errors. The checks of a request, the OpenAPI document and
+// the parameter tables of docs/api.md are derived from it.
 // Hides how the Accept header becomes the parameter `format`.
 import type { Request } from 'express';
 import { z } from 'zod';

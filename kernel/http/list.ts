@@ -1,5 +1,5 @@
-// What every list shares: its parameters, its envelope, its rows as CSV.
-// Hides the quoting of CSV. Digits go through as they were published: no number is parsed here.
+// The common part of every list: its parameters, its envelope, its rows as CSV.
+// Hides the quoting of CSV. Numbers keep their published digits: none is parsed here.
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { isDigits } from '../digits.ts';

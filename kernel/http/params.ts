@@ -1,6 +1,6 @@
-// The border: query strings and JSON bodies in, typed values out, by one schema each.
-// Hides how a fault becomes a 400 that names the parameter, what is allowed, and the nearest known name. What a schema takes as text
-// and the OpenAPI document calls a number, a boolean or an array is said beside it, in `meta({ override })`.
+// Parses query strings and JSON bodies into typed values, by one schema each.
+// Hides how a fault becomes a 400 that names the parameter, the allowed values, and the nearest known name. Where a schema
+// accepts text that the OpenAPI document describes as a number, a boolean or an array, `meta({ override })` says so.
 import { z } from 'zod';
 import { fail } from '../errors.ts';
 import { isDate, parsePeriod, type DateRange } from '../dates.ts';

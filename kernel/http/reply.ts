@@ -1,5 +1,5 @@
-// The bytes of an answer: compression, HEAD, streams that stop when the client leaves.
-// Hides node:zlib and backpressure; which headers an answer has is decided in answer.ts.
+// Sends the bytes of an answer: compression, HEAD, streams that stop when the client leaves.
+// Hides node:zlib and backpressure; answer.ts decides the headers.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';

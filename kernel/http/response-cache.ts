@@ -1,5 +1,5 @@
-// Whole answers by ETag. An ETag names everything that decides the bytes, so a cached response never grows stale: what has
-// changed is asked for under another name. Evicts the least recently used.
+// Caches whole answers by ETag. The ETag covers everything that the bytes depend on, so a cached response is never stale:
+// changed data has another ETag. Evicts the least recently used.
 import { LRUCache } from 'lru-cache';
 
 export interface CachedResponse {

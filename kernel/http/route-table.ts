@@ -1,5 +1,5 @@
-// Which route serves a path: compared segment by segment, in the order in which the routes were given.
-// Hides how paths are cut up. There is one spelling of each path, as the gateway has it.
+// Finds the route of a path: segment by segment, in the order in which the routes were given.
+// Hides how paths are split. Each path has exactly one spelling, as in the gateway.
 
 /** What stands at one path: the entries by method, and what its parameters took. */
 export interface FoundAddress<Entry> {

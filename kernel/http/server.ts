@@ -1,6 +1,6 @@
-// The HTTP server of a service: routes, identity, errors as envelopes, Server-Timing, health, a clean stop.
-// Hides Express, which gives requests and responses their methods and reads bodies. A handler gets a parsed route and a
-// ServiceCall; what it throws becomes the envelope, logged once.
+// The HTTP server of a service: routes, identity, error envelopes, Server-Timing, health, graceful shutdown.
+// Hides Express, which extends requests and responses and reads bodies. A handler gets a parsed route and a
+// ServiceCall; whatever it throws becomes the envelope and is logged once.
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
