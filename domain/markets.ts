@@ -1,5 +1,5 @@
-// The words of debt securities, auctions and external trade: what a load may bring and a call may ask for.
-// The migrations that make the tables check the same words.
+// The enums of debt securities, auctions and external trade, for loads and for parameters.
+// The migrations that make the tables check the same values.
 
 export const securityTypes = [
   'tfc',

@@ -1,4 +1,4 @@
-// Frequencies and their periods. The one place for the rule that a period is dated to its last day.
+// Frequencies and their periods. The only place with the rule that a period is dated to its last day.
 import { monthEnd } from '../kernel/dates.ts';
 
 export const frequencies = [

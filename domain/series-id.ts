@@ -1,4 +1,4 @@
-// What a series may be called; the table data.series checks the same.
+// The format of series ids; the table data.series checks the same.
 
 export function isSeriesId(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text);

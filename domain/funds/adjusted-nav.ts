@@ -1,4 +1,4 @@
-// The adjusted NAV of a fund: what a unit bought at the first NAV is worth when every payout buys more units.
+// The adjusted NAV of a fund: the value of a unit bought at the first NAV when every payout buys more units.
 // Hides how published digits are read, the order of the rows, payouts on days without a NAV, and the search by date.
 import { addDays } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';

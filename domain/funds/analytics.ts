@@ -1,5 +1,5 @@
 // Risk and return of a fund over one, three, five years or since inception, against a benchmark and a risk-free rate.
-// Hides which NAVs are compared, when a history is too short or too thin, and which rate was in force in each period.
+// Hides which NAVs are compared, when a history is too short or too sparse, and which rate applied in each period.
 import { addDays, addMonths, dayNumber, isWeekend } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { percent } from '../percent.ts';

@@ -1,4 +1,4 @@
-// The words of funds: what a load may bring and a call may ask for. The migration that makes the tables checks the same.
+// The enums of funds, for loads and for parameters. The migration that makes the tables checks the same values.
 
 export const assetClasses = [
   'equity',

@@ -1,6 +1,6 @@
-// The statistics of risk and return over arrays of periodic returns, as fractions (0.01 is one percent). Hides when
-// a figure means nothing: each answers null instead of NaN, Infinity or the quotient of two rounding errors.
-// Formulas: quantopian/empyrical where it has the figure; the names in brackets are its functions. docs/funds.md
+// Risk and return statistics over arrays of periodic returns, as fractions (0.01 is one percent). A figure that is
+// undefined is null: never NaN, Infinity or the quotient of two rounding errors.
+// Formulas follow quantopian/empyrical where it has the figure; the names in brackets are its functions. docs/funds.md
 // lists them.
 import { entryAt } from '../../kernel/entries.ts';
 
