@@ -1,4 +1,4 @@
-// What the handlers of this service are given by main.
+// What main passes to the handlers of this service.
 import type { Clock } from '../kernel/clock.ts';
 import type { Database } from '../kernel/database.ts';
 import type { Log } from '../kernel/log.ts';

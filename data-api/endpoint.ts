@@ -1,5 +1,5 @@
-// How an endpoint of this service is declared, and how a call of it goes: the query is read, the handler decides what is answered, and
-// `answer` does the rest. Hides that the answer to a URL that comes again is known without reading its query.
+// Declares the endpoints of this service and runs their calls: parses the query, calls the handler, which decides the answer, and
+// leaves the rest to `answer`. Hides that a repeated URL is answered without parsing its query again.
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { ErrorCode } from '../kernel/errors.ts';

@@ -1,4 +1,4 @@
-// An instant as it is sent, in SQL: ISO 8601, in UTC, to the second.
+// Formats an instant in SQL: ISO 8601, UTC, to the second.
 
 /** @param instant a timestamptz in SQL. */
 export const utc = (instant: string): string =>

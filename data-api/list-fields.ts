@@ -1,4 +1,4 @@
-// Short ways to write the fields of a list; each takes the value in SQL.
+// Shorthand constructors for the fields of a list; each takes the SQL expression of its value.
 import { z } from 'zod';
 import type { ListField } from './list.sql.ts';
 

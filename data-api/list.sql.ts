@@ -1,5 +1,5 @@
-// The statement behind every list, and the state of the data that it shows.
-// Hides keyset paging: where a page begins is a comparison with the last row of the page before, along an index.
+// The statement behind every list, and the version of the data that it shows.
+// Hides keyset paging: a page begins after the last row of the previous one, along an index.
 import type { z } from 'zod';
 import type { Queryable } from '../kernel/database.ts';
 import { entryAt, memberOf } from '../kernel/entries.ts';

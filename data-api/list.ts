@@ -1,4 +1,4 @@
-// What every list of the datasets shares: its parameters, its pages, JSON and CSV; and single records.
+// The common part of all dataset lists: parameters, pages, JSON and CSV; and single records.
 // Hides cursors, and that CSV without a limit is the whole list, read page by page as it is sent.
 import { z } from 'zod';
 import { digits } from '../kernel/digits.ts';

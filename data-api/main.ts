@@ -1,4 +1,4 @@
-// Starts the data-api: the service that reads schema `data` and answers with it. It holds no state; run as many as needed.
+// Starts the data-api: the service that reads schema `data`. It holds no state; any number of instances may run.
 import { openDatabase } from '../kernel/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { startService, type RunningService } from '../kernel/http/server.ts';

@@ -1,4 +1,4 @@
-// The whole URL table of this service. What needs a key is decided by the gateway (config/gateway.config.yml).
+// The whole URL table of this service. The gateway decides which paths need a key (config/gateway.config.yml).
 import { getAmc, getAmcs } from './funds/amcs.ts';
 import { getAuctions } from './markets/auctions.ts';
 import { getCalendar } from './discovery/calendar.ts';

@@ -1,4 +1,4 @@
-// What URLs were answered with last, and how long that holds: a call that comes again need not be read again.
+// Caches the last validators (ETags) of URLs and what they depend on: a repeated call is answered without being parsed.
 // Evicts the least recently used.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../kernel/clock.ts';

@@ -1,5 +1,5 @@
 // GET /v1/commodities/by-city: the price of an item in each city, its changes over a week and a year, and its rank.
-// Hides how a date finds its prices: the newest of the period it means, city by city.
+// Hides which prices a date selects: per city, the newest in the period that the date stands for.
 import { z } from 'zod';
 import { digits, type Digits } from '../../kernel/digits.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';

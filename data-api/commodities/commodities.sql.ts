@@ -1,5 +1,5 @@
-// The statements of commodities: the two public lists, and whether an item or a city is there.
-// Prices are read like every series, by series.sql.ts.
+// The statements for commodities: the two public lists, and whether an item or a city exists.
+// Prices are read by series.sql.ts, like every series.
 import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';

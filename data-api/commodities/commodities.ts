@@ -1,5 +1,5 @@
 // GET /v1/commodities: the prices of an item in a city, or their national average, as a series; and the public lists.
-// Hides that prices are the series `commodity.<item>`: what is read, transformed and sent is a view of that series.
+// Hides that prices are stored as the series `commodity.<item>`, which is read, transformed and sent like any other.
 import { z } from 'zod';
 import { entryOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';

@@ -1,5 +1,5 @@
-// The statement of the release calendar: releases in a window.
-// Hides the time zones: a release belongs to the day it has where it is published.
+// The statement of the release calendar: the releases in a window.
+// Hides time zones: the day of a release is its local day where it is published.
 import type { Queryable } from '../../kernel/database.ts';
 import { utc } from '../instants.sql.ts';
 

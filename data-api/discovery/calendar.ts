@@ -1,4 +1,4 @@
-// GET /v1/calendar: when publishers release what, as JSON, CSV or iCalendar.
+// GET /v1/calendar: the release calendar as JSON, CSV or iCalendar.
 // Hides nothing: the handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';

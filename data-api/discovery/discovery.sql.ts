@@ -1,5 +1,5 @@
-// Every statement of discovery: the catalogue and the state of the sources.
-// Hides what a word of the catalogue's filters is looked for in.
+// The statements of discovery: the catalogue and the state of the sources.
+// Hides which columns each filter of the catalogue searches.
 import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';

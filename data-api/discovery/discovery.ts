@@ -1,4 +1,4 @@
-// The public endpoints that say what there is: /v1/catalog, /v1/catalog/{id}, /v1/status.
+// The public endpoints that list the available data: /v1/catalog, /v1/catalog/{id}, /v1/status.
 import { instantText } from '../../kernel/clock.ts';
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';

@@ -1,5 +1,5 @@
 // Writes releases as an iCalendar file (RFC 5545), for calendars that subscribe to a URL.
-// Hides folding, escapes and line ends. A release whose hour is not known is an event of the whole day.
+// Hides folding, escapes and line ends. A release without a known time is an all-day event.
 import type { Release } from './calendar.sql.ts';
 
 /** @param madeOn the day on which the file is made: the same releases are the same bytes all day. */

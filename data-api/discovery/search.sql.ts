@@ -1,4 +1,4 @@
-// The statements of search: what matches, ranked; how it divides into facets; the words a misspelt query may have meant.
+// The statements of search: ranked matches, facet counts, and corrections for a misspelt query.
 // Hides its tables (migrations/000004_discovery.sql), and that no query looks at more than a few thousand entries.
 import type { Queryable } from '../../kernel/database.ts';
 

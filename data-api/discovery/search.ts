@@ -1,5 +1,5 @@
-// GET /v1/search: everything that can be found by its id, its name or its words, typing errors forgiven.
-// Hides nothing: the handler reads from the parameters to the answer; what matches is decided in search.sql.ts.
+// GET /v1/search: finds everything by id, name or words, and tolerates typing errors.
+// Hides nothing: the handler reads from the parameters to the answer; search.sql.ts decides what matches.
 import { z } from 'zod';
 import { entryAt } from '../../kernel/entries.ts';
 import { limitDefault, limitMax, listOf, listParams, renderList, rowOf } from '../../kernel/http/list.ts';

@@ -1,5 +1,5 @@
-// Statements of asset management companies: the list, and what one of them manages.
-// Hides that the sums of the list stand ready: the loads add up the newest figures of the funds, within one currency.
+// The statements for asset management companies: the list, and the funds that each manages.
+// Hides that the totals of the list are precomputed: each load sums the newest figures of the funds, per currency.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { date, filled, json, number, sorted, text } from '../list-fields.ts';

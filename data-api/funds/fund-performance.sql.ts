@@ -1,5 +1,5 @@
-// The statement that sets a fund beside the others of its category.
-// Hides that the others' returns are those which the loads worked out, each as of its own last NAV.
+// The statement that compares a fund with the others of its category.
+// Hides that the returns of the others are precomputed by the loads, each as of the fund's own last NAV.
 import type { Queryable } from '../../kernel/database.ts';
 import { returnPeriods, type ReturnPeriod } from '../../domain/funds/returns.ts';
 

@@ -1,5 +1,5 @@
-// GET /v1/funds/{id}/returns and /analytics: what a fund earned and risked, worked out from its whole history.
-// Hides nothing: each handler reads from the parameters to the answer; the formulas are domain/funds, in docs/funds.md.
+// GET /v1/funds/{id}/returns and /analytics: the returns and risk figures of a fund, computed from its whole history.
+// Hides nothing: each handler reads from the parameters to the answer. The formulas are in domain/funds and docs/funds.md.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';

@@ -1,4 +1,4 @@
-// Statements of portfolios: which days there are, and the lines of one.
+// The statements for portfolios: the dates that exist, and the lines of one.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 

@@ -1,5 +1,6 @@
-// GET /v1/funds/{id}/nav, /payouts and /expenses: what a fund publishes, by the day.
+// GET /v1/funds/{id}/nav, /payouts and /expenses: the dated records of a fund.
 // Hides how the rows of a fund and a window are found.
+
 import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
 import { expensePeriods, payoutTypes } from '../../domain/funds/enums.ts';
 import { flagParam, oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';

@@ -1,5 +1,5 @@
-// Every statement of funds as such: the list, the screener, the profile, and how a fund is found by its id or codes.
-// Hides their tables (migrations/000030_funds.sql); figures stand ready, a call works none out.
+// The statements for funds: the list, the screener, the profile, and the lookup of a fund by id or code.
+// Hides their tables (migrations/000030_funds.sql). All figures are precomputed; no call computes any.
 import { z } from 'zod';
 import { assetClasses, fundStatuses, fundStructures } from '../../domain/funds/enums.ts';
 import { returnPeriods } from '../../domain/funds/returns.ts';

@@ -1,4 +1,4 @@
-// The lists of external trade: rows as published, and sums of them over partners or commodities.
+// The lists of external trade: rows as published, and their sums over partners or commodities.
 // Hides which rows may be added up: a table holds totals beside their parts, and codes of several lengths.
 import { addMonths } from '../../kernel/dates.ts';
 import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/markets.ts';

@@ -1,5 +1,5 @@
 // GET /v1/trade: external trade as published, summed, or as a balance.
-// Hides nothing: the handler reads from the parameters to the answer; what may be added up is decided in trade.sql.ts.
+// Hides nothing: the handler reads from the parameters to the answer; trade.sql.ts decides which rows may be added up.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import {

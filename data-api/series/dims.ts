@@ -1,5 +1,5 @@
-// The filter `dims=side:buy,city:Lahore|Karachi`: text in, combinations out.
-// Hides the little grammar: comma is AND over dimensions, | is OR within one, a backslash takes the next character as it is.
+// Parses the filter `dims=side:buy,city:Lahore|Karachi` into combinations of dimension values.
+// Hides the grammar: comma is AND over dimensions, | is OR within one, a backslash escapes the next character.
 import { fail } from '../../kernel/errors.ts';
 import { nearestName } from '../../kernel/http/params.ts';
 import type { Series } from './series.sql.ts';

@@ -1,4 +1,4 @@
-// The points of a series in order, read in blocks of whole dates, all of one version of the data.
+// Reads the points of a series in order, in blocks of whole dates, all of one version of the data.
 // Hides that a load may commit between two blocks: every block is pinned, and no connection is held between them.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';

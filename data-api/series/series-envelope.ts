@@ -1,5 +1,5 @@
-// Points as text: the JSON envelope of the contract and CSV, decided last, from the same columns.
-// Values go through as the published digits: no number is ever parsed here.
+// Writes points as text: the JSON envelope of the contract, or CSV, from the same columns.
+// Values keep their published digits: no number is ever parsed here.
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import { csvCells, csvLine, csvText, harmless } from '../../kernel/http/list.ts';
 import type { Points } from './points.ts';

@@ -1,6 +1,6 @@
-// The facts of series, kept in memory and never trusted: every call first asks the database whether they still hold.
-// Hides that calls which arrive together ask in one statement. A call waits for a statement that began after it came,
-// so a load is seen by the next call, in this process as in any other.
+// Caches the facts of series in memory; every call first asks the database whether they still hold.
+// Hides that concurrent calls share one statement. A call waits for a statement that began after the call arrived,
+// so the next call sees a load, in this process as in any other.
 import { LRUCache } from 'lru-cache';
 import type { Queryable } from '../../kernel/database.ts';
 import { findSeries, readRowVersions, type Series } from './series.sql.ts';

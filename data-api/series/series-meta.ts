@@ -1,4 +1,4 @@
-// What is told of a series beside its points: `meta` of the envelope, and the catalogue's full entry.
+// The metadata of a series: `meta` of the envelope, and the full entry of the catalogue.
 import type { Series } from './series.sql.ts';
 import type { Computation } from './transformed-points.ts';
 

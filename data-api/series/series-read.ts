@@ -1,4 +1,4 @@
-// From what a call asks to the points of one series: the selection, its pages, its newest points.
+// Turns a request into the points of one series: the selection, its pages, its newest points.
 // Hides where a page begins and ends; a page never changes a value.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';

@@ -1,5 +1,5 @@
-// The parameters of the series endpoints, read once at the border into what a read needs.
-// Hides zod; every fault is a 400 that names the parameter, or the 403 of a plan without vintages.
+// Parses the parameters of the series endpoints into what a read needs.
+// Hides zod. Every fault is a 400 that names the parameter, or the 403 of a plan without vintages.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';

@@ -1,4 +1,4 @@
-// The series envelope as a schema: what its text, which is written without one, has to be.
+// The schema of the series envelope, whose text is written without it.
 import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import { listOf, paginationSchema } from '../../kernel/http/list.ts';

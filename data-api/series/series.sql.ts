@@ -1,4 +1,4 @@
-// Every statement about one series: its facts, its points as of a load and a vintage, its vintages.
+// The statements about one series: its facts, its points as of a load and a vintage, its vintages.
 // Hides the storage model (migrations/000001_data.sql) and how a read is pinned to one version of the data.
 import type { Queryable } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';

@@ -1,4 +1,4 @@
-// GET /v1/series/{id}, /v1/series/{id}/latest and /v1/series?ids=: points by page, as one stream, of many series.
+// GET /v1/series/{id}, /v1/series/{id}/latest and /v1/series?ids=: points in pages, as one stream, or of many series.
 // Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';

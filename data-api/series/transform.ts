@@ -1,5 +1,5 @@
-// The five transforms of a series, pure: docs/transforms.md has the formulas and every rule at the edges.
-// Hides how the earlier legs are found: by calendar period, or by calendar date with a slack; never by row count.
+// The five transforms of a series, as pure functions; docs/transforms.md has the formulas and edge cases.
+// Hides how earlier values are found: by calendar period, or by calendar date within a tolerance; never by row count.
 import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';

@@ -1,5 +1,5 @@
-// The points of a selection after a transform, in blocks: computed on the whole history, then cut to the selection.
-// Hides the second look at what lies before a block, so that no page, order or format changes a value.
+// The transformed points of a selection, in blocks: computed on the whole history, then cut to the selection.
+// Hides the extra read of the points before a block: no page, order or format changes a value.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';

@@ -1,4 +1,4 @@
-// GET /v1/series/{id}/vintages: the days on which a series was published anew, and how much changed.
+// GET /v1/series/{id}/vintages: the vintages of a series, and how many points each changed.
 import { memberOf } from '../../kernel/entries.ts';
 import { windowOf, windowParams } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
