@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The door: plain JavaScript, so that even an old Node can read it and say what to type instead.
+// The entry point, in plain JavaScript: an old Node can read it too, and then prints what to type instead.
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 26) {
   process.stderr.write(

@@ -1,4 +1,4 @@
-// What every command of the command line is, and how it reads its words and prints its answer.
+// The interface of a command: how its arguments are read and its result is printed.
 import { createInterface } from 'node:readline/promises';
 import { Writable, type Readable } from 'node:stream';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';

@@ -1,5 +1,5 @@
-// The installation that a command works on: its database, up to date, and its secrets.
-// Hides whether PostgreSQL is the embedded one (joined where it runs, else started) or DATABASE_URL's.
+// The installation that a command works on: its database, migrated, and its secrets.
+// Hides whether PostgreSQL is the embedded one (joined if it runs, started otherwise) or that of DATABASE_URL.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// The command line: one table of commands; each command's file is its whole story. Hides how a failure is told.
-// Exit codes: 0 done, 1 failed, 2 the words were wrong.
+// The command line: the table of commands; each is implemented in a file of its own. Hides how failures are printed.
+// Exit codes: 0 done, 1 failed, 2 wrong arguments.
 import { UsageError, type Command, type Terminal } from './command.ts';
 import { Failure } from '../kernel/errors.ts';
 

@@ -1,4 +1,4 @@
-// What the signals of the system mean to a running service: stop in good order, or read the configuration again.
+// The signals that a running service handles: stop in good order, or read the configuration again.
 import { isatty } from 'node:tty';
 import type { Log } from '../kernel/log.ts';
 

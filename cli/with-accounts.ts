@@ -1,4 +1,4 @@
-// The accounts of an installation, for commands that work on them: the same functions that accounts-api serves.
+// Gives commands access to the accounts of an installation, through the same functions that accounts-api serves.
 import { connect, type Deps } from '../accounts-api/database.ts';
 import { openJobs, type Jobs } from '../accounts-api/jobs.ts';
 import { systemClock } from '../kernel/clock.ts';

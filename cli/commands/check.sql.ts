@@ -1,4 +1,4 @@
-// What `almanac check` asks of PostgreSQL.
+// The queries of `almanac check`.
 import type { Queryable } from '../../kernel/database.ts';
 
 /** The server's version, such as `18.4`. */

@@ -1,4 +1,4 @@
-// almanac check: what works and what does not, of everything the settings name. Secrets are never printed.
+// almanac check: tries everything that the settings name and reports what works. Secrets are never printed.
 import path from 'node:path';
 import { checkSmtp } from '../../accounts-api/mail/mail.ts';
 import { discover } from '../../accounts-api/auth/openid.ts';

@@ -1,4 +1,4 @@
-// almanac ingest: loads a file into a dataset. The rules are ingest's; here stand its words and what it says.
+// almanac ingest: loads a file into a dataset. This file has the arguments and the output; the rules are in ingest/.
 import { statSync } from 'node:fs';
 import { datasetNames, describe } from '../../ingest/datasets/datasets.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';

@@ -1,4 +1,4 @@
-// almanac start: serves. Without a service's name all three services run in this process; with one, that service alone.
+// almanac start: runs all three services in this process, or only the named one.
 // Hides the order of starting and of draining: services first, then the database.
 import path from 'node:path';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-// What `almanac vintages` asks of PostgreSQL.
+// The queries of `almanac vintages`.
 import type { Queryable } from '../../kernel/database.ts';
 
 export interface VintageRow {

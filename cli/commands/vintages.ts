@@ -1,4 +1,4 @@
-// almanac vintages: the days on which a series was published anew, and what changed.
+// almanac vintages: lists the vintages of a series, and what each changed.
 import { openDatabase } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { createLog } from '../../kernel/log.ts';
