@@ -1,5 +1,5 @@
-// The OpenAPI document: made of what the services declare of their endpoints, and of the gateway's pipelines before them.
-// Hides what the library leaves to be said: credentials by pipeline, refusals by policy, arrays with commas.
+// Builds the OpenAPI document from the endpoint declarations of the services and the pipelines of the gateway.
+// Hides what the library leaves out: credentials by pipeline, errors by policy, comma-separated arrays.
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { z } from 'zod';
 import { errorTable, type ErrorCode } from '../kernel/errors.ts';

@@ -1,5 +1,5 @@
-// What each policy of the gateway adds to the answers of the endpoints behind it: refusals and headers.
-// Hides nothing: every answer of the tests is held against the document that is made of this.
+// What each policy of the gateway adds to the answers of the endpoints behind it: errors and headers.
+// Hides nothing: every answer in the tests is checked against the resulting document.
 import type { ErrorCode } from '../kernel/errors.ts';
 
 interface PolicyAnswers {

@@ -1,4 +1,4 @@
-// The document as it is published: of all services, by the routes of config/gateway.config.yml.
+// The document as it is published: all services, by the routes of config/gateway.config.yml.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { endpoints as ofAccounts } from '../accounts-api/routes.ts';

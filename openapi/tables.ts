@@ -1,5 +1,5 @@
 // The parameter tables of docs/api.md, written from the document between `<!-- parameters: GET /v1/… -->` and `<!-- end -->`.
-// Hides how a schema becomes words. `but a, b` in the comment leaves parameters out that are told of elsewhere.
+// Hides how a schema is put into words. `but a, b` in the comment omits parameters that are described elsewhere.
 import type { Json } from './tidy.ts';
 
 interface Schema {

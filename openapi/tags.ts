@@ -1,4 +1,4 @@
-// How the document divides the endpoints: by what follows /v1 in their paths.
+// The tags of the endpoints in the document, by the first segment after /v1.
 
 export const tags = [
   { name: 'Series', description: 'Time series: points, newest points, vintages.' },

@@ -1,4 +1,4 @@
-// Makes of the library's document the one that is published: what zod knows and OpenAPI's readers are better without goes.
+// Removes from the library's document what zod emits and readers of OpenAPI do not need.
 
 export type Json = string | number | boolean | null | Json[] | JsonObject;
 type JsonObject = { [name: string]: Json };

@@ -1,5 +1,5 @@
-// npm run openapi: writes openapi.json, which the gateway serves, and the parameter tables of the docs, from what the services
-// declare. A test holds that both are up to date.
+// npm run openapi: writes openapi.json, which the gateway serves, and the parameter tables of the docs, from the
+// declarations of the services. A test checks that both are up to date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { documentFile, pagesWithTables, publishedDocument, textOf } from './published.ts';
 import { withTables } from './tables.ts';
