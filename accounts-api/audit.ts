@@ -1,5 +1,5 @@
-// The audit: what was done to an account, by whom and when. Every change writes a row in its own transaction; GET
-// /v1/account/audit lists them, the newest first.
+// The audit log of an account: what was done, by whom and when. Every change writes a row in its own transaction; GET
+// /v1/account/audit lists them, newest first.
 import { instantText } from '../kernel/clock.ts';
 import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';

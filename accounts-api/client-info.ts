@@ -1,4 +1,4 @@
-// Where a request comes from: for the list of sessions, the audit and the throttle.
+// The client of a request, for the list of sessions, the audit log and the throttle.
 import type { Request } from 'express';
 
 export interface ClientInfo {

@@ -1,4 +1,4 @@
-// The connection of accounts-api: Sequelize, its pool and the models of schema `accounts`. Hides their set-up.
+// The connection of accounts-api: Sequelize, its pool and the models of schema `accounts`. Hides their setup.
 import { Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Plans } from '../kernel/plans.ts';

@@ -1,4 +1,4 @@
-// How an endpoint of this service is declared, and how a call of it goes: who asks, what is asked, the handler, the answer.
+// Declares the endpoints of this service and runs their calls: the requester, the query and body, the handler, the answer.
 // Hides the checks of a request, and that answers about an account are never cached.
 import type { Request, Response } from 'express';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// What the fields of a body may hold, where more than one endpoint or command takes them.
+// The body fields that more than one endpoint or command takes.
 import { z } from 'zod';
 import { passwordLengthMax } from './auth/password-rules.ts';
 

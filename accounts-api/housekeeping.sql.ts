@@ -1,4 +1,4 @@
-// What is thrown away once nobody can ask for it any more.
+// Deletes rows that have expired and can no longer be used.
 import { QueryTypes } from 'sequelize';
 import type { AccountsDatabase } from './database.ts';
 

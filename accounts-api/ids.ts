@@ -1,4 +1,4 @@
-// Ids of accounts, keys and pending sign-ups: a prefix that says what it is, and 100 random bits that nobody can guess.
+// Ids of accounts, keys and pending sign-ups: a prefix for the kind, and 100 random bits.
 import { randomBase32 } from '../kernel/credentials/base32.ts';
 
 /** A new id, such as `acct_…` or `key_…`. */

@@ -1,5 +1,5 @@
-// How the gateway's own questions are declared: a body and an answer, plain JSON without an envelope.
-// Hides the reading of the body. They are no part of the public API.
+// Declares the endpoints that only the gateway calls: a body and an answer, plain JSON without an envelope.
+// Hides the reading of the body. They are not part of the public API.
 import type { z } from 'zod';
 import { parseBody } from '../kernel/http/params.ts';
 import { sendJson, type Handler, type ServiceCall } from '../kernel/http/server.ts';

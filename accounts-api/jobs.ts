@@ -1,5 +1,5 @@
-// Durable work: a job is a row written in the transaction of the change it belongs to, done later by a worker.
-// Hides pg-boss. A job names what it is about and holds no secret: links are minted by the worker, when it sends them.
+// Durable jobs: a job is a row written in the transaction of the change it belongs to, and run later by a worker.
+// Hides pg-boss. A job names its subject and holds no secret: the worker mints links when it sends them.
 import { PgBoss } from 'pg-boss';
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';

@@ -1,5 +1,5 @@
-// How a list is answered: a page by its cursor, or all of it where CSV is asked for without a limit.
-// Hides cursors, and how a list that is short is paged in memory.
+// Answers a list: one page by its cursor, or all of it for CSV without a limit.
+// Hides cursors, and how a short list is paged in memory.
 import type { Reply } from '../kernel/http/answer.ts';
 import type { CursorContent, Cursors } from '../kernel/http/cursor.ts';
 import { csvParts, limitDefault, limitMax, renderList, type Page, type Row } from '../kernel/http/list.ts';

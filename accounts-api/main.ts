@@ -1,4 +1,4 @@
-// accounts-api: owns accounts, sign-in, sessions, API keys, quota and the usage ledger. Builds the service and starts it.
+// Starts accounts-api: the service that owns accounts, sign-in, sessions, API keys, quota and the usage ledger.
 import type { Clock } from '../kernel/clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { fail } from '../kernel/errors.ts';

@@ -1,4 +1,4 @@
-// Who calls, as the gateway sealed it: an account, and the key or the session that speaks for it.
+// The requester, from the gateway's sealed identity: an account, and the key or session that the call was made with.
 import { fail } from '../kernel/errors.ts';
 import type { ServiceCall } from '../kernel/http/server.ts';
 import type { Actor } from './models/audit-event.ts';

@@ -1,4 +1,4 @@
-// The whole URL table of this service. Which credential an address takes is decided by the gateway first (config/gateway.config.yml).
+// The whole URL table of this service. The gateway decides which credential a path takes (config/gateway.config.yml).
 import type { Route } from '../kernel/http/server.ts';
 import { changeAccount, closeAccount, readAccount } from './account/account.ts';
 import { listPlans } from './account/plans.ts';

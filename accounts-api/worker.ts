@@ -1,5 +1,5 @@
-// The worker: does the jobs that accounts-api wrote down. Builds it and starts it; any number may run beside each other.
-// A job is done at least once: a link is minted each time its mail is sent, and every one of them is good.
+// The worker: runs the jobs that accounts-api has written. Any number may run beside each other.
+// A job runs at least once: a link is minted each time its mail is sent, and every one of them is valid.
 import { Op } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';

@@ -1,5 +1,5 @@
-// The locks that closing an account takes before it deletes. Deleting takes the account's rows in an order of PostgreSQL's own;
-// whoever settles calls at that moment locks months first, then keys in the order of their ids, and so does closing.
+// The locks that closing an account takes before it deletes. PostgreSQL deletes the account's rows in an order of its own; concurrent
+// settlements lock months first, then keys in the order of their ids, and so does closing.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 

@@ -1,4 +1,4 @@
-// The account itself: who it is, what it is on, the fields that its holder may change, and its end.
+// The account itself: its fields, the few that its holder may change, and its deletion.
 import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// The plans that the operator offers. Hides nothing: they are shown as they stand in config/plans.yml.
+// The plans that the operator offers. Hides nothing: they are shown as config/plans.yml has them.
 import { planSchema } from '../../kernel/plans.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { endpoint } from '../endpoint.ts';

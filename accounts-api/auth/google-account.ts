@@ -1,5 +1,5 @@
-// Whose account a Google identity opens. The identity is (issuer, subject); an address alone opens nothing, but where Google
-// runs the mailbox and the account has proved the same one. Whoever is turned away has another way: the password.
+// Finds or makes the account of a Google identity. The identity is (issuer, subject); an e-mail address alone opens nothing, unless
+// Google runs the mailbox and the account has proved the same one. Anyone refused here can still sign in with the password.
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import { tell } from '../jobs.ts';

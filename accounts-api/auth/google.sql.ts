@@ -1,4 +1,4 @@
-// The statements about flows to Google: begun in a browser, answered once, and over with what they began with.
+// The statements for Google flows: each belongs to one browser, is answered once, and ends with the session or account it began with.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 

@@ -1,6 +1,6 @@
-// Sign-in with Google: the browser goes there and back, and the dashboard gets a session for a one-time code.
-// One cookie binds the way to the browser that began it; nonce and PKCE verifier are derived from it, so nothing secret is
-// stored. No token ever stands in a URL. Where Google is not set up, these endpoints do not exist.
+// Sign-in with Google: the browser goes to Google and back, and the dashboard exchanges a one-time code for a session.
+// One cookie binds the flow to the browser that began it; nonce and PKCE verifier are derived from it, so nothing secret is
+// stored. No URL ever contains a token. Without Google's settings these endpoints answer 404.
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Request } from 'express';
 import { UniqueConstraintError } from 'sequelize';

@@ -1,4 +1,4 @@
-// Who somebody is elsewhere: (issuer, subject) is the identity, and belongs to one account.
+// The statements for external identities: (issuer, subject) identifies one, and belongs to one account.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 

@@ -1,5 +1,5 @@
-// What Google says about somebody, checked. Hides openid-client: discovery, the URL to send a browser to, the exchange of
-// its code, and every check of the ID token, its signature included.
+// Reads the verified claims of a Google identity. Hides openid-client: discovery, the authorization URL, the exchange of
+// the code, and every check of the ID token, its signature included.
 import {
   allowInsecureRequests,
   authorizationCodeGrant,

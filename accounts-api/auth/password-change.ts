@@ -1,5 +1,5 @@
-// New passwords: changed by whoever knows the present one, set anew by whoever opens a mailed link, set for the first time by
-// whoever has just signed in with Google. Each ends every other session and every link that was mailed before.
+// Sets passwords: changed with the current one, reset through a mailed link, or set for the first time after a recent
+// sign-in with Google. Each ends every other session and every link mailed before.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';

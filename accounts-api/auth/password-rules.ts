@@ -1,5 +1,5 @@
-// Which passwords are taken: long enough, and none of those that are tried first. Says why one is refused.
-// Those are the list of a dependency, and the ways people dress its words up: so "P@ssw0rd2024!" falls with "password".
+// Decides which passwords are accepted: long enough, and not among those that attackers try first. Says why one is refused.
+// The list comes from a dependency and is compared with common disguises removed: "P@ssw0rd2024!" is refused like "password".
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';

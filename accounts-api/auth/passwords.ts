@@ -1,5 +1,5 @@
-// Passwords at rest: argon2id, a bounded number at once. Hides the parameters, the queue and the dummy that makes an
-// account without a password, or no account at all, cost what a wrong password costs.
+// Hashes and checks passwords: argon2id, at bounded concurrency. Hides the parameters, the queue, and the dummy hash that makes
+// an account without a password, or no account at all, cost what a wrong password costs.
 import { availableParallelism } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import { hash, parseOptions, verify } from '@node-rs/argon2';

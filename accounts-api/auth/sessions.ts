@@ -1,5 +1,5 @@
-// Sessions: made at each sign-in, listed, ended. A token leaves in one answer; half of it names the session, of the other
-// half only the SHA-256 is kept. The gateway asks for the session on each call, so one that has ended is out at once.
+// Sessions: made at each sign-in, listed, ended. A token is shown in one answer; half of it names the session, of the other
+// half only the SHA-256 is stored. The gateway looks the session up on each call, so an ended one is refused at once.
 import { instantText } from '../../kernel/clock.ts';
 import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';

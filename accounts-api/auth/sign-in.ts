@@ -1,5 +1,5 @@
-// POST /auth/login: an address and its password become a session. Whatever is wrong, the answer is the same, and so is the
-// work: one look-up, one password hash.
+// POST /auth/login: exchanges an e-mail address and a password for a session. Every wrong combination gets the same answer, and
+// costs the same work: one lookup, one password hash.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { holdAccount } from '../account/account.ts';

@@ -1,4 +1,4 @@
-// Sign-up, and the links that prove a mailbox. Where mail goes out, an account is made only by whoever owns the mailbox and
+// Sign-up, and the links that prove a mailbox. With SMTP an account is made only by someone who owns the mailbox and
 // knows the password of the sign-up: neither a stranger's sign-up nor a scanner that opens links can make one.
 import { Op, UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';

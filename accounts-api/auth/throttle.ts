@@ -1,6 +1,6 @@
-// How often somebody may try: sign-ins, mails to an address, links. Counted before any password is hashed; in Redis for all
-// instances, or in this process. Hides the limiters, and what happens while Redis is away: it is counted here.
-// Nobody can lock an owner out: waits end by themselves, and a device that has signed in before counts on its own.
+// Limits sign-in attempts, mails to an e-mail address, and uses of links. Attempts are counted before any password is hashed: in
+// Redis for all instances, or in this process. Hides the limiters, and that this process counts while Redis is away.
+// Nobody can lock an owner out: delays end by themselves, and a device that has signed in before is counted separately.
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { sha256 } from '../../kernel/credentials/sha256.ts';

@@ -1,4 +1,5 @@
-// What an account loses when its mailbox is proved for the first time by somebody who may not be who made it.
+// Revokes the keys and sessions and unlinks the Google identity of an account whose mailbox is proved for the first time, possibly by
+// someone other than its maker.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 

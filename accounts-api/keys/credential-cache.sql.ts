@@ -1,4 +1,4 @@
-// The statements about credentials that have changed and are still cached as they were, and about the generation of the cache.
+// The statements for credentials that have changed but are still cached in their old state, and for the generation of the cache.
 import { QueryTypes, type Sequelize } from 'sequelize';
 import { entryAt } from '../../kernel/entries.ts';
 

@@ -1,5 +1,5 @@
-// Tells whoever holds a key that is about to expire. The mail is a job written in the transaction that notes it, so each key is
-// told of once, by whichever worker finds it first.
+// Warns account holders about keys that are about to expire. The mail is a job written in the transaction that marks the key as
+// warned about, so each key gets one mail, whichever worker finds it first.
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
 import { noteExpiringKeys } from './keys.sql.ts';

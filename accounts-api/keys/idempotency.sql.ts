@@ -1,4 +1,4 @@
-// The statements behind Idempotency-Key.
+// The statements for Idempotency-Key.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 

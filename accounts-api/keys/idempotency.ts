@@ -1,4 +1,4 @@
-// Idempotency-Key: a retried request is answered like the first and does nothing again. Hides claims and their lease.
+// Idempotency-Key: a retried request gets the first answer and does nothing again. Hides claims and their lease.
 // The answer is stored in the transaction that does the work, so a crash loses both or neither.
 import type { Transaction } from 'sequelize';
 import { sha256 } from '../../kernel/credentials/sha256.ts';

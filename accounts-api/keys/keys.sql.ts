@@ -1,4 +1,4 @@
-// The statements about API keys that are more than one row read or written by its id.
+// The statements for API keys, except reading or writing a single row by id.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { ApiKey } from '../models/api-key.ts';

@@ -1,6 +1,6 @@
-// API keys: list, make, revoke. The value leaves in one answer, at creation; its SHA-256 is all that is kept.
-// Revocation is immediate: without Redis credentials are looked up in PostgreSQL (quota/internal.ts) on every call; with it the
-// credential cache follows every change before that is answered.
+// API keys: list, create, revoke. The value is shown once, at creation; only its SHA-256 is stored.
+// Revocation is immediate: without Redis, credentials are looked up in PostgreSQL (quota/internal.ts) on every call; with Redis,
+// the credential cache is updated before the change is answered.
 import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// The statements about mailed links: each is worth something once, until it expires or what it is bound to changes.
+// The statements for mailed links: each is valid once, until it expires or until what it is bound to changes.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 

@@ -1,5 +1,5 @@
-// The secret in a mailed link: 32 random bytes, made when the mail is sent; only its SHA-256 stays.
-// Hides how long each kind lasts.
+// The secret in a mailed link: 32 random bytes, made when the mail is sent; only its SHA-256 is stored.
+// Hides how long each kind is valid.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';

@@ -1,4 +1,4 @@
-// Mail, out by SMTP, or into a folder where there is no SMTP server. Hides nodemailer.
+// Sends mail by SMTP, or writes it to a folder if there is no SMTP server. Hides nodemailer.
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// What the mails say, in plain text and in HTML. Links carry their token behind `#`, which browsers send to no server.
+// The texts of the mails, as plain text and HTML. Links carry their token behind `#`, which browsers send to no server.
 import { nextUtcMonth } from '../../kernel/clock.ts';
 import type { Notice } from '../jobs.ts';
 import type { Mail } from './mail.ts';

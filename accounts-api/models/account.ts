@@ -1,4 +1,4 @@
-// The account as Sequelize sees it: one row of accounts.accounts.
+// The Sequelize model of an account: one row of accounts.accounts.
 import {
   DataTypes,
   Model,

@@ -1,4 +1,4 @@
-// The API key as Sequelize sees it: one row of accounts.api_keys. The value of a key is in no row.
+// The Sequelize model of an API key: one row of accounts.api_keys. No row holds the value of a key.
 import {
   DataTypes,
   Model,

@@ -1,4 +1,4 @@
-// Who changed what: one row of accounts.audit_events, which only takes new rows.
+// The Sequelize model of an audit event: one row of accounts.audit_events, which is append-only.
 import {
   DataTypes,
   Model,

@@ -1,5 +1,5 @@
-// What the operator's command line does with the ways into an account: its password, the link to a new one, whether it may
-// be used at all. Same rules as for its holder, an audit row for every change.
+// The operator's commands for access to an account: set its password, mail a reset link, disable and enable it.
+// The same rules as for its holder; an audit row for every change.
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import { accountRecord, holdAccount, type AccountRecord } from '../account/account.ts';

@@ -1,4 +1,4 @@
-// How the operator finds accounts and keys.
+// The operator's lookups of accounts and keys.
 import { Op, QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { Account } from '../models/account.ts';

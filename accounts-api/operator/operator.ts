@@ -1,4 +1,4 @@
-// What the operator's command line does with accounts and keys, beside a running instance: same functions, same rules,
+// The operator's commands for accounts and keys, beside a running instance: the same functions and rules as the API,
 // an audit row for every change. An account is named by its id or its e-mail address.
 import { UniqueConstraintError } from 'sequelize';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// The statements about how much of its month an account was served, and the parts of its limit that it has come to.
+// The statements for usage thresholds: the calls an account was served this month, and the parts of its limit that it has reached.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { Allowance, UsageEntry } from '../quota/internal.sql.ts';

@@ -1,5 +1,5 @@
-// Tells account holders how far they have come in their month. The mail is a job written in the transaction that marks the
-// part of the limit as mailed, so each is told of once, by whichever worker finds it first.
+// Mails account holders when usage reaches a part of the month's limit. The mail is a job written in the transaction that marks
+// the part as mailed, so each gets one mail, whichever worker finds it first.
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
 import { noteMailed } from './thresholds.sql.ts';

@@ -1,4 +1,4 @@
-// What an account has used: the month's counter, and sums over the ledger.
+// The usage of an account: the month's counter, and sums over the ledger.
 // A bigint reaches Sequelize as text; the sums are cast to float8, exact up to 2^53.
 import { QueryTypes } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';

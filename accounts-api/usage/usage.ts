@@ -1,4 +1,4 @@
-// What the account has used: this month against its limit, and the history by day or month.
+// The usage of an account: this month against its limit, and the history by day or month.
 import { z } from 'zod';
 import { instantText, nextUtcMonth, utcDate, utcMonth } from '../../kernel/clock.ts';
 import { addDays, addMonths, type DateRange } from '../../kernel/dates.ts';
