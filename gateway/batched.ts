@@ -1,5 +1,5 @@
-// Natural batching: what arrives in one turn of the event loop goes together, and while that is under way, what arrives waits and
-// goes together with the next. A burst so costs few round trips, and a lone item none more than it would alone.
+// Natural batching: items that arrive in one turn of the event loop form a batch; those that arrive while it is under way form the
+// next. A burst costs few round trips, and a lone item no more than it would by itself.
 
 /**
  * @param send makes one call for many items, and gives their results in the same order.

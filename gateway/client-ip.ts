@@ -1,4 +1,4 @@
-// Whose call it is, by IP address, found through as many proxies as are trusted.
+// Finds the client IP of a call, behind as many proxies as are trusted.
 import { isIP } from 'node:net';
 
 /**

@@ -1,5 +1,5 @@
-// Reads credentials from the cache in Redis. An entry counts only while the gateway holds a lease of accounts-api on this generation
-// of the cache, good for a second; otherwise, and where there is no entry, accounts-api is to be asked.
+// Reads credentials from the cache in Redis. An entry is valid only while the gateway holds a lease from accounts-api on this
+// generation of the cache, for at most a second; otherwise, or if there is no entry, the caller must ask accounts-api.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../kernel/clock.ts';
 import {

@@ -1,5 +1,5 @@
-// Gathers what is written while one turn of the event loop handles what has come in, and writes it at its end, one after another.
-// A write wakes whoever waits at the other end of its connection, and to wake one that has fallen asleep since the last write
+// Collects the writes of one turn of the event loop and performs them at its end, one after another.
+// A write wakes the peer of its connection, and waking a peer that has fallen asleep since the last write
 // costs more than the write does: a ninth of a gateway's time (2026-11-21). Back-to-back writes keep the peer from sleeping.
 import type { ServerResponse } from 'node:http';
 

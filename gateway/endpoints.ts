@@ -1,4 +1,4 @@
-// What the gateway itself answers, declared as the services declare theirs: for the OpenAPI document.
+// The endpoints that the gateway itself answers, declared like those of the services: for the OpenAPI document.
 import { z } from 'zod';
 import type { Declaration } from '../kernel/http/endpoint.ts';
 

@@ -1,5 +1,5 @@
-// Runs express-gateway in this process and gives its app. Hides the engine's own ways of being configured.
-// A process may run it several times: the engine's state is written anew at each run, and of a run nothing stays but its app.
+// Runs express-gateway in this process and returns its app. Hides the engine's own configuration.
+// A process may run it several times: each run resets the engine's state, and keeps only its app.
 import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 // Imported here, before the engine does: it would report a fault in its plugin as a module that cannot be found.

@@ -1,4 +1,4 @@
-// How the gateway itself says no: every failure as the contract's envelope, logged once.
+// Sends the gateway's own failures: each as the contract's envelope, logged once.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toEnvelope, toFailure } from '../kernel/errors.ts';
 import type { Log } from '../kernel/log.ts';

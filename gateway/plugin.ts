@@ -1,5 +1,5 @@
 // The adapter between our policies and express-gateway; beside engine.ts the only file that knows the engine.
-// The engine requires this module by its path and calls `init`; engine.ts hands over what to run by `prepare` before.
+// The engine requires this module by its path and calls `init`; engine.ts passes in what to run by `prepare` before.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BuildPolicy, Policy } from './policy.ts';
 

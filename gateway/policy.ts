@@ -1,4 +1,4 @@
-// What a policy is: a plain (request, response, next) function, built once per place in gateway.config.yml.
+// The interface of a policy: a plain (request, response, next) function, built once per place in gateway.config.yml.
 // Hides how the `action` in the file is checked before a policy is built from it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';

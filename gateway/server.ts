@@ -1,4 +1,4 @@
-// The HTTP server around the engine: what Node or the engine would answer by itself becomes the contract's envelope,
+// The HTTP server around the engine: answers of Node or of the engine become the contract's envelope,
 // and closing loses no call.
 import { randomUUID } from 'node:crypto';
 import {

@@ -1,5 +1,5 @@
-// Notes each call when it has ended: one line in the log at level `info`, and the metrics.
-// No line holds a key, a token or a query: that is the client's business, and a mistyped parameter may hold a key.
+// Records each call when it ends: one log line at level `info`, and the metrics.
+// No line holds a key, a token or a query: a query is the client's business, and a mistyped parameter may hold a key.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { lineWriter, withoutSecrets, type Log } from '../../kernel/log.ts';
 import { enterStage, stages, type Call } from '../call.ts';

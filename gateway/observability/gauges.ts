@@ -1,4 +1,4 @@
-// What /metrics says of what the gateway stands on: the services behind it, Redis, and the journal of usage.
+// The gauges of /metrics: the services behind the gateway, Redis, and the journal of usage.
 import type { RedisLink } from '../../kernel/redis.ts';
 import type { Journal } from '../quota/journal.ts';
 import type { Gauge } from './metrics.ts';

@@ -1,5 +1,5 @@
-// Serves /metrics on a port of its own, which nobody outside is to reach; adds the process' own figures.
-// The figures of the process bear the names that Node's usual client for Prometheus gives them, so that dashboards fit.
+// Serves /metrics on a port of its own, not meant to be reachable from outside; adds the figures of the process.
+// These have the names that Node's usual Prometheus client gives them, so that dashboards fit.
 import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { closeServer, listen, type RunningService } from '../../kernel/http/server.ts';

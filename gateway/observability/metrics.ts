@@ -1,5 +1,5 @@
-// What the gateway counts of its calls, and how Prometheus reads it. Counting a call is a few additions to arrays.
-// Hides the text format. No label holds a key, an account or an IP address: their number has no bound.
+// Counts calls and renders the counts for Prometheus. Counting a call is a few additions to arrays.
+// Hides the text format. No label holds a key, an account or an IP address: their number is unbounded.
 import type { ErrorCode } from '../../kernel/errors.ts';
 import { stages, type Stage } from '../call.ts';
 

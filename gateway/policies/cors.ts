@@ -1,5 +1,5 @@
-// Which pages may call from a browser: every page the data and public endpoints, and those of the dashboard's own origins the
-// account and sign-in endpoints. Always without credentials of the browser. Answers preflights.
+// CORS: pages of any origin may call the data and public endpoints, those of the dashboard's origins also the account and
+// sign-in endpoints. Browser credentials are never allowed. Answers preflights.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';

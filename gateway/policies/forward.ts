@@ -1,4 +1,4 @@
-// Sends the call on to a service and its answer back. Hides which headers go, who is asked, and what a failure means.
+// Forwards the call to a service and its answer back. Hides which headers are sent, which instance is used, and how failures map.
 import type { IncomingMessage } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';

@@ -1,4 +1,4 @@
-// Refuses requests whose framing two servers could read differently: the ground of request smuggling.
+// Refuses requests whose framing two servers could read differently, which would allow request smuggling.
 // Node's parser has refused conflicting lengths, repeated lengths and folded headers before this runs.
 import { fail } from '../../kernel/errors.ts';
 import { bodyBytesMax } from '../../kernel/http/server.ts';

@@ -1,4 +1,4 @@
-// /healthz: the process answers. /readyz: calls can be served, so the services behind are reachable and no drain has begun.
+// /healthz: the process is up. /readyz: calls can be served: the services behind are reachable and no drain has begun.
 import { fail } from '../../kernel/errors.ts';
 import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';

@@ -1,4 +1,4 @@
-// The pages that the gateway answers by itself: /docs/errors, to whose paragraphs `error.docs_url` leads, and /v1/openapi.json.
+// The pages that the gateway serves itself: /docs/errors, to which `error.docs_url` links, and /v1/openapi.json.
 // Hides that each is compressed once, when the gateway starts.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

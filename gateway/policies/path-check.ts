@@ -1,5 +1,5 @@
-// Parses the URL once, for match, log and forward alike; a URL that two servers could read differently is refused.
-// Takes every `api_key` parameter out of the URL before anything logs or forwards it.
+// Parses the URL once, for matching, logging and forwarding alike; refuses a URL that two servers could read differently.
+// Removes every `api_key` parameter from the URL before anything logs or forwards it.
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../kernel/errors.ts';
 import { callOf } from '../call.ts';

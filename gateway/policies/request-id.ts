@@ -1,4 +1,4 @@
-// Opens the call: an id of our own, the client's IP, nothing left of what only the gateway may say.
+// Creates the call: an id of our own, the client IP; removes the headers that only the gateway may set.
 // Hides which inbound headers are ours.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

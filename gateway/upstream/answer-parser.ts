@@ -1,6 +1,6 @@
-// Reads the answers of a service from the bytes of its connection: HTTP/1.1 as our services speak it, and not a byte else.
-// Whatever could be read in two ways is refused: two lengths, a length beside chunks, an answer without an end of its own,
-// folded lines, bare line feeds. RFC 9112, sections 4 to 7. Hides in which pieces the bytes come.
+// Parses the answers of a service from the bytes of its connection: only the HTTP/1.1 that our services speak.
+// Refuses whatever could be read in two ways: two lengths, a length beside chunks, an answer without an end of its own,
+// folded lines, bare line feeds. RFC 9112, sections 4 to 7. Hides how the bytes are split into chunks.
 
 /** The bytes are no answer that the gateway would hand on. */
 export class BadAnswer extends Error {}

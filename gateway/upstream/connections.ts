@@ -1,5 +1,5 @@
-// The connections to one instance of a service: one request at a time on each, kept for the next. Hides when one may be used again,
-// how long a service may be silent, and who is told when a connection breaks.
+// The connections to one instance of a service: one request at a time on each, kept alive. Hides when one may be used again,
+// how long a service may be silent, and who is notified when a connection breaks.
 import { connect, type Socket } from 'node:net';
 import { AnswerParser, type AnswerHandler } from './answer-parser.ts';
 import { atEndOfTurn } from '../end-of-turn.ts';

@@ -1,4 +1,4 @@
-// Sends a write to an instance of a service and its answer back, by http-proxy-middleware. Hides the proxy's own ways.
+// Forwards a write to an instance of a service and its answer back, by http-proxy-middleware. Hides the library's own behaviour.
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Stream } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';

@@ -1,5 +1,5 @@
-// Sends a read to an instance of a service and its answer back, without a copy of its own between: a third of what a proxy costs.
-// Hides how bytes go on, how fast, and which of an answer's headers stay here.
+// Forwards a read to an instance of a service and its answer back, without copying: a third of what a proxy costs.
+// Hides backpressure, and which of an answer's headers are removed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BadAnswer } from './answer-parser.ts';
 import { callOf, type Call } from '../call.ts';

@@ -1,4 +1,4 @@
-// The instances of one service: turns through them, and leaves out for a while those that a connection has just failed to.
+// The instances of one service: uses them in turn, and skips for a while those to which a connection has failed.
 import type { Service } from '../../kernel/identity.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
