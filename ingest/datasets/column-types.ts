@@ -1,4 +1,4 @@
-// Short words for the columns of the datasets: what most of them are, said once.
+// Shorthand constructors for the columns of datasets.
 import type { Column, ColumnType } from '../files/cells.ts';
 
 export const amountMax = 1e18;

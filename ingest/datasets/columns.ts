@@ -1,4 +1,4 @@
-// Matches the header of a file with the columns of a dataset: --map, --set, --ignore, and names as they stand.
+// Matches the header of a file with the columns of a dataset: --map, --set, --ignore, and the names as they are.
 import { IngestFailure, misuse } from '../load/failure.ts';
 
 export interface ColumnOptions {

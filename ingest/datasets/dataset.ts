@@ -1,4 +1,4 @@
-// What a dataset is: the shape of the rows in the table of datasets.
+// The type of a dataset: the shape of the rows in the table of datasets.
 import type { Transaction } from '../../kernel/database.ts';
 import type { Column } from '../files/cells.ts';
 

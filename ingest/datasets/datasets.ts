@@ -1,5 +1,5 @@
-// The one table of datasets: which columns a file of each may have, their types, the key, and where the rows go.
-// Everything that `almanac ingest` knows about a dataset stands here; a new one is a new row.
+// The one table of datasets: for each, the columns a file may have, their types, the key, and the target of the rows.
+// Everything that `almanac ingest` knows about a dataset is here; a new dataset is a new row.
 import { expectedOf, type Column, type ColumnType } from '../files/cells.ts';
 import type { Dataset } from './dataset.ts';
 import { misuse } from '../load/failure.ts';

@@ -1,4 +1,4 @@
-// The facts of series that a load makes (--create): from --set constants, and from columns of the file.
+// The metadata of series that a load creates (--create): from --set constants, and from columns of the file.
 import { expectedOf, readCell, type Column } from '../files/cells.ts';
 import { datasetNamed } from './datasets.ts';
 import { misuse } from '../load/failure.ts';

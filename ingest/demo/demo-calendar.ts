@@ -1,4 +1,4 @@
-// The demo's release calendar: when its monthly series come, a little behind and half a year ahead.
+// The demo's release calendar: the releases of its monthly series, a few past ones and half a year ahead.
 import { addDays, addMonths } from '../../kernel/dates.ts';
 import { periodEnd } from '../../domain/periods.ts';
 import { source, type DemoFile } from './demo-file.ts';

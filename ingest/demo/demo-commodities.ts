@@ -1,4 +1,4 @@
-// The demo's commodities: four things sold in three cities of Demoland, priced every Thursday. Synthetic, all of it.
+// The demo's commodities: four items sold in three cities of Demoland, priced every Thursday. All of it synthetic.
 import { addDays } from '../../kernel/dates.ts';
 import { random, source, type DemoFile } from './demo-file.ts';
 

@@ -1,4 +1,4 @@
-// What the parts of the demo data share: the form of a file, the name of its source, and a seeded generator of numbers.
+// Shared by the parts of the demo data: the form of a file, the name of its source, and a seeded random generator.
 
 /** One file, as the command line would load it. */
 export interface DemoFile {

@@ -1,5 +1,5 @@
-// The demo's funds: three companies of Demoland, their funds with NAVs, payouts, costs and portfolios, and the index that
-// they are measured against. Synthetic, all of it.
+// The demo's funds: three companies of Demoland, their funds with NAVs, payouts, expenses and portfolios, and the
+// benchmark index. All of it synthetic.
 import { addDays, addMonths, dayNumber, isWeekend } from '../../kernel/dates.ts';
 import { periodEnd } from '../../domain/periods.ts';
 import { random, source, type DemoFile } from './demo-file.ts';

@@ -1,5 +1,5 @@
-// What a cell of a file may hold, by the type of its column: read into what PostgreSQL takes, or refused with what was
-// expected. Numbers and dates of observations have readers of their own, in values.ts and dates.ts.
+// Parses a cell of a file by the type of its column into what PostgreSQL takes, or refuses it with what was expected.
+// Numbers and dates of observations have parsers of their own, in values.ts and dates.ts.
 import { codeShapes, partnerCode, securityCode, tenor } from '../../domain/markets.ts';
 import { isTimeZone } from '../../kernel/clock.ts';
 import { isDate } from '../../kernel/dates.ts';

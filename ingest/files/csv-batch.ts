@@ -1,4 +1,4 @@
-// What whoever reads a file hands on: some of its rows.
+// A batch of rows, as the readers of files yield it.
 
 export interface CsvBatch {
   rows: string[][];

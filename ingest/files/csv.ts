@@ -1,5 +1,5 @@
-// Reads a CSV file, a gzip of one, or a stream, as batches of rows with their line numbers.
-// Hides gzip, byte order marks, encodings, the delimiter and quoted line breaks. Memory is one batch, whatever the file.
+// Reads a CSV file, plain or gzipped, or a stream, as batches of rows with their line numbers.
+// Hides gzip, byte order marks, encodings, the delimiter and quoted line breaks. Memory is one batch, whatever the file size.
 import { isUtf8 } from 'node:buffer';
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';

@@ -1,5 +1,5 @@
 // Reads a Frictionless datapackage.json: one of its resources becomes the input and the options of a load.
-// What the call says itself wins over what the package says.
+// Options of the command line override those of the package.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// Reads the dates that files write: ISO days and periods, or a pattern such as `D-MMM-YYYY`; and dates a point by them.
+// Parses the dates in files: ISO days and periods, or a pattern such as `D-MMM-YYYY`; and gives the date of a point.
 import { entryAt } from '../../kernel/entries.ts';
 import { parsePeriod, type DateRange } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods.ts';

@@ -1,5 +1,5 @@
-// Reads the file of a release calendar: CSV, or iCalendar (RFC 5545) as the rows of such a CSV, one an event.
-// Hides how the two are told apart, folded lines and escapes. Memory is one batch, whatever the file.
+// Reads a release calendar: CSV, or iCalendar (RFC 5545) converted to the rows of such a CSV, one per event.
+// Hides how the two are told apart, folded lines and escapes. Memory is one batch, whatever the file size.
 import { Readable } from 'node:stream';
 import type { CsvBatch } from './csv-batch.ts';
 import { readCsv, readPieces, type CsvOptions } from './csv.ts';

@@ -1,4 +1,4 @@
-// Reads numbers as published: the digits stay text, they never pass through a float.
+// Parses numbers as published: the digits stay text and never pass through a float.
 import { misuse } from '../load/failure.ts';
 
 export interface ValueOptions {

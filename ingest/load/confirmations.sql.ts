@@ -1,5 +1,5 @@
-// What a partial vintage says again without change: remembered as runs of dates in data.confirmations.
-// A run may pass over dates at which the series has no point, never over a point that the load leaves out.
+// The points that a partial vintage repeats unchanged: stored as runs of dates in data.confirmations.
+// A run may span dates at which the series has no point, but never a point that the load leaves out.
 import type { Transaction } from '../../kernel/database.ts';
 import type { LoadRow } from './revise.sql.ts';
 

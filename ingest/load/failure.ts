@@ -1,4 +1,4 @@
-// How a load fails: one error for a wrong call, an unreadable file, or rows that are not what the dataset expects.
+// The one error of a failed load: wrong options, an unreadable file, or rows that the dataset does not allow.
 
 /** A cell that was refused: where it stands, what it says, what was expected instead. */
 export interface Reject {

@@ -1,4 +1,4 @@
-// Statements behind the figures of funds: which are due, what they are worked out from, and where they go.
+// The statements behind the figures of funds: which are due, their inputs, and their storage.
 import type { Transaction } from '../../kernel/database.ts';
 
 export interface DueFund {

@@ -1,6 +1,6 @@
-// Works out again what the screener compares, for the funds that a load has touched, and what companies manage, in the
+// Recomputes the figures of the screener for the funds that a load has touched, and the totals of their companies, in the
 // transaction of the load.
-// Hides that not the whole history is read: only the NAVs that the figures as of the last one depend on.
+// Hides that only part of the history is read: the NAVs that the figures as of the last one depend on.
 import type { Transaction } from '../../kernel/database.ts';
 import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
 import { fundAnalytics } from '../../domain/funds/analytics.ts';

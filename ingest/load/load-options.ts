@@ -1,4 +1,4 @@
-// What a load is asked for, what it is handed, and what it comes to: the types that every way of loading shares.
+// The options, dependencies and result of a load: the types that all kinds of loads share.
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ColumnOptions } from '../datasets/columns.ts';

@@ -1,4 +1,4 @@
-// Statements of commodity prices: the items and cities there are, and new ones.
+// The statements for commodity prices: existing items and cities, and new ones.
 import type { Queryable } from '../../kernel/database.ts';
 
 /** A row to be made: `id`, `name`, and the table's other columns as texts. */

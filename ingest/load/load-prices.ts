@@ -1,5 +1,5 @@
 // Loads commodity prices: each row becomes one of a long file of observations, of the series `commodity.<item>`.
-// Hides nothing of how points are stored: that is load-points.ts. Items and cities are looked up here, and made with --create.
+// Points are stored by load-points.ts. Items and cities are looked up here, and created with --create.
 import type { Transaction } from '../../kernel/database.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
 import { expectedOf, readCell, type Column } from '../files/cells.ts';

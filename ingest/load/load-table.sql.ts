@@ -1,4 +1,4 @@
-// Statements of the datasets that are plain tables: staging rows, checking them, inserting or updating by key.
+// The statements for datasets that are plain tables: staging rows, checking them, inserting or updating by key.
 import type { Transaction } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Column } from '../files/cells.ts';

@@ -1,5 +1,5 @@
-// Loads a dataset that is a plain table, such as the metadata of series: one row a key, inserted or updated.
-// A column that the file does not have stays as it is; an empty cell empties it.
+// Loads a dataset that is a plain table, such as the metadata of series: one row per key, inserted or updated.
+// A column that the file lacks keeps its values; an empty cell clears the value.
 import type { Transaction } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { expectedOf, readCell, type Column } from '../files/cells.ts';

@@ -1,5 +1,5 @@
-// Loads a file into a dataset, whole or not at all: read, stage, compare, store, in one transaction.
-// Hides where the rows of each dataset go. One load runs at a time; readers see it when it is committed.
+// Loads a file into a dataset, atomically: read, stage, compare, store, in one transaction.
+// Hides which tables the rows of each dataset go to. One load runs at a time; readers see it once it is committed.
 import { statSync } from 'node:fs';
 import { dateIn } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';

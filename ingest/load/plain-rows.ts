@@ -1,5 +1,5 @@
-// Rows of CSV in which no cell is quoted, which is most of all numbers: cut at line breaks and delimiters, a quarter of
-// the work of a parser. Hides rows that are cut between two pieces.
+// Splits rows of CSV in which no cell is quoted, which is nearly all numeric data: cut at line breaks and delimiters, a quarter of
+// the work of a parser. Hides rows that span two chunks.
 import type { CsvBatch } from '../files/csv-batch.ts';
 
 const lineFeed = 0x0a;

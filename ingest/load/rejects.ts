@@ -1,4 +1,4 @@
-// Collects refused rows: the first thousand in memory, all of them in a CSV report where one is asked for.
+// Collects rejected rows: the first thousand in memory, and all of them in a CSV report if one is requested.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
 import { IngestFailure, type Reject } from './failure.ts';

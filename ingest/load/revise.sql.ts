@@ -1,5 +1,5 @@
-// The difference between a staged vintage and what stands, point by point, and its storing: data.observations only.
-// `vintage` is the day D of the load; a statement is a load saying something of a point: a value, or that there is none.
+// Compares a staged vintage with the stored points, one by one, and stores the difference: data.observations only.
+// `vintage` is the day D of the load; a statement is what a load says of a point: a value, or that there is none.
 import type { Transaction } from '../../kernel/database.ts';
 
 /** The load being stored. */

@@ -1,4 +1,4 @@
-// The temporary tables that a load of points fills, and what it asks of them. They vanish with the transaction.
+// The temporary tables that a load of points fills, and the queries on them. They are dropped with the transaction.
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '../../kernel/database.ts';
 

@@ -1,4 +1,4 @@
-// Loads observations: rows become staged points, each vintage is compared with what stands and stored.
+// Loads observations: rows become staged points; each vintage is compared with the stored points, and the difference is stored.
 import type { Transaction } from '../../kernel/database.ts';
 import { createSpans, insertConfirmations, narrowConfirmations } from '../load/confirmations.sql.ts';
 import { dateReader, PointDates } from '../files/dates.ts';

@@ -1,4 +1,4 @@
-// Long files of observations: one row a point, series, date, value, and a column for each dimension.
+// Long files of observations: one row per point, with series, date, value, and a column for each dimension.
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { sourceColumns, type ColumnOptions, type SourceColumn } from '../datasets/columns.ts';

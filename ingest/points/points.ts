@@ -1,4 +1,4 @@
-// What long and wide files have in common: where their points go, and how a row that is none is told from a bad one.
+// Shared by long and wide files: where their points go, and how a row without a point is told from a bad one.
 import type { Transaction } from '../../kernel/database.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import type { PointDates } from '../files/dates.ts';

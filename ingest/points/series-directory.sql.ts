@@ -1,4 +1,4 @@
-// Statements of the series directory: finding series, making them, and numbering their combinations of dimensions.
+// The statements of the series directory: finding series, creating them, and numbering their combinations of dimensions.
 import type { Queryable } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
 

@@ -1,5 +1,5 @@
-// Which series a load may speak of: ids, frequencies and dimensions, looked up once and remembered; made with --create.
-// Hides the numbering of dimension combinations. What it remembers is bounded, whatever the number of series.
+// The series that a load may write: ids, frequencies and dimensions, looked up once and cached; created with --create.
+// Hides the numbering of dimension combinations. The cache is bounded, whatever the number of series.
 import type { Transaction } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
 import { entryAt, memberOf } from '../../kernel/entries.ts';

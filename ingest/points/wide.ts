@@ -1,4 +1,4 @@
-// Wide files of observations: one row a date, one column a series. An empty cell states nothing.
+// Wide files of observations: one row per date, one column per series. An empty cell states nothing.
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { sourceColumns, type ColumnOptions } from '../datasets/columns.ts';
