@@ -1,4 +1,4 @@
-# One image for every service: the command says which.
+# One image for every service: the command selects which.
 FROM node:20-bookworm-slim
 WORKDIR /app
 COPY package.json package-lock.json ./

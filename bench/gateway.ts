@@ -1,10 +1,10 @@
-// What a keyed call costs: our gateway with every check and Redis, against nginx with Lua, stock express-gateway, a bare proxy
-// in Node (the floor), and none at all. One run, the same upstream and the same bytes for all; the target on core 0, the load
-// on core 1, Redis and the upstream on cores of their own where there are as many; rounds take turns, and the best round of each
-// counts, for what others do on the machine only ever adds.
+// The cost of a keyed call: our gateway with every check and Redis, against nginx with Lua, stock express-gateway, a bare proxy
+// in Node (the floor), and no gateway. One run, the same upstream and the same bytes for all; the target on core 0, the load
+// on core 1, Redis and the upstream on cores of their own if there are enough; the targets take turns, and the best round of each
+// counts, since other work on the machine only adds time.
 // Settings: BENCH_CORES (all there are; 2 puts all but the target on one), BENCH_SECONDS (2) a measurement, BENCH_ROUNDS (5),
 // BENCH_CONNECTIONS (32), BENCH_EXPRESS_GATEWAY (where it is installed), BENCH_TARGETS (only those whose name contains one of
-// these words, divided by commas).
+// these comma-separated words).
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

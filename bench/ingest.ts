@@ -1,5 +1,5 @@
-// Loads a million rows as an operator does, against PostgreSQL's own \copy of the same file into a bare table with the
-// same key: new series, the same file again, and a revision of 5 %. `--rows N` sizes the file (1,000,000).
+// Loads a million rows as an operator would, against PostgreSQL's own \copy of the same file into a bare table with the
+// same key: new series, the same file again, and a revision of 5 %. `--rows N` sets the size of the file (1,000,000).
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';

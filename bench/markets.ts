@@ -1,5 +1,5 @@
 // Times the lists of security trades and of external trade over a million rows each, side by side with a hundredth of them,
-// and how long they load. Everything comes from one seed.
+// and times their loads. Everything is generated from one seed.
 import { addDays, addMonths } from '../kernel/dates.ts';
 import { compareSizes, loadLines } from './instruments/sizes.ts';
 

@@ -1,5 +1,5 @@
 // Builds a million search entries in a scratch database and times a fixed mix of queries against a running data-api.
-// Everything comes from one seed, so two runs ask the same of the same data.
+// Everything is generated from one seed, so two runs make the same queries on the same data.
 import pg from 'pg';
 import { start } from '../data-api/main.ts';
 import { systemClock } from '../kernel/clock.ts';

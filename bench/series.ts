@@ -1,6 +1,6 @@
-// What a series costs: to load, against \copy, as `ingest` measures it; to call, against bare node:http, at an old vintage, among a
-// million series, and as a long stream.
-// Pairs run in turn in one run; what is trusted most is CPU time. `--observations N` sizes the large database (10,000,000).
+// The cost of a series: loading against \copy, measured as in bench/ingest.ts; calls against bare node:http, at an old vintage, and among
+// a million series; and a long stream.
+// Pairs run in turn in one run; the most reliable figure is CPU time. `--observations N` sizes the large database (10,000,000).
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';

@@ -1,5 +1,5 @@
-// What a stranger can measure at the doors of accounts: whether known and unknown addresses take the same time (interleaved
-// pairs, Mann-Whitney), and what a flood of sign-ins costs in memory. Against accounts-api in a process of its own.
+// What an outsider can measure at sign-in: whether known and unknown e-mail addresses take the same time (interleaved
+// pairs, Mann-Whitney), and how much memory a flood of sign-ins takes. Against accounts-api in a process of its own.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Writes the NAVs of the bench of funds: by SQL, since thirty million would take a load a quarter of an hour.
+// Fills the NAVs of the funds bench by SQL: loading thirty million would take a quarter of an hour.
 import type { Database } from '../../kernel/database.ts';
 
 /**

@@ -1,5 +1,5 @@
-// Stock express-gateway 1.16.11 with its own key-auth, rate-limit and proxy, installed as it comes into a folder of its own.
-// Its key store calls crypto.createCipher, which Node has removed: that one function is given back, written as Node had it.
+// Stock express-gateway 1.16.11 with its own key-auth, rate-limit and proxy, installed unchanged into a folder of its own.
+// Its key store calls crypto.createCipher, which Node has removed: that one function is restored as Node had it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';

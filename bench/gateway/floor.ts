@@ -1,5 +1,5 @@
-// The floor under every gateway in Node: a bare node:http server that sends each request on by undici's pool, with no check,
-// no header of its own and no log. What a gateway takes beyond it, its checks take. Run with the upstream's address.
+// The lower bound for a gateway in Node: a bare node:http server that forwards each request through undici's pool, with no check,
+// header or log of its own. The difference to a gateway is the cost of its checks. Takes the URL of the upstream as its argument.
 import { createServer } from 'node:http';
 import { Pool } from 'undici';
 import { closeServer, listen } from '../../kernel/http/server.ts';

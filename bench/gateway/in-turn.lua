@@ -1,4 +1,4 @@
--- For wrk: sends sets of headers in turn, one a request. Each argument is a set: name, value, name, value, divided by tabs.
+-- A script for wrk: sends sets of headers in turn, one per request. Each argument is a set: name, value, name, value, divided by tabs.
 local requests = {}
 local turn = 0
 

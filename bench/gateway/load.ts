@@ -1,4 +1,4 @@
-// Load on one target and what it cost: wrk on a core of its own, the CPU time of the target's processes beside it.
+// Puts load on one target and measures its cost: wrk on a core of its own, and the CPU time of the target's processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';

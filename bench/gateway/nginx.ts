@@ -1,4 +1,4 @@
-// nginx as the bench uses it: the upstream that answers the same bytes to everyone, and the rival gateway in Lua, which looks
+// nginx as the bench uses it: the upstream with one fixed answer, and the competing gateway in Lua, which looks
 // a key up, counts the month in Redis, and proxies. Debian's nginx, libnginx-mod-http-lua and lua-nginx-redis.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

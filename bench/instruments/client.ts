@@ -1,5 +1,5 @@
-// A client that costs little: keep-alive connections on bare sockets, one request at a time on each.
-// Hides HTTP/1.1 as far as our own answers need it: every one of them tells its length.
+// A cheap HTTP client: keep-alive connections on bare sockets, one request at a time on each.
+// Hides HTTP/1.1 as far as our own answers need it: each has a Content-Length.
 import { createConnection, type Socket } from 'node:net';
 
 export interface Asked {

@@ -1,5 +1,5 @@
-// Which core does what: the server that is measured has the first to itself, all else stays on the second.
-// Hides taskset; where it is missing, or there is one core, nothing is pinned and the ratios are a little rougher.
+// Assigns cores: the measured server has the first to itself, everything else the second.
+// Hides taskset; without it, or with one core, nothing is pinned and the ratios are a little less precise.
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 

@@ -1,4 +1,4 @@
-// Figures of several rounds, and how they are printed. One round proves nothing on a machine that others use too.
+// Figures of several rounds, and their printing. One round proves nothing on a shared machine.
 
 /** What the rounds gave for one thing measured. */
 export interface Figures {

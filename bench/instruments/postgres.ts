@@ -1,5 +1,5 @@
-// A PostgreSQL for one run of a bench: databases with every migration in them, and the CPU time of their backends.
-// Hides that it goes with the run, also where the run is told to stop.
+// A PostgreSQL for one run of a bench: migrated databases, and the CPU time of their backends.
+// Hides that it is removed with the run, also when the run is told to stop.
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

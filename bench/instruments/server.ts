@@ -1,4 +1,4 @@
-// Servers that are measured: child processes on a core of their own that tell what CPU time and memory they have used.
+// Measured servers: child processes on a core of their own that report their CPU time and memory.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Asks the same calls of a small and of a large database by turns, each behind a data-api of its own.
-// Hides how they are started and what a call costs: its time, and the CPU time of the data-api and of PostgreSQL together.
+// Makes the same calls to a small and a large database in turn, each behind a data-api of its own.
+// Hides how they are started and how the cost of a call is measured: its time, and the CPU time of data-api and PostgreSQL together.
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import type pg from 'pg';

@@ -1,4 +1,4 @@
-// Bare node:http as a measured server, the least that Node can do: `bare.ts <file>` answers every call with the
+// Bare node:http as a measured server, the minimum for Node: `bare.ts <file>` answers every call with the
 // `headers` and the `body` of that JSON file.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

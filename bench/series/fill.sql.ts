@@ -1,4 +1,4 @@
-// The data of the series bench, made by PostgreSQL itself: what is measured is reading, not loading.
+// Generates the data of the series bench in PostgreSQL: the bench measures reading, not loading.
 import type pg from 'pg';
 
 /** Monthly points since 1980. */

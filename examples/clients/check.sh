@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Reads the same series with pandas (CSV and JSON), R and LibreOffice, and compares the tables cell by cell.
-# Usage: check.sh <address of the gateway> <API key>
-# Programs that are missing are installed on Debian as root, otherwise named; the check fails if any is missing.
+# Usage: check.sh <URL of the gateway> <API key>
+# Missing programs are installed on Debian as root, otherwise named; the check fails if any is missing.
 set -euo pipefail
 url=$1 key=$2
 here=$(cd "$(dirname "$0")" && pwd)

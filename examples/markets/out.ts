@@ -1,4 +1,4 @@
-// What the converters share: CSV in, CSV out, the published bytes of a file, and decimals that stay text.
+// Shared by the converters: CSV in, CSV out, the published bytes of a file, and decimals that stay text.
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
