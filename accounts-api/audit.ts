@@ -38,14 +38,14 @@ const eventSchema = z.object({
       id: z.string().nullable().describe('Of the key or the session.'),
     })
     .describe(
-      'Who did it. A visitor proved a password, a mailed link or a Google identity without being signed in.',
+      'Who did it. A `visitor` proved a password, a mailed link or a Google identity without a session.',
     ),
-  subject: z.string().describe('The id of what was changed.'),
+  subject: z.string().describe('The id of the changed object.'),
   detail: z.record(z.string(), z.unknown()).describe('What changed, without any secret.'),
 });
 
 export const listAuditEvents = endpoint({
-  summary: 'What was done to the account, by whom and when.',
+  summary: 'The audit log of the account.',
   requester: 'account',
   query: listParams({ fields: eventSchema.keyof().options, sorts: ['at'], sort: '-at' }),
   rows: eventSchema,

@@ -7,16 +7,16 @@ const done = z.object({ success: z.literal(true) });
 
 export const endpoints: Readonly<Record<string, Declaration>> = {
   '/healthz': {
-    summary: 'Whether the process answers.',
+    summary: 'Liveness: the process is up.',
     query,
-    answers: [{ status: 200, description: 'It does.', content: { 'application/json': done } }],
+    answers: [{ status: 200, description: 'The process is up.', content: { 'application/json': done } }],
     errors: [],
   },
   '/readyz': {
-    summary: 'Whether calls can be served.',
-    description: 'The services behind the gateway are reachable, and it is not stopping.',
+    summary: 'Readiness: calls can be served.',
+    description: 'The services behind the gateway are reachable, and the gateway is not stopping.',
     query,
-    answers: [{ status: 200, description: 'They can.', content: { 'application/json': done } }],
+    answers: [{ status: 200, description: 'Calls can be served.', content: { 'application/json': done } }],
     errors: ['unavailable'],
   },
   '/docs/errors': {
@@ -25,7 +25,7 @@ export const endpoints: Readonly<Record<string, Declaration>> = {
     answers: [
       {
         status: 200,
-        description: 'A page with a paragraph a code.',
+        description: 'A page with a section per code.',
         content: { 'text/html': z.string() },
         headers: ['ETag'],
       },

@@ -157,7 +157,7 @@ function successes({ answers }: Declaration, headers: readonly string[]): Respon
     };
     if (own.includes('ETag')) {
       responses['304'] = {
-        description: 'What the client has, as If-None-Match says, still holds.',
+        description: 'Not modified: the ETag in If-None-Match is current.',
         headers: headersObject([...headers, ...own]),
       };
     }
@@ -171,8 +171,8 @@ const errorSchema = z
     error: z.object({
       code: z.enum(Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]]),
       message: z.string().describe('What is wrong, what is allowed, what to do.'),
-      param: z.string().optional().describe('The parameter or field at fault.'),
-      docs_url: z.string().describe('What the code means.'),
+      param: z.string().optional().describe('The invalid parameter or field.'),
+      docs_url: z.string().describe('The documentation of the code.'),
       request_id: z.string().optional(),
     }),
   })

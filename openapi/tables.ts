@@ -73,7 +73,7 @@ function wordsOf(schema: Schema): string {
 }
 
 function byDefault({ default: value }: Schema): string {
-  return typeof value === 'string' || typeof value === 'number' ? `; \`${value}\` unless given` : '';
+  return typeof value === 'string' || typeof value === 'number' ? `; default \`${value}\`` : '';
 }
 
 /** The words; of an order and its opposite, which all lists of orders have, one. */

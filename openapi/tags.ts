@@ -2,10 +2,10 @@
 
 export const tags = [
   { name: 'Series', description: 'Time series: points, newest points, vintages.' },
-  { name: 'Commodities', description: 'Prices of things by city.' },
+  { name: 'Commodities', description: 'Prices of goods by city.' },
   { name: 'Funds', description: 'Funds and their managers: NAVs, returns, risk, portfolios.' },
   { name: 'Markets', description: 'Debt securities, auctions, external trade.' },
-  { name: 'Discovery', description: 'What there is: catalogue, search, calendar, status.' },
+  { name: 'Discovery', description: 'Catalogue, search, calendar, status.' },
   { name: 'Account', description: 'The account, its API keys and its usage.' },
   { name: 'Sign-in', description: 'Sign-up, sessions, passwords, Google.' },
   { name: 'Service', description: 'The service itself.' },

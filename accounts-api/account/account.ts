@@ -23,8 +23,8 @@ const accountSchema = z.object({
   id: z.string(),
   email: z.string(),
   email_verified: z.boolean(),
-  has_password: z.boolean().describe('Whether the holder can sign in by a password.'),
-  google_linked: z.boolean().describe('Whether the holder can sign in by Google.'),
+  has_password: z.boolean().describe('Whether the holder can sign in with a password.'),
+  google_linked: z.boolean().describe('Whether the holder can sign in with Google.'),
   name: z.string().nullable(),
   plan: z.string().describe('An id of `/v1/plans`.'),
   status: z.enum(['active', 'disabled']),
@@ -32,9 +32,9 @@ const accountSchema = z.object({
   created_at: z.iso.datetime(),
   notifications: z
     .object({ usage: z.boolean(), key_expiry: z.boolean() })
-    .describe('Which mails are wanted. Those about the safety of the account are sent in any case.'),
+    .describe('Which mails are sent. Security mails are always sent.'),
   active_keys: z.int(),
-  key_limit: z.int().describe('How many keys may be active at once.'),
+  key_limit: z.int().describe('The maximum number of active keys.'),
 });
 /** What the holder and the operator see of an account. */
 export type AccountRecord = z.output<typeof accountSchema>;
@@ -43,10 +43,10 @@ const wanted = z.boolean({ error: 'must be true or false' }).optional();
 const change = z
   .strictObject({
     name: nameField.optional(),
-    email: emailField.optional().describe('In force once the link that is mailed to it was confirmed.'),
+    email: emailField.optional().describe('Takes effect once the mailed link is confirmed.'),
     password: passwordField
       .optional()
-      .describe('The present one; needed for a new address, where the account has one.'),
+      .describe('The current one; needed for a new e-mail address, if the account has a password.'),
     notifications: z.strictObject({ usage: wanted, key_expiry: wanted }).optional(),
   })
   .refine((wish) => [wish.name, wish.email, wish.notifications].some((each) => each !== undefined), {
@@ -70,7 +70,7 @@ export const readAccount = endpoint({
 export const changeAccount = endpoint({
   summary: 'Changes the name, the e-mail address or the notifications.',
   description:
-    'A new e-mail address takes a session, and the password or, without one, a sign-in within the hour.',
+    'A new e-mail address needs a session, and the password or, without one, a sign-in within the last hour.',
   requester: 'account',
   body: change,
   answers: { 200: accountSchema },
@@ -128,7 +128,7 @@ async function applyChange(
 
 export const closeAccount = endpoint({
   summary: 'Closes the account for good, with its keys and sessions.',
-  description: 'Takes a sign-in within the hour.',
+  description: 'Needs a sign-in within the last hour.',
   requester: 'signed_in',
   answers: { 204: null },
   errors: ['reauthentication_required', 'conflict'],

@@ -5,7 +5,7 @@ import { endpoint } from '../endpoint.ts';
 import { inMemory, page } from '../list.ts';
 
 export const listPlans = endpoint({
-  summary: 'The plans on offer.',
+  summary: 'The available plans.',
   requester: 'anyone',
   query: listParams({ fields: planSchema.keyof().options, sorts: ['price'], sort: 'price' }),
   rows: planSchema,

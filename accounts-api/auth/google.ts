@@ -40,7 +40,7 @@ const returnTo = z
     'must be the path of a page here, such as /dashboard/keys',
   );
 const startQuery = {
-  return_to: returnTo.default(defaultReturnTo).describe('The page here that the browser ends at.'),
+  return_to: returnTo.default(defaultReturnTo).describe('The path to which the browser finally returns.'),
 };
 
 export const startGoogle = endpoint({
@@ -62,8 +62,8 @@ export const startGoogle = endpoint({
 });
 
 export const linkGoogle = endpoint({
-  summary: 'Begins to add Google to the account: where to send the browser.',
-  description: 'Takes a sign-in within the hour.',
+  summary: 'Begins to link Google to the account: returns the URL to send the browser to.',
+  description: 'Needs a sign-in within the last hour.',
   requester: 'signed_in',
   query: startQuery,
   answers: { 200: z.object({ url: z.url() }) },
@@ -103,9 +103,9 @@ async function begin(
 }
 
 export const finishGoogle = endpoint({
-  summary: 'Where Google sends the browser back to: sends it on to the page where it began.',
+  summary: 'The redirect URI of Google: sends the browser on to `return_to`.',
   description:
-    'The page finds behind `#` a `google_code` to exchange, `google_linked=1`, or `google_error`. No client calls this itself.',
+    'The fragment has a `google_code` to exchange, `google_linked=1`, or `google_error`. Only browsers redirected by Google call this.',
   requester: 'anyone',
   takesAnyQuery: true,
   answers: { 302: null },
@@ -174,7 +174,7 @@ async function resultOf(
 }
 
 export const exchangeGoogleCode = endpoint({
-  summary: 'A session for a `google_code`: once, within a minute, in the same browser.',
+  summary: 'Exchanges a `google_code` for a session: once, within a minute, in the same browser.',
   requester: 'anyone',
   body: z.strictObject({
     code: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code from the URL'),
@@ -202,8 +202,8 @@ export const exchangeGoogleCode = endpoint({
 });
 
 export const unlinkGoogle = endpoint({
-  summary: 'Takes Google away from an account that has a password.',
-  description: 'Takes a sign-in within the hour.',
+  summary: 'Unlinks Google from an account that has a password.',
+  description: 'Needs a sign-in within the last hour.',
   requester: 'signed_in',
   answers: { 204: null },
   errors: ['reauthentication_required', 'conflict', 'not_found'],

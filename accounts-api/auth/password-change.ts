@@ -23,7 +23,7 @@ import { revokeUnprovenAccess } from './unproven.sql.ts';
 import { clientInfoOf, type ClientInfo } from '../client-info.ts';
 
 export const changePassword = endpoint({
-  summary: 'Changes the password, and ends all sessions but the new one of the answer.',
+  summary: 'Changes the password, and ends all sessions except the new one in the answer.',
   requester: 'signed_in',
   body: z.strictObject({ current: passwordField, new: passwordField }),
   answers: { 200: sessionAnswer },
@@ -57,7 +57,7 @@ export const changePassword = endpoint({
 
 /** The same work and the same answer whether or not there is an account. */
 export const forgotPassword = endpoint({
-  summary: 'Mails a link to a new password, where the address has an account.',
+  summary: 'Mails a link for a new password, if the e-mail address has an account.',
   requester: 'anyone',
   body: z.strictObject({ email: emailField }),
   answers: { 202: z.object({ email: z.string(), next: z.string() }) },
@@ -79,7 +79,7 @@ export const forgotPassword = endpoint({
 export const setPassword = endpoint({
   summary: 'Sets a password by a mailed link, or the first one of an account.',
   description:
-    'By a link it signs nobody in and ends all sessions. Without a token it takes a sign-in within the hour to an account that has no password.',
+    'With a token it ends all sessions and starts none. Without one it needs a sign-in within the last hour to an account without a password.',
   requester: 'anyone',
   body: z.strictObject({
     token: tokenField.optional().describe('From the link.'),

@@ -22,14 +22,14 @@ const freshMs = 60 * 60_000;
 
 /** What whoever signed in is given, once. */
 export const sessionAnswer = z.object({
-  session_token: z.string().describe('To be sent in `X-Session-Token`.'),
+  session_token: z.string().describe('Send it in `X-Session-Token`.'),
   expires_at: z.iso.datetime().describe('The session ends earlier after 24 hours without a call.'),
 });
 export type SessionAnswer = z.output<typeof sessionAnswer>;
 
 /** The same, for what a person has just typed a password at. */
 export const deviceAnswer = z.object({
-  device_token: z.string().describe('To be sent with the next sign-in of this device.'),
+  device_token: z.string().describe('Send it with the next sign-in from this device.'),
 });
 
 /** Signs an account in, in a transaction that is under way. @param how for the audit. */
@@ -79,11 +79,11 @@ export const logOut = endpoint({
 
 const sessionSchema = z.object({
   id: z.string(),
-  current: z.boolean().describe('Whether it is the one that asks.'),
+  current: z.boolean().describe('Whether it is the session of this request.'),
   created_at: z.iso.datetime(),
-  last_seen_at: z.iso.datetime().describe('Off by five minutes at most.'),
-  expires_at: z.iso.datetime().describe('Where no call follows.'),
-  ip: z.string().describe('Where it was opened.'),
+  last_seen_at: z.iso.datetime().describe('Accurate to five minutes.'),
+  expires_at: z.iso.datetime().describe('If no further call is made.'),
+  ip: z.string().describe('The client IP at sign-in.'),
   user_agent: z.string(),
 });
 
@@ -143,9 +143,9 @@ export const deleteOneSession = endpoint({
 });
 
 export const deleteOtherSessions = endpoint({
-  summary: 'Ends all sessions of the account but the one that asks.',
+  summary: 'Ends all sessions of the account except the current one.',
   requester: 'signed_in',
-  answers: { 200: z.object({ ended: z.int().describe('How many sessions that were.') }) },
+  answers: { 200: z.object({ ended: z.int().describe('The number of sessions ended.') }) },
   handler:
     (deps) =>
     async ({ requester: { accountId, sessionId, actor } }) => {

@@ -12,12 +12,12 @@ import { deviceAnswer, openSession, sessionAnswer } from './sessions.ts';
 import { clientInfoOf, type ClientInfo } from '../client-info.ts';
 
 export const logIn = endpoint({
-  summary: 'Signs in by e-mail address and password.',
+  summary: 'Signs in with e-mail address and password.',
   requester: 'anyone',
   body: z.strictObject({
     email: emailField,
     password: passwordField,
-    device_token: z.string().max(100).optional().describe('Of an earlier sign-in on this device.'),
+    device_token: z.string().max(100).optional().describe('From an earlier sign-in on this device.'),
   }),
   answers: { 200: sessionAnswer.extend(deviceAnswer.shape) },
   errors: ['invalid_credentials', 'forbidden', 'rate_limited', 'unavailable'],

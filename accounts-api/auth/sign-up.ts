@@ -25,13 +25,13 @@ const signedInAnswer = sessionAnswer.extend(deviceAnswer.shape);
 type SignedInAnswer = z.output<typeof signedInAnswer>;
 
 export const signUp = endpoint({
-  summary: 'Makes an account by e-mail address and password.',
+  summary: 'Makes an account with e-mail address and password.',
   description:
-    'Where mail goes out, the answer is 202 for known and unknown addresses alike, and the link in the mail makes the account.',
+    'With mail, the answer is 202 for known and unknown e-mail addresses alike, and the link in the mail makes the account.',
   requester: 'anyone',
   body: z.strictObject({ email: emailField, password: passwordField, name: nameField.optional() }),
   answers: {
-    201: signedInAnswer.describe('Where no mail goes out: the account is made, and signed in to.'),
+    201: signedInAnswer.describe('Without mail: the account is made and signed in.'),
     202: z.object({ email: z.string(), next: z.string() }).describe('A mail is on its way.'),
   },
   errors: ['email_taken', 'rate_limited', 'unavailable'],
@@ -59,13 +59,13 @@ export const signUp = endpoint({
 
 export const verifyEmail = endpoint({
   summary: 'Confirms an e-mail address by a mailed link, and signs in.',
-  description: 'The link of a sign-up makes the account; that of a new address puts it in force.',
+  description: 'The link of a sign-up makes the account; that of a new e-mail address activates it.',
   requester: 'anyone',
   body: z.strictObject({
     token: tokenField.describe('From the link.'),
     password: passwordField
       .optional()
-      .describe("The sign-up's or the account's; a session of the account will do in its place."),
+      .describe('That of the sign-up or the account; a session of the account may be sent instead.'),
   }),
   answers: { 200: signedInAnswer },
   errors: ['invalid_credentials', 'gone', 'email_taken', 'rate_limited', 'unavailable'],

@@ -49,13 +49,13 @@ const newKey = z.strictObject({
   expires_at: z.iso
     .datetime({ offset: true, error: 'must be an instant, such as 2027-01-31T00:00:00Z' })
     .nullish()
-    .describe('Null or left out: it does not expire.')
+    .describe('Null or absent: the key does not expire.')
     .transform((text) => (text === null || text === undefined ? null : new Date(text))),
 });
 
 export const listKeys = endpoint({
   summary: 'The API keys of the account.',
-  description: 'By `status`, those that work come first, then the newest.',
+  description: 'By `status`, active keys come first, then the newest.',
   requester: 'account',
   query: listParams({ fields: keySchema.keyof().options, sorts: ['created_at'], sort: 'status' }),
   rows: keySchema,
@@ -81,9 +81,8 @@ export const listKeys = endpoint({
 });
 
 export const createKey = endpoint({
-  summary: 'Makes an API key; its value is in this answer only.',
-  description:
-    'With an `Idempotency-Key` a request that is sent again makes no second key, and is answered without the value.',
+  summary: 'Creates an API key; its value is in this answer only.',
+  description: 'With an `Idempotency-Key`, a retry creates no second key and is answered without the value.',
   requester: 'account',
   body: newKey,
   requestHeaders: {
@@ -91,7 +90,7 @@ export const createKey = endpoint({
       .string()
       .max(255)
       .optional()
-      .describe('Of your choice: the same for a request that is sent again.'),
+      .describe('Chosen by the client: the same for a retry of the request.'),
   },
   answers: { 201: keySchema.extend({ key: z.string().optional().describe('The value.') }) },
   errors: [
@@ -126,7 +125,7 @@ export const createKey = endpoint({
 
 /** Again: 204 too, for a retry whose first answer was lost must not look like a failure. */
 export const deleteKey = endpoint({
-  summary: 'Revokes an API key; it is refused from the next call on.',
+  summary: 'Revokes an API key; the next call with it is refused.',
   params: { id: z.string().describe('An id of `/v1/keys`.') },
   requester: 'account',
   answers: { 204: null },

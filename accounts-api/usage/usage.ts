@@ -25,28 +25,28 @@ import { memberOf } from '../../kernel/entries.ts';
 
 const sums = {
   calls: z.int().describe('Calls answered.'),
-  billed: z.int().describe('Those of them that count against the month.'),
+  billed: z.int().describe('The calls that count against the month.'),
 };
 
 /** The use of the current calendar month (UTC), as the holder and the operator see it. */
 const monthSchema = z.object({
   month: z.iso.date().describe('The first day of the month (UTC).'),
   plan: z.string().describe('An id of `/v1/plans`.'),
-  used: z.int().describe('Calls charged, those under way included.'),
-  limit: z.int().nullable().describe('Calls a month; null: unlimited.'),
+  used: z.int().describe('Calls charged, including those under way.'),
+  limit: z.int().nullable().describe('Calls per month; null: unlimited.'),
   remaining: z.int().nullable(),
   resets_at: z.iso.datetime(),
   by_key: z
     .array(
       z.object({ key_id: z.string(), name: z.string().nullable(), masked: z.string().nullable(), ...sums }),
     )
-    .describe('Settled calls: they follow `used` within a second.'),
+    .describe('Settled calls, which follow `used` within a second.'),
   by_endpoint: z.array(z.object({ endpoint: z.string(), ...sums })),
 });
 export type MonthUsage = z.output<typeof monthSchema>;
 
 export const readUsage = endpoint({
-  summary: 'What the account has used this month, against its limit.',
+  summary: 'The usage of the account this month, against its limit.',
   requester: 'account',
   answers: { 200: monthSchema },
   handler:
@@ -65,7 +65,7 @@ const groupFields = { key: 'key_id', endpoint: 'endpoint', status: 'status' } as
 const historySchema = z.object({
   date: z.iso.date().describe('The day, or the last day of the month.'),
   key_id: z.string().optional().describe('With `by=key`.'),
-  endpoint: z.string().optional().describe('With `by=endpoint`: a group of addresses.'),
+  endpoint: z.string().optional().describe('With `by=endpoint`: a group of endpoints.'),
   status: z.string().optional().describe('With `by=status`: `2xx` and so on.'),
   ...sums,
 });
@@ -80,8 +80,8 @@ export const listUsageHistory = endpoint({
   requester: 'account',
   query: {
     ...windowParams,
-    interval: oneOfParam(intervals).default('day').describe('What a row sums up.'),
-    by: oneOfParam(groups).optional().describe('Sums by that, too.'),
+    interval: oneOfParam(intervals).default('day').describe('The period of a row.'),
+    by: oneOfParam(groups).optional().describe('Groups the sums by this as well.'),
     ...listParams({ fields: historyFields, sorts: ['date'], sort: 'date' }),
   },
   rows: historySchema,

@@ -51,18 +51,16 @@ export const getCommoditiesByCity = endpoint({
     date: periodParam
       .optional()
       .describe(
-        'A day or a period; a day means its period or, of daily and weekly items, the seven days that end with it.',
+        'A day or a period; a day stands for its period or, for daily and weekly items, for the seven days that end with it.',
       ),
     ...windowParams,
-    cities: idsParam('city', citiesMax)
-      .optional()
-      .describe('Ids with a comma between them; all cities unless given.'),
+    cities: idsParam('city', citiesMax).optional().describe('Comma-separated ids; default all cities.'),
     dims: repeatableParam(z.string())
       .default([])
-      .describe('As of `/v1/series/{id}`; in the place of the parameters of the same name.'),
+      .describe('As for `/v1/series/{id}`; replaces the parameters of the same name.'),
     transform: oneOfParam(transforms)
       .optional()
-      .describe('Of the prices of each city; `rank` is of what it gives.'),
+      .describe('Applied to the prices of each city; `rank` is by the result.'),
     sort: oneOfParam(['price', '-price', 'city', '-city'])
       .default('price')
       .describe('The order: by value or by city; `-` for descending.'),

@@ -24,8 +24,10 @@ const averageNo = -1;
 /** Which prices: each has one type and one statistic. */
 export const priceParams = {
   item: z.string().describe('An id of `/v1/commodities/items`.'),
-  price_type: oneOfParam(['retail', 'wholesale', 'farmgate']).default('retail').describe('Whose price.'),
-  stat: oneOfParam(['avg', 'min', 'max']).default('avg').describe("Which price of the city's markets."),
+  price_type: oneOfParam(['retail', 'wholesale', 'farmgate'])
+    .default('retail')
+    .describe('The kind of price.'),
+  stat: oneOfParam(['avg', 'min', 'max']).default('avg').describe("Which statistic over the city's markets."),
 };
 
 /** Without a city: the unweighted mean over the cities that have a price at the date. */
@@ -36,11 +38,9 @@ export const getCommodities = endpoint({
     city: z
       .string()
       .default(national)
-      .describe('An id of `/v1/commodities/cities`, or `national`: the mean over all.'),
+      .describe('An id of `/v1/commodities/cities`, or `national`: the mean over all cities.'),
     ...seriesParams,
-    dims: seriesParams.dims.describe(
-      'As of `/v1/series/{id}`; in the place of the parameters of the same name.',
-    ),
+    dims: seriesParams.dims.describe('As for `/v1/series/{id}`; replaces the parameters of the same name.'),
   },
   json: seriesSchema,
   isKept: true,
@@ -124,7 +124,7 @@ function oneOfFilter(filter: DimsFilter, name: string): string {
 }
 
 export const getCommodityItems = endpoint({
-  summary: 'The items whose prices are kept.',
+  summary: 'The items that have prices.',
   query: {
     category: z.string().optional().describe('Exactly that category.'),
     ...paramsWithUpdates(itemList),
@@ -141,7 +141,7 @@ export const getCommodityItems = endpoint({
 });
 
 export const getCommodityCities = endpoint({
-  summary: 'The cities whose prices are kept.',
+  summary: 'The cities that have prices.',
   query: {
     province: z.string().optional().describe('Exactly that province.'),
     ...paramsWithUpdates(cityList),

@@ -20,26 +20,26 @@ const releaseSchema = z.object({
   title: z.string(),
   source: z.string(),
   release_at: z.iso.datetime(),
-  release_date: z.iso.date().describe('The day where it is published.'),
+  release_date: z.iso.date().describe('The local day of the publisher.'),
   time_zone: z.string().describe('An IANA name.'),
-  time_confirmed: z.boolean().describe('False: the day is known, the hour is not.'),
+  time_confirmed: z.boolean().describe('False: only the day is known, not the time.'),
   reference_period: text,
   frequency: text,
   kind: text,
   status: z.enum(releaseStatuses),
   importance: z.enum(importances).nullable(),
-  series: z.array(z.string()).describe('The ids of the series that it brings.'),
+  series: z.array(z.string()).describe('The ids of the series in the release.'),
   url: text,
 });
 const columns = Object.keys(releaseSchema.shape);
 
 /** Without `from` it begins today; without `to` it ends thirty days after it begins. */
 export const getCalendar = endpoint({
-  summary: 'When publishers release what, as JSON, CSV or iCalendar.',
+  summary: 'The release calendar, as JSON, CSV or iCalendar.',
   query: {
     ...windowParams,
     source: z.string().optional().describe('Exactly that source.'),
-    series: z.string().optional().describe('The id of a series that the release brings.'),
+    series: z.string().optional().describe('The id of a series in the release.'),
     status: oneOfParam(releaseStatuses).optional(),
     importance: oneOfParam(importances).optional(),
     ...listParams({ fields: columns, sorts: ['release_at'], sort: 'release_at' }),

@@ -45,13 +45,13 @@ export const getCatalog = endpoint({
     q: z
       .string()
       .optional()
-      .describe('Words of the id, the name or what else is known; the last may be a beginning.'),
-    category: z.string().optional().describe('A category and all below it.'),
+      .describe('Words of the id, the name or the other metadata; the last may be a prefix.'),
+    category: z.string().optional().describe('A category, including its subcategories.'),
     source: z.string().optional().describe('Exactly that source.'),
     frequency: oneOfParam(frequencies).optional(),
     geography: z.string().optional().describe('Exactly that geography.'),
     tag: z.string().optional().describe('One of the tags.'),
-    facets: flagParam(false).describe('Also how many of the series have each category, source and so on.'),
+    facets: flagParam(false).describe('Adds the number of series per category, source and so on.'),
     ...paramsWithUpdates(catalogList),
   },
   json: schemaOf(catalogList, {
@@ -85,7 +85,7 @@ const entrySchema = z.object({
 });
 
 export const getCatalogEntry = endpoint({
-  summary: 'All that is known of a series.',
+  summary: 'The metadata of a series.',
   params: seriesParam,
   json: oneOf(entrySchema),
   caching: 'public',
@@ -115,19 +115,19 @@ const statusSchema = z.object({
   sources: z.array(
     z.object({
       source: z.string(),
-      state: z.enum(sourceStates).describe('Whether what the calendar has released is loaded.'),
-      last_success_at: instant.describe('When the last load that brought something new ended.'),
+      state: z.enum(sourceStates).describe('Whether the releases of the calendar are loaded.'),
+      last_success_at: instant.describe('When the last load with new data ended.'),
       last_data_date: z.iso.date().nullable(),
       series_count: z.int(),
       last_release_at: instant,
       next_release_at: instant,
-      lag_hours: z.int().nullable().describe('Since the oldest release that is not loaded.'),
+      lag_hours: z.int().nullable().describe('Hours since the oldest release that is not loaded.'),
     }),
   ),
 });
 
 export const getStatus = endpoint({
-  summary: 'Whether the parts work, and how fresh each source is.',
+  summary: 'The state of the components, and how current each source is.',
   json: oneOf(statusSchema),
   caching: 'none',
   handler: ({ database, log, clock }) => {

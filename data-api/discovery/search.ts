@@ -55,39 +55,36 @@ const hitSchema = z.object({
   last_date: z.iso.date().nullable(),
   last_updated: z.iso.date().nullable(),
   match: z.enum(matchKinds).describe('How it matches, best first.'),
-  score: z.number().describe('From 0 to 1; only the order means something.'),
+  score: z.number().describe('From 0 to 1; only the order is meaningful.'),
   highlight: z.string().describe('HTML: the name with the words of the query in `<mark>`.'),
 });
 
 /** Where nothing matches, the query is tried again with the nearest known words: `meta.corrected`. */
 export const getSearch = endpoint({
-  summary: 'Everything that can be found by its id, its name or its words, typing errors forgiven.',
+  summary: 'Full-text search by id, name and words; tolerates typing errors.',
   query: {
     q: z
       .string()
       .max(200, 'must not be longer than 200 characters')
       .regex(/[\p{L}\p{N}]/u, 'must have a letter or a digit')
       .meta({
-        description: 'An id or words; the last may be a beginning.',
+        description: 'An id or words; the last word may be a prefix.',
         override: { pattern: undefined },
       }),
     type: oneOfParam(searchTypes).optional(),
     frequency: oneOfParam(frequencies).optional(),
     source: z.string().optional().describe('Exactly that source.'),
-    category: z.string().optional().describe('A category and all below it.'),
-    facets: flagParam(false).describe('Also how many hits have each type, frequency and so on.'),
+    category: z.string().optional().describe('A category, including its subcategories.'),
+    facets: flagParam(false).describe('Adds the number of hits per type, frequency and so on.'),
     ...listParams({ fields: Object.keys(hitSchema.shape), sorts: [], sort: 'relevance' }),
     sort: oneOfParam(['relevance', 'updated']).default('relevance'),
     limit: integerParam(1, limitMax)
       .default(limitDefault)
-      .meta({ description: 'Hits a page.', override: { default: limitDefault } }),
+      .meta({ description: 'Hits per page.', override: { default: limitDefault } }),
   },
   json: listOf(rowOf(hitSchema), {
     meta: z.object({
-      corrected: z
-        .string()
-        .nullable()
-        .describe('The query that was meant, where nothing matched the one given.'),
+      corrected: z.string().nullable().describe('The corrected query, if the given one matched nothing.'),
       facets: facetsSchema(searchFacets).optional(),
     }),
   }),

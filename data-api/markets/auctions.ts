@@ -20,12 +20,14 @@ export const getAuctions = endpoint({
     tenor: tenorParam.optional().describe('`3M`, `13W`, `10Y`; `3-Month` is read as `3M`.'),
     ...windowParams,
     status: oneOfParam(auctionStatuses).optional(),
-    bidding: oneOfParam(auctionFormats).optional().describe('How bids were made; goes with `format=csv`.'),
+    bidding: oneOfParam(auctionFormats)
+      .optional()
+      .describe('How bids were made; can be combined with `format=csv`.'),
     ...paramsWithUpdates(auctionsList),
     // Two meanings of one name: how the answer is written, and how bids were made. `bidding` goes with both.
     format: oneOfParam(['json', 'csv', ...auctionFormats])
       .default('json')
-      .describe('How the answer is written, or how bids were made.'),
+      .describe('The format of the answer, or how bids were made.'),
   },
   json: schemaOf(auctionsList),
   handler:

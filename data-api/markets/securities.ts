@@ -45,11 +45,11 @@ export const getSecurities = endpoint({
     issuer: z.string().optional().describe("Part of the issuer's name, in any case."),
     rating_min: ratingParam
       .optional()
-      .describe('That rating or better, on the long-term scale; what is unrated is left out.'),
+      .describe('That rating or better, on the long-term scale; unrated securities are excluded.'),
     maturity_from: periodParam.optional().describe('Matures on that day or later.'),
     maturity_to: periodParam.optional().describe('Matures on that day or earlier.'),
     shariah: booleanParam.optional().describe('Whether it is Shariah-compliant.'),
-    traded: booleanParam.optional().describe('Whether trades stand behind the newest price.'),
+    traded: booleanParam.optional().describe('Whether the newest price is from trades.'),
     status: oneOfParam(securityStatuses).optional(),
     currency: currencyParam.optional(),
     ...paramsWithUpdates(securitiesList),
@@ -81,7 +81,7 @@ export const getSecurities = endpoint({
 });
 
 export const getSecurityPrices = endpoint({
-  summary: 'The prices of a security, one a day.',
+  summary: 'The prices of a security, one per day.',
   params: {
     code: z.string().describe('A code in any case, with hyphens or with slashes (`%2F`); or an ISIN.'),
   },
@@ -124,7 +124,7 @@ export const getSecurityTrades = endpoint({
   query: {
     code: z.string().optional().describe('A code or an ISIN; an unknown one has no trades.'),
     ...windowParams,
-    type: oneOfParam(securityTypes).optional().describe('Of the security.'),
+    type: oneOfParam(securityTypes).optional().describe('The type of the security.'),
     venue: z.string().optional().describe('Exactly that venue.'),
     min_amount: amountParam.optional().describe('`amount` is at least that.'),
     ...paramsWithUpdates(securityTradesList),

@@ -33,7 +33,9 @@ const partnerParam = z
   .string()
   .regex(codeShapes.partner, 'must be an ISO 3166 code of three letters such as CHN, or world')
   .transform(partnerCode)
-  .describe('An ISO 3166 code of three letters, or `world`: rows published as such; of sums all partners.');
+  .describe(
+    'An ISO 3166 code of three letters, or `world`: rows published for the world; for sums all partners.',
+  );
 
 const commodityParam = z
   .string()
@@ -48,10 +50,12 @@ export const getTrade = endpoint({
   query: {
     flow: oneOfParam([...tradeFlows, 'balance'])
       .optional()
-      .describe('Exports include re-exports; a balance is computed: exports less imports.'),
-    period: periodParam.optional().describe('The months or years that end in it; or use `from` and `to`.'),
+      .describe('Exports include re-exports; a balance is computed as exports minus imports.'),
+    period: periodParam
+      .optional()
+      .describe('The months or years that end in that period; or use `from` and `to`.'),
     ...windowParams,
-    frequency: oneOfParam(['M', 'A']).optional().describe('Rows of months or of years.'),
+    frequency: oneOfParam(['M', 'A']).optional().describe('Monthly or annual rows.'),
     reporter: countryParam.optional(),
     partner: partnerParam.optional(),
     commodity: commodityParam.optional(),
@@ -62,8 +66,10 @@ export const getTrade = endpoint({
       .describe('Digits of the code.'),
     aggregate_by: someOfParam(['partner', 'commodity', 'period'])
       .optional()
-      .describe('Sums: what is named is kept apart, the rest added up. Needs `period` or `from`.'),
-    basis: oneOfParam(tradeBases).optional().describe('The two never add up to the same.'),
+      .describe('Sums over everything but the listed fields. Needs `period` or `from`.'),
+    basis: oneOfParam(tradeBases)
+      .optional()
+      .describe('The basis of the statistics; the two differ in their totals.'),
     currency: currencyParam.optional(),
     count_only: flagParam(false).describe(
       '`count` is the number of rows or sums, `data` is empty; JSON only.',

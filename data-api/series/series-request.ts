@@ -55,19 +55,19 @@ const pointParams = {
   dims: repeatableParam(z.string())
     .default([])
     .describe(
-      '`side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. May be repeated.',
+      '`side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.',
     ),
   transform: oneOfParam(transforms).optional().describe('See docs/transforms.md.'),
   base: periodParam
     .optional()
-    .describe('For `transform=index`: where it is 100; the first value unless given.'),
+    .describe('For `transform=index`: the date at which the index is 100; default the first value.'),
   vintage: dateParam
     .optional()
     .describe('The data as published at the end of that day, not in the future. Feature `vintages`.'),
   format: formatParam,
   fields: someOfParam(pointFields)
     .default(defaultPointFields)
-    .describe('What a point shows; `date,value,dims` unless given.'),
+    .describe('The fields of a point; default `date,value,dims`.'),
 };
 /** `date` and `-date` are what every list calls its orders. */
 const sortParam = oneOfParam(['asc', 'desc', 'date', '-date'])
@@ -79,19 +79,19 @@ const orderParams = {
   sort: sortParam,
   limit: integerParam(1, limitMax)
     .optional()
-    .describe(`Points a page; ${limitDefault} unless given. CSV without a limit is whole.`),
+    .describe(`Points per page; default ${limitDefault}. CSV without a limit is the whole selection.`),
 };
 const stateParams = {
   release: oneOfParam(['first'])
     .optional()
-    .describe('Of each point the value that was published first. Feature `vintages`.'),
-  include_missing: flagParam(false).describe('Also the points without a value, as null.'),
+    .describe('The first published value of each point. Feature `vintages`.'),
+  include_missing: flagParam(false).describe('Includes points without a value, as null.'),
 };
 /** Pins an answer: loads later than that one are left out of it. */
 const pinParams = {
   version: integerParam(0, 999_999_999_999_999)
     .optional()
-    .describe('A `meta.version`, with `vintage` or `release`: the same as of that load, for ever.'),
+    .describe('A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.'),
 };
 
 /** The newest points. */
@@ -114,7 +114,7 @@ export const manySeriesParams = {
   // A hundred of the longest ids; a URL of that length is still one that the servers take.
   ids: idsParam('series', idsMax)
     .meta({ lengthMax: idsMax * 129 })
-    .describe('Ids with a comma between them.'),
+    .describe('Comma-separated ids.'),
   ...windowParams,
   ...orderParams,
   ...pointParams,

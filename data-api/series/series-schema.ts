@@ -24,14 +24,12 @@ export const factShapes = {
     z.object({
       name: z.string(),
       values: z.array(z.string()),
-      labels: z
-        .record(z.string(), z.string())
-        .describe('Value → what it is called, for those that have a label.'),
+      labels: z.record(z.string(), z.string()).describe('Value → label, for values that have one.'),
     }),
   ),
   first_date: day,
   last_date: day,
-  observation_count: z.int().nullable().describe('Points that have a value.'),
+  observation_count: z.int().nullable().describe('Points with a value.'),
   next_release: z.iso.datetime().nullable(),
   licence: text,
   attribution: text,
@@ -45,18 +43,18 @@ const metaSchema = z
   .object({
     ...factShapes,
     transform: z.enum(transforms).nullable(),
-    vintage: day.describe('As asked for.'),
-    version: z.int().describe('The load that the points are of.'),
+    vintage: day.describe('As requested.'),
+    version: z.int().describe('The load that the points belong to.'),
     source_unit: z.string().optional().describe('The unit before the transform.'),
     base_date: day
       .optional()
-      .describe('Where an index is 100; null where the combinations have different dates.'),
+      .describe('The date at which an index is 100; null if the combinations have different dates.'),
   })
   .meta({ id: 'SeriesMeta' });
 
 const pointShape = {
   date: z.iso.date().describe('The last day of its period.'),
-  value: z.number().nullable().describe('With the digits that were published; null where it is missing.'),
+  value: z.number().nullable().describe('With its published digits; null if missing.'),
   dims: z.record(z.string(), z.string()).describe('Dimension → value.'),
 };
 
@@ -64,7 +62,7 @@ const pointSchema = z
   .object({
     ...pointShape,
     status: text.describe('As published, such as p for provisional.'),
-    published_on: z.iso.date().describe('The day since when the value has stood.'),
+    published_on: z.iso.date().describe('The day on which the value was published.'),
   })
   .partial()
   .meta({ id: 'Point' });

@@ -32,7 +32,7 @@ import type { Series } from './series.sql.ts';
 import { prepareTransform, type Computation } from './transformed-points.ts';
 
 /** Of a path. */
-export const seriesParam = { id: z.string().describe('The id of a series, in its own case.') };
+export const seriesParam = { id: z.string().describe('The id of a series, case-sensitive.') };
 
 /** What any read of a series may refuse. */
 export const seriesErrors: readonly ErrorCode[] = [
@@ -130,7 +130,7 @@ export const getLatest = endpoint({
 
 /** All of them or, where one cannot be told, none. */
 export const getManySeries = endpoint({
-  summary: 'Several series in one call, which counts as one call a series.',
+  summary: 'Several series in one call; counts as one call per series.',
   query: manySeriesParams,
   json: manySeriesSchema,
   isKept: true,

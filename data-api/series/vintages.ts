@@ -10,7 +10,7 @@ import { seriesParam } from './series.ts';
 import { vintagesList } from './vintages.sql.ts';
 
 export const getVintages = endpoint({
-  summary: 'The days on which a series was published anew, and how much changed. Feature `vintages`.',
+  summary: 'The vintages of a series, and how many points each changed. Feature `vintages`.',
   params: seriesParam,
   query: { ...windowParams, ...paramsOf(vintagesList) },
   json: schemaOf(vintagesList),

@@ -118,7 +118,7 @@ const cellTypes: Record<ColumnType, CellType> = {
   },
   url: {
     read: (text) => (/^https?:\/\/\S{1,1990}$/.test(text) && URL.canParse(text) ? text : undefined),
-    expected: () => 'an address that begins http:// or https://',
+    expected: () => 'a URL that begins with http:// or https://',
   },
   currency: {
     read: (text) => (codeShapes.currency.test(text) ? text.toUpperCase() : undefined),

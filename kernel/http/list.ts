@@ -26,19 +26,19 @@ export function listParams<const Name extends string>({ fields, sorts, sort }: L
       .describe('The order: a field, or `-field` for descending.'),
     limit: integerParam(1, limitMax)
       .optional()
-      .describe(`Rows a page; ${limitDefault} unless given. CSV without a limit is the whole list.`),
+      .describe(`Rows per page; default ${limitDefault}. CSV without a limit is the whole list.`),
     cursor: cursorParam,
     fields: someOfParam(fields)
       .default([...fields])
-      .describe('What a row shows; all fields unless given.'),
+      .describe('The fields of a row; default all.'),
     format: formatParam,
   };
 }
 
-export const cursorParam = z.string().optional().describe('`pagination.next_cursor` of the page before.');
+export const cursorParam = z.string().optional().describe('`pagination.next_cursor` of the previous page.');
 export const formatParam = oneOfParam(['json', 'csv'])
   .default('json')
-  .describe('How the answer is written. The header `Accept: text/csv` asks for CSV too.');
+  .describe('The format of the answer. The header `Accept: text/csv` selects CSV too.');
 
 export type Row = Readonly<Record<string, unknown>>;
 
