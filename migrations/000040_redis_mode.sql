@@ -1,12 +1,12 @@
--- What lets gateways read credentials and spend quota in Redis while PostgreSQL stays the truth.
+-- Lets gateways read credentials and draw quota in Redis while PostgreSQL remains the source of truth.
 
--- Rises with every change that a gateway must know of. Those of an account and of its key, added up, order all states of a
--- credential, so that a copy that was made late never takes the place of a newer one.
+-- Increases with every change that a gateway must know of. The sum of the revisions of an account and its key orders all states of a
+-- credential, so that a cache entry written late never replaces a newer one.
 alter table accounts.accounts add column revision bigint not null default 0;
 alter table accounts.api_keys add column revision bigint not null default 0;
 
--- The credentials that have changed and whose copies have not: written with the change, taken away when no gateway believes
--- an older copy any more. Whoever changes something and forgets it here cannot: triggers write it.
+-- The credentials that have changed but whose cache entries have not: written with the change, deleted when no gateway uses
+-- an older entry any more. Triggers write it, so no change can omit it.
 create table accounts.changed_credentials (
   change_no bigint generated always as identity primary key,
   hash      text not null
@@ -38,27 +38,27 @@ create trigger api_keys_changed before update on accounts.api_keys for each row
 
 create trigger api_keys_deleted before delete on accounts.api_keys for each row execute function accounts.note_changed_key();
 
--- One row: under which generation copies are made, and until when a gateway may believe one. Where a change cannot be copied,
--- the generation rises, and whoever made the change waits until no gateway believes the one before.
+-- The credential cache (renamed in 000064), one row: the generation of its entries, and until when a gateway may use one. If an entry
+-- cannot be written, a new generation begins, and the change waits until no gateway uses the previous one.
 create table accounts.copies (
   one        boolean primary key default true check (one),
   generation bigint not null default 1,
-  leased_until timestamptz not null default '-infinity',  -- of the present generation
-  before_until timestamptz not null default '-infinity'   -- of all before it
+  leased_until timestamptz not null default '-infinity',  -- of the current generation
+  before_until timestamptz not null default '-infinity'   -- of all earlier ones
 );
 
 insert into accounts.copies default values;
 
--- Calls that were charged to a month in advance and are spent in Redis: a purse for each life of a counter there. Its `granted`
--- is part of quota_months.used from the start, so a purse that is lost with Redis gives nobody a call twice; what was not spent
--- of it is given back once every gateway has reported.
+-- Quota allotments (renamed in 000064): calls that are charged to a month in advance and drawn in Redis, one for each counter there.
+-- `granted` is part of quota_months.used from the start, so an allotment that is lost with Redis gives no call twice; calls that were
+-- not drawn are refunded once every gateway has reported.
 create table accounts.quota_purses (
   account_id text not null references accounts.accounts on delete cascade,
   month      date not null check (extract(day from month) = 1),
   purse_id   text not null check (length(purse_id) between 1 and 64),
   granted    bigint not null default 0 check (granted >= 0),
-  spent      bigint not null default 0 check (spent >= 0),   -- as far as gateways have reported
-  closed_at    timestamptz,                                  -- another purse has taken its place
+  spent      bigint not null default 0 check (spent >= 0),   -- as reported by gateways
+  closed_at    timestamptz,                                  -- replaced by another allotment
   reclaimed_at timestamptz check (closed_at is not null or reclaimed_at is null),
   primary key (account_id, month, purse_id)
 );

@@ -1,6 +1,6 @@
--- How much of a month was served, and when an account has come to half of its limit, to 80 % and to all of it.
+-- How much of a month was served, and when an account reached 50, 80 and 100 % of its limit.
 
--- Calls answered 2xx or 304, as the ledger has them; unlike `used` without those under way and those that lie in purses.
+-- Calls answered 2xx or 304, as the ledger has them; unlike `used` without those under way and those in allotments.
 alter table accounts.quota_months add column served bigint not null default 0 check (served >= 0);
 
 update accounts.quota_months as quota
