@@ -10,7 +10,7 @@ import type { Throttle } from './auth/throttle.ts';
 export interface SignInSettings {
   /** Where people reach the service: links in mails and the way back from Google begin with it. No slash at the end. */
   publicUrl: string;
-  /** Whether mail leaves the machine. Where it does, an address must be verified before its account is made. */
+  /** Whether mail leaves the machine. Where it does, an e-mail address must be verified before its account is made. */
   mailGoesOut: boolean;
   passwordLengthMin: number;
   /** Undefined: no sign-in with Google. */

@@ -5,21 +5,21 @@ import { QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 
-/** A mail to send. Addresses are looked up again when it is sent, but where the mail is about the address itself. */
+/** A mail to send. Its recipient is looked up when it is sent, unless the mail is about the e-mail address itself. */
 export type MailJob =
-  /** To whoever signed up: the link that makes the account, or word that there is one. */
+  /** To the e-mail address of a sign-up: the link that makes the account, or a notice that there is one. */
   | { mail: 'sign_up'; signupId: string }
-  /** To an account that was made without a mailed link: the link that confirms its address. */
+  /** To an account that was made without a mailed link: the link that confirms its e-mail address. */
   | { mail: 'verify_email'; accountId: string }
-  /** To an address that asked for it; nothing happens where it has no account. */
+  /** To an e-mail address that asked for it; nothing happens where it has no account. */
   | { mail: 'reset_password'; email: string }
-  /** The link to the new address. */
+  /** The link to the new e-mail address. */
   | { mail: 'change_email'; accountId: string; email: string }
-  /** Word of a key that is about to expire, to the holder of its account. */
+  /** A notice of a key that is about to expire, to the holder of its account. */
   | { mail: 'key_expires'; keyId: string }
-  /** Word to an account of how much of its month was served. `month` is `YYYY-MM-01`, `limit` calls a month. */
+  /** A notice to an account of how much of its month was served. `month` is `YYYY-MM-01`, `limit` calls a month. */
   | { mail: 'usage'; accountId: string; month: string; limit: number; percent: number }
-  /** Word of something that happened, to the address it concerns. */
+  /** A notice of something that happened, to the e-mail address it concerns. */
   | { mail: 'notice'; notice: Notice; email: string; at: string };
 
 export type Notice =

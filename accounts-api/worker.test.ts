@@ -9,7 +9,7 @@ import { openJobs, type MailJob } from './jobs.ts';
 import { setStatus } from './operator/operator-access.ts';
 import { startWorker } from './worker.ts';
 
-test('no mail goes out about what holds no more, and a link never goes to an address that is another account’s', async (t) => {
+test('no mail is sent about something that no longer holds, and no link to the e-mail address of another account', async (t) => {
   const mailbox = await startMailbox();
   t.teardown(() => mailbox.close());
   const service = await startAccountsService();

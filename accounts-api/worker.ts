@@ -125,7 +125,7 @@ async function mailOfSignUp(deps: WorkerDeps, signupId: string): Promise<Mail | 
   return signUpMail(signup.email, linkTo(deps.publicUrl, 'verifyEmail', token));
 }
 
-/** @param newEmail the address to confirm; null: the account's own. */
+/** @param newEmail the e-mail address to confirm; null: the account's own. */
 async function mailOfAccount(
   deps: WorkerDeps,
   accountId: string,
@@ -169,6 +169,6 @@ async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null
     email,
     credentialVersion,
   });
-  // To the address of the account as it is stored, not as it was typed.
+  // To the e-mail address of the account as it is stored, not as it was typed.
   return resetPasswordMail(email, linkTo(deps.publicUrl, 'setPassword', token));
 }

@@ -138,8 +138,8 @@ async function measureOne(postgres: BenchPostgres): Promise<void> {
 }
 
 async function measureBare(postgres: BenchPostgres, service: Service): Promise<void> {
-  const address = '/v1/series/PLAIN';
-  const answer = await fetch(service.server.url + address, {
+  const target = '/v1/series/PLAIN';
+  const answer = await fetch(service.server.url + target, {
     headers: { [identityHeader]: seal(anonymous), 'accept-encoding': 'identity' },
   });
   const own = ['connection', 'keep-alive', 'date']; // Node sends these by itself
@@ -149,7 +149,7 @@ async function measureBare(postgres: BenchPostgres, service: Service): Promise<v
   writeFileSync(file, JSON.stringify({ headers: Object.fromEntries(headers), body }));
   const bare = await startMeasured(path.join(import.meta.dirname, 'series/bare.ts'), [file]);
   try {
-    const asking = { nextPath: () => address, connections: 32, secondsMax: 1 };
+    const asking = { nextPath: () => target, connections: 32, secondsMax: 1 };
     const measurements = {
       bare: () => costOf({ server: bare }, asking),
       dataApi: () => costOf(service, asking),
@@ -174,7 +174,7 @@ async function measureBare(postgres: BenchPostgres, service: Service): Promise<v
   }
 }
 
-/** Distinct addresses of one selection: the window begins on another day each time, long before the first point. */
+/** Distinct URLs of one selection: the window begins on another day each time, long before the first point. */
 function distinctWindows(): () => string {
   let day = 0;
   return () => new Date(Date.UTC(1800, 0, (day += 1) % 60_000)).toISOString().slice(0, 10);

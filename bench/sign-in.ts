@@ -85,7 +85,7 @@ function urlOf(service: ChildProcess): Promise<string> {
 }
 
 let hosts = 0;
-/** @returns the status, and the milliseconds until the whole answer was there. Each call comes from an address of its own. */
+/** @returns the status, and the milliseconds until the whole answer was there. Each call comes from an IP address of its own. */
 async function timed(url: string, target: string, body?: object): Promise<{ status: number; ms: number }> {
   hosts += 1;
   const headers = {
@@ -112,7 +112,7 @@ const kinds = [
 ] as const;
 
 async function measureTimes(url: string): Promise<void> {
-  print(`\n${pairsOfKind} interleaved pairs, a known address against one that is not; medians in ms`);
+  print(`\n${pairsOfKind} interleaved pairs, a known e-mail address against an unknown one; medians in ms`);
   for (const [what, target, kind, rest] of kinds) {
     const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] };
     const statuses = new Set<number>();

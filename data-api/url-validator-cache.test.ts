@@ -15,14 +15,14 @@ function setUp() {
     isCurrent: (_id: string, rowVersion: string) => Promise.resolve(rowVersion === state.rowVersion),
   };
   const known = createUrlValidatorCache(seriesFacts, clock);
-  const holds = async (address: string): Promise<boolean> => {
-    const found = known.get(address);
+  const holds = async (url: string): Promise<boolean> => {
+    const found = known.get(url);
     return found !== undefined && (await known.holds(found));
   };
   return { state, clock, known, holds };
 }
 
-test('what is known of an address holds as long as its series stands as it did', async (t) => {
+test('a cached validator holds as long as its series is unchanged', async (t) => {
   const { state, known, holds } = setUp();
   t.false(await holds('/v1/series/A'));
   known.keep('/v1/series/A', headers, series('1'));
@@ -44,7 +44,7 @@ test('an answer that names the next release holds until that release', async (t)
   t.false(await holds('/v1/series/A'));
 });
 
-test('memory is bounded: the addresses asked for last are known, very long ones never', (t) => {
+test('memory is bounded: the most recently used URLs are cached, very long ones never', (t) => {
   const { known } = setUp();
   for (let i = 0; i < 10_000; i += 1) known.keep(`/${i}`, headers, series('1'));
   t.truthy(known.get('/0'));

@@ -231,7 +231,7 @@ function initialise(bin: string, cluster: string, password: string, owner: Owner
   }
 }
 
-/** The address of a server that runs on the cluster, or null. */
+/** The URL of a server that runs on the cluster, or null. */
 async function join(cluster: string, password: string): Promise<string | null> {
   const pidFile = path.join(cluster, 'postmaster.pid');
   if (!existsSync(pidFile)) return null;
@@ -311,8 +311,8 @@ async function isInUse(url: string): Promise<boolean> {
 }
 
 async function ensureDatabase(port: number, password: string): Promise<string> {
-  const address = (database: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
-  const client = new pg.Client({ connectionString: address('postgres'), connectionTimeoutMillis: 2_000 });
+  const urlOf = (database: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+  const client = new pg.Client({ connectionString: urlOf('postgres'), connectionTimeoutMillis: 2_000 });
   await client.connect();
   try {
     const found = await client.query("select from pg_database where datname = 'almanac'");
@@ -320,7 +320,7 @@ async function ensureDatabase(port: number, password: string): Promise<string> {
   } finally {
     await client.end();
   }
-  return address('almanac');
+  return urlOf('almanac');
 }
 
 async function freePort(): Promise<number> {

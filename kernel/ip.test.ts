@@ -1,7 +1,7 @@
 import test from 'ava';
 import { limitKey } from './ip.ts';
 
-test('an IPv6 client is limited by its /64, however its address is written', (t) => {
+test('an IPv6 client is limited by its /64, in every notation of its IP address', (t) => {
   const network = limitKey('2001:db8:0:1::1');
   t.is(network, '2001:db8:0:1::/64');
   t.is(limitKey('2001:0db8:0000:0001:ffff:ffff:ffff:ffff'), network);
@@ -27,6 +27,6 @@ test('a run of zeros stands for as many groups as are missing, wherever it is', 
   t.is(limitKey('1::4:5:6:7:8'), '1:0:0:4::/64');
   t.is(limitKey('::3:4:5:6:7:8'), '0:0:3:4::/64');
   t.is(limitKey('::'), '0:0:0:0::/64');
-  t.is(limitKey('no address'), 'no address');
+  t.is(limitKey('no IP address'), 'no IP address');
   t.is(limitKey('::1%a:b:c:d:e:f:a:b'), '0:0:0:0::/64'); // what stands behind % is no group
 });

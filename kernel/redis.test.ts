@@ -15,7 +15,7 @@ import {
 } from './redis.ts';
 import { projectRoot } from './settings.ts';
 
-test('one server, a cluster and sentinels are told apart by their address', (t) => {
+test('one server, a cluster and sentinels are told apart by their URL', (t) => {
   t.deepEqual(parseRedisUrl('rediss://u:p@a:1/2'), { kind: 'single', url: 'rediss://u:p@a:1/2' });
   t.deepEqual(parseRedisUrl('redis+cluster://u:p@a:1,b:2'), {
     kind: 'cluster',
@@ -34,7 +34,7 @@ test('one server, a cluster and sentinels are told apart by their address', (t) 
   });
 });
 
-test('what is no address of Redis is refused', (t) => {
+test('a URL that is not one of Redis is refused', (t) => {
   for (const text of [
     'http://a',
     'redis',

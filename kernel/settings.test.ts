@@ -65,7 +65,7 @@ test('each number is taken at both ends of its range and refused just beyond', (
   }
 });
 
-test('each setting of words or addresses takes those that it names, and no other', (t) => {
+test('a setting for words or URLs accepts those that it lists, and no others', (t) => {
   const cases: Record<string, { accepted: string[]; refused: string[] }> = {
     DATABASE_URL: {
       accepted: ['postgres://h/d', 'postgresql://h/d'],

@@ -14,7 +14,7 @@ create table accounts.accounts (
   created_at timestamptz not null
 );
 
--- One account an address, however it is capitalised; the address itself stays as its owner wrote it.
+-- One account per e-mail address, whatever its letter case; the spelling of its owner is kept.
 create unique index accounts_email on accounts.accounts (lower(email));
 
 -- Keys stay after they end, for the list and the audit; an account that is deleted takes its keys along.

@@ -62,7 +62,7 @@ create function data.search_text(text) returns text language sql immutable stric
 create table data.search_entries (
   entry_no    integer generated always as identity primary key,
   type        text not null check (type in ('series', 'fund', 'amc', 'security', 'commodity')),
-  id          text not null,          -- as the address of the resource takes it
+  id          text not null,          -- as in the path of the resource
   name        text not null,
   unit        text,
   frequency   text,

@@ -4,10 +4,10 @@
 alter table accounts.accounts
   add column password_hash text check (password_hash like '$argon2id$%'),  -- null: signs in by Google, or not yet
   add column email_verified_at timestamptz,                                -- null: nobody has shown to own the mailbox
-  -- Rises with every change of password or address: what was mailed before is worth nothing after.
+  -- Increases with every change of password or e-mail address, which invalidates what was mailed before.
   add column credential_version integer not null default 1 check (credential_version > 0);
 
--- The operator vouches for the addresses of the accounts that were made so far.
+-- The operator vouches for the e-mail addresses of the accounts that were made so far.
 update accounts.accounts set email_verified_at = created_at;
 
 -- Whoever is signed in. A row that is gone is a session that has ended: logout deletes it.
@@ -27,7 +27,7 @@ create table accounts.sessions (
 create index sessions_of_account on accounts.sessions (account_id, created_at);
 create index sessions_absolute_expires_at on accounts.sessions (absolute_expires_at);
 
--- Sign-ups that wait for the click in their mail. Each has a row of its own, also for the same address: whoever owns the
+-- Sign-ups that wait for the click in their mail. Each has a row of its own, also for the same e-mail address: whoever owns the
 -- mailbox and knows the password of a row gets the account, so nobody can prepare one for somebody else.
 create table accounts.signups (
   id            text primary key check (id ~ '^sup_[a-z2-7]{20}$'),
@@ -59,7 +59,7 @@ create table accounts.mail_tokens (
 create index mail_tokens_expires_at on accounts.mail_tokens (expires_at);
 create index mail_tokens_of_account on accounts.mail_tokens (account_id);
 
--- Who somebody is at Google. The pair identifies; the address is never a key, for addresses change hands.
+-- Google identities. The pair is the identity; the e-mail address is never a key, since e-mail addresses change hands.
 create table accounts.identities (
   issuer     text not null check (length(issuer) <= 255),
   subject    text not null check (length(subject) between 1 and 255),

@@ -51,8 +51,8 @@ test.before(async () => {
 });
 test.after.always(() => services.close());
 
-/** The addresses of a pipeline with a policy, every method of each: `:id` filled in with what is there. */
-function addresses(policy: string): { method: string; target: string }[] {
+/** The endpoints of a pipeline with a policy, every method of each: `:id` filled in with what is there. */
+function endpointsOf(policy: string): { method: string; target: string }[] {
   return Object.values(routeFile.pipelines)
     .filter((pipeline) => pipeline.policies.some((step) => Object.hasOwn(step, policy)))
     .flatMap((pipeline) => pipeline.apiEndpoints)
@@ -67,8 +67,8 @@ function addresses(policy: string): { method: string; target: string }[] {
     }));
 }
 
-const keyed = addresses('credential');
-const data = addresses('quota');
+const keyed = endpointsOf('credential');
+const data = endpointsOf('quota');
 
 function assertEnvelope(
   t: ExecutionContext,
@@ -102,7 +102,7 @@ test('every route is tried', (t) => {
   t.true(data.length > 20);
 });
 
-test('without a key, and with a bad, unknown or repeated one, every keyed address answers 401', async (t) => {
+test('without a key, and with a bad, unknown or repeated one, every keyed endpoint answers 401', async (t) => {
   const { key } = await services.accountWithKey();
   for (const { method, target } of keyed) {
     const what = `${method} ${target}`;
@@ -118,7 +118,7 @@ test('without a key, and with a bad, unknown or repeated one, every keyed addres
   }
 });
 
-test('a revoked key is refused on the very next request, at every keyed address', async (t) => {
+test('a revoked key is refused on the very next request, at every keyed endpoint', async (t) => {
   const { key, keyId } = await services.accountWithKey();
   t.is((await services.call('/v1/series/GDP', { key })).status, 200);
   t.is((await services.call(`/v1/keys/${keyId}`, { method: 'DELETE', key })).status, 204);
@@ -127,7 +127,7 @@ test('a revoked key is refused on the very next request, at every keyed address'
   }
 });
 
-test("when the month's calls are used up every data address answers 402, and account addresses go on", async (t) => {
+test("when the month's calls are used up every data endpoint answers 402, and account endpoints keep working", async (t) => {
   const { key } = await services.accountWithKey('two');
   t.is((await services.call('/v1/series/GDP', { key })).status, 200);
   t.is((await services.call('/v1/series/GDP/latest', { key })).status, 200);
@@ -140,7 +140,7 @@ test("when the month's calls are used up every data address answers 402, and acc
   t.is((await services.call('/v1/usage', { key })).status, 200);
 });
 
-test('an inactive subscription is 402 at every data address', async (t) => {
+test('an inactive subscription is 402 at every data endpoint', async (t) => {
   const { key, accountId } = await services.accountWithKey();
   await services.accounts.db.accounts.update({ subscriptionState: 'inactive' }, { where: { id: accountId } });
   for (const { method, target } of data) {
@@ -162,8 +162,8 @@ test('vintages on the free plan are 403 and name the plan, and cost nothing', as
   t.is(await usedOnceSettled(key, 3), 0);
 });
 
-test('too many calls a second are 429 with Retry-After at every address that counts by account', async (t) => {
-  for (const { method, target } of addresses('credential').filter(({ method }) => method === 'GET')) {
+test('too many calls a second are 429 with Retry-After at every endpoint that counts by account', async (t) => {
+  for (const { method, target } of endpointsOf('credential').filter(({ method }) => method === 'GET')) {
     const { key } = await services.accountWithKey('slow');
     const answers = await Promise.all([1, 2, 3].map(() => services.call(target, { method, key })));
     const limited = answers.filter(({ status }) => status === 429);
@@ -231,7 +231,7 @@ test('200 requests at once against an account with 100 calls left: exactly 100 a
 
 test('no answer to a client shows the hash or the value of a key', async (t) => {
   const { key } = await services.accountWithKey();
-  for (const { target } of addresses('credential').filter(({ method }) => method === 'GET')) {
+  for (const { target } of endpointsOf('credential').filter(({ method }) => method === 'GET')) {
     const { text } = await services.call(target, { key });
     t.false(text.includes(key), target);
     t.false(text.includes(hashApiKey(key)), target);

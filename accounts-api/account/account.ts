@@ -66,7 +66,7 @@ export const readAccount = endpoint({
     },
 });
 
-/** A new address is in force once the link that is mailed to it has been opened; the present address is told. */
+/** A new e-mail address takes effect once its mailed link is confirmed; the current one is notified. */
 export const changeAccount = endpoint({
   summary: 'Changes the name, the e-mail address or the notifications.',
   description:
@@ -147,7 +147,7 @@ export const closeAccount = endpoint({
           fail('conflict', 'The account has just been changed elsewhere. Look at it again, then close it.');
         }
         await lockKeysOf(deps.db, transaction, accountId);
-        // Keys, sessions, identities and links go with the row; the audit and the ledger of usage stay, without the address.
+        // Keys, sessions, identities and links go with the row; the audit and the ledger of usage stay, without the e-mail address.
         await account.destroy({ transaction });
         await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
         await tell(deps, transaction, 'account_closed', email);
@@ -226,7 +226,7 @@ export async function findAccount(deps: Deps, accountId: string): Promise<Accoun
 /**
  * Holds an account to the end of the transaction, as it was when it was read: of two who prove a password or a link at once,
  * the second finds that the first has changed what its proof was worth.
- * @returns false where the account is gone by now, or its password, address, status or subscription has changed.
+ * @returns false where the account is gone by now, or its password, e-mail address, status or subscription has changed.
  */
 export async function holdAccount(
   deps: Deps,

@@ -168,7 +168,7 @@ async function resultOf(
       return `google_code=${code}`;
     });
   } catch (error) {
-    if (error instanceof UniqueConstraintError) return refused('link_needed'); // the address was taken this moment
+    if (error instanceof UniqueConstraintError) return refused('link_needed'); // the e-mail address was taken this moment
     throw error;
   }
 }

@@ -78,7 +78,7 @@ test('passwords that are tried first are refused, however they are dressed up', 
   }
 });
 
-test('what is made of the own name or address is refused', (t) => {
+test('a password made of the holder’s own name or e-mail address is refused', (t) => {
   t.throws(() => check('zoemueller1', ['zoemueller@example.org', null]), { message: /your name/ });
   t.throws(() => check('zoe.vd@example.org', ['zoe.vd@example.org', null]), { message: /your name/ });
   t.throws(() => check('OrgExample-Zoe1', ['zoe.vd@example.org', null]), { message: /your name/ });

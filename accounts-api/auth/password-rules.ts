@@ -45,7 +45,7 @@ const leet: Record<string, string> = {
 
 /**
  * Refuses a new password that is too short, too long or too easy.
- * @param field the name of the body's field, for the message. @param context words that say whose it is: address, name.
+ * @param field the name of the body's field, for the message. @param context words that say whose it is: e-mail address, name.
  * @throws Failure `invalid_body`.
  */
 export function requireGoodPassword(

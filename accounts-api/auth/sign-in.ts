@@ -45,7 +45,7 @@ export const logIn = endpoint({
 });
 
 /**
- * The account of an address and its password.
+ * The account of an e-mail address and its password.
  * @throws Failure `invalid_credentials`, after the work of a right one; `rate_limited` before it.
  */
 async function verify(
@@ -62,7 +62,7 @@ async function verify(
     deps.passwords.matches(account?.passwordHash ?? null, password),
   );
   if (isRight && account !== null) return account;
-  // Not in the audit: a row there would take its time, and tell a known address from an unknown one.
+  // Not in the audit: a row there would take its time, and tell a known e-mail address from an unknown one.
   deps.log.info(
     {
       event: 'sign_in_refused',

@@ -80,7 +80,7 @@ export const verifyEmail = endpoint({
       if (link === null) failGone();
       return one(
         link.signup_id === null
-          ? await confirmAddress(deps, link, { hash, clientInfo, password, call })
+          ? await confirmEmail(deps, link, { hash, clientInfo, password, call })
           : await finishSignUp(deps, link.signup_id, { hash, clientInfo, password }),
       );
     },
@@ -104,7 +104,7 @@ export const resendVerification = endpoint({
     },
 });
 
-/** The sign-up and its mail exist together or not at all. Whether the address is known is for the worker to find out. */
+/** The sign-up and its mail exist together or not at all. Whether the e-mail address is known is for the worker to find out. */
 async function awaitMail(
   deps: ServiceDeps,
   wish: { email: string; name: string | null; passwordHash: string },
@@ -141,8 +141,8 @@ async function finishSignUp(
   return { ...answer, device_token: deps.throttle.deviceToken(email) };
 }
 
-/** The link of an account's address, its own or its next one. Other sessions end: what they may do has changed. */
-async function confirmAddress(
+/** The link of an account's e-mail address, its own or its next one. Other sessions end: what they may do has changed. */
+async function confirmEmail(
   deps: ServiceDeps,
   link: AccountLink,
   {

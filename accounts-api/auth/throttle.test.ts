@@ -41,7 +41,7 @@ test.serial(
 
 for (const [where, redisUrl] of stores) {
   test.serial(
-    `${where}: an account under attack from many addresses is throttled, and its owner's device is not`,
+    `${where}: an account under attack from many IP addresses is throttled, and its owner's device is not`,
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
       const email = someone();
@@ -87,7 +87,7 @@ for (const [where, redisUrl] of stores) {
     await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere() }, wrong));
   });
 
-  test.serial(`${where}: right passwords use up nothing of their address`, async (t) => {
+  test.serial(`${where}: correct passwords do not count against their IP address`, async (t) => {
     const throttle = await throttleOf(t, redisUrl());
     const ip = somewhere();
     for (let i = 0; i < 31; i += 1) t.true(await throttle.signIn({ email: someone(), ip }, right));
@@ -111,7 +111,7 @@ for (const [where, redisUrl] of stores) {
   });
 
   test.serial(
-    `${where}: one password sprayed over a thousand accounts from one address is stopped at the thirtieth failure`,
+    `${where}: one password sprayed over a thousand accounts from one IP address is stopped at the thirtieth failure`,
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
       const ip = somewhere();
@@ -126,7 +126,7 @@ for (const [where, redisUrl] of stores) {
     },
   );
 
-  test.serial(`${where}: walking through a /64 of IPv6 is one address`, async (t) => {
+  test.serial(`${where}: all addresses of an IPv6 /64 count as one client`, async (t) => {
     const throttle = await throttleOf(t, redisUrl());
     const net = `2001:db8:${randomBytes(2).toString('hex')}:1`;
     const results = await Promise.allSettled(
@@ -137,19 +137,22 @@ for (const [where, redisUrl] of stores) {
     t.is(results.filter(({ status }) => status === 'fulfilled').length, 30);
   });
 
-  test.serial(`${where}: an address is mailed three times an hour, and asks for ten mails`, async (t) => {
-    const throttle = await throttleOf(t, redisUrl());
-    const email = someone();
-    for (let i = 0; i < 3; i += 1) await throttle.mail({ email, ip: somewhere() });
-    await t.throwsAsync(throttle.mail({ email: email.toUpperCase(), ip: somewhere() }), {
-      code: 'rate_limited',
-    });
-    const ip = somewhere();
-    for (let i = 0; i < 10; i += 1) await throttle.mail({ email: someone(), ip });
-    await t.throwsAsync(throttle.mail({ email: someone(), ip }), { code: 'rate_limited' });
-  });
+  test.serial(
+    `${where}: an e-mail address gets three mails an hour, and a client IP may request ten`,
+    async (t) => {
+      const throttle = await throttleOf(t, redisUrl());
+      const email = someone();
+      for (let i = 0; i < 3; i += 1) await throttle.mail({ email, ip: somewhere() });
+      await t.throwsAsync(throttle.mail({ email: email.toUpperCase(), ip: somewhere() }), {
+        code: 'rate_limited',
+      });
+      const ip = somewhere();
+      for (let i = 0; i < 10; i += 1) await throttle.mail({ email: someone(), ip });
+      await t.throwsAsync(throttle.mail({ email: someone(), ip }), { code: 'rate_limited' });
+    },
+  );
 
-  test.serial(`${where}: tries at links are 20 in ten minutes an address`, async (t) => {
+  test.serial(`${where}: 20 attempts at links are allowed in ten minutes per client IP`, async (t) => {
     const throttle = await throttleOf(t, redisUrl());
     const ip = somewhere();
     const results = await Promise.allSettled(Array.from({ length: 25 }, () => throttle.token(ip)));

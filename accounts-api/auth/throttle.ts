@@ -11,7 +11,7 @@ import { RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
 export interface Throttle {
   /**
    * Counts a try at a password, then has it compared. Five in a quarter of an hour are free; each one more waits twice as
-   * long as the one before, up to a quarter of an hour. One address may fail 30 times in that time. A right password
+   * long as the one before, up to a quarter of an hour. One client IP may fail 30 times in that time. A right password
    * forgets the tries; where the comparison throws nothing was learnt, so that was no try (503: too many at once).
    * @param device the token of an earlier sign-in, as it came. @param compare whether the password is right.
    * @returns what `compare` does. @throws Failure `rate_limited` before it, and whatever it throws.
@@ -22,7 +22,7 @@ export interface Throttle {
   ): Promise<boolean>;
   /** Forgets the failed tries at an account: its owner has proved to be one. */
   forgive(email: string): Promise<void>;
-  /** Counts what makes a mail to an address that anybody may name: sign-ups, forgotten passwords. @throws Failure `rate_limited`. */
+  /** Counts requests that mail an e-mail address which anyone may enter: sign-ups, forgotten passwords. @throws Failure `rate_limited`. */
   mail(who: { email: string; ip: string }): Promise<void>;
   /** Counts a try at a mailed link or a way back from Google. @throws Failure `rate_limited`. */
   token(ip: string): Promise<void>;
@@ -34,13 +34,13 @@ const quarterHour = 15 * 60;
 const hour = 60 * 60;
 const freeTries = 5;
 
-/** How often an address or an account may do something, each within so many seconds. */
+/** The limits per client IP, recipient or account, each within so many seconds. */
 export const limits = {
-  /** Wrong passwords of one address. */
+  /** Wrong passwords of one client IP. */
   failures: { points: 30, seconds: quarterHour },
-  mailsOfAddress: { points: 10, seconds: hour },
+  mailsOfIp: { points: 10, seconds: hour },
   mailsToRecipient: { points: 3, seconds: hour },
-  /** Tries of one address at mailed links and ways back from Google. */
+  /** Attempts of one client IP at mailed links and callbacks from Google. */
   tokens: { points: 20, seconds: 10 * 60 },
 } as const;
 
@@ -62,8 +62,8 @@ export function createThrottle({
   const failuresOfIp = limiter('failures', limits.failures);
   const tries = limiter('tries', { points: 1_000_000, seconds: quarterHour });
   const gate = limiter('gate', { points: 1, seconds: 1 });
-  const mailsOfIp = limiter('mail-ip', limits.mailsOfAddress);
-  const mailsToAddress = limiter('mail-to', limits.mailsToRecipient);
+  const mailsOfIp = limiter('mail-ip', limits.mailsOfIp);
+  const mailsToRecipient = limiter('mail-to', limits.mailsToRecipient);
   const tokensOfIp = limiter('token', limits.tokens);
   const devices = createDeviceTokens(secret);
   const account = (email: string) => `account:${hashed(email)}`;
@@ -72,7 +72,7 @@ export function createThrottle({
     async signIn({ email, ip, device }, compare) {
       const known = device === undefined ? null : devices.open(device, email);
       const network = limitKey(ip);
-      // A known device is beyond the reach of whoever uses up the tries of the account, or of a shared address.
+      // Others who use up the attempts of the account, or of a shared IP address, do not affect a known device.
       if (known === null) await failuresOfIp.take(network);
       const who = known === null ? account(email) : `device:${known}`;
       const count = await tries.take(who);
@@ -104,7 +104,7 @@ export function createThrottle({
     },
     async mail({ email, ip }) {
       await mailsOfIp.take(limitKey(ip));
-      await mailsToAddress.take(hashed(email));
+      await mailsToRecipient.take(hashed(email));
     },
     async token(ip) {
       await tokensOfIp.take(limitKey(ip));
@@ -113,7 +113,7 @@ export function createThrottle({
   };
 }
 
-/** Signed, so that nothing is stored; bound to the address, so that one account's device says nothing at another's. */
+/** Signed, so that nothing is stored; bound to the e-mail address, so that the device of one account is unknown to another. */
 function createDeviceTokens(secret: string) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac devices that have signed in', 32));
   const sign = (nonce: string, email: string) =>
@@ -123,7 +123,7 @@ function createDeviceTokens(secret: string) {
       const nonce = randomBytes(16).toString('base64url');
       return `dev_${nonce}.${sign(nonce, email)}`;
     },
-    /** The device's name, or null where the token is not one for this address. */
+    /** The device's name, or null if the token is not one for this e-mail address. */
     open(token: string, email: string): string | null {
       const match = /^dev_([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/.exec(token);
       if (match?.[1] === undefined || match[2] === undefined) return null;

@@ -69,7 +69,7 @@ export function changeEmailMail(to: string, link: string): Mail {
   return mail(to, {
     subject: 'Confirm your new e-mail address',
     paragraphs: [
-      'Open this link within 24 hours and enter your password: from then on this is the address of your account.',
+      'Open this link within 24 hours and enter your password: from then on this is the e-mail address of your account.',
       'If you asked for nothing, do nothing: nobody can use this link without the password.',
     ],
     link,

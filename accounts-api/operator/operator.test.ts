@@ -33,7 +33,7 @@ async function works(key: string): Promise<boolean> {
   return (body as { credentials: unknown[] }).credentials[0] !== null;
 }
 
-test('an account is made once an address, however it is capitalised, and found by id or address', async (t) => {
+test('one account is made per e-mail address, whatever its letter case, and is found by id or e-mail address', async (t) => {
   const made = await createAccount(service.deps, { email: 'Ada@Example.org', name: 'Ada', plan: 'starter' });
   t.like(made, { email: 'Ada@Example.org', name: 'Ada', plan: 'starter', status: 'active', active_keys: 0 });
   const again = { email: 'ada@example.ORG', plan: 'free' };
@@ -42,7 +42,7 @@ test('an account is made once an address, however it is capitalised, and found b
   t.like(await usage(service.deps, 'ADA@example.org'), { plan: 'starter' });
 });
 
-test('of 20 accounts made at once for one address, one is made', async (t) => {
+test('of 20 accounts made at once for one e-mail address, one is made', async (t) => {
   const made = await Promise.allSettled(
     Array.from({ length: 20 }, (_, i) =>
       createAccount(service.deps, {

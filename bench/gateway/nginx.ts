@@ -21,7 +21,7 @@ export function hasNginx(): boolean {
   return probe.status === 0 && spawnSync('nginx', ['-v']).status === 0;
 }
 
-/** Answers every address with one body. */
+/** Answers every URL with one body. */
 export async function startUpstream(directory: string, body: string): Promise<NginxServer> {
   const port = await freePort();
   const root = path.join(directory, 'upstream-root');

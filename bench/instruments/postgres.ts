@@ -10,7 +10,7 @@ import { migrate } from '../../migrations/run.ts';
 export interface BenchPostgres {
   /** A directory for the files of the run, removed with it. */
   directory: string;
-  /** A new, migrated database. @returns its address. */
+  /** A new, migrated database. @returns its URL. */
   createDatabase(name: string): Promise<string>;
   dropDatabase(name: string): Promise<void>;
   stop(): Promise<void>;

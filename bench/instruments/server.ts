@@ -43,7 +43,7 @@ async function failed(child: ChildProcess, program: string): Promise<never> {
   throw new Error(`${path.basename(program)} ended before it served.`);
 }
 
-/** In the child: tells the address, answers questions, and stops when the parent leaves. */
+/** In the child: tells the URL, answers questions, and stops when the parent leaves. */
 export function serveMeasured(url: string, close: () => Promise<void>): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage();

@@ -21,13 +21,13 @@ if ! { pandas && command -v Rscript && command -v soffice; } >"$work/found" 2>&1
 fi
 
 compare() { # <series> <query>
-  local series=$1 address="$url/v1/series/$1?limit=100000$2"
-  "$python" "$here/pandas_csv.py" "$address&format=csv&api_key=$key" >"$work/pandas-csv"
-  "$python" "$here/pandas_json.py" "$address&api_key=$key" >"$work/pandas-json"
-  Rscript --vanilla "$here/r.R" "$address&format=csv&api_key=$key" >"$work/r"
-  # LibreOffice opens the address as a person would type it, and saves what it understood.
+  local series=$1 target="$url/v1/series/$1?limit=100000$2"
+  "$python" "$here/pandas_csv.py" "$target&format=csv&api_key=$key" >"$work/pandas-csv"
+  "$python" "$here/pandas_json.py" "$target&api_key=$key" >"$work/pandas-json"
+  Rscript --vanilla "$here/r.R" "$target&format=csv&api_key=$key" >"$work/r"
+  # LibreOffice opens the URL as a person would type it, and saves what it understood.
   soffice -env:UserInstallation="file://$work/office" --headless --calc --convert-to csv --outdir "$work/out" \
-    "$address&format=csv&api_key=$key" >"$work/soffice.log" 2>&1
+    "$target&format=csv&api_key=$key" >"$work/soffice.log" 2>&1
   "$python" "$here/canonical.py" "$work"/out/* >"$work/libreoffice"
   rm -rf "$work/out"
   for other in pandas-json r libreoffice; do

@@ -1,4 +1,4 @@
-# read.csv on the address itself.
+# read.csv on the URL itself.
 table <- read.csv(commandArgs(trailingOnly = TRUE)[1], check.names = FALSE)
 order <- c("date", "value", sort(setdiff(names(table), c("date", "value"))))
 table$value <- ifelse(is.na(table$value), "", sprintf("%.10g", table$value))

@@ -48,7 +48,7 @@ const amcs: Dataset = {
     text('rating', 20, 'as a manager, such as AM1'),
     text('rating_agency', 100, 'who rated it'),
     day('rating_date', 'when'),
-    column('website', 'url', 'its address'),
+    column('website', 'url', 'its URL'),
     day('established', 'when it was founded'),
     publisher,
   ],

@@ -102,7 +102,7 @@ function chosen(resources: readonly Resource[], name: string | undefined): Resou
   );
 }
 
-/** Packages name files below their own folder; an address elsewhere is not followed. */
+/** Packages name files below their own folder; a URL elsewhere is not followed. */
 function fileOf(resource: Resource, packageFile: string): string {
   const [name, second] = [resource.path ?? []].flat();
   if (name === undefined || second !== undefined) misuse(`The resource ${resource.name} is not one file.`);

@@ -10,17 +10,17 @@ const find = createRouteTable([
 ]);
 
 function found(path: string): unknown {
-  const address = find(path);
-  return address === null
+  const match = find(path);
+  return match === null
     ? null
     : {
-        path: address.entries.get('GET')?.path,
-        methods: [...address.entries.keys()],
-        params: address.params,
+        path: match.entries.get('GET')?.path,
+        methods: [...match.entries.keys()],
+        params: match.params,
       };
 }
 
-test('an address has the methods of all its routes, and the first route that fits it serves it', (t) => {
+test('a path has the methods of all its routes, and the first route that fits it serves it', (t) => {
   t.deepEqual(found('/v1/funds'), { path: '/v1/funds', methods: ['GET'], params: {} });
   t.deepEqual(found('/v1/funds/screener'), { path: '/v1/funds/screener', methods: ['GET'], params: {} });
   t.deepEqual(found('/v1/funds/a'), {
@@ -36,7 +36,7 @@ test('a parameter takes one whole segment as it was written, decoded', (t) => {
   t.is(find('/v1/funds//nav'), null);
 });
 
-test('letter case, a slash more or a segment more make another address', (t) => {
+test('another letter case, an extra slash or an extra segment makes another path', (t) => {
   for (const path of [
     '/',
     '',
@@ -68,7 +68,7 @@ test('of routes of one length the first that fits serves, also where a parameter
   t.is(table('/v2/x'), null);
 });
 
-test('an address with no route of a method has none', (t) => {
+test('a path with no route of a method has none', (t) => {
   t.deepEqual([...(find('/v1/funds')?.entries.keys() ?? [])], ['GET']);
   t.is(find('/v1/funds')?.entries.get('DELETE'), undefined);
 });

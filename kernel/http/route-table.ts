@@ -2,13 +2,13 @@
 // Hides how paths are split. Each path has exactly one spelling, as in the gateway.
 
 /** What stands at one path: the entries by method, and what its parameters took. */
-export interface FoundAddress<Entry> {
+export interface FoundPath<Entry> {
   entries: ReadonlyMap<string, Entry>;
   params: Record<string, string>;
 }
 
 /** One path of the table. */
-interface Address<Entry> {
+interface KnownPath<Entry> {
   /** After the first slash; null where a parameter takes whatever stands there. */
   fixed: (string | null)[];
   /** The names of the parameters; null where the segment is fixed. */
@@ -23,8 +23,8 @@ interface Address<Entry> {
  */
 export function createRouteTable<Entry extends { path: string; method: string }>(
   routes: readonly Entry[],
-): (path: string) => FoundAddress<Entry> | null {
-  const byLength = new Map<number, Address<Entry>[]>();
+): (path: string) => FoundPath<Entry> | null {
+  const byLength = new Map<number, KnownPath<Entry>[]>();
   for (const [path, entries] of Map.groupBy(routes, (route) => route.path)) {
     const segments = path.slice(1).split('/');
     const entry = {

@@ -104,7 +104,7 @@ async function call(
   return { status: response.status, body: await response.text(), headers: response.headers };
 }
 
-test('a call that did not come through the gateway is refused, whatever its address', async (t) => {
+test('a call that did not come through the gateway is refused, whatever its path', async (t) => {
   for (const path of ['/things/1', '/internal/x', '/nowhere']) {
     t.is((await call('GET', path, { headers: {} })).status, 401, path);
     t.is((await call('GET', path, { headers: { [identityHeader]: 'forged' } })).status, 401, path);
@@ -120,7 +120,7 @@ test('a service outlives a token that cannot even be read', async (t) => {
   t.is((await call('GET', '/things/1')).status, 200);
 });
 
-test("the gateway's own addresses do not exist for clients, nor clients' for it", async (t) => {
+test("clients get 404 for the gateway's internal endpoints, and the gateway's identity gets 404 for those of clients", async (t) => {
   t.is((await call('POST', '/internal/x')).status, 404);
   const internal = { [identityHeader]: seal({ ...anonymous, scope: 'internal' }) };
   t.is((await call('POST', '/internal/x', { headers: internal })).status, 200);
@@ -149,13 +149,13 @@ test('a failure in mid-body cuts the connection, so that a truncated body never 
   t.is((await call('GET', '/things/1')).status, 200, 'the service goes on serving');
 });
 
-test('an address answers a foreign method with 405 and says which it takes', async (t) => {
+test('a path answers an unsupported method with 405 and names those that it supports', async (t) => {
   const answer = await call('PATCH', '/things/1');
   t.is(answer.status, 405);
   t.is(answer.headers.get('allow'), 'GET, HEAD, DELETE');
 });
 
-test('an address has one spelling: no other letter case, no slash at its end', async (t) => {
+test('a path has one spelling: no other letter case, no trailing slash', async (t) => {
   t.is((await fetch(`${service.url}/things/1`, { headers })).status, 200);
   for (const path of ['/Things/1', '/things/1/']) {
     t.is((await fetch(service.url + path, { headers })).status, 404, path);

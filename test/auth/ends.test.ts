@@ -13,7 +13,7 @@ import {
 } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
 import { newEmail, newPassword } from '../services/sign-in.ts';
-import { comeBackFromGoogle, holdersOf, newAddress, signInByGoogle, type Holder } from './holders.ts';
+import { comeBackFromGoogle, holdersOf, newIp, signInByGoogle, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
@@ -29,7 +29,7 @@ test.after.always(async () => {
   await issuer.close();
 });
 
-const from = () => ({ 'x-forwarded-for': newAddress() });
+const from = () => ({ 'x-forwarded-for': newIp() });
 const ask = (holder: Holder, method: string, target: string, body?: object): Promise<Answer> =>
   service.signedIn(holder, target, { method, headers: from(), ...(body === undefined ? {} : { body }) });
 const anybody = (target: string, body: object): Promise<Answer> =>
@@ -97,7 +97,7 @@ test.serial(
   },
 );
 
-test.serial('a reset of an address that is proved leaves keys and Google to their holder', async (t) => {
+test.serial('a reset for a proved e-mail address leaves keys and the Google link in place', async (t) => {
   const holder = await newHolder();
   const [key, google] = [await newKey(t, holder), await linkGoogle(t, holder)];
   const { emailVerifiedAt } = await accountOf(holder);
@@ -183,14 +183,14 @@ const ends: Record<
     act: ({ accountId }) => setPassword(operatorDeps, accountId, { password: newPassword(), lengthMin: 8 }),
     left: [false, false],
   },
-  'a confirmed address': {
+  'a confirmed e-mail address': {
     act: async (holder) =>
       ask(holder, 'POST', '/auth/verify-email', { token: await mailLink(holder, 'verify_email') }),
     left: [false, false],
     opens: true,
     verified: false,
   },
-  'a new address': {
+  'a new e-mail address': {
     act: async (holder) =>
       ask(holder, 'POST', '/auth/verify-email', {
         token: await mailLink(holder, 'change_email', newEmail()),
@@ -249,7 +249,7 @@ const weak: Record<
 
 for (const [how, { param, hasPassword, act }] of Object.entries(weak)) {
   test.serial(
-    `a password that is short, common or the own address is not taken, and changes nothing: ${how}`,
+    `a password that is short, common or the own e-mail address is refused, and changes nothing: ${how}`,
     async (t) => {
       const holder = await newHolder({ hasPassword });
       const before = (await accountOf(holder)).toJSON();
@@ -283,7 +283,7 @@ for (const state of ['active', 'inactive'] as const) {
 
 /** One column of an account that changes after somebody's proof was accepted and before it takes effect. */
 const changes = {
-  'another password or address': 'credential_version = credential_version + 1',
+  'another password or e-mail address': 'credential_version = credential_version + 1',
   'another status': `status = 'disabled'`,
   'a subscription': `subscription_state = 'active'`,
 };
@@ -296,7 +296,7 @@ const effects: Record<
     ask: ({ email }) => Promise.resolve(['/auth/login', { body: { email, password } }]),
     left: async ({ accountId }) => (await sessionsOf(accountId)) === 1,
   },
-  'a new address that is asked for': {
+  'a requested new e-mail address': {
     ask: () => Promise.resolve(['/v1/account', { method: 'PATCH', body: { email: newEmail(), password } }]),
     left: async ({ accountId }) =>
       (await db.auditEvents.count({ where: { accountId, action: 'email.change_asked' } })) === 0,
@@ -313,7 +313,7 @@ const effects: Record<
     ],
     left: async (holder) => (await accountOf(holder)).passwordHash === passwordHash,
   },
-  'a confirmed address': {
+  'a confirmed e-mail address': {
     ask: async (holder) => [
       '/auth/verify-email',
       { body: { token: await mailLink(holder, 'change_email', newEmail()) } },

@@ -37,7 +37,7 @@ test('sign-up, verified by the link in the outbox, sign-in, a key, a series, its
   for (const name of readdirSync(outbox)) t.is(statSync(path.join(outbox, name)).mode & 0o777, 0o600, name);
   const verified = await post('/auth/verify-email', { token: tokenIn(mail), password });
   t.is(verified.status, 200, verified.text);
-  t.is((await get('/v1/account', first)).status, 401, 'a confirmed address makes a new session');
+  t.is((await get('/v1/account', first)).status, 401, 'a confirmed e-mail address makes a new session');
 
   const session = sessionIn(await post('/auth/login', { email, password }));
   t.like((await get('/v1/account', session)).json, { data: { email, email_verified: true, name: 'Zoë' } });

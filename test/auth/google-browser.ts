@@ -16,7 +16,7 @@ let hosts = 0;
 export const from = () => ({ 'x-forwarded-for': `203.0.113.${(hosts += 1) % 250}` });
 
 let made = 0;
-/** Claims of somebody new, whose address Google runs and vouches for. */
+/** Claims of somebody new, whose e-mail address Google runs and vouches for. */
 export const person = () => {
   made += 1;
   return {

@@ -147,7 +147,7 @@ test.serial('neither a link that has begun nor a code outlives unlinking', async
 });
 
 test.serial(
-  'a stranger who signed up with an address first has no flow left once its owner resets it',
+  'a stranger who signed up with an e-mail address first has no flow left once its owner resets it',
   async (t) => {
     const stranger = await newHousehold();
     const flows = [await beginLink(stranger.thief), await beginLink(stranger.owner)];

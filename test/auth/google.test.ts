@@ -53,18 +53,21 @@ test.serial('a stranger with a Google account signs in, end to end against a rea
   });
 });
 
-test.serial('the same identity signs in to the same account, whatever its address is by then', async (t) => {
-  const claims = person();
-  const first = await signIn(claims);
-  const second = await signIn({ ...claims, email: 'moved@gmail.com' });
-  const idOf = async (session: string | null) => (await get('/v1/account', session ?? '')).json;
-  const account = await idOf(first.session);
-  t.like(account, { data: { email: claims.email } });
-  t.deepEqual(await idOf(second.session), account, 'the address is never taken over from Google');
-});
+test.serial(
+  'the same identity signs in to the same account, whatever its current e-mail address',
+  async (t) => {
+    const claims = person();
+    const first = await signIn(claims);
+    const second = await signIn({ ...claims, email: 'moved@gmail.com' });
+    const idOf = async (session: string | null) => (await get('/v1/account', session ?? '')).json;
+    const account = await idOf(first.session);
+    t.like(account, { data: { email: claims.email } });
+    t.deepEqual(await idOf(second.session), account, 'the e-mail address is never taken from Google');
+  },
+);
 
 test.serial(
-  'another identity with the address of an account is not let in, by Google’s word or not',
+  'another identity with the e-mail address of an account is refused, verified by Google or not',
   async (t) => {
     const claims = person();
     await signIn(claims);
@@ -97,7 +100,7 @@ test.serial(
 );
 
 test.serial(
-  'an account whose address nobody has proved is never linked by address: neither order of pre-hijacking works',
+  'an account whose e-mail address nobody has proved is never linked by it: neither order of pre-hijacking works',
   async (t) => {
     const victim = person();
     const password = newPassword();
@@ -214,7 +217,7 @@ test.serial('the PKCE verifier that is sent matches the challenge that was shown
 });
 
 test.serial(
-  'the one-time code is good once, for a minute, in its own browser, and no token stands in an address',
+  'the one-time code is valid once, for a minute, in its own browser, and no URL contains a token',
   async (t) => {
     const claims = person();
     const codeFor = async () => {
@@ -334,7 +337,7 @@ test.serial(
   },
 );
 
-test.serial('where Google is not set up its addresses do not exist', async (t) => {
+test.serial('without Google’s settings its endpoints answer 404', async (t) => {
   const none = await startAccountsService();
   try {
     for (const [method, target] of [

@@ -19,7 +19,7 @@ export interface Holder extends SignedIn {
   email: string;
 }
 
-/** Addresses of one client, that count as one in the throttles: they share a /64 that nobody else has. */
+/** IP addresses of one client, which count as one in the throttles: they share a /64 of their own. */
 export function newNetwork(): () => string {
   const group = () => randomBytes(2).toString('hex');
   const network = `2001:db8:${group()}:${group()}`;
@@ -27,8 +27,8 @@ export function newNetwork(): () => string {
   return () => `${network}::${(hosts += 1).toString(16)}`;
 }
 
-/** An address that counts for itself in the throttles. */
-export const newAddress = () => newNetwork()();
+/** An IP address that counts for itself in the throttles. */
+export const newIp = () => newNetwork()();
 
 export async function holdersOf(service: AccountsService) {
   const { deps } = service;
@@ -113,7 +113,7 @@ export async function comeBackFromGoogle(
   issuer: OddIssuer,
   begun: Answer,
   claims: Claims,
-  ip = newAddress(),
+  ip = newIp(),
 ): Promise<{ result: URLSearchParams; cookie: string }> {
   const url =
     begun.headers.get('location') ?? (begun.body as { data?: { url?: string } } | undefined)?.data?.url;
@@ -131,7 +131,7 @@ export async function signInByGoogle(
   service: AccountsService,
   issuer: OddIssuer,
   claims: Claims,
-  ip = newAddress(),
+  ip = newIp(),
 ): Promise<{ session: SignedIn } | { error: string | null }> {
   const begun = await service.anonymously('/auth/google/start');
   const { result, cookie } = await comeBackFromGoogle(service, issuer, begun, claims, ip);

@@ -16,7 +16,7 @@ export interface Issuer {
   close(): Promise<void>;
 }
 
-/** oidc-provider, whose accounts are made by naming them: `sub` is the login, the address `<sub>@gmail.com`. */
+/** oidc-provider, whose accounts are made by naming them: `sub` is the login, the e-mail address `<sub>@gmail.com`. */
 export async function startRealIssuer(): Promise<
   Issuer & { logIn(url: string, login: string): Promise<string> }
 > {
@@ -27,7 +27,7 @@ export async function startRealIssuer(): Promise<
     clients: [
       { client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: [redirectUri] },
     ],
-    conformIdTokenClaims: false, // as Google does, the address stands in the ID token
+    conformIdTokenClaims: false, // as Google does, the e-mail address stands in the ID token
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     findAccount: (_context, sub) => ({
       accountId: sub,
@@ -43,7 +43,7 @@ export async function startRealIssuer(): Promise<
   };
 }
 
-/** Goes through the server's pages as a browser does, up to the redirect to the callback. @returns its address. */
+/** Goes through the server's pages as a browser does, up to the redirect to the callback. @returns its URL. */
 async function browse(start: string, login: string): Promise<string> {
   const cookies = new Map<string, string>();
   let [url, init]: [string, RequestInit] = [start, {}];

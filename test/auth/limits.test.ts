@@ -6,7 +6,7 @@ import { limits } from '../../accounts-api/auth/throttle.ts';
 import { projectRoot } from '../../kernel/settings.ts';
 import { assertError, startAccountsService, type Answer } from '../services/accounts-service.ts';
 import { newEmail, newPassword } from '../services/sign-in.ts';
-import { holdersOf, newAddress, newNetwork, type Holder } from './holders.ts';
+import { holdersOf, newIp, newNetwork, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
@@ -42,7 +42,7 @@ async function assertLimit(
 /** The numbers that are promised. A limit without a line here does not compile. */
 const promised: Record<keyof typeof limits, { points: number; seconds: number }> = {
   failures: { points: 30, seconds: 15 * 60 },
-  mailsOfAddress: { points: 10, seconds: 60 * 60 },
+  mailsOfIp: { points: 10, seconds: 60 * 60 },
   mailsToRecipient: { points: 3, seconds: 60 * 60 },
   tokens: { points: 20, seconds: 10 * 60 },
 };
@@ -98,7 +98,7 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
     },
     {
       at: 'sign-up.ts signIn',
-      what: 'confirming an address by a mailed link, by the password of the account',
+      what: 'confirming an e-mail address by a mailed link, with the password of the account',
       async prepare() {
         const body = { token: await mailLink(await newHolder(), 'verify_email'), password: newPassword() };
         return (ip) =>
@@ -111,7 +111,7 @@ for (const { what, prepare } of passwordSites) {
   test.serial(`six wrong passwords are compared, and the next ones wait: ${what}`, async (t) => {
     const call = await prepare();
     // All at once, so that no wait is over before the last of them: tries are counted before their password is compared.
-    const answers = await Promise.all(Array.from({ length: 9 }, () => call(newAddress())));
+    const answers = await Promise.all(Array.from({ length: 9 }, () => call(newIp())));
     for (const answer of answers.filter(({ status }) => status !== 429)) {
       assertError(t, answer, 401, 'invalid_credentials');
     }
@@ -128,7 +128,7 @@ test.serial(
     const guess = () =>
       service.anonymously('/auth/login', {
         body: { email: holder.email, password: newPassword() },
-        headers: { 'x-forwarded-for': newAddress() },
+        headers: { 'x-forwarded-for': newIp() },
       });
     const compared = async () => {
       const answers = await Promise.all(Array.from({ length: 9 }, guess));
@@ -136,7 +136,7 @@ test.serial(
     };
     t.is(await compared(), 6);
     const body = { token: await mailLink(holder, 'reset_password'), password: newPassword() };
-    const headers = { 'x-forwarded-for': newAddress() };
+    const headers = { 'x-forwarded-for': newIp() };
     t.is((await service.anonymously('/auth/set-password', { body, headers })).status, 200);
     t.is(await compared(), 6);
   },
@@ -147,7 +147,7 @@ test.serial('a device that has signed in has tries of its own, whatever stranger
   const logIn = (wish: object) =>
     service.anonymously('/auth/login', {
       body: { email, ...wish },
-      headers: { 'x-forwarded-for': newAddress() },
+      headers: { 'x-forwarded-for': newIp() },
     });
   const signedIn = await logIn({ password });
   const { device_token } = (signedIn.body as { data: { device_token: string } }).data;
@@ -159,13 +159,13 @@ test.serial('a device that has signed in has tries of its own, whatever stranger
   t.is(await compared({ device_token }), 6);
 });
 
-test.serial('thirty wrong passwords from one address, whatever the account, and no more', async (t) => {
-  const address = newNetwork();
+test.serial('thirty wrong passwords from one client IP, whatever the account, and no more', async (t) => {
+  const nextIp = newNetwork();
   const password = newPassword();
   const fail = () =>
     service.anonymously('/auth/login', {
       body: { email: newEmail(), password },
-      headers: { 'x-forwarded-for': address() },
+      headers: { 'x-forwarded-for': nextIp() },
     });
   const since = performance.now();
   const { points, seconds } = promised.failures;
@@ -174,7 +174,7 @@ test.serial('thirty wrong passwords from one address, whatever the account, and 
   assertRefusedFor(t, await fail(), seconds, since);
 });
 
-/** Where a mail is made to an address that the caller names, or may have named. */
+/** The requests that mail an e-mail address which the caller names, or may have named. */
 const mailSites: { at: string; what: string; call: Call }[] = [
   {
     at: 'sign-up.ts mail',
@@ -205,7 +205,7 @@ const mailSites: { at: string; what: string; call: Call }[] = [
   },
   {
     at: 'sign-up.ts mail',
-    what: 'the confirmation of an address once more',
+    what: 'another confirmation mail',
     async call({ ip, email }) {
       const known = await service.deps.db.accounts.findOne({ where: { email } });
       const holder = known === null ? await newHolder({ verified: false }) : null;
@@ -221,13 +221,13 @@ const mailSites: { at: string; what: string; call: Call }[] = [
 ];
 
 for (const { what, call } of mailSites) {
-  test.serial(`an address is mailed three times an hour: ${what}`, async (t) => {
+  test.serial(`an e-mail address gets three mails an hour: ${what}`, async (t) => {
     const email = newEmail();
-    await assertLimit(t, promised.mailsToRecipient, () => call({ ip: newAddress(), email }));
+    await assertLimit(t, promised.mailsToRecipient, () => call({ ip: newIp(), email }));
   });
   test.serial(`a client makes ten mails an hour: ${what}`, async (t) => {
-    const address = newNetwork();
-    await assertLimit(t, promised.mailsOfAddress, () => call({ ip: address(), email: newEmail() }));
+    const nextIp = newNetwork();
+    await assertLimit(t, promised.mailsOfIp, () => call({ ip: nextIp(), email: newEmail() }));
   });
 }
 
@@ -245,7 +245,7 @@ const tokenSites: { at: string; what: string; call: (ip: string) => Promise<Answ
   },
   {
     at: 'sign-up.ts token',
-    what: 'links that confirm an address',
+    what: 'links that confirm an e-mail address',
     call: (ip) =>
       service.anonymously('/auth/verify-email', {
         body: { token: noToken, password: newPassword() },
@@ -273,8 +273,8 @@ const tokenSites: { at: string; what: string; call: (ip: string) => Promise<Answ
 
 for (const { what, call } of tokenSites) {
   test.serial(`a client tries twenty secrets in ten minutes: ${what}`, async (t) => {
-    const address = newNetwork();
-    await assertLimit(t, promised.tokens, () => call(address()));
+    const nextIp = newNetwork();
+    await assertLimit(t, promised.tokens, () => call(nextIp()));
   });
 }
 
@@ -299,7 +299,7 @@ const freshSites: {
       service.signedIn(holder, '/v1/account', {
         method: 'PATCH',
         body: { email: newEmail() },
-        headers: { 'x-forwarded-for': newAddress() },
+        headers: { 'x-forwarded-for': newIp() },
       }),
   },
   {

@@ -5,7 +5,7 @@ import type { Purpose } from '../../accounts-api/mail/mail-tokens.sql.ts';
 import { setStatus } from '../../accounts-api/operator/operator-access.ts';
 import { assertError, startAccountsService } from '../services/accounts-service.ts';
 import { newEmail, newPassword } from '../services/sign-in.ts';
-import { holdersOf, newAddress } from './holders.ts';
+import { holdersOf, newIp } from './holders.ts';
 
 const service = await startAccountsService();
 const { password, newHolder, newSignUp, signUpLink, mailLink, accountOf } = await holdersOf(service);
@@ -18,7 +18,7 @@ const hourMs = 60 * minuteMs;
 const spend = (target: '/auth/verify-email' | '/auth/set-password', token: string, proof = password) =>
   service.anonymously(target, {
     body: { token, password: proof },
-    headers: { 'x-forwarded-for': newAddress() },
+    headers: { 'x-forwarded-for': newIp() },
   });
 /** The four purposes: a new link, where it is spent, and how long it lasts. */
 const links: Record<
@@ -89,7 +89,7 @@ for (const purpose of ['verify_email', 'change_email', 'reset_password'] as cons
   };
 
   test.serial(
-    `a link to ${purpose} is worth nothing after the password or the address has changed`,
+    `a link to ${purpose} is worth nothing after the password or the e-mail address has changed`,
     async (t) => {
       const { holder, link } = await makeFor();
       const token = await link();
@@ -112,7 +112,7 @@ for (const purpose of ['verify_email', 'change_email', 'reset_password'] as cons
 }
 
 test.serial(
-  'each sign-up becomes the account of its own address, and leaves the others as they were',
+  'each sign-up becomes the account of its own e-mail address, and leaves the others as they were',
   async (t) => {
     const [first, second] = [await newSignUp(), await newSignUp()];
     const again = await newSignUp(second.email);

@@ -33,7 +33,7 @@ async function newPerson() {
 const isIn = async (session: string) => (await get('/v1/account', session)).status === 200;
 
 test.serial(
-  'a new address is in force only once it is confirmed, with the password, and the old one is told',
+  'a new e-mail address takes effect only once it is confirmed with the password, and the old one is notified',
   async (t) => {
     const { email, password, session } = await newPerson();
     const next = `new-${email}`;
@@ -68,7 +68,7 @@ test.serial(
   },
 );
 
-test.serial('a link of before a change of password or address is worth nothing after it', async (t) => {
+test.serial('a link mailed before a change of password or e-mail address is invalid after it', async (t) => {
   const { email, password, session } = await newPerson();
   await ask('POST', '/auth/forgot-password', { body: { email }, headers: from() });
   const token = tokenIn(await mailbox.next(email, 'Set a new password'));
@@ -80,7 +80,7 @@ test.serial('a link of before a change of password or address is worth nothing a
   });
   t.is(codeOf(answer), 'gone');
 
-  // And the other way round: the link to a new address ends the one to a new password.
+  // And the other way round: the link to a new e-mail address ends the one to a new password.
   const other = await newPerson();
   const asked = { email: `moved-${other.email}`, password: other.password };
   await ask('PATCH', '/v1/account', { session: other.session, body: asked, headers: from() });
@@ -121,7 +121,7 @@ test.serial('a link is good for its own purpose, its own hour and one use', asyn
   t.is(codeOf(answer), 'gone');
 });
 
-test.serial('a reset of an address nobody had proved ends the keys that were made before', async (t) => {
+test.serial('a reset for an e-mail address that nobody had proved ends the keys made before', async (t) => {
   const { email, session } = await newPerson();
   const { key } = dataIn(await post('/v1/keys', { name: 'k' }, session)) as { key: string };
   await ask('POST', '/auth/forgot-password', { body: { email }, headers: from() });
@@ -160,7 +160,7 @@ test.serial('the session of one account confirms no link of another, and the pas
     headers: from(),
   });
   t.is(asA.status, 200, asA.text);
-  t.false(await isIn(a.session), 'a confirmed address makes a new session');
+  t.false(await isIn(a.session), 'a confirmed e-mail address makes a new session');
   t.true(await isIn(sessionIn(asA)));
   t.is(codeOf(await ask('POST', '/auth/verify-email/resend', { session: sessionIn(asA) })), 'conflict');
 });
@@ -183,7 +183,7 @@ test.serial('a password cannot be set over one that exists, nor without a sessio
 });
 
 test.serial(
-  'an address in another script or with a display name is no address, so it cannot stand for one',
+  'an e-mail address in another script or with a display name is refused, so it cannot impersonate one',
   async (t) => {
     for (const email of [
       'a@bücher.example',

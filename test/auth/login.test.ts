@@ -13,7 +13,7 @@ test.after.always(async () => {
 });
 
 let hosts = 0;
-/** Each call from an address of its own, so that tests do not add up. */
+/** Each call from an IP address of its own, so that tests do not add up. */
 const from = () => {
   hosts += 1;
   return { 'x-forwarded-for': `10.1.${Math.floor(hosts / 250)}.${hosts % 250}` };
@@ -39,7 +39,7 @@ const shapeOf = ({ status, headers, body }: Answer) => ({
 });
 
 test.serial(
-  'an unknown address, a wrong password, an account by Google alone and a disabled one are answered alike',
+  'an unknown e-mail address, a wrong password, an account with Google only and a disabled one get the same answer',
   async (t) => {
     const holder = await newHolder();
     const googleOnly = await service.newClient();
@@ -58,7 +58,7 @@ test.serial(
 );
 
 test.serial(
-  'that an account is disabled, or its address not confirmed, is told only to whoever knows the password',
+  'only someone who knows the password learns that an account is disabled, or its e-mail address not confirmed',
   async (t) => {
     const disabled = await newHolder();
     await service.deps.db.accounts.update({ status: 'disabled' }, { where: { id: disabled.accountId } });
@@ -157,7 +157,7 @@ test.serial(
     t.deepEqual(
       ofUnknown?.map(shapeOf),
       refused?.map(shapeOf),
-      'the throttle tells no known address from an unknown one',
+      'the throttle does not distinguish known from unknown e-mail addresses',
     );
     const { email, password, device_token } = holder;
     dataOf(t, await logIn({ email, password, device_token }));
@@ -165,7 +165,7 @@ test.serial(
 );
 
 test.serial(
-  'a flood of sign-ins is refused in part and harms nobody else: other addresses answer, and the service goes on',
+  'a flood of sign-ins is partly refused and harms nobody else: other endpoints answer, and the service continues',
   async (t) => {
     const holder = await newHolder();
     const client = await service.newClient();
@@ -180,7 +180,7 @@ test.serial(
 );
 
 test.serial(
-  'nothing but the known fields is taken: no plan, no verified address, no id, at sign-up or sign-in',
+  'only the known fields are accepted: no plan, no verified e-mail address, no id, at sign-up or sign-in',
   async (t) => {
     for (const field of [
       'plan',

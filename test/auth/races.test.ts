@@ -61,17 +61,17 @@ test.serial('of four who change a password at once by the same present one, one 
   }
 });
 
-test.serial('a new address and a new password at once: one of them, never both', async (t) => {
+test.serial('a new e-mail address and a new password at once: one of them, never both', async (t) => {
   for (let round = 0; round < rounds; round += 1) {
     const { email, password, session } = await newPerson();
     const next = `next-${email}`;
     const asked = { body: { email: next, password }, session, headers: from() };
     t.is((await ask('PATCH', '/v1/account', asked)).status, 200);
-    const address = tokenIn(await mailbox.next(next, 'Confirm your new'));
+    const emailToken = tokenIn(await mailbox.next(next, 'Confirm your new'));
     const reset = await resetLink(email);
     const wish = newPassword();
     const [confirmed, set] = await Promise.all([
-      ask('POST', '/auth/verify-email', { body: { token: address, password }, headers: from() }),
+      ask('POST', '/auth/verify-email', { body: { token: emailToken, password }, headers: from() }),
       setPassword(reset, wish),
     ]);
     t.is([confirmed, set].filter(({ status }) => status < 300).length, 1);

@@ -67,7 +67,7 @@ test.serial(
     await services.call('/v1/account', { key: keep('mistyped key', `${key.slice(0, -1)}!`) });
     await ask('DELETE', `/v1/keys/${String(dataIn(made)['id'])}`, { session });
 
-    // A password forgotten and set, then changed; an address changed.
+    // A password forgotten and set, then changed; an e-mail address changed.
     await post('/auth/forgot-password', { email });
     const reset = keep('link of the reset', tokenIn(await mailbox.next(email, 'Set a new password')));
     await post('/auth/set-password', { token: reset, password: keep('second password', newPassword()) });
@@ -80,7 +80,7 @@ test.serial(
     );
     const next = { email: `next-${email}`, password: change.new };
     await ask('PATCH', '/v1/account', { session: changed, body: next });
-    keep('link of the new address', tokenIn(await mailbox.next(next.email)));
+    keep('link of the new e-mail address', tokenIn(await mailbox.next(next.email)));
 
     // Google: there, back, and the one-time code exchanged.
     const begun = await services.call('/auth/google/start', { redirect: 'manual' });

@@ -54,7 +54,7 @@ test.serial(
 );
 
 test.serial(
-  'after logout a token is worth nothing, on the very next request and on every address',
+  'after logout a token is worth nothing, on the very next request and on every endpoint',
   async (t) => {
     const { session } = await newPerson();
     const answer = await post('/auth/logout', {}, session);

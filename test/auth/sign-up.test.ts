@@ -19,7 +19,7 @@ test.after.always(async () => {
   await mailbox.close();
 });
 
-// Each test speaks from an address of its own, so that their tries do not add up.
+// Each test uses an IP address of its own, so that their attempts do not add up.
 let hosts = 0;
 const from = () => ({ 'x-forwarded-for': `192.0.2.${(hosts += 1)}` });
 
@@ -29,7 +29,7 @@ const accountsOf = (email: string) =>
     [email],
   );
 
-test('sign-up answers the same for a known and an unknown address, and each mailbox is told the truth', async (t) => {
+test('sign-up answers the same for a known and an unknown e-mail address, and only the mail tells which', async (t) => {
   const known = await newPerson();
   const [body, password] = [(email: string) => ({ email, password, name: 'N' }), newPassword()];
   const stranger = newEmail();
@@ -62,7 +62,7 @@ test('the link needs the password of its sign-up, is spent once, and survives a 
   t.is(codeOf(await ask('POST', '/auth/verify-email', { body: { token, password }, headers })), 'gone');
 });
 
-test('a stranger’s sign-up for somebody else’s address never becomes an account with the stranger’s password', async (t) => {
+test('a stranger’s sign-up for somebody else’s e-mail address never becomes an account with the stranger’s password', async (t) => {
   const email = newEmail();
   const [strangers, owners] = [newPassword(), newPassword()];
   const headers = from();
@@ -114,7 +114,7 @@ test('of 20 who spend a link at once, one succeeds', async (t) => {
   t.is((await accountsOf(email))[0]?.n, 1);
 });
 
-test('of 50 sign-ups of one address at once, however capitalised, exactly one account comes', async (t) => {
+test('50 concurrent sign-ups of one e-mail address, in any letter case, make exactly one account', async (t) => {
   const [email, password] = [newEmail(), newPassword()];
   const spell = (i: number) => (i % 2 === 0 ? email : email.toUpperCase());
   const answers = await Promise.all(
@@ -122,7 +122,11 @@ test('of 50 sign-ups of one address at once, however capitalised, exactly one ac
       ask('POST', '/auth/signup', { body: { email: spell(i), password }, headers: from() }),
     ),
   );
-  t.is(answers.filter(({ status }) => status === 202).length, 3, 'an address is mailed three times an hour');
+  t.is(
+    answers.filter(({ status }) => status === 202).length,
+    3,
+    'an e-mail address gets three mails an hour',
+  );
   t.true(answers.every(({ status }) => status === 202 || status === 429));
   const tokens = await Promise.all(
     answers
@@ -135,7 +139,7 @@ test('of 50 sign-ups of one address at once, however capitalised, exactly one ac
   t.is((await accountsOf(email))[0]?.n, 1);
 });
 
-test('a link dies after its day, and the links point to the configured address whatever Host a client sends', async (t) => {
+test('a link expires after a day, and links have the configured URL whatever Host a client sends', async (t) => {
   const [email, password] = [newEmail(), newPassword()];
   const headers = { ...from(), 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' };
   await ask('POST', '/auth/signup', { body: { email, password }, headers });
@@ -200,7 +204,7 @@ test('bodies of 5 MB and of 5 KB are 413, arrays and objects in the place of tex
   }
 });
 
-test('without mail a sign-up is an account and a session at once, not verified; a known address is told so', async (t) => {
+test('without mail a sign-up makes an account and a session at once, not verified; a known e-mail address is refused', async (t) => {
   const open = await startServices();
   try {
     const people = peopleOf(open);

@@ -1,4 +1,4 @@
-// The processes that the chaos run ends and stalls: services, PostgreSQL and Redis, each started again at its old address.
+// The processes that the chaos run ends and stalls: services, PostgreSQL and Redis, each started again at its old port.
 import { spawn } from 'node:child_process';
 import { createWriteStream, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ export interface Unit {
   /** Stops it where it stands, as a machine does that swaps. */
   stall(): void;
   goOn(): void;
-  /** Starts it at its address, and tries again where that fails. */
+  /** Starts it at its port, and tries again where that fails. */
   start(): Promise<void>;
 }
 

@@ -21,7 +21,7 @@ test.after.always(async () => {
 
 const preflight = (path: string, origin: string, method = 'GET', url = gateway.url) =>
   fetch(url + path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': method } });
-const accountAddresses = [
+const accountEndpoints = [
   ['POST', '/v1/keys', 'GET, HEAD, POST'],
   ['DELETE', '/v1/keys/key_1', 'DELETE'],
   ['PATCH', '/v1/account', 'GET, HEAD, PATCH, DELETE'],
@@ -29,7 +29,7 @@ const accountAddresses = [
   ['DELETE', '/auth/sessions', 'GET, HEAD, DELETE'],
 ] as const;
 
-test.serial('pages of any origin may read data and public addresses, without credentials', async (t) => {
+test.serial('pages of any origin may read data and public endpoints, without credentials', async (t) => {
   for (const path of ['/v1/series/A', '/v1/catalog', '/v1/plans']) {
     const answer = await preflight(path, 'https://anybody.example');
     t.is(answer.status, 204);
@@ -46,8 +46,8 @@ test.serial('pages of any origin may read data and public addresses, without cre
   }
 });
 
-test.serial("the dashboard's pages may call account and sign-in addresses, without cookies", async (t) => {
-  for (const [method, path, methods] of accountAddresses) {
+test.serial("the dashboard's pages may call account and sign-in endpoints, without cookies", async (t) => {
+  for (const [method, path, methods] of accountEndpoints) {
     const answer = await preflight(path, dashboard, method);
     t.is(answer.status, 204, path);
     t.is(answer.headers.get('access-control-allow-origin'), dashboard);
@@ -77,7 +77,7 @@ test.serial('no other origin is let in, however near its name, and no origin is 
     'null',
     '*',
   ]) {
-    for (const [method, path] of accountAddresses) {
+    for (const [method, path] of accountEndpoints) {
       const asked = await preflight(path, origin, method);
       const answered = await fetch(gateway.url + path, { method, headers: { origin } });
       for (const { headers } of [asked, answered]) {
@@ -89,8 +89,8 @@ test.serial('no other origin is let in, however near its name, and no origin is 
   }
 });
 
-test.serial('where no origin is set, no foreign page may call an account address', async (t) => {
-  for (const [method, path] of accountAddresses) {
+test.serial('where no origin is set, no foreign page may call an account endpoint', async (t) => {
+  for (const [method, path] of accountEndpoints) {
     const answer = await preflight(path, dashboard, method, closed.url);
     t.is(answer.headers.get('access-control-allow-origin'), null);
   }

@@ -45,7 +45,7 @@ for (const [name, pipeline] of Object.entries(routeFile.pipelines)) {
     .flatMap(({ methods, paths }) => paths.flatMap((at) => methods.map((method) => ({ method, at }))))
     .filter(({ method }) => method !== 'OPTIONS');
   test.serial(
-    `every address of the pipeline "${name}" answers 401 without a valid key and asks no service`,
+    `every endpoint of the pipeline "${name}" answers 401 without a valid key and asks no service`,
     async (t) => {
       t.true(routes.length > 5);
       const before = reached();
@@ -153,7 +153,7 @@ test.serial(
   },
 );
 
-test.serial('sign-in addresses take no key and not two sessions, and no service is asked', async (t) => {
+test.serial('sign-in endpoints take no key and not two sessions, and no service is asked', async (t) => {
   const before = reached();
   const ask = (...text: string[]) => exchange(gateway.url, lines(...text, 'Host: a', 'Connection: close'));
   for (const [status, answers] of [
@@ -167,7 +167,7 @@ test.serial('sign-in addresses take no key and not two sessions, and no service 
   t.is(reached(), before);
 });
 
-test.serial('a session opens no data address', async (t) => {
+test.serial('a session gives no access to a data endpoint', async (t) => {
   const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-session-token': 'a session' } });
   t.is(response.status, 401);
 });

@@ -90,7 +90,7 @@ test.serial(
   },
 );
 
-test.serial('a service that is away is 502 as an envelope that names no address', async (t) => {
+test.serial('a service that is down is answered 502 with an envelope that contains no URL', async (t) => {
   const alone = await startTestGateway({ dataApiUrls: [nobody] });
   t.teardown(() => alone.close());
   const response = await fetch(`${alone.url}/v1/catalog`);

@@ -106,7 +106,7 @@ test.serial('naming the identity header in Connection does not remove it', async
   t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, accountId);
 });
 
-test.serial('what a client says of its own address and request id is not passed on', async (t) => {
+test.serial('the IP address and request id that a client claims are not passed on', async (t) => {
   await fetch(`${gateway.url}/v1/catalog`, {
     headers: {
       'x-forwarded-for': '6.6.6.6',

@@ -119,14 +119,14 @@ async function countsAlone(
 
 const via = (forwardedFor: string) => ({ 'x-forwarded-for': forwardedFor });
 
-test.serial('without trusted proxies, what a client says of its address counts for nothing', async (t) => {
+test.serial('without trusted proxies, the IP address that a client claims is ignored', async (t) => {
   const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 0 });
   t.teardown(() => gateway.close());
   t.true(await sharesLimit(t, gateway.url, via('192.0.2.1'), via('192.0.2.2')));
 });
 
 test.serial(
-  'behind two trusted proxies the second address from the right counts, and none that the client wrote',
+  'behind two trusted proxies the second IP address from the right counts, and none that the client wrote',
   async (t) => {
     const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 2 });
     t.teardown(() => gateway.close());

@@ -111,7 +111,7 @@ for (const path of unmapped) {
   });
 }
 
-test.serial('a method that an address does not take is 405 with Allow', async (t) => {
+test.serial('a method that a path does not support is 405 with Allow', async (t) => {
   const cases = [
     ['POST', '/v1/series/A', 'GET, HEAD, OPTIONS'],
     ['PUT', '/v1/account', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
@@ -129,7 +129,7 @@ test.serial('a method that an address does not take is 405 with Allow', async (t
 });
 
 test.serial(
-  'what is encoded twice, or odd but unmistakable, goes on letter by letter to the address it was matched with',
+  'a double-encoded, or unusual but unambiguous, URL is forwarded byte for byte to the path it was matched with',
   async (t) => {
     for (const path of [
       '/v1/series/%252e%252e',

@@ -143,7 +143,7 @@ test.serial('calls that the gateway refuses cost nothing', async (t) => {
   t.is(await accounts.used(client), served);
 });
 
-test.serial('account and public addresses are free', async (t) => {
+test.serial('account and public endpoints are free', async (t) => {
   const client = await accounts.newClient('free');
   for (const path of ['/v1/usage', '/v1/keys', '/v1/catalog', '/v1/plans']) {
     t.is((await get(path, client.key)).status, 200);

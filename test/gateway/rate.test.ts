@@ -120,7 +120,7 @@ for (const [name, redisUrl] of [
     t.is((await get(other.key)).status, 200);
   });
 
-  test(`public and auth addresses are limited by the client's address, ${name}`, async (t) => {
+  test(`public and auth endpoints are limited by client IP, ${name}`, async (t) => {
     const gateway = await startTestGateway({
       accounts,
       redisUrl,

@@ -118,7 +118,7 @@ export interface TestGateway {
 
 /**
  * The real gateway with a recording upstream in data-api's place. @param accounts the real accounts-api; without one, as for tests
- * of public addresses, nobody is there.
+ * of public paths, nobody is there.
  */
 export async function startTestGateway({
   accounts,

@@ -91,24 +91,27 @@ test.serial(
     swap();
     t.deepEqual([await status('/v1/exports'), await status('/v1/all-keys')], [200, 200]);
     t.deepEqual([await status('/v1/trade'), await status('/v1/keys')], [404, 404]);
-    t.is(await status('/v1/all-keys', { method: 'PATCH' }), 405, 'and so is what an address takes');
+    t.is(await status('/v1/all-keys', { method: 'PATCH' }), 405, 'and so is what a path takes');
   },
 );
 
-test.serial('a call under way ends as it began, though its address is gone meanwhile', async (t) => {
-  const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
-  t.teardown(() => gateway.close());
-  const { key } = await accounts.newClient('enterprise');
-  writeFileSync(routesFile, goodRoutes.replace('      - /v1/trade\n', ''));
-  const swap = await gateway.gateway.prepareReload();
-  gateway.dataApi.answer = (_request, response) => {
-    swap();
-    response.end('whole');
-  };
-  const get = () => fetch(`${gateway.url}/v1/trade`, { headers: { 'x-api-key': key } });
-  t.is(await (await get()).text(), 'whole');
-  t.is((await get()).status, 404);
-});
+test.serial(
+  'a call under way finishes under its old configuration, even if its path is removed meanwhile',
+  async (t) => {
+    const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
+    t.teardown(() => gateway.close());
+    const { key } = await accounts.newClient('enterprise');
+    writeFileSync(routesFile, goodRoutes.replace('      - /v1/trade\n', ''));
+    const swap = await gateway.gateway.prepareReload();
+    gateway.dataApi.answer = (_request, response) => {
+      swap();
+      response.end('whole');
+    };
+    const get = () => fetch(`${gateway.url}/v1/trade`, { headers: { 'x-api-key': key } });
+    t.is(await (await get()).text(), 'whole');
+    t.is((await get()).status, 404);
+  },
+);
 
 test.serial(
   'plans follow their file when told to: limits on the next call; a wrong file changes nothing',

@@ -41,7 +41,7 @@ test.after.always(async () => {
   await redis?.stop();
 });
 
-const addresses = () => [services.url, ...gateways.map(({ url }) => url)];
+const urls = () => [services.url, ...gateways.map(({ url }) => url)];
 
 async function call(url: string, key: string): Promise<number> {
   const response = await fetch(`${url}/v1/series/A`, { headers: { 'x-api-key': key } });
@@ -53,7 +53,7 @@ async function call(url: string, key: string): Promise<number> {
 function traffic(key: string) {
   const client = { stopped: false };
   const acceptedAtMs: number[] = [];
-  const loops = addresses().map(async (url) => {
+  const loops = urls().map(async (url) => {
     while (!client.stopped) {
       const beganAtMs = performance.now();
       if ((await call(url, key)) === 200) acceptedAtMs.push(beganAtMs);
@@ -109,13 +109,13 @@ test.serial(
     const { accountId, key } = await services.accountWithKey('free');
     const limits = () =>
       Promise.all(
-        addresses().map(async (url) => {
+        urls().map(async (url) => {
           const response = await fetch(`${url}/v1/series/A`, { headers: { 'x-api-key': key } });
           await response.arrayBuffer();
           return [response.status, response.headers.get('x-quota-limit')];
         }),
       );
-    const every = (status: number, limit: string) => addresses().map(() => [status, limit]);
+    const every = (status: number, limit: string) => urls().map(() => [status, limit]);
     t.deepEqual(await limits(), every(200, '1000'));
     // Used up on the lower plan, the higher one has calls left, and none again on the way back.
     await services.accounts.db.sequelize.query(
@@ -144,7 +144,7 @@ for (const [i, name] of names.entries()) {
       await until('every gateway accepts the key', () => calls.acceptedAtMs.length >= 12);
       await ways[name]?.(id, manager);
       const answeredAtMs = performance.now();
-      const after = await Promise.all(addresses().flatMap((url) => [call(url, key), call(url, key)]));
+      const after = await Promise.all(urls().flatMap((url) => [call(url, key), call(url, key)]));
       t.deepEqual([...new Set(after)], [401], `trial ${trial}`);
       await calls.stop();
       t.deepEqual(

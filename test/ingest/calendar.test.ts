@@ -42,7 +42,7 @@ test.serial('a release that moves keeps its id', async (t) => {
 });
 
 test.serial(
-  'what is no time, zone, word, address or series is refused by line; a time needs its zone',
+  'an invalid time, zone, word, URL or series is refused by line; a time needs its zone',
   async (t) => {
     await loadCsv(database, ['series_id,date,value', 'A,2024-01-01,1'], { create: true, set: daily });
     const csv = [

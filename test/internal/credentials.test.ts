@@ -63,7 +63,7 @@ test('500 hashes are a batch, 501 are refused, and so is what is no hash', async
   t.is(assertError(t, raw, 400, 'invalid_body').message, '"keys.0": must be the SHA-256 of a key, in hex.');
 });
 
-test('a client cannot reach the internal addresses, whatever credential it has', async (t) => {
+test('a client cannot reach the internal endpoints, whatever credential it has', async (t) => {
   const client = await service.newClient('enterprise');
   for (const path of ['/internal/credentials', '/internal/quota/take', '/internal/quota/settle']) {
     assertError(t, await service.as(client, path, { body: { keys: [] } }), 404, 'not_found');

@@ -105,7 +105,7 @@ async function checkAmfi({ instance, folder, seen }: Check, directory: string): 
     data: Record<string, unknown>;
   };
   assert.equal(fund['amc_name'], 'Aditya Birla Sun Life Mutual Fund');
-  seen('a scheme is found by its ISIN, in search and by address');
+  seen('a scheme is found by its ISIN, in search and by URL');
 }
 
 async function checkMufap({ instance, folder, seen }: Check, directory: string): Promise<void> {

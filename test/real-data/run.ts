@@ -80,9 +80,9 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
 }
 
 /** As a well-behaved client asks: where the plan's calls a second are spent, again after the time that the answer names. */
-async function getWhenAllowed(address: string, apiKey: string): Promise<Response> {
+async function getWhenAllowed(url: string, apiKey: string): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
-    const response = await fetch(address, { headers: { 'x-api-key': apiKey } });
+    const response = await fetch(url, { headers: { 'x-api-key': apiKey } });
     if (response.status !== 429 || tries === refusalsMax) return response;
     await response.body?.cancel();
     await setTimeout(Number(response.headers.get('retry-after')) * 1000);

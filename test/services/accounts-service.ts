@@ -94,7 +94,7 @@ export async function startAccountsApi({
   };
 }
 
-/** What the ledger says of an account: calls by group of addresses and class of status. */
+/** What the ledger says of an account: calls by group of endpoints and class of status. */
 export interface LedgerRow {
   endpoint: string;
   status_class: number;

@@ -1,5 +1,5 @@
 // What tests share: a database of their own, cloned from the migrated template; a private Redis; a clock to move.
-// `npm test` (test/run.ts) starts the servers and passes their addresses.
+// `npm test` (test/run.ts) starts the servers and passes their URLs.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Clock } from '../../kernel/clock.ts';

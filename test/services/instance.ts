@@ -12,7 +12,7 @@ import { keepLogLines } from '../run/traces.ts';
 import { within } from '../run/until.ts';
 
 export interface Installation {
-  /** The gateway's address, the same for every start. */
+  /** The gateway's URL, the same for every start. */
   url: string;
   dataDir: string;
   /** The environment of its processes. */

@@ -19,7 +19,7 @@ import { silentLog, testIdentitySecret } from './harness.ts';
 import { testMail, testSignIn } from './sign-in.ts';
 
 export interface Services {
-  /** The gateway's address. */
+  /** The gateway's URL. */
   url: string;
   /** The services behind it, for tests that go around it. */
   dataApiUrl: string;

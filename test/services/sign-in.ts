@@ -32,7 +32,7 @@ export function newPassword(): string {
 }
 
 let emails = 0;
-/** An address that no other test of this process uses. */
+/** An IP address that no other test of this process uses. */
 export function newEmail(): string {
   return `holder-${(emails += 1)}@example.org`;
 }
@@ -50,7 +50,7 @@ export interface ReceivedMail {
 export interface Mailbox {
   smtpUrl: string;
   received: ReceivedMail[];
-  /** The next mail to an address that nobody has taken yet; waits for it. @param subject a part of it. */
+  /** The next mail to an e-mail address that no test has taken yet; waits for it. @param subject a part of it. */
   next(to: string, subject?: string): Promise<ReceivedMail>;
   /** Refuses mails, as a server in trouble does, or takes them again. */
   refuse(refuses: boolean): void;

@@ -68,7 +68,7 @@ export function outboxOf({ dataDir }: Installation): string[] {
     .map((name) => readFileSync(path.join(directory, name), 'utf8'));
 }
 
-/** Waits for a mail to the address that has the words in it. */
+/** Waits for a mail to the e-mail address that has the words in it. */
 export async function mailTo(installation: Installation, to: string, words = ''): Promise<ReceivedMail> {
   const find = () =>
     outboxOf(installation)

@@ -17,7 +17,7 @@ import {
   type Answer,
   type SignedIn,
 } from '../services/accounts-service.ts';
-import { comeBackFromGoogle, holdersOf, newAddress, signInByGoogle, type Holder } from '../auth/holders.ts';
+import { comeBackFromGoogle, holdersOf, newIp, signInByGoogle, type Holder } from '../auth/holders.ts';
 import { startOddIssuer } from '../auth/issuers.ts';
 import { silentLog } from '../services/harness.ts';
 import { newEmail, newPassword } from '../services/sign-in.ts';
@@ -33,7 +33,7 @@ test.after.always(async () => {
   await issuer.close();
 });
 
-const ip = newAddress();
+const ip = newIp();
 const headers = { 'x-forwarded-for': ip, 'user-agent': 'Tests' };
 
 interface Expected {
@@ -200,7 +200,7 @@ const writers: Record<Action, Record<string, Act>> = {
     },
   },
   'email.verified': {
-    async 'the link to the address of an account'(t) {
+    async 'the link to the e-mail address of an account'(t) {
       const holder = await confirm(t, 'verify_email');
       return ofAccount(holder, visitor, { email: holder.email, ip });
     },
@@ -214,7 +214,7 @@ const writers: Record<Action, Record<string, Act>> = {
     },
   },
   'email.changed': {
-    async 'the link to the new address'(t) {
+    async 'the link to the new e-mail address'(t) {
       const email = newEmail();
       const holder = await confirm(t, 'change_email', email);
       return ofAccount(holder, visitor, { email, ip, before: holder.email });
@@ -298,7 +298,7 @@ const writers: Record<Action, Record<string, Act>> = {
       t.is(result.get('google_linked'), '1');
       return ofAccount(holder, visitor, { issuer: issuer.settings.issuer, email: claims.email, ip });
     },
-    async 'a sign-in with the address of an account that has proved it'() {
+    async 'a sign-in with the e-mail address of an account that has proved it'() {
       const claims = googlePerson();
       const { id: accountId } = await createAccount(service.deps, { email: claims.email, plan: 'free' });
       const begun = await service.anonymously('/auth/google/start');

@@ -120,7 +120,7 @@ test('the catalogue comes as CSV too, with formulas defused', async (t) => {
   );
 });
 
-test('a catalogue entry has everything known of a series and an address that works', async (t) => {
+test('a catalogue entry has everything known of a series and a URL that works', async (t) => {
   const { json } = await service.call('/v1/catalog/CPI.PK', { identity: publicCaller });
   const { success, data } = json as { success: boolean; data: Record<string, unknown> };
   t.true(success);

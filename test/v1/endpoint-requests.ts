@@ -5,7 +5,7 @@ import type { DataService } from '../services/data-service.ts';
 export interface Endpoint {
   /** As in data-api/routes.ts. */
   route: string;
-  /** The address that is asked, with the parameters that it cannot do without. */
+  /** The endpoint that is asked, with the parameters that it cannot do without. */
   path: string;
   /** Parameter → values; those that every list takes are added by `requestsFor`. */
   values: Readonly<Record<string, readonly string[]>>;

@@ -26,9 +26,9 @@ test.after.always(async () => {
   await endChildren();
   await database.drop();
 });
-let addresses: string[];
+let urls: string[];
 test.before(async () => {
-  addresses = await Promise.all([startDataApi(), startDataApi()]);
+  urls = await Promise.all([startDataApi(), startDataApi()]);
 });
 
 const program = path.join(projectRoot, 'almanac.ts');
@@ -60,8 +60,8 @@ async function load(number: number): Promise<void> {
 }
 
 /** The numbers of the loads that an answer shows: one, or it is half of each. @returns them, and how many points. */
-async function numbersSeen(address: string, target: string): Promise<{ numbers: number[]; points: number }> {
-  const response = await fetch(address + target, { headers: { [identityHeader]: seal(proAccount) } });
+async function numbersSeen(url: string, target: string): Promise<{ numbers: number[]; points: number }> {
+  const response = await fetch(url + target, { headers: { [identityHeader]: seal(proAccount) } });
   const text = await response.text();
   if (response.status !== 200) throw new Error(text);
   const values = target.includes('format=csv')
@@ -82,14 +82,14 @@ test.serial(
     let loaded = 1;
     const over = new AbortController();
     let answers = 0;
-    const readAll = addresses.map(async (address) => {
+    const readAll = urls.map(async (url) => {
       for (let at = 0; !over.signal.aborted; at += 1) {
         const least = loaded;
         const target = targets[at % targets.length] ?? '';
-        const { numbers, points } = await numbersSeen(address, target);
+        const { numbers, points } = await numbersSeen(url, target);
         answers += 1;
         const [number = 0] = numbers;
-        t.deepEqual([numbers.length, points], [1, days.length], `${target} of ${address}`);
+        t.deepEqual([numbers.length, points], [1, days.length], `${target} of ${url}`);
         t.true(
           number >= least && number <= least + 2,
           'never older than what had been loaded when it was asked',
@@ -99,8 +99,8 @@ test.serial(
     for (const number of [2, 3]) {
       await load(number);
       loaded = number;
-      for (const address of addresses)
-        for (const target of targets) t.deepEqual((await numbersSeen(address, target)).numbers, [number]);
+      for (const url of urls)
+        for (const target of targets) t.deepEqual((await numbersSeen(url, target)).numbers, [number]);
     }
     over.abort();
     await Promise.all(readAll);
@@ -111,7 +111,7 @@ test.serial(
 test.serial(
   'paging that began in one process is carried on by another, over a load, in the state of its first page',
   async (t) => {
-    const [one = '', other = ''] = addresses;
+    const [one = '', other = ''] = urls;
     await load(4);
     let cursor: string | null = '';
     let points = 0;

@@ -1,4 +1,4 @@
-// Past states under addresses that never change: Content-Location names them, and they may be kept for ever.
+// Past states under URLs that never change: Content-Location names them, and they may be kept for ever.
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { load } from '../../ingest/load/load.ts';
@@ -37,7 +37,7 @@ async function answer(path: string) {
   return { status, headers, text, values, meta, error };
 }
 
-test('a vintage names the address where its state stands for ever, and whatever is loaded later changes nothing there', async (t) => {
+test('a vintage names the permanent URL of its state, and later loads change nothing there', async (t) => {
   await publish('KEPT', '2024-04-10', ['1.0', '2.0', '3.0']);
   await publish('KEPT', '2024-05-10', ['1.0', '2.5', '3.0', '4.0']);
   const queries = [
@@ -49,23 +49,23 @@ test('a vintage names the address where its state stands for ever, and whatever 
     '?vintage=2024-05-10&limit=2',
     '/latest?vintage=2024-05-10',
   ];
-  const pinned: [address: string, text: string][] = [];
+  const pinned: [url: string, text: string][] = [];
   for (const query of queries) {
     const open = await answer(`/v1/series/KEPT${query}`);
     t.is(open.headers.get('cache-control'), 'private, no-cache', query);
-    const address = open.headers.get('content-location') ?? '';
-    t.regex(address, /^\/v1\/series\/KEPT.*[?&]version=\d+$/);
-    const kept = await answer(address);
-    t.is(kept.headers.get('cache-control'), 'private, max-age=31536000, immutable', address);
+    const url = open.headers.get('content-location') ?? '';
+    t.regex(url, /^\/v1\/series\/KEPT.*[?&]version=\d+$/);
+    const kept = await answer(url);
+    t.is(kept.headers.get('cache-control'), 'private, max-age=31536000, immutable', url);
     t.is(kept.headers.get('content-location'), null);
     t.deepEqual(kept.values, open.values);
-    pinned.push([address, pointsOf(kept.text)]);
+    pinned.push([url, pointsOf(kept.text)]);
   }
 
   // A correction within the newest vintage, a new one, and one that takes everything back.
   await publish('KEPT', '2024-05-10', ['1.0', '9.9', '3.0', '4.0']);
   await publish('KEPT', '2024-06-10', ['7.0', '7.0', '7.0', '7.0', '7.0']);
-  for (const [address, text] of pinned) t.is(pointsOf((await answer(address)).text), text, address);
+  for (const [url, text] of pinned) t.is(pointsOf((await answer(url)).text), text, url);
   t.deepEqual((await answer('/v1/series/KEPT?vintage=2024-05-10')).values, [1, 9.9, 3, 4]);
 });
 
@@ -85,9 +85,9 @@ test('the pages of a pinned query are pinned too', async (t) => {
 
 test('a state that an older vintage has changed since is gone, not told differently', async (t) => {
   await publish('OVERTAKEN', '2024-05-10', ['1', '2']);
-  const address = (await answer('/v1/series/OVERTAKEN?vintage=2024-05-31')).headers.get('content-location');
+  const url = (await answer('/v1/series/OVERTAKEN?vintage=2024-05-31')).headers.get('content-location');
   await publish('OVERTAKEN', '2024-04-10', ['0', '0', '0']);
-  const gone = await answer(address ?? '');
+  const gone = await answer(url ?? '');
   t.deepEqual([gone.status, gone.error?.code], [410, 'gone']);
   t.deepEqual((await answer('/v1/series/OVERTAKEN?vintage=2024-05-31')).values, [1, 2, 0]);
 });
