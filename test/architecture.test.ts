@@ -1,4 +1,4 @@
-// The walls of the house, checked: who may import whom, where SQL may stand, what may never be installed.
+// The house rules that can be checked: imports between services, where SQL is allowed, packages that must not be installed.
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';

@@ -1,5 +1,5 @@
-// Starts a private installation and lets other people's programs read it: examples/clients/check.sh.
-// Where the programs cannot be installed (not root, not Debian) it says so and ends with 0.
+// Starts a private installation and reads it with third-party clients: examples/clients/check.sh.
+// If the programs cannot be installed (not root, not Debian) it says so and exits with 0.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Every path of the gateway × every failure that can befall it: the right status, the right code, always the envelope.
+// Every path of the gateway × every failure that can happen to it: the right status, the right code, always the envelope.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';

@@ -1,5 +1,5 @@
-// The test run: a private PostgreSQL with a migrated template, a private Redis, then AVA; nothing of it outlives the run, however
-// that ends. With --check as its first argument types and lint come first. Other arguments are passed on to AVA. In CI a skipped test
+// The test run: a private PostgreSQL with a migrated template, a private Redis, then AVA; it leaves nothing behind, however
+// it ends. With --check as its first argument types and lint come first. Other arguments are passed to AVA. In CI a skipped test
 // fails the run.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync } from 'node:fs';

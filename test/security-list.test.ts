@@ -1,4 +1,4 @@
-// docs/security.md says of every attack which test tries it: this holds the page to the tests.
+// docs/security.md names the tests of every attack; this checks that they exist.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';

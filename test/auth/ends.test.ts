@@ -1,4 +1,4 @@
-// Whatever ends a way into an account ends it, all of it, and nothing of anybody else's: sessions, keys, Google, the account.
+// Each way of ending access to an account ends all of it, and nothing of other accounts: sessions, keys, Google, the account.
 import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';

@@ -1,4 +1,4 @@
-// From sign-up to a refused key in the embedded mode, as a person has it: `almanac start` as a process, with its own PostgreSQL
+// From sign-up to a revoked key in the embedded mode, end to end: `almanac start` as a process, with its own PostgreSQL
 // and the mail in its outbox, everything over HTTP through the gateway.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';

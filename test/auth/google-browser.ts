@@ -1,4 +1,4 @@
-// A browser that goes to Google and comes back, for tests: begins flows, answers them with any claims, exchanges codes.
+// A simulated browser for sign-in with Google: begins flows, answers them with any claims, exchanges codes.
 import type { Services } from '../services/services.ts';
 import type { Claims, OddIssuer } from './issuers.ts';
 import { peopleOf, sessionIn, type Answer } from './people.ts';

@@ -1,4 +1,4 @@
-// Whatever ends access to an account ends its flows to Google too: whoever was thrown out comes back by none of them.
+// Whatever ends access to an account also ends its Google flows: none of them restores the access.
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { openJobs } from '../../accounts-api/jobs.ts';

@@ -1,4 +1,4 @@
-// Sign-in with Google, through the gateway, against a real OpenID Connect server and one that lies.
+// Sign-in with Google, through the gateway, against a real OpenID Connect server and a malicious one.
 import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';

@@ -1,5 +1,5 @@
-// Account holders at accounts-api itself, without the gateway and the worker: signed in by a session that is stored as sign-in
-// stores it, holding mailed links that are minted as the worker mints them. One password hash serves all holders of a file.
+// Account holders for tests of accounts-api without gateway and worker: sessions are stored as sign-in
+// stores them, mailed links minted as the worker mints them. One password hash serves all holders of a file.
 import { randomBytes } from 'node:crypto';
 import { QueryTypes } from 'sequelize';
 import { createPasswords } from '../../accounts-api/auth/passwords.ts';

@@ -1,4 +1,4 @@
-// Issuers of OpenID Connect for tests: a real server, and one that says whatever a test tells it to say.
+// OpenID Connect issuers for tests: a real server, and one that answers whatever a test sets.
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-// Every throttle and every rule that asks for a recent sign-in, over HTTP: at each place where it holds, and with its number.
+// Every throttle and every rule that needs a recent sign-in, over HTTP: at each endpoint it applies to, with its exact limit.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';

@@ -1,4 +1,4 @@
-// What a mailed link is worth: for its purpose alone, until its instant, once, and only while what it is bound to is as it was.
+// When a mailed link is valid: for its purpose only, until its expiry, once, and only while what it is bound to is unchanged.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import type { Purpose } from '../../accounts-api/mail/mail-tokens.sql.ts';

@@ -1,4 +1,4 @@
-// /auth/login: one answer for everything that is wrong, hashes that keep up, tries that are counted and lock nobody out.
+// /auth/login: the same answer for every failure, bounded hashing, throttled attempts that lock nobody out.
 import test from 'ava';
 import { createPasswords, defaultCost } from '../../accounts-api/auth/passwords.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';

@@ -1,4 +1,4 @@
-// People who sign up and in through the gateway, for tests of everything under /auth.
+// Users who sign up and in through the gateway, for the tests under /auth.
 import type { Services } from '../services/services.ts';
 import { noteSecret } from '../run/traces.ts';
 import { newEmail, newPassword, tokenIn, type Mailbox } from '../services/sign-in.ts';

@@ -1,4 +1,4 @@
-// The whole with a process for each service and for the worker, Redis, and a real SMTP server; and a worker that is killed.
+// The whole system with a process per service and for the worker, Redis, and a real SMTP server; and a worker that is killed.
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import test from 'ava';

@@ -1,4 +1,4 @@
-// What two do at once with one account comes out as if one had come after the other.
+// Two concurrent changes of one account have the result of running one after the other.
 import test from 'ava';
 import { startServices } from '../services/services.ts';
 import { newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';

@@ -1,4 +1,4 @@
-// No secret stays: after everything that people do, neither a table nor a log line holds what they were given or typed.
+// No secret is kept: after all kinds of requests, no table and no log line holds a secret that was issued or entered.
 import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
 import { createLog } from '../../kernel/log.ts';

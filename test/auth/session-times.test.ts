@@ -1,4 +1,4 @@
-// How long a session lasts, to the millisecond: used, unused, and beside nineteen others of its account.
+// How long a session lasts, to the millisecond: in use, unused, and with nineteen other sessions of its account.
 import { instantText } from '../../kernel/clock.ts';
 import test from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';

@@ -1,4 +1,4 @@
-// Sessions: made new at every sign-in, ended at once and everywhere, accepted in one header and nowhere else.
+// Sessions: made at every sign-in, ended at once and everywhere, accepted in one header only.
 import test from 'ava';
 import { fakeClock } from '../services/harness.ts';
 import { projectPlans, startServices } from '../services/services.ts';

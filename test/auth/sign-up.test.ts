@@ -1,4 +1,4 @@
-// /auth/signup and /auth/verify-email where mail goes out: the mailbox and the password together make the account.
+// /auth/signup and /auth/verify-email with mail: only the mailbox and the password together make the account.
 import test from 'ava';
 import { startServices } from '../services/services.ts';
 import { newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';

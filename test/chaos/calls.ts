@@ -1,4 +1,4 @@
-// Honest clients: they call gateways, look at every answer, and remember what they saw.
+// The clients of the chaos run: they call gateways, check every answer, and record what they saw.
 import { isDeepStrictEqual } from 'node:util';
 import { Pool } from 'undici';
 import { errorTable } from '../../kernel/errors.ts';

@@ -1,4 +1,4 @@
-// Sets the chaos run's cluster up: units, data, accounts and keys, and what is right to be answered.
+// Sets up the cluster of the chaos run: units, data, accounts and keys, and the expected answers.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';

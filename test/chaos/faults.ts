@@ -1,4 +1,4 @@
-// What goes wrong, and when: a list drawn from the seed before the run, and carried out as written.
+// The faults of the chaos run and their times: a list drawn from the seed before the run, and carried out as drawn.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from './random.ts';
 import { until } from '../run/until.ts';

@@ -1,4 +1,4 @@
-// Compares what clients saw with what stands in the ledger.
+// Compares the calls that clients saw with the ledger.
 import pg from 'pg';
 import type { Seen } from './calls.ts';
 import type { Trouble } from './faults.ts';

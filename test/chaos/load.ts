@@ -1,4 +1,4 @@
-// The load: clients that read, accounts that are driven over a small limit, keys that are revoked while they are in use.
+// The load: clients that read, accounts that exceed a small limit, keys that are revoked while in use.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller, Clients, Question, Seen } from './calls.ts';
 import type { Random } from './random.ts';

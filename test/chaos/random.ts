@@ -1,4 +1,4 @@
-// Chance that comes out the same for the same seed.
+// A seeded random generator.
 
 export interface Random {
   /** A whole number from 0 to below `end`. */

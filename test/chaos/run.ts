@@ -1,6 +1,6 @@
-// The chaos run: load from honest clients while services, PostgreSQL and Redis are killed, stopped and stalled; then it checks that
-// every answer was right, the ledger is what clients saw, nothing went above a limit, and nothing passed after a revocation.
-// Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--logs directory]. Ends with 1 where something is wrong.
+// The chaos run: load from clients while services, PostgreSQL and Redis are killed, stopped and stalled; then it checks that
+// every answer was correct, the ledger matches what clients saw, no limit was exceeded, and no key was accepted after its revocation.
+// Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--logs directory]. Exits with 1 if a check fails.
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createClients, type Clients, type Question } from './calls.ts';

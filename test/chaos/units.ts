@@ -1,4 +1,4 @@
-// The processes that the chaos run ends and stalls: services, PostgreSQL and Redis, each started again at its old port.
+// The processes that the chaos run kills and stalls: services, PostgreSQL and Redis, each restarted at its old port.
 import { spawn } from 'node:child_process';
 import { createWriteStream, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';

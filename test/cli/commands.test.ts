@@ -1,4 +1,4 @@
-// Every command but ingest through the command line: what it changes, its flags, its exit codes, its JSON; and one process.
+// Every command except ingest through the command line: what it changes, its flags, exit codes and JSON; and one as a process.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Every flag of `almanac ingest`, given on the command line: what is stored with it, and what without it.
+// Every flag of `almanac ingest`, given on the command line: what is stored with it, and without it.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The command line within the process of a test, through the entry that almanac.ts uses: words in, exit code and output out.
+// Runs the command line within the process of a test, through the entry that almanac.ts uses: arguments in, exit code and output out.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

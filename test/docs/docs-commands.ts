@@ -1,6 +1,6 @@
-// Runs the `npx almanac` of the documentation's examples, one after the other in this process: a process for each of them took
-// most of the test's time. Listens on a free port, which it prints; a request holds the directory and the words, each ended
-// by NUL, and then standard input. The answer is what the command printed; its status says whether the exit code was 0.
+// Runs the `npx almanac` of the documentation's examples, one after the other in this process: a process for each took
+// most of the test's time. Listens on a free port, which it prints; a request holds the directory and the arguments, each terminated
+// by NUL, and then standard input. The answer is the output of the command; its status says whether the exit code was 0.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';

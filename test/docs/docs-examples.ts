@@ -1,6 +1,6 @@
-// The examples of the documentation, as a reader would run them: the files that a page shows are written, its commands
+// Runs the examples of the documentation as a reader would: the files that a page shows are written, its commands
 // are run in order, in one directory. Hides which fences are examples: ```sh and ```python are run, ```csv FILE and
-// ```json FILE are written, all others are only read.
+// ```json FILE are written, all others are ignored.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

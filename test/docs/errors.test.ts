@@ -1,4 +1,4 @@
-// GET /docs/errors, where `error.docs_url` of every error leads.
+// GET /docs/errors, to which `error.docs_url` of every error links.
 import test from 'ava';
 import { errorTable } from '../../kernel/errors.ts';
 import { startServices } from '../services/services.ts';

@@ -1,5 +1,5 @@
-// Clients that leave: before the first byte of their answer, in the middle of it, or in the middle of their own request.
-// TEST_ABORTS says how many (2,000 by default); docs/operations.md has the figures of 50,000.
+// Clients that leave: before the first byte of the answer, during it, or during their own request.
+// TEST_ABORTS is their number (2,000 by default); docs/operations.md has the figures of 50,000.
 import { createServer, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';

@@ -1,4 +1,4 @@
-// Calls that are let in by one question to Redis: what it spares, and that it changes nothing of what is counted.
+// Calls admitted by one request to Redis: what it saves, and that the counts are the same.
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { createKey, revokeKey } from '../../accounts-api/operator/operator.ts';

@@ -1,4 +1,4 @@
-// Which pages of a browser may call what: every one the data, the dashboard's alone the account, none with the browser's credentials.
+// Which pages of a browser may call what: any page the data, only the dashboard's the account, none with the browser's credentials.
 import test from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';

@@ -1,4 +1,4 @@
-// A gateway as far as it looks keys up: the real modules, put together as `policies/credential.ts` does.
+// The key lookup of a gateway: the real modules, put together as `policies/credential.ts` does.
 import { createAccounts } from '../../gateway/accounts.ts';
 import { createAdmissions } from '../../gateway/quota/admission.ts';
 import { createCredentialCache } from '../../gateway/credential-cache.ts';

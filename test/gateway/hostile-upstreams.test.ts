@@ -1,5 +1,5 @@
-// Services that lie about their answers, cut them, or fall silent: the client gets its own answer, an envelope, or a clean
-// cut; never a hang, and never a byte that was meant for another.
+// Services that send wrong answers, cut them off, or fall silent: the client gets its own answer, an envelope, or a closed
+// connection; never a hang, and never a byte meant for another client.
 import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import test from 'ava';

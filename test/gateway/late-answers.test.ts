@@ -1,5 +1,5 @@
-// Answers that come when nobody waits for them any more: what they took from a month is handed back, whoever was asked, and a
-// gateway that ends hears them first.
+// Answers that arrive after their caller has stopped waiting: what they took from a month is refunded, whoever answered, and a
+// gateway that shuts down waits for them.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';

@@ -1,5 +1,5 @@
-// What a client is told of its limits, in the syntax of draft-ietf-httpapi-ratelimit-headers-11 (structured fields), and whose
-// limit a public call counts against.
+// The rate limit and quota headers, in the syntax of draft-ietf-httpapi-ratelimit-headers-11 (structured fields), and against whose
+// limit a public call counts.
 import test, { type ExecutionContext } from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { projectPlans, unhurried } from '../services/services.ts';

@@ -1,5 +1,5 @@
-// The month's quota against a model: whatever gateways do, lose and regain, nobody is served above the limit, and in the end
-// exactly the limit. MODEL_RUNS (default 12) says how many histories are tried.
+// The month's quota against a model: whatever gateways do and whatever fails, nobody is served above the limit, and in the end
+// exactly the limit. MODEL_RUNS (default 12) is the number of histories.
 import test from 'ava';
 import fc from 'fast-check';
 import { setPlan } from '../../accounts-api/operator/operator.ts';

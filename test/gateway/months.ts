@@ -1,5 +1,5 @@
-// Gateways as far as they count months: the real modules over the real accounts-api, PostgreSQL and a Redis of their own, with
-// a clock to move and journals that settle when told.
+// Gateways reduced to the counting of months: the real modules over the real accounts-api, PostgreSQL and a Redis of their own, with
+// a clock to set and journals that settle on request.
 import { reclaimLostAllotments } from '../../accounts-api/quota/allotments.ts';
 import { createAccounts } from '../../gateway/accounts.ts';
 import { BatchRefused, createJournal, type Journal } from '../../gateway/quota/journal.ts';

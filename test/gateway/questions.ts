@@ -1,4 +1,4 @@
-// The questions that gateways ask a Redis of their own, counted.
+// Counts the requests that gateways send to a Redis of their own.
 import type { PrivateRedis } from '../services/redis.ts';
 
 /** How many scripts Redis has run. */

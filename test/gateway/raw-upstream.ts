@@ -1,4 +1,4 @@
-// A service that speaks bytes: for tests of what the gateway does with answers that no HTTP server would give.
+// A service that sends raw bytes: for answers that no HTTP server would send.
 import { exempt } from '../openapi/hold.ts';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 

@@ -1,4 +1,4 @@
-// Bytes on a socket, for requests that no HTTP client would send.
+// Raw bytes on a socket, for requests that no HTTP client would send.
 import { connect, type Socket } from 'node:net';
 import { within } from '../run/until.ts';
 

@@ -1,6 +1,6 @@
-// The gateway under test, and a small HTTP server that records what reaches it: in data-api's place, where a test looks at what
-// the gateway sends on or needs an answer that data-api would not give; before accounts-api, where it looks at what gets there.
-// Keys, plans, quota and usage are accounts-api's own always (`startAccountsService`).
+// The gateway under test, and a small HTTP server that records the requests that reach it: in place of data-api, if a test checks what
+// the gateway forwards or needs an answer that data-api would not give; or in front of accounts-api, to record what reaches it.
+// Keys, plans, quota and usage are always those of accounts-api (`startAccountsService`).
 import { exempt } from '../openapi/hold.ts';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { start, type GatewayOptions, type RunningGateway } from '../../gateway/main.ts';

@@ -1,6 +1,6 @@
-// A Redis that is dead, stalled, slow, cut off, loading, read-only or without its scripts: calls of the month go on, counted
-// once, none above the limit, and none waits for Redis longer than its deadline. With QUOTA_OUTAGE in each of its three ways
-// where accounts-api is away as well.
+// A Redis that is dead, stalled, slow, cut off, loading, read-only or without its scripts: calls of the month continue, counted
+// once, none above the limit, and none waits for Redis longer than its deadline. With each of the three values of QUOTA_OUTAGE
+// if accounts-api is down as well.
 import test from 'ava';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import type { Failure } from '../../kernel/errors.ts';

@@ -1,5 +1,5 @@
 // With a cluster of three masters, and with a master watched by sentinels: keys, the month and the second are counted in
-// Redis as with one server, and when a server is lost and another takes its place, nobody is served twice or let in late.
+// Redis as with one server, and after a failover no call is served twice or admitted wrongly.
 import test, { type ExecutionContext } from 'ava';
 import { createLimits, type Limits } from '../../gateway/quota/limits.ts';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';

@@ -1,5 +1,5 @@
-// The configuration read again while calls go on: what is wrong changes nothing, what is right is in force at once, and
-// nothing of the one before stays.
+// Reloading the configuration under load: an invalid one changes nothing, a valid one takes effect at once, and
+// nothing of the previous one remains.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,6 +1,6 @@
-// Revocation is strict, tried often: gateways as far as they look keys up, over the real accounts-api, PostgreSQL and Redis,
-// with calls that fill the credential cache all the while. Whatever is wrong with Redis or with the way to it, no look-up that begins
-// after a revocation was answered finds the key. REVOCATION_TRIALS (default 500) says how many keys are revoked.
+// Strict revocation, tried often: the key lookup of gateways, over the real accounts-api, PostgreSQL and Redis,
+// with calls that fill the credential cache all the while. Whatever fails in Redis or its connection, no lookup that begins
+// after a revocation was answered finds the key. REVOCATION_TRIALS (default 500) is the number of revoked keys.
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { connect } from '../../accounts-api/database.ts';

@@ -1,6 +1,6 @@
-// Revocation is strict: with gateways in processes of their own, traffic that fills the credential cache in Redis, and a Redis that is
-// well, emptied, stalled, killed, or unknown to whoever revokes, no call that begins after the answer is accepted.
-// A few trials of the whole call, over HTTP; revocation-trials.test.ts does many of the look-up alone.
+// Strict revocation: with gateways in processes of their own, traffic that fills the credential cache in Redis, and a Redis that is
+// well, emptied, stalled, killed, or unreachable for accounts-api, no call that begins after the answer is accepted.
+// A few trials of whole calls over HTTP; revocation-trials.test.ts does many of the lookup alone.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Gateways as processes, as a cluster runs them: replaced one by one under load, and told by SIGHUP to read their plans again.
+// Gateways as processes in a cluster: replaced one by one under load, and told by SIGHUP to reload their plans.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Clients that are slow on purpose: they are given up with an envelope or a cut, and stop nobody else meanwhile.
+// Deliberately slow clients are disconnected, with an envelope if possible, and delay nobody else.
 import type { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';

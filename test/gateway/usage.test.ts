@@ -1,5 +1,5 @@
-// The numbers of /v1/usage and its history against what clients saw, call by call: whatever is served, refused, cut off or given
-// up, over two gateways, with Redis and without. MODEL_RUNS (default 6) says how many histories are tried of each.
+// /v1/usage and its history against what clients saw, call by call: whatever is served, refused, cut off or
+// aborted, over two gateways, with Redis and without. MODEL_RUNS (default 6) is the number of histories of each.
 import { EventEmitter, once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
-// What ingest and the schema say of the length of a text and of the size of a number is one and the same: nothing that ingest takes
-// is refused by the table with an error of PostgreSQL's own, and nothing that the table would keep is refused for its size.
+// Ingest and the schema have the same bounds for the length of texts and the size of numbers: whatever ingest accepts the table
+// accepts, and whatever the table would accept is not refused for its size.
 import test from 'ava';
 import pg from 'pg';
 import { datasets } from '../../ingest/datasets/datasets.ts';

@@ -1,4 +1,4 @@
-// What the tests of ingest share: a database, loading CSV text, how a load fails, and reading back what was published.
+// Shared by the tests of ingest: a database, loading CSV text, how a load fails, and reading back the published data.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Whatever stands in a file, a load ends by refusing rows, or with them stored: never with a failure of the database.
+// Whatever a file contains, a load either stores its rows or rejects them: it never fails with a database error.
 import test from 'ava';
 import type { Column } from '../../ingest/files/cells.ts';
 import type { Dataset } from '../../ingest/datasets/dataset.ts';

@@ -1,4 +1,4 @@
-// What a load refuses, one table: the file, the options, and each refusal by line, column, value and what was expected.
+// What a load refuses, as one table: the file, the options, and each refusal by line, column, value and expectation.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// What a series database must hold after any loads, kept as plain rows in memory: every field of every point, vintage and series.
-// The one rule: what a load says of a point holds until the next statement of it.
+// The expected state of a series database after any loads, kept as plain rows in memory: every field of every point, vintage and series.
+// The one rule: what a load states of a point holds until the next statement of it.
 
 /** `value|status`; without a value, the point is published as missing. */
 export type State = `${string}|${string}`;

@@ -1,5 +1,5 @@
 // Loads at random vintages, in random order, against a model that keeps every row: each field of each point, vintage and
-// series is compared. One load speaks of several series, so that a round trip tells of several histories.
+// series is compared. One load covers several series, so that each round trip tests several histories.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { daily, fileOf, loadCsv, openIngestDatabase, rowCounts } from './loading.ts';

@@ -1,5 +1,5 @@
-// POST /internal/quota/top-up, and the allotments that it fills: each question is charged once, and what a closed allotment still
-// holds comes back only when every gateway has had the time to tell what it drew from it.
+// POST /internal/quota/top-up, and the allotments that it fills: each top-up is charged once, and the rest of a closed allotment
+// is refunded only after every gateway has had time to report its draws.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// POST /internal/credentials: whose keys these are, as PostgreSQL has it at this moment.
+// POST /internal/credentials: the owners of keys, according to PostgreSQL at that moment.
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { start } from '../../accounts-api/main.ts';

@@ -1,4 +1,4 @@
-// 50, 80 and 100 % of a month: noted in the transaction that settles the call which reached it, once each, and mailed once.
+// 50, 80 and 100 % of a month: recorded once each in the transaction that settles the call which reached it, and mailed once.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';

@@ -1,4 +1,4 @@
-// What the cases of schema accounts have in common: two accounts, ids, hashes.
+// Shared by the cases of schema accounts: two accounts, ids, hashes.
 import { hex, type Row } from './tables.ts';
 
 export const at = '2026-11-20T10:00:00+00:00';

@@ -1,4 +1,4 @@
-// The constraints that accounts, keys, months and the ledger have, as cases.
+// The constraints of accounts, keys, months and the ledger, as cases.
 import { argon, at, hashes, ids, later, ofAccount, one, two, twoAccounts } from './account-rows.ts';
 import { checksOf, fromMonthStart, hex, key, type TableCases } from './tables.ts';
 

@@ -1,4 +1,4 @@
-// What the cases of triggers are tried with: statements on one connection, and the rows of the tables' cases.
+// The tools for the cases of triggers: statements on one connection, and the rows of the tables' cases.
 import type pg from 'pg';
 import { accountsTables } from './accounts-tables.ts';
 import { fundTables } from './fund-tables.ts';

@@ -1,5 +1,5 @@
-// Every constraint of the schema, tried on a real database: it refuses what it must by its name, nothing else refuses that,
-// and it accepts the values at its limits. The cases are compared with what the catalogue of PostgreSQL says exists.
+// Every constraint of the schema, tested on a real database: it alone refuses what it must, under its name,
+// and it accepts the values at its limits. The cases are compared with the catalogue of PostgreSQL.
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { createTestDatabase } from '../services/harness.ts';

@@ -1,5 +1,5 @@
-// How the constraints of a table are written down as cases: a row that has just what it must have, and for each constraint
-// rows that it alone refuses and rows at the limit that it accepts. constraints.test.ts tries them on a real database.
+// The form of the cases for the constraints of a table: a minimal valid row, and for each constraint
+// rows that only it refuses and rows at the limit that it accepts. constraints.test.ts runs them on a real database.
 
 /** Values by column, as PostgreSQL reads them; null is null. */
 export type Row = Readonly<Record<string, string | null>>;

@@ -1,5 +1,5 @@
-// Every trigger of the schema, tried on a real database: what follows from a statement with it, and that this does not follow
-// without it. The cases are compared with what the catalogue of PostgreSQL says exists.
+// Every trigger of the schema, tested on a real database: the effect of a statement with it, and that it is absent
+// without it. The cases are compared with the catalogue of PostgreSQL.
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-// Runs AVA on some test files of a copy. Hides its output: which files have failed is read from TAP.
+// Runs AVA on some test files of a copy. Hides its output: the failed files are read from TAP.
 import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 // A copy of the tree with servers of its own, in which changes are tried: the developer's tree is never written to.
-// Hides the links to node_modules, the template of the databases, and what a run that was cut off leaves behind.
+// Hides the links to node_modules, the template of the databases, and the remains of an interrupted run.
 import { spawn } from 'node:child_process';
 import {
   chmodSync,

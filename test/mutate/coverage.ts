@@ -1,5 +1,5 @@
-// Which code each test file really runs, and how long it takes: kept between runs, made again for files that have changed.
-// Hides V8's nested counts. A process that a test kills leaves none, so a map can miss code but never claims any.
+// The code that each test file runs, and its duration: cached between runs, measured again for changed files.
+// Hides V8's nested counts. A process that a test kills leaves none, so a map can miss code but never claims too much.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Draws changes at random: the same seed and the same tree give the same ones. Hides the weights of files and of operators.
+// Draws changes at random: the same seed and tree give the same ones. Hides the weights of files and operators.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Tries one change in a copy: the nearest tests first, in batches that grow, the types, and all others before it has survived.
-// Hides flaky tests: a file that fails or hangs is run once more, and only one that does so again has noticed the change.
+// Tests one change in a copy: the nearest tests first, in growing batches, then the types, and all others before it counts as a survivor.
+// Hides flaky tests: a file that fails or hangs is run once more, and only a second failure counts.
 import { runAva, type AvaOptions, type AvaRun } from './ava.ts';
 import type { Copy } from './copy.ts';
 import type { CoverageMap } from './coverage.ts';

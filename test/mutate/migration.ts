@@ -1,5 +1,5 @@
-// Finds the plausible changes of a migration: rules of a table dropped, triggers dropped, and the changes of any SQL.
-// Hides what cannot matter: plain indexes are for speed, and what changes old rows finds none in a test.
+// Finds the plausible changes of a migration: dropped table constraints, dropped triggers, and the changes of any SQL.
+// Hides irrelevant changes: plain indexes affect only speed, and changes of old rows find none in a test.
 import type { Change } from './candidate.ts';
 import { sqlChanges } from './sql.ts';
 import { tokensOf, type Token } from './sql-tokens.ts';

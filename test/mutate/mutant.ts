@@ -1,4 +1,4 @@
-// A change that is tried: one that was drawn, or one that a patch file holds.
+// A change to be tested: drawn, or read from a patch file.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Which tests are tried first on a change, and which of several files a failure belongs to.
+// Which tests run first for a change, and to which of several files a failure belongs.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

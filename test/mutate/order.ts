@@ -1,4 +1,4 @@
-// In which order test files are tried on a change: those first that are likely to notice it for the time they take.
+// The order in which test files run for a change: first those likely to notice it for the time they take.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ranAt, type CoverageMap } from './coverage.ts';

@@ -1,4 +1,4 @@
-// `npm run mutate`: draws plausible single changes, tries each against the tests, and names those that no test notices.
+// `npm run mutate`: draws plausible single changes, runs the tests on each, and lists those that no test notices.
 // Needs no network; the tree it runs in is only read.
 import { availableParallelism, tmpdir } from 'node:os';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // Finds the plausible changes of a TypeScript file. Types are blanked out by Node's own stripping, which keeps every offset;
-// what is left is parsed by acorn. Hides which text is of meaning: messages, log lines and imports are left as they are.
+// the rest is parsed by acorn. Hides which text is relevant: messages, log lines and imports are not changed.
 import { stripTypeScriptTypes } from 'node:module';
 import {
   parse,

@@ -1,4 +1,4 @@
-// A client that is generated from the document: it compiles by the strictest rules, and what it is told by its types is what it gets.
+// A client generated from the document compiles under the strictest rules, and its types match the answers.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The OpenAPI document: that it is what the services declare, that a linter finds nothing in it, that the docs and the routes agree.
+// The OpenAPI document: it matches the declarations of the services, a linter finds nothing in it, and docs and routes agree with it.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';

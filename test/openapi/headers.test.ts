@@ -1,4 +1,4 @@
-// GET /v1/openapi.json over HTTP, and what every answer carries whoever gives it: the headers of safety and caching, and what Accept does.
+// GET /v1/openapi.json over HTTP, and the headers that every answer has: security, caching, and the effect of Accept.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { startServices } from '../services/services.ts';

@@ -1,5 +1,5 @@
-// Holds answers against openapi/openapi.json: the status, the media type, every header, and every field of a JSON body. Preloaded
-// into every test file, it checks whatever is fetched; a test that has made up the service behind the gateway says so by `exempt`.
+// Checks answers against openapi/openapi.json: the status, the media type, every header, and every field of a JSON body. Preloaded
+// into every test file, it checks every fetched answer; a test with a fake service behind the gateway opts out by `exempt`.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';

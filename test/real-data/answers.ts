@@ -1,4 +1,4 @@
-// What the real-data checks ask of the command line and of the API, typed: loads, and points as JSON, as CSV, page by page.
+// Typed access to the command line and the API for the real-data checks: loads, and points as JSON, as CSV, page by page.
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
 

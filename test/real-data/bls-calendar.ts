@@ -1,4 +1,4 @@
-// The release calendar of the U.S. Bureau of Labor Statistics, an iCalendar file with a time zone of its own naming.
+// The release calendar of the U.S. Bureau of Labor Statistics, an iCalendar file with a nonstandard time zone name.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { Check } from './run.ts';

@@ -1,5 +1,5 @@
-// Every table of the core series: oil, gas, gold, exchange rates, yields, prices and output, daily to annual, long and wide.
-// No two of them write dates alike; a month is its last day, a quarter and a year too.
+// All core series: oil, gas, gold, exchange rates, yields, prices and output, daily to annual, long and wide.
+// No two files write dates alike; months, quarters and years are dated to their last day.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { csvPoints, ingest, pages, points, series, type Flags } from './answers.ts';

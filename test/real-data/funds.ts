@@ -1,4 +1,4 @@
-// Funds as they are published: AMFI's NAVs and costs, MUFAP's NAVs and returns, UTI's payouts, a portfolio of HDFC, each by
+// Funds as published: AMFI's NAVs and costs, MUFAP's NAVs and returns, UTI's payouts, a portfolio of HDFC, each by
 // its converter in examples/funds. Counts and values are those of the raw files, or read from them here.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
-// The World Bank's GDP and consumer prices as a mirror kept them: fourteen states of two files, each loaded whole as a vintage.
-// Among them a release whose years were shifted, put right the next day, and a column that changed its meaning under its name.
+// The World Bank's GDP and consumer prices from a mirror's git history: fourteen states of two files, each loaded with --full as a vintage.
+// They include a release with shifted years, corrected the next day, and a column that changed its meaning but not its name.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// The Philadelphia Fed's real-time data: four matrices of 234 vintages each, converted by examples/converters and loaded whole.
-// The check compares with the cells of the matrix; that those are read right is told by the published facts.
+// The Philadelphia Fed's real-time data: four matrices of 234 vintages each, converted by examples/converters and loaded with --full.
+// The check compares with the cells of the matrix; published facts confirm that those are read correctly.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Reads the published files for the checks: rows of CSV as text, and their dates as the service keeps them.
+// Reads the published files for the checks: rows of CSV as text, and their dates as the service stores them.
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';

@@ -1,5 +1,5 @@
-// The real-data run: loads published files by the command line alone and asks through the gateway for known-true values.
-// Usage: npm run try-real -- <folder of the files> [check …]. Where the folder is absent it says so and ends with 0.
+// The real-data run: loads published files by the command line alone and queries known values through the gateway.
+// Usage: npm run try-real -- <folder of the files> [check …]. If the folder does not exist it says so and exits with 0.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';

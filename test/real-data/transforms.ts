@@ -1,5 +1,5 @@
-// What the transforms must answer, computed anew from published digits: exact fractions and plain walks over the calendar.
-// Nothing of the service is used here, not even its calendar: agreement is between two programs.
+// The expected results of the transforms, computed independently from published digits: exact fractions and plain loops over the calendar.
+// Uses nothing of the service, not even its calendar, so two programs must agree.
 import assert from 'node:assert/strict';
 import { manySeries, points, type Instance, type Point } from './answers.ts';
 

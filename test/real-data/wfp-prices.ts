@@ -1,4 +1,4 @@
-// Food prices of Pakistan by city, as WFP publishes them: prices, the national average, transforms, by-city.
+// Food prices of Pakistan by city, as published by WFP: prices, the national average, transforms, by-city.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

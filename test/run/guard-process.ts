@@ -1,5 +1,5 @@
-// The process that guards a test run: it makes the run's directory, prints its name, waits until standard input is closed, and then
-// leaves nothing of the run behind. Started by test/run/guard.ts. Usage: node test/run/guard-process.ts NAME=value
+// The process that guards a test run: it creates the run's directory, prints its name, waits until standard input is closed, and then
+// removes everything of the run. Started by test/run/guard.ts. Usage: node test/run/guard-process.ts NAME=value
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

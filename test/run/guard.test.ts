@@ -1,4 +1,4 @@
-// However a run ends, nothing of it stays: its guard ends every process of it and removes its directory.
+// A run leaves nothing behind, however it ends: its guard ends all its processes and removes its directory.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

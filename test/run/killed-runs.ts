@@ -1,7 +1,7 @@
-// Runs the suite again and again, ends each run by a random signal at a random moment, and says what stays behind of it: processes,
-// files, shared memory, ports. Ends with 1 where something does. Linux only.
+// Runs the suite repeatedly, ends each run by a random signal at a random moment, and reports leftovers: processes,
+// files, shared memory, ports. Exits with 1 if there are any. Linux only.
 // Usage: node test/run/killed-runs.ts [--runs N] [--seed N] [--within SECONDS] [--at-once N] [--alone] [-- arguments of the suite]
-// With --alone a new file in /tmp, /var/tmp or /dev/shm is a run's, too: on a machine that nobody else uses.
+// With --alone every new file in /tmp, /var/tmp or /dev/shm counts as a run's, too: for machines that nobody else uses.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Processes that tests start: waited for until they serve, what they print kept, and ended with certainty.
+// Processes that tests start: waits until they serve, keeps their output, and ends them reliably.
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { within } from './until.ts';

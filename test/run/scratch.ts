@@ -1,4 +1,4 @@
-// Where test runs put their files: in TMPDIR where that is set, else in memory where there is plenty, else in /tmp.
+// The directory for the files of test runs: TMPDIR if set, else memory if there is plenty, else /tmp.
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

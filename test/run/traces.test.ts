@@ -1,4 +1,4 @@
-// That the search for secrets at the end of the run finds one, wherever it stands.
+// The search for secrets at the end of the run finds a secret wherever it is.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

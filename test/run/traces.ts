@@ -1,5 +1,5 @@
-// What the whole run leaves behind, and whether a secret is in it: every row of every database of a test, every log line of
-// every service, what Redis holds. The files stand in TEST_TRACES, a directory of the run.
+// Searches everything that the run leaves behind for secrets: every row of every test database, every log line of
+// every service, the contents of Redis. The files are in TEST_TRACES, a directory of the run.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { threadId } from 'node:worker_threads';

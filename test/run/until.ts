@@ -1,4 +1,4 @@
-// Waits for a condition, polling it, and fails with its name when it does not come about: no test waits without a bound.
+// Polls a condition, and fails with its name after a time limit: no test waits without a bound.
 import { setTimeout as pause } from 'node:timers/promises';
 
 const pollEveryMs = 5;

@@ -1,4 +1,4 @@
-// accounts-api as tests boot it: the service itself over real HTTP, on a database of its own, called as the gateway calls.
+// accounts-api as tests boot it: the service itself over real HTTP, on its own database, called as the gateway calls it.
 import type { ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { connect, type Deps } from '../../accounts-api/database.ts';

@@ -1,4 +1,4 @@
-// The data-api alone, on a database of its own, called as the gateway calls it: with a sealed identity.
+// The data-api alone, on its own database, called as the gateway calls it: with a sealed identity.
 import pg from 'pg';
 import { start } from '../../data-api/main.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';

@@ -1,4 +1,4 @@
-// A gateway in a process of its own, as a cluster runs it, for tests of several.
+// A gateway in its own process, as in a cluster, for tests with several.
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { projectRoot } from '../../kernel/settings.ts';

@@ -1,4 +1,4 @@
-// What tests share: a database of their own, cloned from the migrated template; a private Redis; a clock to move.
+// Shared by the tests: a database of their own, cloned from the migrated template; a private Redis; a clock that they can set.
 // `npm test` (test/run.ts) starts the servers and passes their URLs.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';

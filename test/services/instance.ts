@@ -1,5 +1,5 @@
-// An installation as an operator has it: `almanac start` as a process of its own, in a directory of its own, on a free
-// port; the command line beside it. Hides processes: what tests see is what an operator and a client see.
+// A complete installation: `almanac start` as a process of its own, in a directory of its own, on a free
+// port; the command line beside it. Hides processes: tests see what an operator and a client see.
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// A data-api with loaded files, asked for lists: what the tests of the list endpoints share.
+// Shared by the tests of list endpoints: a data-api with loaded files.
 import { openDatabase } from '../../kernel/database.ts';
 import type { LoadOptions } from '../../ingest/load/load-options.ts';
 import { startDataService, type Answer, type DataService } from './data-service.ts';

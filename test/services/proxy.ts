@@ -1,4 +1,4 @@
-// A TCP proxy that tests put before a server to make the way to it slow, silent or cut, while the server itself is well.
+// A TCP proxy that makes the connection to a server slow, silent or closed, while the server itself is fine.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 

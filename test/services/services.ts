@@ -1,4 +1,4 @@
-// All three services as `almanac start` wires them, on free ports and a database of their own, for tests of the whole.
+// All three services as `almanac start` connects them, on free ports and their own database, for tests of the whole system.
 import type { SignInSettings } from '../../accounts-api/deps.ts';
 import type { MailSettings } from '../../accounts-api/mail/mail.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';

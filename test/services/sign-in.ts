@@ -1,4 +1,4 @@
-// What tests of sign-in share: settings, a mailbox behind a real SMTP server, passwords that are good.
+// Shared by the tests of sign-in: settings, a mailbox behind a real SMTP server, valid passwords.
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';

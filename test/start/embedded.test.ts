@@ -1,4 +1,4 @@
-// The embedded mode as a person meets it: `almanac start` as a process, its ends, and commands beside it.
+// The embedded mode end to end: `almanac start` as a process, its shutdown, and commands beside it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';

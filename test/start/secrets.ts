@@ -1,4 +1,4 @@
-// A person's whole life with an installation, in which every secret of the service is used, rightly and wrongly.
+// A whole life cycle of an installation that uses every secret of the service, correctly and incorrectly.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { dataIn, peopleOf, sessionIn } from '../auth/people.ts';

@@ -1,4 +1,4 @@
-// Everywhere that an installation leaves words behind: what it prints, PostgreSQL's own log, its tables, the outbox of mails.
+// Everything that an installation writes: its output, PostgreSQL's own log, its tables, the outbox of mails.
 import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-// /v1/account/audit: everything that is done to an account leaves one row that says who did what to what; its holder reads it.
+// /v1/account/audit: every change of an account leaves one row that says who did what to what; its holder can read it.
 import { instantText } from '../../kernel/clock.ts';
 import test, { type ExecutionContext } from 'ava';
 import { actions, type Action } from '../../accounts-api/models/audit-event.ts';

@@ -1,4 +1,4 @@
-// The lists of accounts-api: each by page in every order, as CSV, by fields; each cursor good for its own list alone.
+// The lists of accounts-api: pages in every order, CSV, selected fields; each cursor is valid for its own list only.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { parse } from 'csv-parse/sync';

@@ -1,4 +1,4 @@
-// The state of an account is in force on the next call, where gateways read credentials from Redis: the real gateway, the
+// The state of an account takes effect on the next call, if gateways read credentials from Redis: the real gateway, the
 // real accounts-api, and credentials that the gateway has in its cache when the account changes.
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';

@@ -1,4 +1,4 @@
-// GET /v1/catalog/{id}: what a series is related to, and what the values of its dimensions are called.
+// GET /v1/catalog/{id}: the related series, and the labels of dimension values.
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { load } from '../../ingest/load/load.ts';

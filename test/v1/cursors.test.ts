@@ -1,4 +1,4 @@
-// A cursor goes on where its own query ended: with any other filter, order or URL it is refused.
+// A cursor continues where its own query ended: with any other filter, order or URL it is refused.
 import test from 'ava';
 import { declaredParameters, endpoints, requestsFor, withParameter } from './endpoint-requests.ts';
 import { initialLoads, loadInto } from './every-dataset.ts';

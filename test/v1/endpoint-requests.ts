@@ -1,5 +1,5 @@
-// Requests for every endpoint of the data-api: a table of parameters, and what the service itself says that it takes.
-// Hides how `sort` and `fields` are learned: a wrong value is refused with the words that are allowed.
+// Requests for every endpoint of the data-api: a table of parameters, compared with those that the service accepts.
+// Hides how `sort` and `fields` are learned: a wrong value is refused with the allowed ones.
 import type { DataService } from '../services/data-service.ts';
 
 export interface Endpoint {

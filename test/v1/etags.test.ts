@@ -1,5 +1,5 @@
-// ETags and the caches of the data-api, over every parameter of every endpoint and over every kind of load. What is true is
-// told by a second data-api on the same database whose caches hold nothing.
+// ETags and the caches of the data-api, over every parameter of every endpoint and every kind of load. The reference
+// is a second data-api on the same database with empty caches.
 import test, { type ExecutionContext } from 'ava';
 import { createCursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../../data-api/dependencies.ts';

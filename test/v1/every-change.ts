@@ -1,5 +1,5 @@
-// One load of every kind: new rows, revised ones, deleted ones alone, a status alone, names and labels, dataset by dataset.
-// They follow on what test/v1/every-dataset.ts fills a database with, in this order.
+// One load of every kind: new rows, revised ones, deletions only, a status only, names and labels, dataset by dataset.
+// They build on the data of test/v1/every-dataset.ts, in this order.
 import { tradeConstants, type Load } from './every-dataset.ts';
 
 /** Loads that each change what some endpoint answers; the name says in which way. */

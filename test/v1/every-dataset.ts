@@ -1,5 +1,5 @@
-// A few rows of every dataset, with gaps and equal values: what tests that go over all endpoints are asked about.
-// Hides how the rows come in: each entry is one load, as the command line would make it, on a day of its own.
+// A few rows of every dataset, with gaps and equal values: the data for tests that cover all endpoints.
+// Hides how the rows are loaded: each entry is one load, as the command line would make it, on a day of its own.
 import type { LoadOptions } from '../../ingest/load/load-options.ts';
 import { fakeClock } from '../services/harness.ts';
 import type { ListService } from '../services/list-service.ts';

@@ -1,4 +1,4 @@
-// POST /v1/keys with an Idempotency-Key: a request that is sent again makes no second key.
+// POST /v1/keys with an Idempotency-Key: a retried request creates no second key.
 import test from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
 import { isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';

@@ -1,4 +1,4 @@
-// /v1/keys: at most three active keys, shown once, revoked at once, of nobody else's business.
+// /v1/keys: at most three active keys, shown once, revoked at once, hidden from other accounts.
 import { instantText } from '../../kernel/clock.ts';
 import { createHash } from 'node:crypto';
 import test from 'ava';

@@ -1,4 +1,4 @@
-// The list endpoints, and what each of their filters means: said once more, over the rows as they are sent.
+// The list endpoints, and the meaning of each of their filters, implemented again over the rows as they are sent.
 import { amcsList } from '../../data-api/funds/amcs.sql.ts';
 import { auctionsList } from '../../data-api/markets/auctions.sql.ts';
 import { cityList, itemList } from '../../data-api/commodities/commodities.sql.ts';

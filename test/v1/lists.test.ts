@@ -1,4 +1,4 @@
-// What every list endpoint promises of its filters, orders, pages and bounds, held to the same worked out from all rows.
+// The filters, orders, pages and bounds of every list endpoint, compared with the same computed from all rows.
 import test, { type ExecutionContext } from 'ava';
 import { screenerList } from '../../data-api/funds/funds.sql.ts';
 import type { List } from '../../data-api/list.sql.ts';

@@ -1,4 +1,4 @@
-// Figures that the data-api works out, each beside the same figure worked out here from the rows that were loaded.
+// Figures computed by the data-api, each compared with the same figure computed here from the loaded rows.
 import test from 'ava';
 import { startListService, type ListService } from '../services/list-service.ts';
 

@@ -1,4 +1,4 @@
-// Every kind of thing that the loads bring is found: by id, name, beginning, code, and with a typing error.
+// Every kind of entry that loads create can be found: by id, name, prefix, code, and with a typing error.
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { load } from '../../ingest/load/load.ts';

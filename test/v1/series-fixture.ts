@@ -1,5 +1,5 @@
-// Series for tests of the reading side: made and published by plain SQL, newest vintage last.
-// Hides the storage model; the loader itself is tested elsewhere, and handles backfills, which this does not.
+// Series for tests of reads: created and published by plain SQL, newest vintage last.
+// Hides the storage model. The loader has its own tests, and handles backfills, which this does not.
 import type pg from 'pg';
 
 export interface FixturePoint {

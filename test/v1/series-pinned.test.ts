@@ -1,4 +1,4 @@
-// Past states under URLs that never change: Content-Location names them, and they may be kept for ever.
+// Permanent URLs of past states: Content-Location names them, and caches may keep them permanently.
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { load } from '../../ingest/load/load.ts';

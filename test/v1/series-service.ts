@@ -1,4 +1,4 @@
-// What the tests of the series endpoints share: a service with two series, one plain, one with dimensions; and how to ask it.
+// Shared by the tests of the series endpoints: a service with two series, one plain, one with dimensions; and how to call it.
 import type { TestFn } from 'ava';
 import { startDataService, type DataService } from '../services/data-service.ts';
 import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';

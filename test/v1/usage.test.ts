@@ -1,4 +1,4 @@
-// /v1/usage and /v1/usage/history: what was settled, counted the same from every side, and only one's own.
+// /v1/usage and /v1/usage/history: settled calls, with the same counts in every view, and only those of the own account.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { Group, HistoryRow, Interval } from '../../accounts-api/usage/usage.sql.ts';
