@@ -43,7 +43,7 @@ test('a job exists if and only if its transaction commits, and one that fails is
   t.deepEqual(emails.sort(), ['one@example.org', 'two@example.org']);
 });
 
-test('without a database nothing is written and the next try is a new one', async (t) => {
+test('without a database nothing is written and the next attempt starts afresh', async (t) => {
   const nowhere = openJobs(db.sequelize, 'postgres://nobody@127.0.0.1:1/nothing', silentLog);
   const attempt = () =>
     db.inTransaction((transaction) =>

@@ -73,7 +73,7 @@ test('a failed call fails its own items only', async (t) => {
   t.is(await second, 'two');
 });
 
-test('results of another number than asked are nobody’s', async (t) => {
+test('a wrong number of results is given to nobody', async (t) => {
   const ask = batched(500, async () => ['one', 'more']);
   await t.throwsAsync(ask(1));
 });

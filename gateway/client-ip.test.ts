@@ -6,7 +6,7 @@ test('without trusted proxies the connection’s own IP address counts, whatever
   t.is(clientIp('::ffff:192.0.2.1', [], 0), '192.0.2.1');
 });
 
-test('with trusted proxies the entry that the outermost of them wrote counts, not what stands left of it', (t) => {
+test('with trusted proxies the entry written by the outermost of them counts, not the entries left of it', (t) => {
   t.is(clientIp('10.0.0.1', ['6.6.6.6, 192.0.2.1'], 1), '192.0.2.1');
   t.is(clientIp('10.0.0.1', ['6.6.6.6, 192.0.2.1, 10.0.0.2'], 2), '192.0.2.1');
   t.is(clientIp('10.0.0.1', ['6.6.6.6', '192.0.2.1'], 1), '192.0.2.1');

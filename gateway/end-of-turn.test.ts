@@ -60,7 +60,7 @@ test('clients that read late, and answers that wait for earlier ones, get their 
   await closeServer(server);
 });
 
-test('an answer to a client that has left in the same turn does no harm', async (t) => {
+test('an answer to a client that has left in the same turn is harmless', async (t) => {
   let ended = false;
   const server = createServer((_request, response) => {
     endAtEndOfTurn(response, Buffer.from('x'));

@@ -7,7 +7,7 @@ test('an answer in time is the answer, and a failure in time the failure', async
   await t.throwsAsync(deadline.wait(Promise.reject(new TypeError('no')), t.fail), { instanceOf: TypeError });
 });
 
-test('who waits is told at the deadline; what comes afterwards goes to who handles the late', async (t) => {
+test('callers fail at the deadline; a later result goes to the handler of late results', async (t) => {
   const deadline = createDeadline(1);
   const work = Promise.withResolvers<string>();
   const late: string[] = [];
@@ -75,14 +75,14 @@ test.serial('an answer, or a failure, in time leaves no timer behind', async (t)
   t.is(timers(), before);
 });
 
-test('where nothing is waited for, all has ended', async (t) => {
+test('without outstanding results, waiting for them ends at once', async (t) => {
   const deadline = createDeadline(10_000);
   await deadline.allEnded(30_000);
   t.is(await deadline.wait(Promise.resolve('answer')), 'answer');
   await deadline.allEnded(30_000);
 });
 
-test('what is thrown that is no error is told as one', async (t) => {
+test('a thrown value that is not an Error is reported as one', async (t) => {
   // oxlint-disable-next-line prefer-promise-reject-errors
   await t.throwsAsync(createDeadline(10_000).wait(Promise.reject('a text')), { message: 'a text' });
 });

@@ -7,7 +7,7 @@ test('what is there is read, also where it is empty, zero or null', (t) => {
   t.is(memberOf({ a: '' }, 'a'), '');
 });
 
-test('what is not there is a fault that names it', (t) => {
+test('a missing entry throws an error that names it', (t) => {
   for (const position of [-1, 2, 0.5, NaN])
     t.throws(() => entryAt(['a', 'b'], position), { message: `no entry ${position} in a list of 2` });
   t.throws(() => entryOf(new Map([['a', 0]]), 'b'), { message: 'no entry b in a map of 1' });

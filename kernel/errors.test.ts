@@ -124,7 +124,7 @@ test('a server that takes no more connections is unavailable', async (t) => {
   }
 });
 
-test('a host that nobody knows is unavailable', async (t) => {
+test('an unresolvable host is unavailable', async (t) => {
   const nowhere = Object.assign(new URL(url), { hostname: 'database.invalid' });
   for (const thrown of await thrownBy(t, nowhere.href, 'select 1')) {
     assertUnavailable(t, thrown, String(thrown));

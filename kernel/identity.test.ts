@@ -19,7 +19,7 @@ const kid = createHash('sha256').update(serviceKey).digest('hex').slice(0, 16);
 const claims = { identity, iss: 'almanac-gateway', aud: 'data-api' };
 const header = (extra: object = {}) => ({ header: { alg: 'HS256', typ: 'identity+jwt', kid, ...extra } });
 
-test('what is sealed for a service opens there and nowhere else', (t) => {
+test('a token sealed for a service is valid there and nowhere else', (t) => {
   const token = createSealer(secret, 'data-api')(identity);
   t.deepEqual(createOpener(secret, 'data-api')(token), identity);
   t.is(createOpener(secret, 'accounts-api')(token), null);
@@ -137,7 +137,7 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
   for (const [what, token] of Object.entries(refused)) t.is(open(token), null, what);
 });
 
-test('a secret is replaced while calls go on: the one before opens as long as it is named, and not after', (t) => {
+test('a secret is replaced without failed calls: the previous one is accepted as long as it is set, and not after', (t) => {
   const next = 'the secret that takes its place, as long';
   const [sealedBefore, sealedAfter] = [secret, next].map((each) => createSealer(each, 'data-api')(identity));
   const services = {

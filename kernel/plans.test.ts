@@ -90,7 +90,7 @@ test('an account whose plan is gone has the free one', (t) => {
   t.is(planOf(plans, 'gold').id, 'free');
 });
 
-test('a changed file is in force when it is put in force, and not at all where it is faulty', (t) => {
+test('a changed file takes effect when it is applied, and never if it is invalid', (t) => {
   const file = fileOf(free, { ...free, id: 'pro', features: ['bulk'] });
   const plans = openPlans(file);
   writeFileSync(file, stringify({ plans: [{ ...free, calls_month: 2_000, features: ['vintages'] }] }));

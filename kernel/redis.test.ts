@@ -52,7 +52,7 @@ if ARGV[1] == 'nothing' then return nil end
 if ARGV[1] == 'fault' then return redis.call('hget', KEYS[1]) end
 return { KEYS[1], #ARGV, ARGV[1] or '', ARGV[2] or '' }`);
 
-test('runs of a script that are asked for at once each have their own key, arguments and answer', async (t) => {
+test('concurrent runs of a script each have their own key, arguments and answer', async (t) => {
   const redis = await openPatiently(t);
   const runs = [redis.run(echo, 'a', ['1']), redis.run(echo, 'b', ['nothing']), redis.run(echo, 'c', [])];
   t.deepEqual(await Promise.all([...runs, redis.run(echo, 'd', ['x', 'y'])]), [
@@ -96,7 +96,7 @@ for (const [how, words] of [
   });
 }
 
-test('a call to a Redis that stalls is given up well before a second, and the next does not wait at all', async (t) => {
+test('a call to a stalled Redis fails well within a second, and the next does not wait at all', async (t) => {
   const server = await startRedis();
   t.teardown(() => server.stop());
   const redis = openRedis(server.url, silentLog);

@@ -46,7 +46,7 @@ const faultsOf = (env: Record<string, string>): string[] => {
   }
 };
 
-test('each number is taken at both ends of its range and refused just beyond', (t) => {
+test('each number is accepted at both ends of its range and refused just outside', (t) => {
   const ranges: Record<string, [number, number]> = {
     PORT: [0, 65_535],
     DATA_API_PORT: [0, 65_535],
@@ -101,7 +101,7 @@ test('a setting for words or URLs accepts those that it lists, and no others', (
   }
 });
 
-test('what is not set is as .env.example says, and paths are absolute', (t) => {
+test('unset settings have the defaults of .env.example, and paths are absolute', (t) => {
   const { dataDir, plansFile, journalDir, ...settings } = readSettings({});
   t.is(dataDir, path.resolve('.almanac'));
   t.is(plansFile, path.join(projectRoot, 'config/plans.yml'));

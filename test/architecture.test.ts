@@ -41,7 +41,7 @@ test('no folder holds more than sixteen source files side by side', (t) => {
   }
 });
 
-test('SQL stands in files named *.sql.ts, in migrations and beside the launcher of PostgreSQL', (t) => {
+test('SQL is only in files named *.sql.ts, in migrations and beside the launcher of PostgreSQL', (t) => {
   const statement = /[`'"]\s*(?:select|insert into|update|delete from|with \w+ as)\s/i;
   for (const folder of [...services, 'kernel', 'domain']) {
     for (const file of sources(folder).filter((name) => !/\.(sql|test)\.ts$/.test(name))) {

@@ -30,7 +30,7 @@ const stores: [string, () => string | undefined][] = [
 ];
 
 test.serial(
-  'five tries are free, then each waits twice as long as the one before, a quarter of an hour at most',
+  'five attempts have no delay, then each waits twice as long as the previous one, a quarter of an hour at most',
   (t) => {
     t.deepEqual([1, 5, 6, 7, 8, 9].map(waitSeconds), [0, 0, 1, 2, 4, 8]);
     t.is(waitSeconds(15), 512);
@@ -191,7 +191,7 @@ test.serial('two instances with one Redis count together', async (t) => {
   await t.throwsAsync(b.signIn({ email, ip: somewhere() }, wrong), { code: 'rate_limited' });
 });
 
-test.serial('a Redis that is dead, or takes connections and says nothing, still limits', async (t) => {
+test.serial('limits hold while Redis is dead, or accepts connections and never answers', async (t) => {
   const silent = createServer((socket) => socket.resume());
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   t.teardown(() => silent.close());

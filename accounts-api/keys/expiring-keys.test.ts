@@ -22,7 +22,7 @@ test.after.always(async () => {
   await mailbox.close();
 });
 
-test('a key that expires in a week is told of by mail, once, unless it has ended or never lasted longer', async (t) => {
+test('a key that expires in a week is announced by mail, once, unless it has ended or never lasted longer', async (t) => {
   const { email, password, session } = await newPerson();
   const make = async (name: string, days: number) => {
     const expires_at = new Date(clock.now().getTime() + days * day).toISOString();
@@ -83,7 +83,7 @@ test('a key that expires in a week is told of by mail, once, unless it has ended
   t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
 });
 
-test('the week before the end of a key counts to the millisecond, and a key that has ended is not told of', async (t) => {
+test('the week before the end of a key counts to the millisecond, and no mail is sent about a key that has ended', async (t) => {
   const own = await startAccountsService();
   t.teardown(() => own.close());
   const ownJobs = openJobs(own.deps.db.sequelize, own.databaseUrl, silentLog);

@@ -28,7 +28,7 @@ const actionsOf = async (email: string) => {
 const isIn = async (session: string) => (await get('/v1/account', session)).status === 200;
 const serves = async (key: string) => (await services.call('/v1/account', { key })).status === 200;
 
-test('a password set by the operator lets its holder in, ends every session, and is told by mail', async (t) => {
+test('a password set by the operator works, ends every session, and is announced by mail', async (t) => {
   const { email, password, session } = await newPerson();
   const next = newPassword();
   await setPassword(deps, email, { password: next, lengthMin: 8 });
@@ -69,7 +69,7 @@ test('a disabled account is closed on the next request: its keys, its sessions, 
   t.deepEqual(await actionsOf(email), ['account.disabled', 'account.enabled']);
 });
 
-test('a sign-in that races the end of its account opens no session of it', async (t) => {
+test('a sign-in that races the end of its account makes no session', async (t) => {
   const { email, password } = await newPerson();
   const [answer] = await Promise.all([
     post('/auth/login', { email, password }),

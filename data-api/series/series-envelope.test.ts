@@ -19,7 +19,7 @@ const anyText = fc.oneof(
     .map(([sign, rest]) => sign + rest),
 );
 
-test('a line end within a text begins no line, whatever a reader takes for one', (t) => {
+test('a line break within a text begins no new line, for any reader of CSV', (t) => {
   for (const end of ['\n', '\r', '\r\n']) {
     const text = `a${end}=1+1`;
     t.deepEqual(cells(listCsv([{ [text]: text, b: text }], [text, 'b'])), [

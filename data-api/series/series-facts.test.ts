@@ -69,7 +69,7 @@ test('a call is answered by a statement that began after it came', async (t) => 
   t.is((await late)?.rowVersion, '2');
 });
 
-test('those who asked are told of a failure, the next are not', async (t) => {
+test('a failure reaches the waiting calls, and not the next ones', async (t) => {
   const held = heldDatabase();
   const facts = createSeriesFacts(held.database);
   const first = facts.find('A', null);
@@ -84,7 +84,7 @@ test('those who asked are told of a failure, the next are not', async (t) => {
   t.is((await next)?.rowVersion, '1');
 });
 
-test('each vintage has facts of its own, and what is not there is not remembered', async (t) => {
+test('each vintage has facts of its own, and missing series are not cached', async (t) => {
   const held = heldDatabase();
   const facts = createSeriesFacts(held.database);
   for (const [id, vintage, statement] of [

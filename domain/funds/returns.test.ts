@@ -100,7 +100,7 @@ test('a start that is more than seven days before its target is no start', (t) =
   t.like(late, { from: null, nav_from: null, to: '2024-07-31', nav_to: '2', days: null, value_pct: null });
 });
 
-test('a zero NAV at the start of a period is passed over for the one before', (t) => {
+test('a zero NAV at the start of a period is skipped for the previous one', (t) => {
   const record = returnsOf({ '2024-06-28': '1', '2024-06-30': '0.0000', '2024-07-31': '2' }, []).get('1m');
   t.like(record, { from: '2024-06-28', value_pct: 100 });
 });
@@ -139,7 +139,7 @@ test('the fiscal year begins where it is set to, and its first day belongs to it
   }
 });
 
-test('every record states its basis, and an asked basis holds for every period', (t) => {
+test('every record states its basis, and a requested basis applies to every period', (t) => {
   for (const basis of returnBases) {
     for (const record of returnsOf({ '2024-07-01': '1', '2024-07-31': '2' }, [], { basis }).values()) {
       t.is(record.basis, basis);

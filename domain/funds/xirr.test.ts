@@ -22,13 +22,13 @@ test('two yearly instalments of 100 that end at 231 earned 10 %: 100 · 1.21 + 1
   t.true(isNear(flows(['2021-01-01', -100], ['2022-01-01', -100], ['2023-01-01', 231]), 10));
 });
 
-test('money that is all lost but a trace has a rate near −100 %, and a doubling in a day one beyond 10^100', (t) => {
+test('a nearly total loss has a rate near −100 %, and a doubling in a day one above 10^100', (t) => {
   t.true(isNear(flows(['2023-01-01', -100], ['2024-01-01', 1e-6]), -100 + 1e-6));
   const doubled = flows(['2023-01-01', -100], ['2023-01-02', 200]);
   t.true(doubled !== null && Math.abs(Math.log(doubled / 100) - 365 * Math.LN2) < 1e-9);
 });
 
-test('flows that never change sign, net to nothing, fall on one day or are none have no rate', (t) => {
+test('flows without a change of sign, netting to zero, on one day, or none at all have no rate', (t) => {
   t.is(flows(['2023-01-01', -100], ['2024-01-01', -10]), null);
   t.is(flows(['2023-01-01', 100], ['2024-01-01', 0]), null);
   t.is(flows(['2023-01-01', -100], ['2023-01-01', 110]), null);
@@ -37,7 +37,7 @@ test('flows that never change sign, net to nothing, fall on one day or are none 
   t.is(flows(['2023-01-01', -Infinity], ['2024-01-01', 5]), null);
 });
 
-test('a rate beyond the range of numbers is none', (t) => {
+test('a rate outside the range of numbers is null', (t) => {
   t.is(flows(['2023-01-01', -1e-100], ['2023-01-02', 1e100]), null);
   t.is(flows(['2023-01-01', -1e100], ['2023-01-02', 1e-100]), -100);
 });
@@ -65,7 +65,7 @@ test('a single deposit earns its compound annual growth', (t) => {
   );
 });
 
-test('the rate found makes the flows worth nothing, whatever their order, size and direction', (t) => {
+test('the rate found makes the net present value zero, whatever the order, size and direction of the flows', (t) => {
   const instalments = fc.array(
     fc.tuple(fc.integer({ min: 0, max: 3000 }), fc.double({ min: 1, max: 1e5, noNaN: true })),
     { minLength: 1, maxLength: 40 },

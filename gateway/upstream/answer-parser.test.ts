@@ -95,7 +95,7 @@ async function sentByNode(what: Given): Promise<{ bytes: Buffer; body: string }>
   return { bytes: Buffer.concat(chunks), body: hasBody ? body.toString('latin1') : '' };
 }
 
-test('whatever Node’s server sends is read as it was meant, in whichever pieces it comes', async (t) => {
+test('whatever Node’s server sends is parsed correctly, however the bytes are split', async (t) => {
   await fc.assert(
     fc.asyncProperty(given, fc.array(fc.nat(4_000), { maxLength: 12 }), async (what, cuts) => {
       const { bytes, body } = await sentByNode(what);
@@ -129,7 +129,7 @@ test('however an answer is cut off, it never passes for whole', (t) => {
   }
 });
 
-test('bytes beyond an answer are told, wherever they come', (t) => {
+test('surplus bytes after an answer are reported, wherever they begin', (t) => {
   for (const before of [
     ['HTTP/1.1 200 OK', 'content-length: 1', '', 'x'],
     ['HTTP/1.1 204 No Content', '', ''],
@@ -149,7 +149,7 @@ const unclear: Record<string, readonly string[]> = {
   'two lengths': ['HTTP/1.1 200 OK', 'content-length: 1', 'content-length: 1', '', 'x'],
   'a list of lengths': ['HTTP/1.1 200 OK', 'content-length: 1, 1', '', 'x'],
   'a signed length': ['HTTP/1.1 200 OK', 'content-length: +1', '', 'x'],
-  'a length beyond all numbers': ['HTTP/1.1 200 OK', `content-length: ${'9'.repeat(20)}`, '', 'x'],
+  'a length too large for a number': ['HTTP/1.1 200 OK', `content-length: ${'9'.repeat(20)}`, '', 'x'],
   'a length beside chunks': [
     'HTTP/1.1 200 OK',
     'content-length: 1',
@@ -182,7 +182,13 @@ const unclear: Record<string, readonly string[]> = {
   'interim answers without an end': Array.from({ length: 9 }, () => ['HTTP/1.1 103 Early Hints', '']).flat(),
   'a chunk of no number': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', 'zz', ''],
   'a chunk with a minus': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', '-1', ''],
-  'a chunk beyond all numbers': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', 'f'.repeat(16), ''],
+  'a chunk length too large for a number': [
+    'HTTP/1.1 200 OK',
+    'transfer-encoding: chunked',
+    '',
+    'f'.repeat(16),
+    '',
+  ],
   'a chunk that is longer': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', '1', 'xy', ''],
   'an endless head': ['HTTP/1.1 200 OK', `x: ${'a'.repeat(20_000)}`],
 };

@@ -112,7 +112,7 @@ const cells: Record<ColumnType, Cells> = {
 };
 
 for (const [type, { column: own = {}, taken, refused }] of Object.entries(cells)) {
-  test(`a cell of type ${type} takes what it says and refuses the rest, up to its bounds`, (t) => {
+  test(`a cell of type ${type} accepts what its description says and refuses the rest, up to its bounds`, (t) => {
     const column: Column = { name: 'x', type: type as ColumnType, required: false, meaning: '', ...own };
     for (const each of taken) {
       const [text, stored] = typeof each === 'string' ? [each, each] : each;

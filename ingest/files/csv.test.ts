@@ -22,7 +22,7 @@ async function read(bytes: Buffer | string, options: CsvOptions = {}, pieceBytes
 
 const cell = fc.string({ unit: fc.constantFrom('a', 'ß', '€', '😀', '"', ',', '\n', '\r\n', ' ', '1') });
 
-test('whatever is written as CSV is read back, with its lines, in pieces of any size, zipped or not', async (t) => {
+test('whatever is written as CSV is read back, with its line numbers, in chunks of any size, gzipped or not', async (t) => {
   const rows = fc
     .integer({ min: 1, max: 4 })
     .chain((width) =>

@@ -39,7 +39,7 @@ test('a date written by a pattern is read back by it', (t) => {
   );
 });
 
-test('a pattern takes nothing but itself', (t) => {
+test('a pattern matches only dates of its own form', (t) => {
   const read = dateReader('DD/MM/YYYY');
   for (const text of ['31/02/2024', '1/2/2024', '2024-01-01', '01/13/2024', ' 01/01/2024', '01/01/2024x', ''])
     t.is(read(text), null, text);
@@ -81,7 +81,7 @@ test('a point is dated to the end of its period, and a longer period than the se
   t.is(pointDate(range('2024-02'), 'irregular', '12-31'), '2024-02-29');
 });
 
-test('remembered dates are those read anew, whatever the order of the frequencies', (t) => {
+test('cached dates equal newly parsed ones, whatever the order of the frequencies', (t) => {
   const dates = new PointDates(dateReader());
   fc.assert(
     fc.property(

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { Rejects } from './rejects.ts';
 
-test('a refused value is shown whole up to 200 characters, and cut beyond', (t) => {
+test('a refused value is shown in full up to 200 characters, and truncated above', (t) => {
   const rejects = new Rejects();
   rejects.add(2, 'value', 'x'.repeat(200), 'a number');
   rejects.add(3, 'value', 'x'.repeat(201), 'a number');

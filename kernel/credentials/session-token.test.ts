@@ -9,7 +9,7 @@ test('a minted token names its session and holds no part of the hash', (t) => {
   t.is(new Set(Array.from({ length: 1000 }, () => mintSessionToken().token)).size, 1000);
 });
 
-test('what has not exactly the shape of a token names nothing', (t) => {
+test('anything not exactly of the form of a token names no session', (t) => {
   const { token } = mintSessionToken();
   for (const text of [
     '',

@@ -126,7 +126,7 @@ function faultOf(t: ExecutionContext, work: () => unknown): { param: string | un
   return { param: failure.param, message: failure.message };
 }
 
-test('a whole number is taken at both ends of its range and refused just beyond', (t) => {
+test('a whole number is accepted at both ends of its range and refused just outside', (t) => {
   const numbers = z.object({ n: integerParam(-5, 1000) });
   for (const [text, n] of [
     ['-5', -5],
@@ -182,7 +182,7 @@ test('a parameter that may be repeated is a list, whether it has a default or a 
   t.deepEqual(parseQuery(lists, '/x?a=1&b=2&b=3&c=4&c=5&a=6'), { a: ['1', '6'], b: ['2', '3'], c: 2 });
 });
 
-test('only what stands behind the first question mark is the query', (t) => {
+test('only the text after the first question mark is the query', (t) => {
   const one = z.object({ q: z.string().optional() });
   t.deepEqual(parseQuery(one, '/x'), {});
   t.deepEqual(parseQuery(one, '/x?'), {});
@@ -197,7 +197,7 @@ test('what a client wrote is shown to it short and without control characters', 
   t.is(faultOf(t, () => parseBody(z.strictObject({}), { [name]: 1 })).param, shown);
 });
 
-test('a body that is no object is refused whatever the schema', (t) => {
+test('a body that is not an object is refused, whatever the schema', (t) => {
   for (const body of [[], [{}], null, 'text', 5]) {
     t.is(faultOf(t, () => parseBody(z.unknown(), body)).message, 'The body must be a JSON object.');
   }

@@ -65,7 +65,7 @@ async function accountOfGoogle(claims: ReturnType<typeof googlePerson>): Promise
 }
 
 test.serial(
-  'whoever prepared an account for somebody else has no way in after the owner’s reset: no key, no session, no Google',
+  'someone who prepared an account for somebody else has no access after the owner’s reset: no key, no session, no Google',
   async (t) => {
     const [prepared, other] = [await newHolder({ verified: false }), await newHolder()];
     const prepare = async (holder: Holder) => ({
@@ -116,15 +116,18 @@ test.serial('an account without a password has none to change', async (t) => {
   t.is((await accountOf(holder)).passwordHash, null);
 });
 
-test.serial('Google that is unlinked opens the account no more, and that of others does', async (t) => {
-  const [holder, other] = [await newHolder(), await newHolder()];
-  const [google, others] = [await linkGoogle(t, holder), await linkGoogle(t, other)];
-  t.like(dataOf(t, await ask(other, 'GET', '/v1/account')), { google_linked: true });
-  t.is((await ask(holder, 'DELETE', '/auth/google/link')).status, 204);
-  t.like(dataOf(t, await ask(holder, 'GET', '/v1/account')), { google_linked: false });
-  t.not(await accountOfGoogle(google), holder.accountId);
-  t.is(await accountOfGoogle(others), other.accountId);
-});
+test.serial(
+  'an unlinked Google identity no longer opens the account, and those of others still do',
+  async (t) => {
+    const [holder, other] = [await newHolder(), await newHolder()];
+    const [google, others] = [await linkGoogle(t, holder), await linkGoogle(t, other)];
+    t.like(dataOf(t, await ask(other, 'GET', '/v1/account')), { google_linked: true });
+    t.is((await ask(holder, 'DELETE', '/auth/google/link')).status, 204);
+    t.like(dataOf(t, await ask(holder, 'GET', '/v1/account')), { google_linked: false });
+    t.not(await accountOfGoogle(google), holder.accountId);
+    t.is(await accountOfGoogle(others), other.accountId);
+  },
+);
 
 test.serial('the same subject at another issuer is somebody else', async (t) => {
   const holder = await newHolder();
@@ -349,7 +352,7 @@ async function awaitBlocked(): Promise<boolean> {
 
 for (const [what, effect] of Object.entries(effects)) {
   for (const [change, assignment] of Object.entries(changes)) {
-    test.serial(`${what} comes to nothing where ${change} has come between`, async (t) => {
+    test.serial(`${what} has no effect if ${change} happens in between`, async (t) => {
       await newHolder(); // one that looks as this one did before
       const holder = await newHolder();
       const [target, { headers, ...rest }] = await effect.ask(holder);

@@ -127,7 +127,7 @@ test.serial(
 );
 
 for (const email_verified of [false, 'true', 'false', 1, undefined, null]) {
-  test.serial(`email_verified: ${JSON.stringify(email_verified)} vouches for nothing`, async (t) => {
+  test.serial(`email_verified: ${JSON.stringify(email_verified)} proves nothing`, async (t) => {
     t.is((await signIn({ ...person(), email_verified })).error, 'email_unverified');
   });
 }
@@ -165,7 +165,7 @@ const lies: Record<string, (proper: Claims, sign: (claims: Claims) => string) =>
 };
 
 for (const [what, lie] of Object.entries(lies)) {
-  test.serial(`an ID token with ${what} opens nothing`, async (t) => {
+  test.serial(`an ID token with ${what} is refused`, async (t) => {
     const flow = await begin();
     const claims = person();
     odd.idToken = (proper, sign) => lie({ ...proper, ...claims, nonce: flow.nonce }, sign);
@@ -198,7 +198,7 @@ test.serial(
   },
 );
 
-test.serial('a way to Google is good for ten minutes', async (t) => {
+test.serial('a Google flow is valid for ten minutes', async (t) => {
   const flow = await begin();
   clock.advance(10 * 60_000);
   t.is((await comeBack(flow)).result.get('google_error'), 'expired');
@@ -299,7 +299,7 @@ test.serial('a HEAD uses up no way back', async (t) => {
   t.truthy((await comeBack(flow)).result.get('google_code'));
 });
 
-test.serial('whoever says no at Google comes back without a session and without a trace', async (t) => {
+test.serial('refusing at Google leads back without a session and stores nothing', async (t) => {
   const flow = await begin();
   const { result } = await comeBack(flow, `error=access_denied&state=${flow.state}`);
   t.is(result.get('google_error'), 'denied');

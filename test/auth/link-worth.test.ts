@@ -54,7 +54,7 @@ const proofFor = (target: string) => (target === '/auth/set-password' ? newPassw
 
 for (const [purpose, { make, target, lastsMs }] of Object.entries(links)) {
   test.serial(
-    `a link to ${purpose} is good for that alone, and not at the instant at which it ends`,
+    `a link to ${purpose} is valid for that only, and no longer at its expiry instant`,
     async (t) => {
       const [token, late] = [await make(), await make()];
       const elsewhere = other[target];
@@ -67,7 +67,7 @@ for (const [purpose, { make, target, lastsMs }] of Object.entries(links)) {
     },
   );
 
-  test.serial(`a link to ${purpose} is worth nothing once it was used`, async (t) => {
+  test.serial(`a link to ${purpose} is invalid once used`, async (t) => {
     const token = await make();
     const first = await spend(target, token, proofFor(target));
     t.is(first.status, 200, JSON.stringify(first.body));
@@ -89,7 +89,7 @@ for (const purpose of ['verify_email', 'change_email', 'reset_password'] as cons
   };
 
   test.serial(
-    `a link to ${purpose} is worth nothing after the password or the e-mail address has changed`,
+    `a link to ${purpose} is invalid after the password or the e-mail address has changed`,
     async (t) => {
       const { holder, link } = await makeFor();
       const token = await link();
@@ -99,7 +99,7 @@ for (const purpose of ['verify_email', 'change_email', 'reset_password'] as cons
   );
 
   test.serial(
-    `a link to ${purpose} that goes out to a disabled account is worth nothing until it is enabled`,
+    `a link to ${purpose} mailed to a disabled account is invalid until it is enabled`,
     async (t) => {
       const { holder, link } = await makeFor();
       await setStatus(service.deps, holder.accountId, 'disabled');
@@ -134,7 +134,7 @@ test.serial(
   },
 );
 
-test.serial('a sign-up ends after its day, also where its mail went out late', async (t) => {
+test.serial('a sign-up expires after a day, even if its mail was sent late', async (t) => {
   const signup = await newSignUp();
   service.clock.advance(23 * hourMs);
   const late = await signUpLink(signup);

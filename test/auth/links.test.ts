@@ -93,7 +93,7 @@ test.serial('a link mailed before a change of password or e-mail address is inva
   t.is(codeOf(await ask('POST', '/auth/set-password', { body: late, headers: from() })), 'gone');
 });
 
-test.serial('a link is good for its own purpose, its own hour and one use', async (t) => {
+test.serial('a link is valid for its own purpose, its own hour and one use', async (t) => {
   const { email } = await newPerson();
   await ask('POST', '/auth/forgot-password', { body: { email }, headers: from() });
   const token = tokenIn(await mailbox.next(email, 'Set a new password'));
@@ -130,7 +130,7 @@ test.serial('a reset for an e-mail address that nobody had proved ends the keys 
   t.is((await services.call('/v1/account', { key })).status, 401);
 });
 
-test.serial('whoever owns the mailbox gets in while others try the account from everywhere', async (t) => {
+test.serial('the owner of the mailbox gets in while others attack the account from everywhere', async (t) => {
   const { email } = await newPerson();
   await ask('POST', '/auth/forgot-password', { body: { email }, headers: from() });
   const [token, password] = [tokenIn(await mailbox.next(email, 'Set a new password')), newPassword()];
@@ -165,7 +165,7 @@ test.serial('the session of one account confirms no link of another, and the pas
   t.is(codeOf(await ask('POST', '/auth/verify-email/resend', { session: sessionIn(asA) })), 'conflict');
 });
 
-test.serial('a verification is mailed again to whoever is signed in, and to nobody else', async (t) => {
+test.serial('a verification is mailed again only for a signed-in session', async (t) => {
   const { email, session } = await newPerson();
   await mailbox.next(email, 'Confirm');
   t.is((await ask('POST', '/auth/verify-email/resend', { headers: from() })).status, 401);

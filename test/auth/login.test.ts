@@ -219,7 +219,7 @@ test.serial('what a field of a sign-in or of a mailed link must be is said', asy
 });
 
 test.serial(
-  'the gateway is told whose sessions these are, in order, and null for what is unknown, wrong or over',
+  'the gateway gets the accounts of sessions in order, and null for unknown, wrong or ended ones',
   async (t) => {
     const [a, b] = [await newHolder(), await newHolder()];
     const named = (token: string) => {

@@ -81,7 +81,7 @@ test.serial('a new e-mail address and a new password at once: one of them, never
 });
 
 test.serial(
-  'closing an account while everything else is done with it closes it once, and no call fails',
+  'closing an account during all other requests for it closes it once, and no call fails',
   async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       const { email, password, session } = await newPerson();

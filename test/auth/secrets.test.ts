@@ -135,7 +135,7 @@ test.serial(
 );
 
 test.serial(
-  'who signs in, fails to, and changes what, is told by the log and the audit: who, when, where; one line each',
+  'the log and the audit record sign-ins, failures and changes: who, when, where; one line each',
   async (t) => {
     const [email, password] = [newEmail(), newPassword()];
     await post('/auth/signup', { email, password });

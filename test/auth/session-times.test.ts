@@ -153,14 +153,11 @@ test.serial(
   },
 );
 
-test.serial(
-  'a session that has just been opened is never the one that ends, by whatever clock',
-  async (t) => {
-    const { accountId } = await newHolder();
-    for (let n = 2; n <= 20; n += 1) await newSession(accountId);
-    service.clock.advance(-minuteMs); // an instance whose clock is behind
-    const newest = await newSession(accountId);
-    t.deepEqual(await areIn(newest.name), [true]);
-    t.is((await list(accountId)).length, 20);
-  },
-);
+test.serial('a session that has just been opened is never the one that is ended, by any clock', async (t) => {
+  const { accountId } = await newHolder();
+  for (let n = 2; n <= 20; n += 1) await newSession(accountId);
+  service.clock.advance(-minuteMs); // an instance whose clock is behind
+  const newest = await newSession(accountId);
+  t.deepEqual(await areIn(newest.name), [true]);
+  t.is((await list(accountId)).length, 20);
+});

@@ -46,7 +46,7 @@ test('sign-up answers the same for a known and an unknown e-mail address, and on
   t.is((await accountsOf(stranger))[0]?.n, 0, 'without the click there is no account');
 });
 
-test('the link needs the password of its sign-up, is spent once, and survives a wrong password', async (t) => {
+test('the link needs the password of its sign-up, works once, and survives a wrong password', async (t) => {
   const [email, password] = [newEmail(), newPassword()];
   const headers = from();
   await ask('POST', '/auth/signup', { body: { email, password }, headers });
@@ -90,7 +90,7 @@ test('a stranger’s sign-up for somebody else’s e-mail address never becomes 
   t.is(codeOf(login), 'invalid_credentials');
 });
 
-test('opening the link spends nothing: GET and HEAD leave it good', async (t) => {
+test('opening the link does not use it: it stays valid after GET and HEAD', async (t) => {
   const [email, password] = [newEmail(), newPassword()];
   const headers = from();
   await ask('POST', '/auth/signup', { body: { email, password }, headers });
@@ -101,7 +101,7 @@ test('opening the link spends nothing: GET and HEAD leave it good', async (t) =>
   t.is((await ask('POST', '/auth/verify-email', { body: { token, password }, headers })).status, 200);
 });
 
-test('of 20 who spend a link at once, one succeeds', async (t) => {
+test('of 20 concurrent uses of a link, one succeeds', async (t) => {
   const [email, password] = [newEmail(), newPassword()];
   await ask('POST', '/auth/signup', { body: { email, password }, headers: from() });
   const token = tokenIn(await mailbox.next(email));
@@ -172,7 +172,7 @@ test('weak, short and overlong passwords are refused before anything is stored',
   }
 });
 
-test('bodies of 5 MB and of 5 KB are 413, arrays and objects in the place of text 400, form posts 415', async (t) => {
+test('bodies of 5 MB and of 5 KB are 413, arrays and objects in place of text 400, form posts 415', async (t) => {
   const huge = await ask('POST', '/auth/login', {
     body: `{"email":"${'x'.repeat(5_000_000)}"}`,
     headers: from(),

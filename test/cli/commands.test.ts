@@ -169,39 +169,31 @@ test.serial(
   },
 );
 
-test.serial(
-  'check ends with 0 where everything that is configured works, and hides the passwords',
-  async (t) => {
-    const mailbox = await startMailbox();
-    t.teardown(() => mailbox.close());
-    const env = { REDIS_URL: testRedisUrl(), SMTP_URL: mailbox.smtpUrl };
-    const { code, stdout } = await almanac(['check'], { env });
-    t.is(code, 0, stdout);
-    for (const line of [
-      /^settings +ok/m,
-      /^plans +ok: free/m,
-      /^database +ok: PostgreSQL 18/m,
-      /^redis +ok/m,
-    ])
-      t.regex(stdout, line);
-    t.regex(stdout, /^mail +ok/m);
-    t.regex(stdout, /^google +not configured/m);
-    const { password } = new URL(testDatabase.url);
-    t.true(password !== '' && !stdout.includes(password));
-    const { findings } = documentOf(t, await almanac(['check', '--json']));
-    t.deepEqual(
-      (findings as { what: string; state: string }[]).map(({ what, state }) => [what, state]),
-      [
-        ['settings', 'ok'],
-        ['plans', 'ok'],
-        ['database', 'ok'],
-        ['redis', 'not configured'],
-        ['mail', 'not configured'],
-        ['google', 'not configured'],
-      ],
-    );
-  },
-);
+test.serial('check exits with 0 if everything configured works, and hides the passwords', async (t) => {
+  const mailbox = await startMailbox();
+  t.teardown(() => mailbox.close());
+  const env = { REDIS_URL: testRedisUrl(), SMTP_URL: mailbox.smtpUrl };
+  const { code, stdout } = await almanac(['check'], { env });
+  t.is(code, 0, stdout);
+  for (const line of [/^settings +ok/m, /^plans +ok: free/m, /^database +ok: PostgreSQL 18/m, /^redis +ok/m])
+    t.regex(stdout, line);
+  t.regex(stdout, /^mail +ok/m);
+  t.regex(stdout, /^google +not configured/m);
+  const { password } = new URL(testDatabase.url);
+  t.true(password !== '' && !stdout.includes(password));
+  const { findings } = documentOf(t, await almanac(['check', '--json']));
+  t.deepEqual(
+    (findings as { what: string; state: string }[]).map(({ what, state }) => [what, state]),
+    [
+      ['settings', 'ok'],
+      ['plans', 'ok'],
+      ['database', 'ok'],
+      ['redis', 'not configured'],
+      ['mail', 'not configured'],
+      ['google', 'not configured'],
+    ],
+  );
+});
 
 for (const [what, broken] of Object.entries<(port: number) => Record<string, string>>({
   database: (port) => ({ DATABASE_URL: `postgres://u:secret@localhost:${port}/x` }),
@@ -215,7 +207,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
   plans: () => ({ PLANS_FILE: csv }),
 })) {
   test.serial(
-    `check ends with 1 where ${what} does not work, says why, and looks at everything else`,
+    `check exits with 1 if ${what} does not work, says why, and checks everything else`,
     async (t) => {
       const env = broken(await freePort());
       const { code, stdout, stderr } = await almanac(['check', '--json'], { env });
@@ -269,7 +261,7 @@ test.serial('a command ends with 1 where it fails, and says why on standard erro
 });
 
 test.serial(
-  'a command ends with 2 and its usage where its words are wrong, and changes nothing',
+  'a command with wrong arguments prints its usage, exits with 2, and changes nothing',
   async (t) => {
     const wrong = [
       ['start', 'kitchen'],

@@ -268,7 +268,7 @@ test('every flag of almanac ingest is exercised here', (t) => {
   t.deepEqual(Object.keys(flags).sort(), Object.keys(ingest.flags).sort());
 });
 
-test('a dataset that does not exist, an unknown flag and a missing file are told with what there is, and exit with 2', async (t) => {
+test('for an unknown dataset, an unknown flag and a missing file the message lists what exists, and the exit code is 2', async (t) => {
   for (const [words, message] of [
     [['--describe', 'navs'], new RegExp(datasets.map(({ name }) => name).join(', '))],
     [['observations', 'x.csv', '--wider'], /--wider/],

@@ -132,7 +132,7 @@ function heapUsed(): number {
 }
 
 test.serial(
-  'a client that leaves in the middle of its own request leaves nothing, and no service hears of it',
+  'a client that leaves in the middle of its own request leaves nothing behind, and no service is called',
   async (t) => {
     const { received } = accountsApi;
     const before = { received: received.length, sockets: await openSockets() };

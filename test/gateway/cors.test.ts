@@ -65,7 +65,7 @@ test.serial("the dashboard's pages may call account and sign-in endpoints, witho
   t.is(refused.headers.get('access-control-allow-origin'), dashboard, 'a page can read why it was refused');
 });
 
-test.serial('no other origin is let in, however near its name, and no origin is ever echoed', async (t) => {
+test.serial('no other origin is allowed, however similar, and no origin is ever echoed', async (t) => {
   for (const origin of [
     'https://evil.example',
     'https://dashboard.example.evil.example',

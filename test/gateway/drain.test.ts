@@ -74,7 +74,7 @@ test('a call under way when closing begins is answered whole, and is in the usag
   await t.throwsAsync(fetch(`${gateway.url}/v1/catalog`));
 });
 
-test('a service that is stopped under load ends, and loses no call where another stands beside it', async (t) => {
+test('a service that is stopped under load ends, and no call is lost if another instance runs', async (t) => {
   const services = [await startRecordingUpstream('data-api'), await startRecordingUpstream('data-api')].map(
     closedOnce,
   );

@@ -186,15 +186,18 @@ test.serial('when the client leaves, the request to the service is given up', as
   t.pass();
 });
 
-test.serial('when the client leaves in the middle of an answer, the service is told', async (t) => {
-  dataApi.answer = (_request, response) => void response.writeHead(200).write('first');
-  const socket = openSocket(gateway.url);
-  socket.once('data', () => socket.destroy());
-  socket.write(`GET /v1/series/A HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
-  await new Promise((resolve) => socket.once('close', resolve));
-  await lastIsCut();
-  t.pass();
-});
+test.serial(
+  'when the client leaves in the middle of an answer, the call to the service is aborted',
+  async (t) => {
+    dataApi.answer = (_request, response) => void response.writeHead(200).write('first');
+    const socket = openSocket(gateway.url);
+    socket.once('data', () => socket.destroy());
+    socket.write(`GET /v1/series/A HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
+    await new Promise((resolve) => socket.once('close', resolve));
+    await lastIsCut();
+    t.pass();
+  },
+);
 
 test.serial('an answer that a service cuts off is cut off for the client too, not ended', async (t) => {
   dataApi.answer = (_request, response) => {

@@ -147,7 +147,7 @@ for (const [what, beyond] of Object.entries({
   'the beginning of an answer': () => stolen.slice(0, 20),
   'a second answer to the same request': plain,
 })) {
-  test.serial(`a connection on which ${what} came beyond an answer carries no further call`, async (t) => {
+  test.serial(`a connection on which ${what} followed an answer carries no further call`, async (t) => {
     const used: Socket[] = [];
     dataService.answer = (socket, request) => {
       used.push(socket);
@@ -160,7 +160,7 @@ for (const [what, beyond] of Object.entries({
   });
 }
 
-test.serial('an answer about somebody else’s key, to another question, lets nobody in', async (t) => {
+test.serial('an answer to another request, about another key, admits nobody', async (t) => {
   const body = JSON.stringify({
     credentials: [{ account_id: 'acct_other', key_id: 'key_other', plan: 'pro', active: true }],
   });

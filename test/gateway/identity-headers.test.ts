@@ -122,7 +122,7 @@ test.serial('the IP address and request id that a client claims are not passed o
   t.not(received?.headers['x-request-id'], 'mine');
 });
 
-test.serial('a well-formed traceparent is passed on, any other is not', async (t) => {
+test.serial('a well-formed traceparent is forwarded, any other is not', async (t) => {
   const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   await fetch(`${gateway.url}/v1/catalog`, { headers: { traceparent: good, tracestate: 'a=1' } });
   t.is(gateway.dataApi.received.at(-1)?.headers['traceparent'], good);

@@ -54,7 +54,7 @@ const wrongMaps: Record<string, [text: string, saying: RegExp]> = {
 };
 
 test.serial(
-  'a wrong file of routes is refused with what is wrong with it, and the one before stays in force',
+  'an invalid routes file is refused with the reason, and the previous one stays in force',
   async (t) => {
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
     t.teardown(() => gateway.close());
@@ -114,7 +114,7 @@ test.serial(
 );
 
 test.serial(
-  'plans follow their file when told to: limits on the next call; a wrong file changes nothing',
+  'plans are reloaded on request: limits on the next call; an invalid file changes nothing',
   async (t) => {
     const plans = openPlans(plansFile);
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory, plans });

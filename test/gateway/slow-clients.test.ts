@@ -55,7 +55,7 @@ test('a head that drips in is given up with an envelope', async (t) => {
   isTooLate(t, await drip(impatient.url, lines('GET /v1/catalog HTTP/1.1', `Host: ${'a'.repeat(500)}`)));
 });
 
-test('a connection that says nothing is closed', async (t) => {
+test('a silent connection is closed', async (t) => {
   isTooLate(t, await exchange(impatient.url, ''));
 });
 
@@ -66,34 +66,37 @@ test('a body that stops coming is given up with an envelope, and reaches no serv
   t.is(accountsApi.received.length, 0);
 });
 
-test.serial('a client that does not read its answer is cut off, and the service is told', async (t) => {
-  const client = await accounts.newClient('enterprise');
-  let isCut = false;
-  impatient.dataApi.answer = ({ cut }, response) => {
-    void cut.then(() => void (isCut = true));
-    const more = () => {
-      while (!response.destroyed && response.write('x'.repeat(65_536)));
-      response.once('drain', more);
+test.serial(
+  'a client that does not read its answer is disconnected, and the call to the service is aborted',
+  async (t) => {
+    const client = await accounts.newClient('enterprise');
+    let isCut = false;
+    impatient.dataApi.answer = ({ cut }, response) => {
+      void cut.then(() => void (isCut = true));
+      const more = () => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+        response.once('drain', more);
+      };
+      more();
     };
-    more();
-  };
-  const socket = openSocket(impatient.url);
-  socket.pause();
-  socket.write(lines('GET /v1/series/A HTTP/1.1', 'Host: a', `X-API-Key: ${client.key}`));
-  await until('the call is cut', () => isCut);
-  let tail = '';
-  socket.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString('latin1')).slice(-5)));
-  const ended = new Promise<void>((resolve) => {
-    socket.once('error', () => resolve());
-    socket.once('end', () => resolve());
-    socket.resume();
-  });
-  await within('the end of the answer', ended);
-  t.not(tail, '0\r\n\r\n', 'the answer does not end as if it were whole');
-  await until('the call is settled', async () => (await accounts.ledger(client)).length === 1);
-  t.like(await accounts.ledger(client), [{ calls: 1, billed: 0 }]);
-  t.is(await accounts.used(client), 0);
-});
+    const socket = openSocket(impatient.url);
+    socket.pause();
+    socket.write(lines('GET /v1/series/A HTTP/1.1', 'Host: a', `X-API-Key: ${client.key}`));
+    await until('the call is cut', () => isCut);
+    let tail = '';
+    socket.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString('latin1')).slice(-5)));
+    const ended = new Promise<void>((resolve) => {
+      socket.once('error', () => resolve());
+      socket.once('end', () => resolve());
+      socket.resume();
+    });
+    await within('the end of the answer', ended);
+    t.not(tail, '0\r\n\r\n', 'the answer does not end as if it were whole');
+    await until('the call is settled', async () => (await accounts.ledger(client)).length === 1);
+    t.like(await accounts.ledger(client), [{ calls: 1, billed: 0 }]);
+    t.is(await accounts.used(client), 0);
+  },
+);
 
 test.serial(
   'a client that stops reading for longer than a service may be silent gets its answer whole',

@@ -41,7 +41,7 @@ function march(day: number): string {
   return `2024-03-${String(day).padStart(2, '0')}`;
 }
 
-test.serial('an older vintage holds until the next one that says something of the point', async (t) => {
+test.serial('an older vintage holds until the next one that states the point', async (t) => {
   const at = await loaded({ on: 20, states: { 1: 5 } }, { on: 10, states: { 1: 3, 2: 7 } });
   t.deepEqual(await at(9), {});
   t.deepEqual(await at(10), { 1: 3, 2: 7 });
@@ -132,7 +132,7 @@ test.serial('a later complete vintage that changed nothing brings the old value 
 });
 
 test.serial(
-  'what an older complete vintage leaves out is absent until something is said of it again',
+  'points that an older complete vintage leaves out are absent until they are stated again',
   async (t) => {
     const at = await loaded(
       { on: 10, states: { 1: 1, 2: 2, 3: 3 } },

@@ -84,7 +84,7 @@ test.serial('the only resource needs no name, and the columns are found by their
 });
 
 test.serial(
-  'a column of whole numbers is a value too; of two numbers neither is, and no sign groups nothing',
+  'a column of whole numbers is a value too; with two number columns neither is; no group separator is assumed',
   async (t) => {
     const field = (type: string) => ({
       ...years,

@@ -10,7 +10,7 @@ import type { DemoFile } from '../../ingest/demo/demo-file.ts';
 import { load } from '../../ingest/load/load.ts';
 import { createTestDatabase, fakeClock, silentLog } from '../services/harness.ts';
 
-test('the demo loads without a refused row, the same again changes nothing, and every file says it is synthetic', async (t) => {
+test('the demo loads without a refused row, loading it again changes nothing, and every file says it is synthetic', async (t) => {
   const testDatabase = await createTestDatabase();
   const database = openDatabase(testDatabase.url, silentLog, {
     applicationName: 'test',

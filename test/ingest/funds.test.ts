@@ -120,7 +120,7 @@ test.serial('a cell that is not of its column is refused with what is expected',
   ]);
 });
 
-test.serial('a fund that is renamed and recoded is still found by what it was called', async (t) => {
+test.serial('a fund with a new name and code is still found by its former ones', async (t) => {
   await load('funds', ['fund_id,name,source_code', '101,Alpha Liquid Fund,F-201']);
   t.deepEqual(await rows("select name, former_names, former_codes from data.funds where fund_id = '101'"), [
     { name: 'Alpha Liquid Fund', former_names: ['Alpha Cash Fund'], former_codes: ['F-101'] },

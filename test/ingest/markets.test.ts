@@ -122,7 +122,7 @@ test.serial('prices and trades find their security by code, former code or ISIN'
   });
 });
 
-test.serial('a price that is corrected changes what its security was last worth', async (t) => {
+test.serial('a corrected price changes the last price of its security', async (t) => {
   await loadCsv(database, ['code,date,price', 'GOP 1,2024-01-02,101.5'], prices);
   t.like(await row('securities', `code = 'GOP-1'`), { last_price: '101.5', last_price_date: '2024-01-02' });
   await loadCsv(database, ['code,date,price', 'GOP 1,2023-12-29,98'], prices);

@@ -128,7 +128,7 @@ test.serial(
   },
 );
 
-test.serial('what is no file of this kind is refused in words', async (t) => {
+test.serial('a file of another kind is refused with a message', async (t) => {
   const csv = 'series_id,date,value\nA,2024-01-01,1';
   const cases: [options: object, message: RegExp][] = [
     [{ input: import.meta.dirname }, /is a folder/],

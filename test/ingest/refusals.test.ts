@@ -199,7 +199,7 @@ const refusals: Record<string, Refusal> = {
     code: 'usage',
     message: /The column "\?\?\?" gives no series id: name it by --map ID="\?\?\?"/,
   },
-  'a wide file with nothing but dates': {
+  'a wide file with only dates': {
     csv: 'date\n2024-01-02',
     options: { wide: true },
     code: 'invalid_file',

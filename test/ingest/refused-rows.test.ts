@@ -123,7 +123,7 @@ test.serial('--skip-invalid stores the good rows and reports all bad ones in a f
   t.is(report[1], '3,value,"x,0","a number such as 1234.5, or an empty cell for missing"');
 });
 
-test.serial('of many bad rows all are counted, a thousand kept and twenty told', async (t) => {
+test.serial('of many bad rows all are counted, a thousand kept and twenty shown', async (t) => {
   const bad = Array.from({ length: 1_005 }, (_, at) => `MUCH,2024-01-01,x${at}`);
   const failure = await failureOf(loadCsv(database, ['series_id,date,value', ...bad], made));
   t.is(failure.rowsRejected, 1_005);

@@ -37,7 +37,7 @@ test.serial('a column that the file lacks stays as it is, an empty cell empties 
 });
 
 test.serial(
-  'a new series without what it needs is refused, as is every cell that is not of its type',
+  'a new series without its required metadata is refused, as is every cell that is not of its type',
   async (t) => {
     const before = await rowCounts(database);
     t.deepEqual(await rejectsOf(loadCsv(database, 'series_id,name\nNEW.ONE,Name', series)), [

@@ -61,7 +61,7 @@ test.serial('a file is loaded as a stream is, in whatever order its dates come',
   }
 });
 
-test.serial('a dry run tells what would happen and stores nothing', async (t) => {
+test.serial('a dry run reports what would happen and stores nothing', async (t) => {
   const before = await rowCounts(database);
   const summary = await loadCsv(database, 'series_id,date,value\nDRY,2024-01-01,1', {
     ...made,
@@ -189,7 +189,7 @@ test.serial(
   },
 );
 
-test.serial('every load is on record with its source, its vintage and what it came to', async (t) => {
+test.serial('every load is recorded with its source, its vintage and its result', async (t) => {
   const rows = ['REC,2024-01-01,1', 'REC,2024-01-02,2', 'REC,2024-01-03,3'];
   const file = fileOf(['series_id,date,value', ...rows]);
   await loadCsv(database, '', { ...made, input: file, vintage: '2024-02-01' });
@@ -240,22 +240,19 @@ test.serial('every load is on record with its source, its vintage and what it ca
   ]);
 });
 
-test.serial(
-  'loads that are started at once take turns: each sees what the one before it stored',
-  async (t) => {
-    const values = ['1', '2', '3', '4'];
-    const summaries = await Promise.all(
-      values.map((value) => loadCsv(database, `series_id,date,value\nTURN,2024-01-01,${value}`, made)),
-    );
-    t.deepEqual(summaries.map(({ pointsNew, pointsRevised }) => [pointsNew, pointsRevised]).sort(), [
-      [0, 1],
-      [0, 1],
-      [0, 1],
-      [1, 0],
-    ]);
-    t.is(Object.keys(await published(database, 'TURN')).length, 1);
-  },
-);
+test.serial('loads started at once take turns: each sees what the previous one stored', async (t) => {
+  const values = ['1', '2', '3', '4'];
+  const summaries = await Promise.all(
+    values.map((value) => loadCsv(database, `series_id,date,value\nTURN,2024-01-01,${value}`, made)),
+  );
+  t.deepEqual(summaries.map(({ pointsNew, pointsRevised }) => [pointsNew, pointsRevised]).sort(), [
+    [0, 1],
+    [0, 1],
+    [0, 1],
+    [1, 0],
+  ]);
+  t.is(Object.keys(await published(database, 'TURN')).length, 1);
+});
 
 test.serial('progress counts the rows and bytes of a file up to its end', async (t) => {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'x.csv');

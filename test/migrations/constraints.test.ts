@@ -147,7 +147,7 @@ async function tryNulls(t: ExecutionContext, cases: TableCases): Promise<void> {
 
 for (const cases of tables) {
   test.serial(
-    `${cases.table} refuses what it must not hold, each by one constraint, and accepts the limits`,
+    `${cases.table} refuses invalid rows, each by one constraint, and accepts the limits`,
     async (t) => {
       await on(cases, async () => {
         await tryCases(t, cases);

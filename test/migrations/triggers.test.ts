@@ -26,7 +26,7 @@ const cases = [...dataTriggers, ...accountsTriggers];
 
 for (const [i, { trigger, seen, expected }] of cases.entries()) {
   const again = cases.slice(0, i).some((each) => each.trigger === trigger) ? ', once more' : '';
-  test.serial(`what ${trigger} promises follows from it, and from nothing else${again}`, async (t) => {
+  test.serial(`the effect of ${trigger} comes from it, and from nothing else${again}`, async (t) => {
     const name = trigger.split('.').at(-1) ?? '';
     t.deepEqual(await db.undone(() => seen(db)), expected);
     const without = await db

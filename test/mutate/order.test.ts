@@ -79,7 +79,7 @@ test('a change of a migration is tried on the tests of all migrations, then on t
   t.deepEqual(covering, ['test/migrations/constraints.test.ts', 'test/internal/credentials.test.ts']);
 });
 
-test('a title of TAP names its file without what all files of the run share', (t) => {
+test('a TAP title names its file without the common prefix of the run’s files', (t) => {
   const run = ['test/v1/keys.test.ts', 'test/auth/keys.test.ts', 'test/v1/usage.test.ts'];
   t.is(fileOf('v1 › keys › a key is revoked', run), 'test/v1/keys.test.ts');
   t.is(fileOf('auth › keys › a key › is revoked', run), 'test/auth/keys.test.ts');
@@ -91,7 +91,7 @@ test('a title of TAP names its file without what all files of the run share', (t
   t.is(fileOf('POLICY_NOT_FOUND', run), undefined);
 });
 
-test('a patch is tried as it stands: its files, and the places it changes', (t) => {
+test('a patch is tried unchanged: its files, and the places it changes', (t) => {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-mutate-test-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const git = (...args: string[]) => execFileSync('git', args, { cwd: directory, encoding: 'utf8' });

@@ -17,7 +17,7 @@ function migrated(source: string, operator: string): string[] {
     .map((candidate) => applied(source, candidate));
 }
 
-test('a term goes whole, with all that stands in its parentheses', (t) => {
+test('a term is dropped as a whole, with everything in its parentheses', (t) => {
   t.deepEqual(
     changed(
       "select a from b where (c = 'x' or (d and e)) and f in (select g from h) order by i",
@@ -111,7 +111,7 @@ test('a large number is missed by one where it bounds, by a digit elsewhere', (t
   ]);
 });
 
-test('a condition that is handed on is SQL, wherever it stands', (t) => {
+test('a condition passed on is SQL, wherever it is written', (t) => {
   const source = 'const where = begin.and(to, (p) => `a.date <= ${p}`);';
   const made = candidatesOf('data-api/some.ts', source).map((candidate) => applied(source, candidate));
   t.deepEqual(made, [source.replace('<=', '<')]);

@@ -22,7 +22,7 @@ test('each change of the project gives another program', (t) => {
   t.true(all.length > 1_000);
 });
 
-test('no change stands in a comment or in an import', (t) => {
+test('no change is in a comment or an import', (t) => {
   for (const candidate of all.filter(({ file }) => file.endsWith('.ts'))) {
     const { file, start } = candidate;
     const source = sourceOf(file);

@@ -97,7 +97,7 @@ test('Accept decides the format where the URL does not, and 406 names what there
   t.regex(error.message, /application\/json or text\/csv/);
 });
 
-test('an ETag of one format never answers for the other, whoever chose it', async (t) => {
+test('an ETag of one format is never valid for the other, however the format was chosen', async (t) => {
   const asCsv = await services.call('/v1/series/GDP', { key, headers: { accept: 'text/csv' } });
   const etag = asCsv.headers.get('etag') ?? '';
   t.is((await services.call('/v1/series/GDP', { key, headers: { 'if-none-match': etag } })).status, 200);
