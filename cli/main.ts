@@ -60,5 +60,5 @@ async function overview(): Promise<string> {
   const lines = await Promise.all(
     Object.entries(commands).map(async ([name, read]) => `  ${name.padEnd(10)} ${(await read()).summary}`),
   );
-  return `Usage: almanac <command> [arguments]\n\n${lines.join('\n')}\n\nalmanac <command> --help tells more.\n`;
+  return `Usage: almanac <command> [arguments]\n\n${lines.join('\n')}\n\nalmanac <command> --help shows details.\n`;
 }

@@ -38,7 +38,7 @@ export function reloadOnHangUp(parts: readonly PrepareReload[], log: Log): void 
         for (const swap of swaps) swap();
         log.info('The configuration was read again and is in force');
       } catch (error) {
-        log.error({ err: error }, 'The configuration is wrong; the one before stays in force');
+        log.error({ err: error }, 'The configuration is invalid; the previous one stays in force');
       }
     }
     underWay = false;

@@ -27,7 +27,7 @@ export const accounts: Command = {
        almanac accounts list [--json]
        almanac accounts set-plan <id or e-mail> <plan> [--json]
        almanac accounts set-password <id or e-mail> [--json]     reads the password from the terminal or standard input
-       almanac accounts send-reset <id or e-mail> [--json]       mails the link to a new password
+       almanac accounts send-reset <id or e-mail> [--json]       mails a link that sets a new password
        almanac accounts disable|enable <id or e-mail> [--json]
 
 A disabled account's keys are refused on the next call and its sessions end. A new password ends the sessions, too.`,

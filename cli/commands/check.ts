@@ -21,8 +21,8 @@ const flags = { json: { type: 'boolean' } } as const;
 
 export const check: Command = {
   flags,
-  summary: 'say what works and what does not: settings, plans, database, Redis, mail, Google',
-  usage: 'Usage: almanac check [--json]\n\nExit code 1 where something that is configured does not work.',
+  summary: 'report what works and what does not: settings, plans, database, Redis, mail, Google',
+  usage: 'Usage: almanac check [--json]\n\nExit code 1 if something configured does not work.',
   async run(args, terminal) {
     const { values } = parseCommandArgs(args, flags);
     const findings = await findAll(terminal.env);

@@ -46,24 +46,24 @@ Datasets: ${datasetNames.join(', ')}
 
   --map target=source,…    our column name = the file's
   --set column=value,…     a constant for every row; with --create also frequency, unit, source, name of a new series
-  --ignore column,…        columns of the file to leave out; others that are not known become dimensions
-  --create                 make series that are not there yet
-  --wide                   one column a series, the dates in the first
-  --skip-rows N            lines below the header that are no data
+  --ignore column,…        columns of the file to ignore; other unknown columns become dimensions
+  --create                 create series that do not exist yet
+  --wide                   one column per series, the dates in the first
+  --skip-rows N            lines below the header that are not data
   --date-format FORMAT     such as M/D/YYYY, D-MMM-YYYY, DD/MM/YYYY; default YYYY-MM-DD, YYYY-MM, YYYY, YYYY-Q1
-  --missing TEXT           what stands for a missing value, beside the empty cell; may be repeated
+  --missing TEXT           text that means missing, as the empty cell does; may be repeated
   --decimal ,              the decimal mark; default .
-  --thousands .            the mark between groups of three digits; none unless given
-  --prefix TEXT            stands before the ids of a wide file's columns
-  --header-line N          the line of the column names, where a title stands above them
-  --delimiter ';'          between the cells; found out unless given
-  --encoding NAME          utf-8, utf-16le, windows-1252 …; found out unless given
-  --resource NAME          of a datapackage.json that has several
+  --thousands .            the separator between groups of three digits; default none
+  --prefix TEXT            put before the ids of a wide file's columns
+  --header-line N          the line of the column names, if a title is above them
+  --delimiter ';'          the delimiter; default detected
+  --encoding NAME          utf-8, utf-16le, windows-1252 …; default detected
+  --resource NAME          the resource of a datapackage.json that has several
   --vintage YYYY-MM-DD     the day the file was published; default today
-  --full                   the file states its series whole: what it leaves out is deleted as of the vintage
-  --dry-run                do everything, keep nothing
-  --skip-invalid           load the good rows although there are bad ones
-  --report FILE            where all bad rows are written; default almanac-rejects.csv
+  --full                   the file states its series completely: points it leaves out are deleted as of the vintage
+  --dry-run                do everything, store nothing
+  --skip-invalid           load the good rows even if there are bad ones
+  --report FILE            the file for all bad rows; default almanac-rejects.csv
   --json                   one line for machines`,
   async run(args, terminal) {
     const { values, positionals } = parseCommandArgs(args, flags);

@@ -14,7 +14,7 @@ export const keys: Command = {
   usage: `Usage: almanac keys create <account id or e-mail> [--name NAME] [--json]
        almanac keys list <account id or e-mail> [--json]
        almanac keys revoke <key id, masked key or the key itself> [--json]
-       almanac keys rotate <key id, masked key or the key itself> [--json]   ends it and prints the one in its place
+       almanac keys rotate <key id, masked key or the key itself> [--json]   revokes it and prints its replacement
 
 A revoked key is refused on the next call.`,
   async run(args, terminal) {

@@ -13,7 +13,7 @@ import { withAccountsOf } from '../with-accounts.ts';
 const demoEmail = 'demo@almanac.example';
 
 export const seed: Command = {
-  summary: 'load the demo data and make the demo account, unless they are there',
+  summary: 'load the demo data and make the demo account, unless they exist',
   usage: 'Usage: almanac seed',
   flags: {},
   async run(args, { env, stdout }) {

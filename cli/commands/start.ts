@@ -27,7 +27,7 @@ export const start: Command = {
   usage: `Usage: almanac start [${serviceNames.join('|')}]
 
 Without a name: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
-With a name: that service alone, for machines of their own. It needs IDENTITY_SECRET, the same for all services; data-api,
+With a name: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services; data-api,
 accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends the mail.`,
   flags: {},
   async run(args, terminal) {

@@ -137,7 +137,7 @@ test.serial('SIGHUP puts new plans in force; an invalid file is logged and chang
   await reload('was read again and is in force');
   t.is(await policy(), '"second";q=8;w=1');
   writeFileSync(plansFile, plans.replace('id: free', 'id: gratis'));
-  await reload('is wrong; the one before stays in force');
+  await reload('is invalid; the previous one stays in force');
   t.regex(gateway.output(), /a plan with id \\"free\\" is needed/);
   t.is(await policy(), '"second";q=8;w=1');
   const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
