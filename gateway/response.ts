@@ -66,7 +66,7 @@ function addLimits(head: string[], { limits }: Call): void {
   if (limits.length > 0) head.push('ratelimit-policy', policies, 'ratelimit', states);
 }
 
-/** What the service said of its own stages, then ours; `gateway` is all the time spent here, without the wait for the service. */
+/** The stages of the service, then ours; `gateway` is the time in the gateway, without the wait for the service. */
 function timingOf({ arrivedAtMs, stageSinceMs, stageMs, serviceTiming }: Call, ofProxy: unknown): string {
   const ofService = serviceTiming ?? ofProxy;
   let text = typeof ofService === 'string' ? `${ofService}, ` : '';

@@ -40,7 +40,7 @@ create table accounts.signups (
 
 create index signups_expires_at on accounts.signups (expires_at);
 
--- Links that were mailed. Minted when the mail is sent, spent once.
+-- Mailed links. Minted when the mail is sent, used once.
 create table accounts.mail_tokens (
   hash       text primary key check (hash ~ '^[0-9a-f]{64}$'),
   purpose    text not null check (purpose in ('sign_up', 'verify_email', 'change_email', 'reset_password')),

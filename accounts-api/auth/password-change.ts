@@ -116,7 +116,7 @@ async function resetPassword(
   const link = await selectMailToken(deps.db, hash, ['reset_password'], deps.clock.now());
   const account = link && (await deps.db.accounts.findByPk(link.account_id));
   if (account === null) failGone();
-  checkPassword(deps, account, 'password', password); // before the link is spent: a second choice must be possible
+  checkPassword(deps, account, 'password', password); // before the link is used: a second choice must be possible
   const passwordHash = await deps.passwords.hash(password);
   const now = deps.clock.now();
   await deps.db.inTransaction(async (transaction) => {

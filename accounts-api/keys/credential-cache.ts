@@ -75,7 +75,7 @@ export function createCredentialCacheWriter(
     await Promise.all(
       hashes.map((hash) => {
         const state = states.get(hash);
-        // If it still works, the next look-up writes the new entry.
+        // If it still works, the next lookup writes the new entry.
         const value = state?.works === true ? dirtyMarker : negativeEntry;
         return write(generation, hash, state?.revision ?? finalRevision, value);
       }),
@@ -111,9 +111,9 @@ export function createCredentialCacheWriter(
       if (redis === undefined) return;
       for (const { hash, revision, cached } of states) {
         write(generation, hash, revision, JSON.stringify(cached)).catch(async (error: unknown) => {
-          if (error instanceof RedisUnavailable) return; // the next look-up asks again
+          if (error instanceof RedisUnavailable) return; // the next lookup asks again
           if (!(error instanceof OtherRedisServer)) throw error;
-          await moveToReplicationId(sequelize, error.replicationId).catch(() => undefined); // without PostgreSQL; the next look-up tries again
+          await moveToReplicationId(sequelize, error.replicationId).catch(() => undefined); // without PostgreSQL; the next lookup tries again
         });
       }
     },

@@ -50,7 +50,7 @@ const stillGood = `token.hash = $1 and token.purpose = any($2::text[]) and token
     where account.id = token.account_id and account.status = 'active'
       and account.credential_version = token.credential_version))`;
 
-/** What a link is worth now, without spending it; null where it is worth nothing. */
+/** The state of a link, without using it; null if it is invalid. */
 export async function selectMailToken<P extends Purpose>(
   db: AccountsDatabase,
   hash: string,
@@ -64,7 +64,7 @@ export async function selectMailToken<P extends Purpose>(
   return rows[0] ?? null;
 }
 
-/** Spends a link. @returns false where it is worth nothing, or somebody was faster. */
+/** Uses a link. @returns false if it is invalid, or was used concurrently. */
 export async function spendMailToken(
   db: AccountsDatabase,
   transaction: Transaction,

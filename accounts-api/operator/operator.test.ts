@@ -103,7 +103,7 @@ test("a key made by the operator works at once, and holds one of the account's t
   t.false(JSON.stringify(keys).includes(made.key));
 });
 
-test('a key can be revoked by its id, its mask or its value, and is unknown on the next look-up', async (t) => {
+test('a key can be revoked by its id, its mask or its value, and is unknown on the next lookup', async (t) => {
   const client = await service.newClient();
   for (const name of ['id', 'masked', 'key'] as const) {
     const made = await createKey(service.deps, client.accountId, name);

@@ -95,7 +95,7 @@ function planColumns(dataset: Dataset, header: readonly string[], options: LoadO
   }));
   for (const [name, constant] of Object.entries(options.set ?? {}))
     staged.push({ column: named(name), title: name, index: -1, constant: constant.trim() });
-  staged.push(...copies(dataset, staged));
+  staged.push(...copiedColumns(dataset, staged));
   for (const name of [...dataset.key, ...zoneOfInstants(staged)])
     if (!staged.some(({ column }) => column.name === name))
       misuse(
@@ -105,7 +105,7 @@ function planColumns(dataset: Dataset, header: readonly string[], options: LoadO
 }
 
 /** The columns that take the text of another where the file does not have them. */
-function copies(dataset: Dataset, staged: readonly StagedColumn[]): StagedColumn[] {
+function copiedColumns(dataset: Dataset, staged: readonly StagedColumn[]): StagedColumn[] {
   return dataset.columns.flatMap((column) => {
     const original = staged.find((each) => each.column.name === column.copyOf);
     const isThere = staged.some((each) => each.column.name === column.name);

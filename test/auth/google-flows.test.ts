@@ -228,7 +228,7 @@ test.serial('a session that is being opened by a code ends with all others', asy
   await comeBackAs(claims, await beginLink(household.owner));
   const flow = await begin();
   const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
-  // The exchange has spent the code and stored the session, and waits to write its audit row.
+  // The exchange has used the code and stored the session, and waits to write its audit row.
   const held = 'lock table accounts.audit_events in share mode';
   const both = async () => {
     const exchanging = exchange(code, flow.cookie);

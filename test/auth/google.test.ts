@@ -108,7 +108,7 @@ test.serial(
     t.is(
       (await signIn(victim)).error,
       'link_needed',
-      'the attacker was first: the victim does not walk into the trap',
+      'the attacker was first: the victim’s sign-in is not linked to it',
     );
 
     const owner = person();
@@ -193,7 +193,7 @@ test.serial(
     await expired({ cookie: '', state: flow.state });
     await expired({ cookie: foreign.cookie, state: flow.state });
     await expired({ cookie: flow.cookie, state: `${flow.state}x` });
-    t.truthy((await comeBack(flow)).result.get('google_code'), 'none of that spent the way of its owner');
+    t.truthy((await comeBack(flow)).result.get('google_code'), 'none of that used up the flow of its owner');
     await expired(flow);
   },
 );

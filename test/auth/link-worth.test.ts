@@ -15,12 +15,12 @@ test.after.always(() => service.close());
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-const spend = (target: '/auth/verify-email' | '/auth/set-password', token: string, proof = password) =>
+const redeem = (target: '/auth/verify-email' | '/auth/set-password', token: string, proof = password) =>
   service.anonymously(target, {
     body: { token, password: proof },
     headers: { 'x-forwarded-for': newIp() },
   });
-/** The four purposes: a new link, where it is spent, and how long it lasts. */
+/** The four purposes: a new link, where it is used, and how long it lasts. */
 const links: Record<
   Purpose,
   { make(): Promise<string>; target: '/auth/verify-email' | '/auth/set-password'; lastsMs: number }
@@ -58,25 +58,25 @@ for (const [purpose, { make, target, lastsMs }] of Object.entries(links)) {
     async (t) => {
       const [token, late] = [await make(), await make()];
       const elsewhere = other[target];
-      assertError(t, await spend(elsewhere, token, proofFor(elsewhere)), 410, 'gone');
+      assertError(t, await redeem(elsewhere, token, proofFor(elsewhere)), 410, 'gone');
       service.clock.advance(lastsMs - 1);
-      const answer = await spend(target, token, proofFor(target));
+      const answer = await redeem(target, token, proofFor(target));
       t.is(answer.status, 200, JSON.stringify(answer.body));
       service.clock.advance(1);
-      assertError(t, await spend(target, late, proofFor(target)), 410, 'gone');
+      assertError(t, await redeem(target, late, proofFor(target)), 410, 'gone');
     },
   );
 
   test.serial(`a link to ${purpose} is invalid once used`, async (t) => {
     const token = await make();
-    const first = await spend(target, token, proofFor(target));
+    const first = await redeem(target, token, proofFor(target));
     t.is(first.status, 200, JSON.stringify(first.body));
     // Its use alone ends it, whatever else has changed with it.
     await db.sequelize.query(
       `update accounts.accounts set credential_version = token.credential_version
        from accounts.mail_tokens as token where token.account_id = accounts.id and token.used_at is not null`,
     );
-    assertError(t, await spend(target, token, proofFor(target)), 410, 'gone');
+    assertError(t, await redeem(target, token, proofFor(target)), 410, 'gone');
   });
 }
 
@@ -94,7 +94,7 @@ for (const purpose of ['verify_email', 'change_email', 'reset_password'] as cons
       const { holder, link } = await makeFor();
       const token = await link();
       await db.accounts.increment('credentialVersion', { where: { id: holder.accountId } });
-      assertError(t, await spend(target, token, proofFor(target)), 410, 'gone');
+      assertError(t, await redeem(target, token, proofFor(target)), 410, 'gone');
     },
   );
 
@@ -104,9 +104,9 @@ for (const purpose of ['verify_email', 'change_email', 'reset_password'] as cons
       const { holder, link } = await makeFor();
       await setStatus(service.deps, holder.accountId, 'disabled');
       const token = await link();
-      assertError(t, await spend(target, token, proofFor(target)), 410, 'gone');
+      assertError(t, await redeem(target, token, proofFor(target)), 410, 'gone');
       await db.accounts.update({ status: 'active' }, { where: { id: holder.accountId } });
-      t.is((await spend(target, token, proofFor(target))).status, 200);
+      t.is((await redeem(target, token, proofFor(target))).status, 200);
     },
   );
 }
@@ -117,10 +117,10 @@ test.serial(
     const [first, second] = [await newSignUp(), await newSignUp()];
     const again = await newSignUp(second.email);
     const isMade = async (email: string) => (await db.accounts.findOne({ where: { email } })) !== null;
-    t.is((await spend('/auth/verify-email', second.token)).status, 200);
+    t.is((await redeem('/auth/verify-email', second.token)).status, 200);
     t.deepEqual([await isMade(first.email), await isMade(second.email)], [false, true]);
-    assertError(t, await spend('/auth/verify-email', again.token), 409, 'email_taken');
-    t.is((await spend('/auth/verify-email', first.token)).status, 200);
+    assertError(t, await redeem('/auth/verify-email', again.token), 409, 'email_taken');
+    t.is((await redeem('/auth/verify-email', first.token)).status, 200);
     t.true(await isMade(first.email));
     const left = await db.sequelize.query<{ id: string }>('select id from accounts.signups', {
       type: QueryTypes.SELECT,
@@ -139,7 +139,7 @@ test.serial('a sign-up expires after a day, even if its mail was sent late', asy
   service.clock.advance(23 * hourMs);
   const late = await signUpLink(signup);
   service.clock.advance(hourMs);
-  assertError(t, await spend('/auth/verify-email', late), 410, 'gone');
+  assertError(t, await redeem('/auth/verify-email', late), 410, 'gone');
   t.is(await db.accounts.findOne({ where: { email: signup.email } }), null);
 });
 
@@ -148,7 +148,7 @@ test.serial('a link changes nothing of another account', async (t) => {
   const before = (await accountOf(bystander)).toJSON();
   for (const purpose of ['verify_email', 'change_email', 'reset_password'] as const) {
     const token = await mailLink(holder, purpose, purpose === 'change_email' ? newEmail() : undefined);
-    const answer = await spend(links[purpose].target, token);
+    const answer = await redeem(links[purpose].target, token);
     t.is(answer.status, 200, JSON.stringify(answer.body));
   }
   t.deepEqual((await accountOf(bystander)).toJSON(), before);

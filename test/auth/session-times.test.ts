@@ -67,7 +67,7 @@ test.serial(
   },
 );
 
-test.serial('a look-up does not wait for a change of its session that is under way', async (t) => {
+test.serial('a lookup does not wait for a change of its session that is under way', async (t) => {
   const { accountId } = await newHolder();
   const { name, sessionId } = await newSession(accountId);
   service.clock.advance(5 * minuteMs);
@@ -75,7 +75,7 @@ test.serial('a look-up does not wait for a change of its session that is under w
   await service.deps.db.inTransaction(async (transaction) => {
     const bind = [sessionId];
     await sequelize.query('select from accounts.sessions where id = $1 for update', { bind, transaction });
-    t.deepEqual(await within('the look-up is answered', areIn(name)), [true]);
+    t.deepEqual(await within('the lookup is answered', areIn(name)), [true]);
   });
 });
 

@@ -113,10 +113,10 @@ async function checkAccounts(
   say(
     `        may be missing: ${sum('unnoted')} answered in the moment of a kill; may be billed: ${sum('cutOff')} cut off by one`,
   );
-  const spent = driven.filter(({ charged }) => charged >= smallLimit);
-  const short = spent.reduce((total, { served }) => total + smallLimit - served, 0);
+  const exhausted = driven.filter(({ charged }) => charged >= smallLimit);
+  const short = exhausted.reduce((total, { served }) => total + smallLimit - served, 0);
   say(
-    `limits: ${spent.length} accounts driven over ${smallLimit} calls; most served ${Math.max(0, ...driven.map(({ served }) => served))}; ${short} calls charged and not served in all`,
+    `limits: ${exhausted.length} accounts driven over ${smallLimit} calls; most served ${Math.max(0, ...driven.map(({ served }) => served))}; ${short} calls charged and not served in all`,
   );
   return wrong;
 }

@@ -103,7 +103,7 @@ test.serial(
   },
 );
 
-test.serial('the key of one account never speaks for another', async (t) => {
+test.serial('the key of one account never identifies another', async (t) => {
   await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
   t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, accountId);
   await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': other.key } });

@@ -77,7 +77,7 @@ async function revoke({ accountId, keyId }: Victim): Promise<void> {
   });
 }
 
-/** Revokes keys that are in use. @returns how many look-ups began afterwards, and how many of them found the key. */
+/** Revokes keys that are in use. @returns how many lookups began afterwards, and how many of them found the key. */
 async function tryOut(
   victims: readonly Victim[],
   trouble: Trouble,
@@ -158,7 +158,7 @@ const troubles: Record<string, Trouble> = {
 const names = Object.keys(troubles);
 for (const [i, name] of names.entries()) {
   test.serial(
-    `of the keys that are revoked ${name}, none is found by a look-up that begins after the answer`,
+    `of the keys that are revoked ${name}, none is found by a lookup that begins after the answer`,
     async (t) => {
       let left = Math.ceil((trials - i) / names.length);
       while (left > 0) {

@@ -50,7 +50,7 @@ const faults: Record<string, [changed: string, message: RegExp]> = {
     replaced('apiEndpoints: [rest]', 'apiEndpoints: [nothing]'),
     /no endpoint "nothing"/,
   ],
-  'calls that are counted with the look-up of their key, and by nobody behind it': [
+  'calls that are counted with the lookup of their key, and by nobody behind it': [
     replaced('      - quota:\n', ''),
     /pipelines\.data: behind a `credential` that is `counted` must come `usage`/,
   ],

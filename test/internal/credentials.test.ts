@@ -38,7 +38,7 @@ test('credentials come in the order of the hashes, with null for an unknown one'
   t.deepEqual(await lookUp(), []);
 });
 
-test('a changed plan, an unpaid subscription and a disabled account are in force on the next look-up', async (t) => {
+test('a changed plan, an unpaid subscription and a disabled account are in force on the next lookup', async (t) => {
   const client = await service.newClient('free');
   const hash = sha256(client.key);
   await setPlan(service.deps, client.accountId, 'pro');

@@ -79,7 +79,7 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
   process.stdout.write(`${facts} passed, 0 failed\n`);
 }
 
-/** As a well-behaved client asks: where the plan's calls a second are spent, again after the time that the answer names. */
+/** Calls as a well-behaved client: after a 429, again after Retry-After. */
 async function getWhenAllowed(url: string, apiKey: string): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
     const response = await fetch(url, { headers: { 'x-api-key': apiKey } });

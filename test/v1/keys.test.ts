@@ -135,7 +135,7 @@ test('the database itself refuses a fourth active key', async (t) => {
   await t.throwsAsync(fourth(null), { message: /violates check constraint/ });
 });
 
-test('a revoked key is unknown on the next look-up, and its slot is free', async (t) => {
+test('a revoked key is unknown on the next lookup, and its slot is free', async (t) => {
   const client = await service.newClient();
   t.truthy(await credentialOf(client.key));
   const answer = await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
