@@ -70,7 +70,7 @@ export const forgotPassword = endpoint({
         deps.jobs.enqueue(transaction, { mail: 'reset_password', email }),
       );
       return one(
-        { email, next: 'If the address has an account, a link is on its way to it.' },
+        { email, next: 'If the e-mail address has an account, a link is on its way to it.' },
         { status: 202 },
       );
     },
