@@ -8,15 +8,12 @@ import type { Deps } from './database.ts';
 interface Asked<Body> {
   body: Body;
   call: ServiceCall;
-  /** Whether the gateway has stopped waiting for the answer. */
-  isGivenUp: () => boolean;
 }
 
 interface InternalEndpointOf<Body extends z.ZodType, Answer extends z.ZodType> {
   body: Body;
   answer: Answer;
-  /** @returns null where nobody waits for the answer. */
-  handler: (deps: Deps) => (asked: Asked<z.output<Body>>) => Promise<z.output<Answer> | null>;
+  handler: (deps: Deps) => (asked: Asked<z.output<Body>>) => Promise<z.output<Answer>>;
 }
 
 /** What serves the question, POSTed. */
@@ -30,9 +27,7 @@ export function internalEndpoint<Body extends z.ZodType, Answer extends z.ZodTyp
   return (deps) => {
     const answer = handler(deps);
     return async (request, response, call) => {
-      const asked = parseBody(body, request.body);
-      const data = await answer({ body: asked, call, isGivenUp: () => response.closed });
-      if (data !== null) sendJson(response, 200, data);
+      sendJson(response, 200, await answer({ body: parseBody(body, request.body), call }));
     };
   };
 }

@@ -13,7 +13,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
 import { createKey, deleteKey, listKeys } from './keys/keys.ts';
 import { topUpQuota } from './quota/allotments.ts';
-import { findCredentials, grantQuota, leaseCredentialCache, settleBatch } from './quota/internal.ts';
+import { findCredentials, leaseCredentialCache, settleBatch } from './quota/internal.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
 
 export const endpoints = [
@@ -50,7 +50,6 @@ export const endpoints = [
 const internalEndpoints: Readonly<Record<string, InternalEndpoint>> = {
   '/internal/credentials': findCredentials,
   '/internal/credential-cache/lease': leaseCredentialCache,
-  '/internal/quota/take': grantQuota,
   '/internal/quota/top-up': topUpQuota,
   '/internal/quota/settle': settleBatch,
 };

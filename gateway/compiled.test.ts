@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import test from 'ava';
+import { parse } from 'yaml';
 import { Failure } from '../kernel/errors.ts';
 import { compilePipelines } from './compiled.ts';
 import { parseRoutes } from './routes.ts';
 import type { BuildPolicy } from './policy.ts';
 
 const text = readFileSync(new URL('../config/gateway.config.yml', import.meta.url), 'utf8');
-const names = /^policies: \[(.+)\]$/m.exec(text)?.[1]?.split(', ') ?? [];
+const { policies: names } = parse(text) as { policies: string[] };
 
 /** The project's own routes over policies that note that they ran, and pass. */
 function compiled(overrides: Record<string, BuildPolicy> = {}) {
@@ -38,6 +39,7 @@ test('a data call runs the policies of its pipeline, in the order of the file, w
       'framing',
       'path-check',
       'cors',
+      'admission',
       'credential',
       'usage',
       'plan',
@@ -46,7 +48,7 @@ test('a data call runs the policies of its pipeline, in the order of the file, w
       'forward',
     ],
   );
-  t.true(ran.includes('credential {"accept":["key"],"counted":true}'));
+  t.true(ran.includes('credential {"accept":["key"]}'));
   t.true(ran.includes('rate {"by":"account"}'));
 });
 

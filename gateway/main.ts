@@ -4,13 +4,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
 import { closeServer, listen, type RunningService } from '../kernel/http/server.ts';
+import { credentialLeaseMs } from '../kernel/credentials/cache.ts';
 import type { Log } from '../kernel/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
 import { createAdmissions } from './quota/admission.ts';
 import { createAccessLog } from './observability/access-log.ts';
-import { createCredentialCache } from './credential-cache.ts';
+import { createLease } from './credentials/lease.ts';
+import { createProcessCache } from './credentials/process-cache.ts';
+import { createRedisCache } from './credentials/redis-cache.ts';
 import { runEngine } from './engine.ts';
 import { answerFailure } from './failure.ts';
 import { compilePipelines } from './compiled.ts';
@@ -21,6 +24,7 @@ import { gaugesOf } from './observability/gauges.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { serveMetrics } from './observability/metrics-server.ts';
 import { createMonth, type QuotaOutage } from './quota/month.ts';
+import { admission } from './policies/admission.ts';
 import { cors } from './policies/cors.ts';
 import { createCallerContexts, credential, credentialAction } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
@@ -38,6 +42,8 @@ import { usage } from './policies/usage.ts';
 import { withAction, withoutAction, type BuildPolicy } from './policy.ts';
 import type { Prepared } from './plugin.ts';
 import { createAllotments } from './quota/allotments.ts';
+import { createProcessAllotments } from './quota/process-allotments.ts';
+import { createRedisAllotments } from './quota/redis-allotments.ts';
 import { createGatewayServer, type Pipelines } from './server.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
 
@@ -87,6 +93,11 @@ export interface RunningGateway extends RunningService {
 const upstreamTimeoutMs = 30_000;
 const requestWithinMs = 30_000;
 const closeJournalWithinMs = 10_000;
+/** A change of a credential waits for leases on entries in processes: these are short, and end where nobody calls. */
+const leaseRenewal = {
+  redis: { renewEveryMs: 300, idleAfterMs: Infinity },
+  process: { renewEveryMs: 100, idleAfterMs: 1_000 },
+} as const;
 const answersWithinMs = 2_000;
 
 /** @throws Error where gateway.config.yml is wrong, a policy of it does not exist, or the port is taken. */
@@ -171,22 +182,32 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   });
   const accounts = createAccounts({ upstreams: accountsApi, identitySecret });
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
-  const credentialCache =
-    redis && createCredentialCache({ redis, lease: () => accounts.leaseCredentialCache(), clock, log });
+  const ask = (keyHash: string) => accounts.key(keyHash);
+  const cacheIn = redis === undefined ? 'process' : 'redis';
+  const lease = createLease({
+    ask: () => accounts.leaseCredentialCache(cacheIn),
+    leaseMs: credentialLeaseMs[cacheIn],
+    ...leaseRenewal[cacheIn],
+    log,
+  });
+  const redisCache = redis && createRedisCache({ redis, lease, ask, clock });
+  const findKey = redisCache?.find ?? createProcessCache({ lease, ask, clock });
   const limits = createLimits(redis);
-  const allotments = redis && createAllotments({ redis, accounts, journal, clock });
+  const redisAllotments = redis && createRedisAllotments({ redis, journal, clock });
+  const processAllotments = createProcessAllotments({ journal });
+  const topUps = { accounts, journal, clock };
   const month = createMonth({
-    accounts,
-    allotments,
+    inRedis: redisAllotments && createAllotments(redisAllotments, topUps),
+    inProcess: createAllotments(processAllotments, topUps),
     journal,
     outage: options.quotaOutage ?? 'bounded',
     clock,
   });
   const admissions =
     redis &&
-    credentialCache &&
-    allotments &&
-    createAdmissions({ redis, credentialCache, allotments, month, plans });
+    redisCache &&
+    redisAllotments &&
+    createAdmissions({ redis, credentials: redisCache, ask, allotments: redisAllotments, month, plans });
   const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
   const forwarders = {
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
@@ -204,8 +225,9 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
         from,
       ),
     ),
+    admission: withoutAction(admission({ admissions, month })),
     credential: withAction(credentialAction, (action) =>
-      credential({ accounts, credentialCache, admissions, journal, plans, setCallerContext }, action),
+      credential({ accounts, findKey, journal, plans, setCallerContext }, action),
     ),
     session: withoutAction(session({ accounts, plans, setCallerContext })),
     usage: withoutAction(usage({ journal, clock })),
@@ -213,7 +235,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     rate: withAction(z.strictObject({ by: z.enum(['account', 'ip']) }), ({ by }) =>
       rate({ limits, publicCallsPerSecond }, by),
     ),
-    quota: withoutAction(quota({ month, journal, clock })),
+    quota: withoutAction(quota({ month, clock })),
     forward: withAction(
       z.strictObject({ to: z.enum(['data-api', 'accounts-api']) }),
       ({ to }) => forwarders[to].policy,
@@ -230,10 +252,10 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     async close() {
       // Of those who left before they were answered, and of answers that come late, calls are still to be handed back.
       await redis?.allAnswered(answersWithinMs);
-      await accounts.allAnswered(answersWithinMs);
+      processAllotments.close();
       await journal.close();
+      lease.close();
       accounts.close();
-      credentialCache?.close();
       redis?.close();
       for (const forwarder of Object.values(forwarders)) forwarder.close();
     },

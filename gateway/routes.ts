@@ -82,7 +82,6 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const file = parsed.data;
   checkPolicies(file, registered);
-  checkCounting(file);
   checkEndpoints(file);
   const routes = Object.values(file.apiEndpoints)
     .flat()
@@ -141,23 +140,6 @@ function checkPolicies(file: RouteFile, registered: readonly string[]): void {
   );
   if (unknown.length > 0) {
     throw new Error(`these policies are not registered: ${[...new Set(unknown)].join(', ')}`);
-  }
-}
-
-// A call is taken from the month together with the look-up of its key, so those that count on, and hand back, must follow.
-const countedBy = ['usage', 'rate', 'quota', 'forward'];
-
-function checkCounting(file: RouteFile): void {
-  for (const [name, { policies }] of Object.entries(file.pipelines)) {
-    const names = policies.flatMap((step) => Object.keys(step));
-    const at = policies.findIndex((step) => step['credential']?.action?.['counted'] === true);
-    const follow = names.slice(at + 1).filter((each) => countedBy.includes(each));
-    const isByAccount = policies.some((step) => step['rate']?.action?.['by'] === 'account');
-    if (at >= 0 && (follow.join() !== countedBy.join() || !isByAccount)) {
-      throw new Error(
-        `pipelines.${name}: behind a \`credential\` that is \`counted\` must come \`usage\`, \`rate\` by account, \`quota\` and \`forward\``,
-      );
-    }
   }
 }
 

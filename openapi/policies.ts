@@ -13,6 +13,7 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
   framing: { errors: ['invalid_request'] },
   'path-check': { errors: ['invalid_request'] },
   cors: { headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'] },
+  admission: { errors: ['unauthorized', 'unavailable'] },
   credential: { errors: ['unauthorized', 'invalid_parameter', 'unavailable'] },
   session: { errors: ['unauthorized', 'forbidden', 'unavailable'] },
   usage: {},

@@ -1,5 +1,6 @@
 // The statements for credentials that have changed but are still cached in their old state, and for the generation of the cache.
 import { QueryTypes, type Sequelize } from 'sequelize';
+import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
 /** What the entries of the cache are written under. */
@@ -58,12 +59,17 @@ export function selectCredentialStates(
   );
 }
 
-/** The present generation, the replication id that it is written under, and how long a gateway may still use one before it, in ms. */
-export async function selectGeneration(
-  sequelize: Sequelize,
-): Promise<Generation & { beforeEndsInMs: number }> {
-  const rows = await sequelize.query<Generation & { ms: number }>(
+export interface PresentGeneration extends Generation {
+  /** How long a gateway may still use a generation before it, in ms. */
+  beforeEndsInMs: number;
+  /** A gateway may use credentials that it keeps in its process, which no entry in Redis takes back. */
+  inProcesses: boolean;
+}
+
+export async function selectGeneration(sequelize: Sequelize): Promise<PresentGeneration> {
+  const rows = await sequelize.query<Generation & { inProcesses: boolean; ms: number }>(
     `select generation::float8 as generation, replication_id as "replicationId",
+            process_leased_until > clock_timestamp() as "inProcesses",
             greatest(0, extract(epoch from greatest(before_until, clock_timestamp()) - clock_timestamp()) * 1000)::float8 as ms
      from accounts.credential_cache`,
     { type: QueryTypes.SELECT },
@@ -72,12 +78,16 @@ export async function selectGeneration(
   return { ...generation, beforeEndsInMs: ms };
 }
 
-/** Lets a gateway use cache entries of the present generation for a while from now. @returns the generation. */
-export async function leaseGeneration(sequelize: Sequelize, leaseMs: number): Promise<number> {
+/** Lets a gateway use cached credentials of the present generation for a while from now. @returns the generation. */
+export async function leaseGeneration(sequelize: Sequelize, cacheIn: 'redis' | 'process'): Promise<number> {
   const rows = await sequelize.query<{ generation: number }>(
-    `update accounts.credential_cache set leased_until = greatest(leased_until, clock_timestamp() + $1 * interval '1 ms')
+    `with lease as (select clock_timestamp() + $1 * interval '1 ms' as until)
+     update accounts.credential_cache
+     set leased_until = greatest(leased_until, until),
+         process_leased_until = case when $2 then greatest(process_leased_until, until) else process_leased_until end
+     from lease
      returning generation::float8 as generation`,
-    { bind: [leaseMs], type: QueryTypes.SELECT },
+    { bind: [credentialLeaseMs[cacheIn], cacheIn === 'process'], type: QueryTypes.SELECT },
   );
   return entryAt(rows, 0).generation;
 }

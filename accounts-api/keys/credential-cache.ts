@@ -1,6 +1,7 @@
 // Keeps the credential cache in Redis no older than PostgreSQL. Hides the order that makes this strict: a change is committed
 // together with a note of itself; the cache entries are written; the note is deleted; only then is the change answered. If an
-// entry cannot be written, a new generation begins, and the answer waits until no gateway uses the old one: a second at most.
+// entry cannot be written, or gateways keep credentials in their processes, a new generation begins, and the answer waits until no
+// gateway uses the old one: a second at most.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sequelize } from 'sequelize';
 import {
@@ -28,7 +29,7 @@ export interface CredentialCacheWriter {
   /** Caches credentials in the background, as they were read together with the generation. */
   fill(
     generation: Generation,
-    states: readonly { hash: string; revision: number; cached: CachedCredential }[],
+    states: readonly { hash: string; revision: number; credential: CachedCredential }[],
   ): void;
 }
 
@@ -71,7 +72,8 @@ export function createCredentialCacheWriter(
     await redis?.opened();
     const states = new Map((await selectCredentialStates(sequelize, hashes)).map((row) => [row.hash, row]));
     // After the states: an entry of a state that is older than ours was then made under this generation, or one before.
-    const { beforeEndsInMs, ...generation } = await selectGeneration(sequelize);
+    const { beforeEndsInMs, inProcesses, ...generation } = await selectGeneration(sequelize);
+    if (inProcesses) return beginGeneration(sequelize, null);
     await Promise.all(
       hashes.map((hash) => {
         const state = states.get(hash);
@@ -109,8 +111,8 @@ export function createCredentialCacheWriter(
     },
     fill(generation, states) {
       if (redis === undefined) return;
-      for (const { hash, revision, cached } of states) {
-        write(generation, hash, revision, JSON.stringify(cached)).catch(async (error: unknown) => {
+      for (const { hash, revision, credential } of states) {
+        write(generation, hash, revision, JSON.stringify(credential)).catch(async (error: unknown) => {
           if (error instanceof RedisUnavailable) return; // the next lookup asks again
           if (!(error instanceof OtherRedisServer)) throw error;
           await moveToReplicationId(sequelize, error.replicationId).catch(() => undefined); // without PostgreSQL; the next lookup tries again

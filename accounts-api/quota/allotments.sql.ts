@@ -1,4 +1,4 @@
-// The statements about allotments: calls that were charged to a month in advance, to be drawn by gateways in Redis.
+// The statements about allotments: calls that were charged to a month in advance, to be drawn by gateways.
 // As all that touches a month, each locks the month's rows first, in the order of their keys.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
@@ -9,10 +9,14 @@ export interface TopUp {
   /** `YYYY-MM-01` */
   month: string;
   allotment_id: string;
-  /** All that was ever granted to the allotment, as far as its Redis knows. */
+  /** Where it is held: in Redis, for all gateways, or by the process of one. */
+  holder: 'redis' | 'process';
+  /** All that was ever granted to the allotment, as far as its holder knows. */
   seen: number;
   /** Calls that are wanted beyond what the allotment holds. */
   calls: number;
+  /** How many may be granted at once, these included, where that is a small part of what is left. */
+  ahead: number;
 }
 
 export interface ToppedUpRow {
@@ -22,17 +26,18 @@ export interface ToppedUpRow {
   /** What is charged to the month outside the allotment. */
   elsewhere: number;
   limit: number | null;
-  /** Another allotment has taken its place: it must not be drawn from any more. */
+  /** Another allotment has taken its place, or it was reclaimed: it must not be drawn from any more. */
   closed: boolean;
+  /** Other gateways hold calls of the month in their processes, granted a second ago at most. They may return some. */
+  held: boolean;
 }
 
-/** An allotment is filled with so much of what is left at once: many questions are saved, and little is stranded by a lost Redis. */
+/** An allotment is filled with so much of what is left at once: many questions are saved, and little is stranded where it is lost. */
 const partOfRest = 50;
-const topUpMax = 1_000;
 
 /**
  * Charges the months with what the allotments are filled with: what is lacking, or a part of what is left where that is more.
- * An allotment that was filled since its Redis looked is not filled again. An allotment that is new closes all others of the month.
+ * An allotment that was filled since its holder looked is not filled again. A new one in Redis closes all others there of the month.
  * @returns a row for each account that is active and has a row for the month.
  */
 export function topUpAllotments(
@@ -44,30 +49,29 @@ export function topUpAllotments(
   return db.sequelize.query(
     `with asked as (
        select * from json_to_recordset($1::json)
-         as asked(account_id text, month date, allotment_id text, seen bigint, calls bigint)
+         as asked(account_id text, month date, allotment_id text, holder text, seen bigint, calls bigint, ahead bigint)
      ), plan as (
        select * from json_to_recordset($2::json) as plan(id text, calls_month bigint)
      ), locked as materialized (
-       select account_id, month, quota.used, asked.allotment_id, asked.seen, asked.calls
+       select account_id, month, quota.used, allotment_id, holder, seen, calls, ahead
        from accounts.quota_months as quota join asked using (account_id, month)
        order by account_id, month
        for no key update of quota
      ), allotment as materialized (
-       select account_id, month, allotment_id, allotment.granted, allotment.closed_at
+       select account_id, month, allotment_id, allotment.granted + returned as granted, closed_at
        from locked join accounts.quota_allotments as allotment using (account_id, month, allotment_id)
        for no key update of allotment
      ), wanted as materialized (
        select locked.*, plan.calls_month, allotment.closed_at is not null as closed,
               locked.calls - (coalesce(allotment.granted, 0) - locked.seen) as lacking,
-              case when plan.calls_month is null then ${topUpMax}
+              case when plan.calls_month is null then 1e15::bigint
                    else greatest(plan.calls_month - locked.used, 0) end as rest
        from locked left join allotment using (account_id, month, allotment_id)
        join accounts.accounts as account on account.id = account_id and account.status = 'active'
        join plan on plan.id = case when account.plan in (select id from plan) then account.plan else 'free' end
      ), grants as materialized (
        select *, case when closed or lacking <= 0 then 0
-                      when calls_month is null then greatest(lacking, ${topUpMax})
-                      else least(rest, greatest(lacking, least(rest / ${partOfRest}, ${topUpMax}))) end as added
+                      else least(rest, greatest(lacking, least(rest / ${partOfRest}, ahead))) end as added
        from wanted
      ), charged as (
        update accounts.quota_months as quota set used = quota.used + grants.added
@@ -77,15 +81,23 @@ export function topUpAllotments(
        update accounts.quota_allotments as other set closed_at = $3
        from grants
        where other.account_id = grants.account_id and other.month = grants.month
+         and other.holder = 'redis' and grants.holder = 'redis'
          and other.allotment_id <> grants.allotment_id and other.closed_at is null and not grants.closed
      ), filled as (
-       insert into accounts.quota_allotments as allotment (account_id, month, allotment_id, granted)
-       select account_id, month, allotment_id, added from grants
-       on conflict (account_id, month, allotment_id) do update set granted = allotment.granted + excluded.granted
-       returning account_id, granted
+       insert into accounts.quota_allotments as allotment (account_id, month, allotment_id, holder, granted, topped_up_at)
+       select account_id, month, allotment_id, holder, added, $3 from grants
+       on conflict (account_id, month, allotment_id) do update
+         set granted = allotment.granted + excluded.granted,
+             topped_up_at = case when excluded.granted > 0 then excluded.topped_up_at else allotment.topped_up_at end
+       returning account_id, granted, granted + returned as granted_ever
      )
-     select grants.account_id, filled.granted::float8 as granted, grants.closed, calls_month::float8 as "limit",
-            (grants.used + grants.added - filled.granted)::float8 as elsewhere
+     select grants.account_id, filled.granted_ever::float8 as granted, grants.closed, calls_month::float8 as "limit",
+            (grants.used + grants.added - filled.granted)::float8 as elsewhere,
+            exists (select from accounts.quota_allotments as other
+                    where other.account_id = grants.account_id and other.month = grants.month
+                      and other.holder = 'process' and other.allotment_id <> grants.allotment_id
+                      and other.closed_at is null and other.granted > other.drawn
+                      and other.topped_up_at > $3::timestamptz - interval '1 second') as held
      from grants join filled using (account_id)`,
     {
       bind: [JSON.stringify(topUps), JSON.stringify(allowances), now],
@@ -101,9 +113,14 @@ export interface Drawn {
   allotment_id: string;
   /** All that was ever drawn from the allotment. */
   drawn: number;
+  /** All that was ever returned of it undrawn. */
+  returned: number;
 }
 
-/** Notes what was drawn, never backwards. What was drawn of an allotment beyond what it was reclaimed at is charged now. */
+/**
+ * Notes what was drawn and returned, never backwards. What is returned goes back to the month. What was drawn of an allotment beyond
+ * what it was reclaimed at is charged now.
+ */
 export async function noteDrawn(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -111,8 +128,8 @@ export async function noteDrawn(
 ): Promise<void> {
   await db.sequelize.query(
     `with told as (
-       select account_id, month, allotment_id, max(drawn) as drawn
-       from json_to_recordset($1::json) as told(account_id text, month date, allotment_id text, drawn bigint)
+       select account_id, month, allotment_id, max(drawn) as drawn, max(returned) as returned
+       from json_to_recordset($1::json) as told(account_id text, month date, allotment_id text, drawn bigint, returned bigint)
        group by account_id, month, allotment_id
      ), locked as materialized (
        select account_id, month from accounts.quota_months as quota
@@ -120,36 +137,38 @@ export async function noteDrawn(
        order by account_id, month
        for no key update
      ), allotment as materialized (
-       select account_id, month, allotment_id, told.drawn, allotment.granted, allotment.reclaimed_at
+       select account_id, month, allotment_id, told.drawn,
+              case when reclaimed_at is null then greatest(told.returned - allotment.returned, 0) else 0 end as back,
+              case when reclaimed_at is null then 0 else greatest(told.drawn - allotment.granted, 0) end as owed
        from locked join accounts.quota_allotments as allotment using (account_id, month)
             join told using (account_id, month, allotment_id)
-       where told.drawn > allotment.drawn
+       where told.drawn > allotment.drawn or told.returned > allotment.returned
        for no key update of allotment
-     ), owed as (
-       select account_id, month, sum(drawn - granted) as calls
-       from allotment where reclaimed_at is not null and drawn > granted
-       group by account_id, month
+     ), difference as (
+       select account_id, month, sum(owed - back) as calls from allotment group by account_id, month
      ), charged as (
-       update accounts.quota_months as quota set used = quota.used + owed.calls
-       from owed where quota.account_id = owed.account_id and quota.month = owed.month
+       update accounts.quota_months as quota set used = greatest(quota.used + difference.calls, 0)
+       from difference where quota.account_id = difference.account_id and quota.month = difference.month
      )
-     update accounts.quota_allotments as allotment set drawn = told.drawn, granted = greatest(allotment.granted, told.drawn)
+     update accounts.quota_allotments as allotment
+     set drawn = greatest(allotment.drawn, told.drawn),
+         granted = greatest(allotment.granted - told.back, told.drawn), returned = allotment.returned + told.back
      from allotment as told
      where allotment.account_id = told.account_id and allotment.month = told.month and allotment.allotment_id = told.allotment_id`,
     { bind: [JSON.stringify(drawn)], type: QueryTypes.RAW, transaction },
   );
 }
 
-/** Gives back what was not drawn of allotments that were closed before `closedBefore`. @returns how many allotments those were. */
-export async function reclaimAllotments(
-  db: AccountsDatabase,
-  closedBefore: Date,
-  now: Date,
-): Promise<number> {
+/**
+ * Gives back what was not drawn of allotments that were closed before that instant, and of those in processes that were not topped up
+ * since: a gateway that lives has returned it. @returns how many allotments those were.
+ */
+export async function reclaimAllotments(db: AccountsDatabase, before: Date, now: Date): Promise<number> {
   const rows = await db.sequelize.query(
     `with closed as materialized (
        select account_id, month, allotment_id from accounts.quota_allotments
-       where closed_at < $1 and reclaimed_at is null
+       where reclaimed_at is null
+         and (closed_at < $1 or (holder = 'process' and granted > drawn and topped_up_at < $1))
        limit 500
      ), locked as materialized (
        select account_id, month from accounts.quota_months
@@ -168,12 +187,12 @@ export async function reclaimAllotments(
        update accounts.quota_months as quota set used = greatest(quota.used - back.calls, 0)
        from back where quota.account_id = back.account_id and quota.month = back.month
      )
-     update accounts.quota_allotments as reclaimed set granted = reclaimed.drawn, reclaimed_at = $2
+     update accounts.quota_allotments as reclaimed set granted = reclaimed.drawn, reclaimed_at = $2, closed_at = coalesce(closed_at, $2)
      from allotment
      where reclaimed.account_id = allotment.account_id and reclaimed.month = allotment.month
        and reclaimed.allotment_id = allotment.allotment_id
      returning true`,
-    { bind: [closedBefore, now], type: QueryTypes.SELECT },
+    { bind: [before, now], type: QueryTypes.SELECT },
   );
   return rows.length;
 }

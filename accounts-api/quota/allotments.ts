@@ -1,7 +1,7 @@
-// Allotments: the gateway's questions while it counts a month in Redis. The month is charged in PostgreSQL before anything can be
-// drawn, so that whatever happens to Redis, nobody is served above the limit.
+// Allotments: calls that are charged to a month before a gateway may draw them, so that whatever happens to Redis or a gateway,
+// nobody is served above the limit.
 import { z } from 'zod';
-import { instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
+import { utcMonth } from '../../kernel/clock.ts';
 import { dateParam } from '../../kernel/http/params.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
@@ -12,7 +12,7 @@ import { reclaimAllotments, topUpAllotments, type ToppedUpRow } from './allotmen
 const topUpsMax = 500;
 // A gateway's clock may be so far off ours when the month turns.
 const clockSkewMs = 60_000;
-// How long every gateway has to tell what it drew from an allotment that is closed.
+// How long every gateway has to tell what it drew from an allotment that is closed, or that nobody tops up any more.
 const reclaimAfterMs = 60_000;
 
 const id = z.string().min(1).max(64);
@@ -23,6 +23,8 @@ export const drawnEntry = z.strictObject({
   month: dateParam,
   allotment_id: id,
   drawn: count,
+  /** What was returned undrawn. */
+  returned: count.default(0),
 });
 
 const topUpBody = z.strictObject({
@@ -32,8 +34,10 @@ const topUpBody = z.strictObject({
         account_id: id,
         month: dateParam,
         allotment_id: id,
+        holder: z.enum(['redis', 'process']),
         seen: count,
         calls: count.min(1),
+        ahead: count,
       }),
     )
     .max(topUpsMax)
@@ -53,7 +57,7 @@ export const topUpQuota = internalEndpoint({
         elsewhere: z.int(),
         limit: z.int().nullable(),
         closed: z.boolean(),
-        resets_at: z.iso.datetime(),
+        held: z.boolean(),
       }),
     ),
   }),
@@ -62,12 +66,11 @@ export const topUpQuota = internalEndpoint({
     async ({ body: { top_ups: topUps }, call }) => {
       const filled = await call.stage('sql', () => topUp(deps, topUps));
       return {
-        allotments: topUps.map(({ account_id, month }) => {
+        allotments: topUps.map(({ account_id }) => {
           // An account that was disabled since, or a month that is not now: nothing.
-          const nothing = { granted: 0, elsewhere: 0, limit: 0, closed: false };
-          const { granted, elsewhere, limit, closed } = filled.get(account_id) ?? nothing;
-          const resets_at = instantText(nextUtcMonth(new Date(month)));
-          return { granted, elsewhere, limit, closed, resets_at };
+          const nothing = { granted: 0, elsewhere: 0, limit: 0, closed: false, held: false };
+          const { granted, elsewhere, limit, closed, held } = filled.get(account_id) ?? nothing;
+          return { granted, elsewhere, limit, closed, held };
         }),
       };
     },
@@ -97,7 +100,7 @@ export function allowancesOf({ all }: Plans): Allowance[] {
   return all.map(({ id, calls_month }) => ({ id, calls_month }));
 }
 
-/** Gives back what is left in allotments that were lost with their Redis; to be called now and then. */
+/** Gives back what is left in allotments that were lost, with their Redis or their gateway; to be called now and then. */
 export async function reclaimLostAllotments(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   return reclaimAllotments(deps.db, new Date(now.getTime() - reclaimAfterMs), now);

@@ -37,64 +37,10 @@ export function selectCredentials(
   );
 }
 
-export interface Take {
-  account_id: string;
-  calls: number;
-}
-
 /** A plan's allowance. `calls_month` null: unlimited. */
 export interface Allowance {
   id: string;
   calls_month: number | null;
-}
-
-export interface GrantRow {
-  account_id: string;
-  granted: number;
-  limit: number | null;
-  /** After what was granted. */
-  used: number;
-}
-
-/**
- * Charges the month of every account with as much as is left of what it asks for: one statement, which locks the rows
- * and then counts, so at any concurrency no more than the limit is granted.
- * @returns a row for each account that is active and has a row for the month; see `insertQuotaMonths`.
- */
-export function takeQuota(
-  db: AccountsDatabase,
-  takes: readonly Take[],
-  month: string,
-  allowances: readonly Allowance[],
-): Promise<GrantRow[]> {
-  return db.sequelize.query(
-    `with asked as (
-       select * from json_to_recordset($1::json) as asked(account_id text, calls bigint)
-     ), plan as (
-       select * from json_to_recordset($3::json) as plan(id text, calls_month bigint)
-     ), locked as materialized (
-       select account_id, quota.used, asked.calls
-       from accounts.quota_months as quota join asked using (account_id)
-       where quota.month = $2
-       order by account_id
-       for no key update of quota
-     ), grants as materialized (
-       select account_id, locked.used, plan.calls_month,
-              case when plan.calls_month is null then locked.calls
-                   else least(locked.calls, greatest(plan.calls_month - locked.used, 0)) end as granted
-       from locked
-       join accounts.accounts as account on account.id = account_id and account.status = 'active'
-       join plan on plan.id = case when account.plan in (select id from plan) then account.plan else 'free' end
-     ), charged as (
-       update accounts.quota_months as quota set used = quota.used + grants.granted
-       from grants
-       where quota.account_id = grants.account_id and quota.month = $2 and grants.granted > 0
-     )
-     select account_id, granted::float8 as granted, calls_month::float8 as "limit",
-            (used + granted)::float8 as used
-     from grants`,
-    { bind: [JSON.stringify(takes), month, JSON.stringify(allowances)], type: QueryTypes.SELECT },
-  );
 }
 
 /** Makes the month's rows of those accounts; done once an account and month. Unknown accounts get none. */

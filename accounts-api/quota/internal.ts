@@ -2,8 +2,6 @@
 // PostgreSQL is the truth: nothing is kept here, so a revoked key or a changed plan is in force on the next call.
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
-import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
 import { dateParam } from '../../kernel/http/params.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { leaseGeneration } from '../keys/credential-cache.sql.ts';
@@ -12,14 +10,11 @@ import { internalEndpoint } from '../internal-endpoint.ts';
 import {
   addUsage,
   chargeQuota,
-  insertQuotaMonths,
   insertSettledBatch,
   lockMonths,
   refundQuota,
   selectCredentials,
-  takeQuota,
   touchKeys,
-  type GrantRow,
 } from './internal.sql.ts';
 import { allowancesOf, drawnEntry } from './allotments.ts';
 import { noteDrawn } from './allotments.sql.ts';
@@ -42,16 +37,6 @@ const credentialsBody = z.strictObject({
     )
     .max(batchMax)
     .default([]),
-});
-
-const takeBody = z.strictObject({
-  takes: z
-    .array(z.strictObject({ account_id: id, calls: count.min(1) }))
-    .max(batchMax)
-    .refine(
-      (takes) => new Set(takes.map((take) => take.account_id)).size === takes.length,
-      'must name an account once',
-    ),
 });
 
 const settleBody = z.strictObject({
@@ -91,7 +76,12 @@ const settleBody = z.strictObject({
 
 /** Whose call it is. `active` is false while the subscription is unpaid. */
 const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
-const keyCredential = z.object({ ...owner, key_id: z.string() });
+const keyCredential = z.object({
+  ...owner,
+  key_id: z.string(),
+  /** In ms since 1970; null: never. */
+  expires_at: z.int().nullable(),
+});
 const sessionCredential = z.object({ ...owner, session_id: z.string() });
 
 /** Who the hashes belong to, each list in its order; null for unknown, revoked, expired, or a disabled account. */
@@ -118,9 +108,12 @@ async function credentialsOf(
   if (keys.length === 0) return [];
   const rows = await selectCredentials(deps.db, keys, deps.clock.now());
   const states = rows.map(({ hash, revision, generation, replicationId, expires_at, plan, ...row }) => {
-    const credential = { ...row, plan: planOf(deps.plans, plan).id };
-    const cached = { ...credential, expires_at: expires_at?.getTime() ?? null };
-    return { hash, revision, madeUnder: { generation, replicationId }, credential, cached };
+    const credential = {
+      ...row,
+      plan: planOf(deps.plans, plan).id,
+      expires_at: expires_at?.getTime() ?? null,
+    };
+    return { hash, revision, madeUnder: { generation, replicationId }, credential };
   });
   const madeUnder = states[0]?.madeUnder;
   if (madeUnder !== undefined) deps.db.credentialCache.fill(madeUnder, states);
@@ -158,73 +151,16 @@ function isSameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-/** Lets a gateway use the credential cache for a second from when it asked. */
+/** Lets a gateway use what it has cached, in Redis or in its process, for a while from when it asked. */
 export const leaseCredentialCache = internalEndpoint({
-  body: z.strictObject({}),
+  body: z.strictObject({ in: z.enum(['redis', 'process']) }),
   answer: z.object({ generation: z.int() }),
   handler:
     (deps) =>
-    async ({ call }) => ({
-      generation: await call.stage('sql', () => leaseGeneration(deps.db.sequelize, credentialLeaseMs)),
+    async ({ body, call }) => ({
+      generation: await call.stage('sql', () => leaseGeneration(deps.db.sequelize, body.in)),
     }),
 });
-
-/** Charges the current month (UTC) of each account with what it asks for, up to its limit. */
-export const grantQuota = internalEndpoint({
-  body: takeBody,
-  answer: z.object({
-    grants: z.array(
-      z.object({
-        granted: z.int(),
-        limit: z.int().nullable(),
-        used: z.int(),
-        resets_at: z.iso.datetime(),
-      }),
-    ),
-  }),
-  handler:
-    (deps) =>
-    async ({ body: { takes }, call, isGivenUp }) => {
-      const now = deps.clock.now();
-      const month = utcMonth(now);
-      const grants = await call.stage('sql', () => take(deps, takes, month));
-      if (isGivenUp()) {
-        // The gateway has answered its clients without these calls.
-        const refunds = [...grants.values()].map(({ account_id, granted: calls }) => ({
-          account_id,
-          month,
-          calls,
-        }));
-        await deps.db.inTransaction((transaction) => refundQuota(deps.db, transaction, refunds));
-        return null;
-      }
-      const resets_at = instantText(nextUtcMonth(now));
-      return {
-        // An account that was disabled or deleted since its credential was looked up is granted nothing.
-        grants: takes.map(({ account_id }) => {
-          const { granted, limit, used } = grants.get(account_id) ?? { granted: 0, limit: 0, used: 0 };
-          return { granted, limit, used, resets_at };
-        }),
-      };
-    },
-});
-
-async function take(
-  deps: Deps,
-  takes: z.output<typeof takeBody>['takes'],
-  month: string,
-): Promise<Map<string, GrantRow>> {
-  const allowances = allowancesOf(deps.plans);
-  const grants = new Map<string, GrantRow>();
-  for (const row of await takeQuota(deps.db, takes, month, allowances)) grants.set(row.account_id, row);
-  // The first call of a month finds no row to lock. Only those accounts ask again: the others are charged already.
-  const missing = takes.filter(({ account_id }) => !grants.has(account_id));
-  if (missing.length === 0) return grants;
-  const accountIds = missing.map(({ account_id }) => account_id);
-  await insertQuotaMonths(deps.db, accountIds, month);
-  for (const row of await takeQuota(deps.db, missing, month, allowances)) grants.set(row.account_id, row);
-  return grants;
-}
 
 /** Ledger, refunds and last use of what was served; a batch counts once, however often it comes. */
 export const settleBatch = internalEndpoint({

@@ -12,13 +12,13 @@ export type Group = (typeof groups)[number];
 export type Sums = { calls: number; billed: number };
 
 /**
- * What is charged to the account for the month, calls under way included; without what lies in allotments, which is charged in
- * advance. @param month `YYYY-MM-01`
+ * What is charged to the account for the month, calls under way included. What lies in allotments in Redis is charged in advance
+ * and left out; gateways return what they hold in their processes within a moment. @param month `YYYY-MM-01`
  */
 export async function selectUsed(db: AccountsDatabase, accountId: string, month: string): Promise<number> {
   const rows = await db.sequelize.query<{ used: number }>(
     `select (used - (select coalesce(sum(granted - drawn), 0) from accounts.quota_allotments
-                     where account_id = $1 and month = $2 and reclaimed_at is null))::float8 as used
+                     where account_id = $1 and month = $2 and holder = 'redis' and reclaimed_at is null))::float8 as used
      from accounts.quota_months where account_id = $1 and month = $2`,
     { bind: [accountId, month], type: QueryTypes.SELECT },
   );

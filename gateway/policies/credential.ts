@@ -9,72 +9,54 @@ import { planOf, type Plan, type Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { Accounts, Credential } from '../accounts.ts';
 import { callOf, enterStage, type Call, type Caller } from '../call.ts';
-import type { Admission, Admissions } from '../quota/admission.ts';
-import type { CredentialCache } from '../credential-cache.ts';
 import type { Journal } from '../quota/journal.ts';
 import type { Policy } from '../policy.ts';
-import { callsOf } from './quota.ts';
 
 export interface CredentialOptions {
-  accounts: Accounts;
-  /** Both undefined where there is no Redis. */
-  credentialCache: CredentialCache | undefined;
-  admissions: Admissions | undefined;
-  journal: Journal;
+  accounts: Pick<Accounts, 'session'>;
+  /** Finds whose key it is, null where it does not work. @throws Failure unavailable. */
+  findKey(keyHash: string): Promise<Credential | null>;
+  journal: Pick<Journal, 'touch'>;
   plans: Plans;
   setCallerContext: SetCallerContext;
 }
 
 export const credentialAction = z.strictObject({
   accept: z.array(z.enum(['key', 'session'])).min(1),
-  /** The pipeline counts the call: `rate` and `quota`, which follow, may be asked about in the same question. */
-  counted: z.boolean().default(false),
 });
 
 const contextsMax = 10_000;
 
 export function credential(
-  { accounts, credentialCache, admissions, journal, plans, setCallerContext }: CredentialOptions,
-  { accept, counted }: z.output<typeof credentialAction>,
+  { accounts, findKey, journal, plans, setCallerContext }: CredentialOptions,
+  { accept }: z.output<typeof credentialAction>,
 ): Policy {
-  /** What Redis says of a key. */
-  async function ask(hash: string, { path, query }: Call): Promise<Admission> {
-    if (counted && admissions !== undefined) return admissions.ask(hash, callsOf(path, query));
-    return { credential: await credentialCache?.find(hash) };
-  }
-
-  return async (request, response, next) => {
+  return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
-    const presented = presentedCredential(call, accept);
-    if ('session' in presented) {
-      const name = parseSessionToken(presented.session);
-      const found = name && (await accounts.session(name));
-      if (found === null) throw refused('The session is invalid or has ended. Sign in again.');
-      setCallerContext(call, found, planOf(plans, found.plan));
-    } else {
-      const hash = hashApiKey(presented.key);
-      const admission = await ask(hash, call);
-      const found =
-        admission.credential === undefined ? await accounts.credential(hash) : admission.credential;
-      if (found === null) throw refused('The API key is unknown or was revoked.');
-      setCallerContext(call, found, planOf(plans, found.plan));
-      if (admission.month !== undefined && response.closed) {
-        journal.refund(found.accountId, admission.month.month, admission.month.calls); // the client left meanwhile
-        return;
-      }
-      call.admission = admission;
-      if (found.keyId !== null) journal.touch(found.keyId);
-    }
+    const { found, message } = await look(call);
+    if (found === null) throw refused(message);
+    setCallerContext(call, found, planOf(plans, found.plan));
+    if (found.keyId !== null) journal.touch(found.keyId);
     next();
   };
+
+  async function look(call: Call): Promise<{ found: Credential | null; message: string }> {
+    const message = 'The API key is unknown or was revoked.';
+    if (call.admission !== undefined) return { found: call.admission.credential, message };
+    const presented = presentedCredential(call, accept);
+    if ('keyHash' in presented) return { found: await findKey(presented.keyHash), message };
+    const name = parseSessionToken(presented.session);
+    const found = name && (await accounts.session(name));
+    return { found, message: 'The session is invalid or has ended. Sign in again.' };
+  }
 }
 
 /** Makes the call one of the account that the credential stands for. */
 export type SetCallerContext = (call: Call, found: Credential, plan: Plan) => void;
 
 /**
- * What is said of a caller is made once and used for as long as the look-ups say the same: a call then makes no objects, and the
+ * What is said of a caller is made once and used for as long as the lookups say the same: a call then makes no objects, and the
  * sealed identity is found by them.
  */
 export function createCallerContexts(): SetCallerContext {
@@ -100,14 +82,18 @@ export function createCallerContexts(): SetCallerContext {
 }
 
 /**
- * The one credential of the call: a well-formed key (in X-API-Key, `Authorization: Bearer` or `api_key`), or a session where
- * sessions are accepted; elsewhere a session that
- * comes beside a key is not looked at. @throws Failure unauthorized, saying what is wrong with what came.
+ * The one credential of the call: the SHA-256 of a well-formed key (in X-API-Key, `Authorization: Bearer` or `api_key`), or a session
+ * where sessions are accepted; elsewhere a session beside a key is ignored. @throws Failure unauthorized, which says what is wrong.
  */
-function presentedCredential(
+export function presentedCredential(call: Call, accept: readonly ['key']): { keyHash: string };
+export function presentedCredential(
   call: Call,
   accept: readonly ('key' | 'session')[],
-): { key: string } | { session: string } {
+): { keyHash: string } | { session: string };
+export function presentedCredential(
+  call: Call,
+  accept: readonly ('key' | 'session')[],
+): { keyHash: string } | { session: string } {
   const { keyHeaders, bearers, keyParameters, sessionHeaders } = call.presented;
   if (keyHeaders.length > 1 || bearers.length > 1 || keyParameters.length > 1 || sessionHeaders.length > 1) {
     throw refused('Send each credential only once.');
@@ -131,7 +117,7 @@ function presentedCredential(
   if (!isWellFormedApiKey(key)) {
     throw refused('The API key is incomplete or mistyped.');
   }
-  return { key };
+  return { keyHash: hashApiKey(key) };
 }
 
 function refused(message: string): Failure {

@@ -1,34 +1,30 @@
-// How much: takes the call from the month's quota before it is forwarded; 402 when the month is used up.
-// What is not served afterwards, `usage` hands back.
+// How much: charges the call to the month of its account before it is forwarded; 402 when the month is used up.
 import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import { callOf, callerOf, enterStage, type Call } from '../call.ts';
-import type { Journal } from '../quota/journal.ts';
 import type { Month, Take } from '../quota/month.ts';
 import type { Policy } from '../policy.ts';
 
 export interface QuotaOptions {
-  month: Month;
-  journal: Journal;
+  month: Pick<Month, 'take' | 'charge'>;
   clock: Clock;
 }
 
 const seriesMax = 100; // of one list; data-api refuses longer ones, so no more is ever served
 
-export function quota({ month, journal, clock }: QuotaOptions): Policy {
+export function quota({ month, clock }: QuotaOptions): Policy {
   return async (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'quota');
     const { accountId, plan } = callerOf(call);
     const calls = callsOf(call.path, call.query);
-    const take = call.admission?.month ?? (await month.take(accountId, calls, plan.calls_month));
-    if (take.granted && response.closed) {
-      journal.refund(accountId, take.month, calls); // the client left meanwhile: `usage` has settled already
-      return;
+    let take = call.admission?.month;
+    if (take === undefined) {
+      take = await month.take(accountId, calls, plan.calls_month);
+      if (take.granted) month.charge(call, response, accountId, take);
     }
     tellQuota(call, take, clock);
     if (!take.granted) refuse(take, calls, clock);
-    call.charge = { calls, month: take.month };
     next();
   };
 }

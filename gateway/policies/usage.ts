@@ -1,47 +1,43 @@
-// Counts what was served: after the response it journals the call, and hands back what was taken for it but not served.
-// A call is billed if and only if the client was answered 2xx or 304, whole.
+// Journals each call of a key after its response: the ledger of usage. A call is billed if it was charged and served.
 import type { ServerResponse } from 'node:http';
 import { utcDate, type Clock } from '../../kernel/clock.ts';
 import { callOf, callerOf, type Call } from '../call.ts';
 import type { Journal } from '../quota/journal.ts';
+import { isServed } from '../quota/month.ts';
 import type { Policy } from '../policy.ts';
 
-export function usage({ journal, clock }: { journal: Journal; clock: Clock }): Policy {
+export interface UsageOptions {
+  journal: Pick<Journal, 'record'>;
+  clock: Clock;
+}
+
+export function usage({ journal, clock }: UsageOptions): Policy {
   return (request, response, next) => {
     const call = callOf(request);
     const { keyId } = callerOf(call);
     if (keyId === null) throw new Error('Calls are counted by key, and this pipeline accepts sessions.');
     const day = utcDate(clock.now());
-    response.on('close', () => settle(journal, response, call, { keyId, day }));
+    response.on('close', () => record(journal, response, call, { keyId, day }));
     next();
   };
 }
 
-function settle(
-  journal: Journal,
+function record(
+  journal: UsageOptions['journal'],
   response: ServerResponse,
   call: Call,
   { keyId, day }: { keyId: string; day: string },
 ): void {
-  const { accountId } = callerOf(call);
-  const { charge, admission } = call;
+  const { charge } = call;
   const calls = charge?.calls ?? 1;
-  const served = charge !== undefined && isServed(response);
   journal.record({
-    accountId,
+    accountId: callerOf(call).accountId,
     keyId,
     day,
     endpoint: call.path.split('/')[2] ?? '',
     // Who left before the answer saw no 200: that is the client's doing, 4xx, as the log's 499.
     statusClass: response.headersSent ? Math.floor(response.statusCode / 100) : 4,
     calls,
-    billed: served ? calls : 0,
+    billed: charge !== undefined && isServed(response) ? calls : 0,
   });
-  const taken = charge ?? admission?.month; // what was taken with the key, and then refused on the way to `quota`
-  if (taken !== undefined && !served) journal.refund(accountId, taken.month, taken.calls);
-}
-
-function isServed(response: ServerResponse): boolean {
-  const { statusCode } = response;
-  return response.writableFinished && ((statusCode >= 200 && statusCode < 300) || statusCode === 304);
 }

@@ -1,6 +1,6 @@
 // Lets a call in by one question to Redis instead of three in turn: whose key it is and, for the account that the key stood for
 // last, the second and the month. Redis answers them as one: nothing is counted unless the key still stands for that very account
-// and plan, nothing is taken from the month unless the second has calls left for all. The regular policies handle what the script leaves undecided.
+// and plan, and nothing is taken from the month unless the second has calls left for all.
 import { LRUCache } from 'lru-cache';
 import {
   readCachedCredential,
@@ -9,32 +9,34 @@ import {
 } from '../../kernel/credentials/cache.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import { RedisUnavailable, luaFile, luaFunction, script, type RedisLink } from '../../kernel/redis.ts';
-import type { Credential } from '../accounts.ts';
+import type { Credential, KeyCredential } from '../accounts.ts';
 import { batchedBy } from '../batched.ts';
-import type { CredentialCache } from '../credential-cache.ts';
+import type { RedisCache } from '../credentials/redis-cache.ts';
 import { accountCounter, countLua, share, type Taken } from './limits.ts';
 import type { Month, Take } from './month.ts';
-import { drawLua, type Allotments } from './allotments.ts';
+import { drawLua, type RedisAllotments } from './redis-allotments.ts';
 
 /** What one question has answered of a call. */
 export interface Admission {
-  /** Whose key it is, or null where it does not work. Undefined: Redis cannot say. */
-  credential: Credential | null | undefined;
-  /** The call is counted; undefined: it is not. */
+  /** Whose key it is, or null where it does not work. */
+  credential: Credential | null;
+  /** The call is counted in its second; undefined: it is not. */
   second?: Taken | undefined;
-  /** The calls are taken; undefined: they are not. */
+  /** The calls are taken from the month; undefined: they are not. */
   month?: Take | undefined;
 }
 
 export interface Admissions {
-  /** @param calls how many of the month the call stands for. */
+  /** @param calls how many of the month the call stands for. @throws Failure unavailable. */
   ask(keyHash: string, calls: number): Promise<Admission>;
 }
 
 export interface AdmissionsOptions {
   redis: RedisLink;
-  credentialCache: CredentialCache;
-  allotments: Pick<Allotments, 'question'>;
+  credentials: Pick<RedisCache, 'placeOf' | 'read'>;
+  /** Asks accounts-api whose key it is. */
+  ask(keyHash: string): Promise<KeyCredential | null>;
+  allotments: Pick<RedisAllotments, 'question'>;
   month: Pick<Month, 'share'>;
   plans: Plans;
 }
@@ -55,25 +57,27 @@ const batchMax = 500;
 const keysMax = 10_000;
 
 export function createAdmissions(options: AdmissionsOptions): Admissions {
-  const { redis, credentialCache, allotments, month, plans } = options;
+  const { redis, credentials, allotments, month, plans } = options;
   const lastFound = new LRUCache<string, string>({ max: keysMax }); // by hash of the key: what its entry said
 
   /** What the entry said last, where a call with the key would be counted. */
   function foreseen(keyHash: string): { entry: string; credential: Credential } | undefined {
     const entry = redis.isCluster ? undefined : lastFound.get(keyHash);
-    const credential = credentialCache.read(entry);
+    const credential = credentials.read(entry);
     return entry !== undefined && credential?.active === true ? { entry, credential } : undefined;
   }
 
   function remember(keyHash: string, found: unknown): Credential | null | undefined {
     if (typeof found !== 'string') lastFound.delete(keyHash);
     else lastFound.set(keyHash, found);
-    return credentialCache.read(found);
+    return credentials.read(found);
   }
 
-  async function askAll(keyHash: string, calls: readonly number[]): Promise<Admission[]> {
-    const all = (credential: Credential | null | undefined) => calls.map((): Admission => ({ credential }));
-    const place = credentialCache.placeOf(keyHash);
+  /** @returns undefined for each call where Redis cannot say whose key it is. */
+  async function askAll(keyHash: string, calls: readonly number[]): Promise<(Admission | undefined)[]> {
+    const all = (credential: Credential | null | undefined) =>
+      calls.map((): Admission | undefined => (credential === undefined ? undefined : { credential }));
+    const place = credentials.placeOf(keyHash);
     if (place === undefined) return all(undefined);
     const known = foreseen(keyHash);
     if (known === undefined) return all(remember(keyHash, await redis.run(readCachedCredential, place, [])));
@@ -105,18 +109,23 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
   const ask = batchedBy(
     batchMax,
     ({ keyHash }: { keyHash: string; calls: number }) => keyHash,
-    async (items): Promise<Admission[]> => {
+    async (items): Promise<(Admission | undefined)[]> => {
       try {
         return await askAll(
           items[0]?.keyHash ?? '',
           items.map(({ calls }) => calls),
         );
       } catch (error) {
-        if (error instanceof RedisUnavailable) return items.map(() => ({ credential: undefined }));
+        if (error instanceof RedisUnavailable) return items.map(() => undefined);
         throw error;
       }
     },
   );
   // Calls with one key share a question; it begins after each of them has come in, so none is answered from before that.
-  return { ask: (keyHash, calls) => ask({ keyHash, calls }) };
+  return {
+    async ask(keyHash, calls) {
+      const admission = await ask({ keyHash, calls });
+      return admission ?? { credential: (await options.ask(keyHash))?.credential ?? null };
+    },
+  };
 }

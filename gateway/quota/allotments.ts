@@ -1,145 +1,107 @@
-// Draws calls of a month from an allotment in Redis that all gateways share. accounts-api fills it from the month, which it
-// charges first: an allotment that is lost with Redis costs its account nothing for long, and gives it nothing twice.
-import { randomUUID } from 'node:crypto';
-import { replicationIdLua } from '../../kernel/credentials/cache.ts';
+// Takes calls of a month from an allotment: calls that accounts-api has charged to the month in advance. Hides the top-ups. Where an
+// allotment is held, in Redis or in this process, is its holder's matter (redis-allotments.ts, process-allotments.ts).
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
-import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
-import type { Accounts, Grant } from '../accounts.ts';
+import type { Accounts } from '../accounts.ts';
 import type { Journal } from './journal.ts';
 
-export interface Allotments {
-  /** Takes up to so many calls. @param limit of the account's plan. @throws RedisUnavailable; Failure unavailable. */
-  take(accountId: string, calls: number, limit: number | null): Promise<Grant>;
-  /** The question for up to so many calls that the allotment holds already, for those who ask Redis themselves. */
-  question(accountId: string, calls: number, limit: number | null): DrawQuestion;
+/** What was taken from a month. */
+export interface Grant {
+  /** At most what was asked for. */
+  granted: number;
+  /** Null: unlimited. */
+  limit: number | null;
+  /** Calls used this month, these included; null where it is unknown. */
+  used: number | null;
+  /** ISO instant. */
+  resetsAt: string;
 }
 
-/** A question to be asked once, of draw.lua. Pass the reply to exactly one of `note` and `noteLate`. */
-export interface DrawQuestion {
-  /** KEYS[1] of the script. */
-  key: string;
-  /** Its ARGV. */
-  words: readonly string[];
-  /** An answer in time. @returns undefined where Redis ran it too late, and took nothing. */
-  note(answer: unknown): Grant | undefined;
-  /** One after the deadline: the call was answered otherwise meanwhile, so what was taken for it goes back. */
-  noteLate(answer: unknown): void;
-}
-
-export const drawLua = luaFile(new URL('draw.lua', import.meta.url));
-const draw = script(replicationIdLua + drawLua);
-const discard = script(luaFile(new URL('discard.lua', import.meta.url)));
-
-/** In the place of what a top-up has brought. */
-const noCredit = ['', '', ''];
-
-// A take that was written to a connection just before Redis stalled must not be charged when it goes on, long after.
-const takeWithinMs = 1_000;
-
-interface Account {
-  id: string;
+/** Whose month an allotment belongs to. */
+export interface AccountMonth {
+  accountId: string;
   /** `YYYY-MM-01`, UTC. */
   month: string;
 }
 
-interface Drawn {
+/** What a draw came to. */
+export interface Drawn {
+  /** The id of the allotment. */
   allotment: string;
   taken: number;
+  /** All that was ever granted to the allotment, as far as its holder knows. */
   granted: number;
+  /** All that is used of the month. */
   used: number;
+  /** How many calls a top-up may grant at once, those that are lacking included. */
+  ahead: number;
+}
+
+/** What a top-up has brought. */
+export interface Credit {
+  allotment: string;
+  /** All that was ever granted to the allotment. */
+  granted: number;
+  /** What is charged to the month outside the allotment. */
+  elsewhere: number;
+}
+
+export interface Holder {
+  readonly name: 'redis' | 'process';
+  /** Draws up to so many calls, and begins an allotment where there is none. @throws RedisUnavailable. */
+  draw(month: AccountMonth, calls: number, limit: number | null, credit?: Credit): Promise<Drawn>;
+  /** Removes an allotment that accounts-api has closed. @throws RedisUnavailable. */
+  discard(month: AccountMonth, allotment: string): Promise<void>;
+}
+
+export interface Allotments {
+  /** Takes up to so many calls. @param limit of the account's plan. @throws RedisUnavailable; Failure unavailable. */
+  take(accountId: string, calls: number, limit: number | null): Promise<Grant>;
 }
 
 export interface AllotmentsOptions {
-  redis: RedisLink;
   accounts: Pick<Accounts, 'topUp'>;
-  journal: Pick<Journal, 'refund' | 'drawn'>;
+  journal: Pick<Journal, 'refund'>;
   clock: Clock;
 }
 
-export function createAllotments({ redis, accounts, journal, clock }: AllotmentsOptions): Allotments {
-  function ask(account: Account, calls: number, limit: number | null, filled: readonly string[]) {
-    const deadline = Date.now() + redis.clockOffsetMs + takeWithinMs;
-    function note(answer: unknown): Drawn | undefined {
-      if (answer === null || answer === undefined) return undefined;
-      const [allotment, taken, granted, drawn, elsewhere] = answer as DrawAnswer;
-      if (taken > 0) journal.drawn(account.id, account.month, allotment, drawn);
-      return { allotment, taken, granted, used: drawn + elsewhere };
-    }
-    return {
-      key: allotmentKey(account),
-      words: [String(calls), String(limit ?? ''), randomUUID(), deadline.toFixed(0), ...filled],
-      note,
-      noteLate(answer: unknown): void {
-        const taken = note(answer)?.taken ?? 0;
-        if (taken > 0) journal.refund(account.id, account.month, taken);
-      },
-    };
-  }
+// Another gateway returns what it holds and does not need within this time.
+const waitForReturnsMs = 250;
+const askAgainAfterMs = 50;
 
-  async function trySpend(
-    account: Account,
-    calls: number,
-    limit: number | null,
-    filled: readonly string[],
-  ): Promise<Drawn> {
-    const question = ask(account, calls, limit, filled);
-    const answer = await redis.run(draw, question.key, question.words, (late) => question.noteLate(late));
-    const drawn = question.note(answer);
-    if (drawn === undefined) throw new RedisUnavailable('Redis ran a take too late.');
-    return drawn;
-  }
-
+/** Allotments of one holder. Not to be asked twice at once for one account. */
+export function createAllotments(
+  holder: Holder,
+  { accounts, journal, clock }: AllotmentsOptions,
+): Allotments {
   return {
-    question(id, calls, limit) {
+    async take(accountId, calls, limit) {
       const now = clock.now();
-      const question = ask({ id, month: utcMonth(now) }, calls, limit, noCredit);
-      return {
-        ...question,
-        note(answer) {
-          const drawn = question.note(answer);
-          const resetsAt = instantText(nextUtcMonth(now));
-          return drawn && { granted: drawn.taken, limit, used: drawn.used, resetsAt };
-        },
-      };
-    },
-    async take(id, calls, limit) {
-      const now = clock.now();
-      const account = { id, month: utcMonth(now) };
-      const resetsAt = instantText(nextUtcMonth(now));
-      let got = await trySpend(account, calls, limit, noCredit);
-      let { taken } = got;
+      const month = { accountId, month: utcMonth(now) };
+      let drawn = await holder.draw(month, calls, limit);
+      let { taken } = drawn;
       let bound = limit;
+      const waitUntilMs = performance.now() + waitForReturnsMs;
       try {
-        while (taken < calls) {
+        for (let isMore = true; isMore && taken < calls; taken += drawn.taken) {
           const lacking = calls - taken;
-          const { allotment, granted: seen } = got;
-          const filled = await accounts.topUp({ ...account, allotment, seen, calls: lacking });
-          bound = filled.limit;
-          if (filled.closed) {
-            await redis.run(discard, allotmentKey(account), [allotment]);
-            got = await trySpend(account, lacking, bound, noCredit);
-          } else {
-            const credit = [allotment, String(filled.granted), String(filled.elsewhere)];
-            got = await trySpend(account, lacking, bound, credit);
-            // Nothing new was in it, so nothing is left. Else it may be that others were faster: then it is filled again.
-            if (filled.granted <= seen && got.allotment === allotment) {
-              taken += got.taken;
-              break;
-            }
-          }
-          taken += got.taken;
+          const { allotment, granted: seen, ahead } = drawn;
+          const topUp = { ...month, holder: holder.name, allotment, seen, calls: lacking, ahead };
+          const { granted, elsewhere, held, ...state } = await accounts.topUp(topUp);
+          bound = state.limit;
+          if (state.closed) await holder.discard(month, allotment);
+          const credit = state.closed ? undefined : { allotment, granted, elsewhere };
+          drawn = await holder.draw(month, lacking, bound, credit);
+          // More was in it, and others were faster: it is topped up again.
+          if (state.closed || granted > seen || drawn.allotment !== allotment) continue;
+          isMore = held && performance.now() < waitUntilMs;
+          if (isMore && drawn.taken < lacking) await pause(askAgainAfterMs);
         }
-        return { granted: taken, limit: bound, used: got.used, resetsAt };
+        return { granted: taken, limit: bound, used: drawn.used, resetsAt: instantText(nextUtcMonth(now)) };
       } catch (error) {
-        if (taken > 0) journal.refund(id, account.month, taken);
+        if (taken > 0) journal.refund(accountId, month.month, taken);
         throw error;
       }
     },
   };
-}
-
-type DrawAnswer = [allotment: string, taken: number, granted: number, drawn: number, elsewhere: number];
-
-function allotmentKey({ id, month }: Account): string {
-  return `almanac:allotment:{${id}}:${month}`;
 }

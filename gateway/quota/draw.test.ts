@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { replicationIdLua } from '../../kernel/credentials/cache.ts';
 import { openRedis, script } from '../../kernel/redis.ts';
 import { silentLog, testRedisUrl } from '../../test/services/harness.ts';
-import { drawLua } from './allotments.ts';
+import { drawLua } from './redis-allotments.ts';
 
 const redis = openRedis(testRedisUrl(), silentLog);
 test.before(() => redis.opened());

@@ -23,13 +23,14 @@ export const entrySchema = z.discriminatedUnion('of', [
   usageSchema.extend({ of: z.literal('usage') }),
   z.strictObject({ of: z.literal('refund'), ...monthCalls }),
   z.strictObject({ of: z.literal('charge'), ...monthCalls }),
-  // What was ever drawn from an allotment.
+  // What was ever drawn from an allotment, and returned of it.
   z.strictObject({
     of: z.literal('drawn'),
     accountId: z.string(),
     month: z.string(),
     allotment: z.string(),
     drawn: z.int(),
+    returned: z.int().default(0),
   }),
   z.strictObject({ of: z.literal('use'), keyId: z.string(), at: z.iso.datetime() }),
 ]);
@@ -49,7 +50,7 @@ export class Batch {
   readonly #refunds = new Map<string, MonthCalls>();
   readonly #charges = new Map<string, MonthCalls>();
   /** By allotment. */
-  readonly #drawn = new Map<string, { accountId: string; month: string; drawn: number }>();
+  readonly #drawn = new Map<string, { accountId: string; month: string; drawn: number; returned: number }>();
   readonly #lastUsed = new Map<string, string>();
 
   constructor(id: string = randomUUID()) {
@@ -62,10 +63,13 @@ export class Batch {
     else if (entry.of === 'charge') addCalls(this.#charges, entry);
     else if (entry.of === 'use') this.#lastUsed.set(entry.keyId, entry.at);
     else {
-      const { accountId, month, allotment, drawn } = entry;
+      const { accountId, month, allotment, drawn, returned } = entry;
       const known = this.#drawn.get(allotment);
-      if (known === undefined) this.#drawn.set(allotment, { accountId, month, drawn });
-      else known.drawn = Math.max(known.drawn, drawn);
+      if (known === undefined) this.#drawn.set(allotment, { accountId, month, drawn, returned });
+      else {
+        known.drawn = Math.max(known.drawn, drawn);
+        known.returned = Math.max(known.returned, returned);
+      }
     }
   }
 

@@ -94,12 +94,20 @@ test('whatever is recorded is told once, summed only with what is of the same ac
   );
 });
 
-test('what was drawn from an allotment is told as the most that was noted, in whichever order', async (t) => {
+test('what was drawn from an allotment, and returned of it, is told as the most that was noted, in whichever order', async (t) => {
   const sent: SentBatch[] = [];
   const { journal } = journalTo(async (batch) => void sent.push(batch));
-  for (const drawn of [3, 7, 5]) journal.drawn('a', '2026-11-01', 'p', drawn);
+  for (const [drawn, returned] of [
+    [3, 2],
+    [7, 0],
+    [5, 9],
+    [1, 4],
+  ] as const) {
+    journal.drawn('a', '2026-11-01', 'p', drawn, returned);
+  }
   await journal.close();
-  t.deepEqual(sent[0]?.drawn, [{ account_id: 'a', month: '2026-11-01', allotment_id: 'p', drawn: 7 }]);
+  const of = { account_id: 'a', month: '2026-11-01', allotment_id: 'p' };
+  t.deepEqual(sent[0]?.drawn, [{ ...of, drawn: 7, returned: 9 }]);
 });
 
 test('a batch that failed is sent again though nothing more is recorded', async (t) => {

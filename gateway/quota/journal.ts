@@ -14,8 +14,8 @@ export interface Journal {
   refund(accountId: string, month: string, calls: number): void;
   /** Charges calls that were served while nobody could be asked. */
   charge(accountId: string, month: string, calls: number): void;
-  /** Notes what was ever drawn from an allotment. */
-  drawn(accountId: string, month: string, allotment: string, drawn: number): void;
+  /** Notes what was ever drawn from an allotment, and returned of it undrawn. */
+  drawn(accountId: string, month: string, allotment: string, drawn: number, returned: number): void;
   /** Notes that a key was used just now; at most once a minute a key goes out. */
   touch(keyId: string): void;
   /**
@@ -23,6 +23,8 @@ export interface Journal {
    * earlier process left there. To be called before the first call is served. @throws Error where it cannot be used.
    */
   keepIn(directory: string): void;
+  /** Sends what was gathered, now. */
+  flush(): void;
   /** What accounts-api has not taken yet: entries, and how many batches of them wait to be sent again. */
   backlog(): { entries: number; batches: number };
   /** Sends what is left. Gives up after a while, and says so in the log, where accounts-api stays away. */
@@ -126,7 +128,8 @@ export function createJournal(options: JournalOptions): Journal {
     record: (entry) => add({ of: 'usage', ...entry }),
     refund: (accountId, month, calls) => add({ of: 'refund', accountId, month, calls }),
     charge: (accountId, month, calls) => add({ of: 'charge', accountId, month, calls }),
-    drawn: (accountId, month, allotment, drawn) => add({ of: 'drawn', accountId, month, allotment, drawn }),
+    drawn: (accountId, month, allotment, drawn, returned) =>
+      add({ of: 'drawn', accountId, month, allotment, drawn, returned }),
     touch(keyId) {
       const now = options.clock.now();
       if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;
@@ -142,6 +145,7 @@ export function createJournal(options: JournalOptions): Journal {
       }
       if (sealed.length > 0) schedule(0);
     },
+    flush: () => void flush(),
     backlog: () => ({
       entries: sealed.reduce((sum, batch) => sum + batch.size, gathering.size),
       batches: sealed.length,

@@ -1,13 +1,15 @@
-// Takes calls from the month of an account: from its allotment in Redis, or from PostgreSQL where there is no Redis or it does not
-// answer; and where neither answers, from what QUOTA_OUTAGE allows. Hides which of them it was, and that calls share questions.
+// Charges calls to the month of their account, and refunds those that are not served; nothing else in the gateway does either. The calls
+// are drawn from an allotment in Redis, or in this process where there is no Redis or it does not answer; where the allotment cannot be
+// topped up, from what QUOTA_OUTAGE allows. Hides which of them it was, and that calls share questions.
+import type { ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { RedisUnavailable } from '../../kernel/redis.ts';
-import type { Accounts, Grant } from '../accounts.ts';
 import { batchedBy } from '../batched.ts';
+import type { Call } from '../call.ts';
+import type { Allotments, Grant } from './allotments.ts';
 import type { Journal } from './journal.ts';
-import type { Allotments } from './allotments.ts';
 
 export interface Take {
   granted: boolean;
@@ -31,14 +33,16 @@ export interface Month {
   take(accountId: string, calls: number, limit: number | null): Promise<Take>;
   /** Shares out what an allotment has granted to calls of an account. */
   share(accountId: string, calls: readonly number[], grant: Grant): Take[];
+  /** Charges a call with what was taken for it. It is refunded when the response closes without having served the call. */
+  charge(call: Call, response: ServerResponse, accountId: string, take: Take): void;
 }
 
 export type QuotaOutage = 'bounded' | 'closed' | 'open';
 
 export interface MonthOptions {
-  accounts: Pick<Accounts, 'take'>;
-  /** Undefined where there is no Redis. */
-  allotments: Allotments | undefined;
+  /** Allotments in Redis; undefined where there is no Redis. */
+  inRedis: Allotments | undefined;
+  inProcess: Allotments;
   journal: Pick<Journal, 'refund' | 'charge'>;
   outage: QuotaOutage;
   clock: Clock;
@@ -65,36 +69,33 @@ interface LastSeen {
   takenInOutage: number;
 }
 
-export function createMonth({ accounts, allotments, journal, outage, clock }: MonthOptions): Month {
+export function createMonth({ inRedis, inProcess, journal, outage, clock }: MonthOptions): Month {
   const lastSeen = new LRUCache<string, LastSeen>({ max: accountsSeenMax });
 
   async function takeUpTo(accountId: string, calls: number, limit: number | null): Promise<Grant> {
-    const handBack = (late: Grant) => {
-      if (late.granted > 0) journal.refund(accountId, monthBefore(late.resetsAt), late.granted);
-    };
     const grant =
-      (await fromAllotment(accountId, calls, limit)) ?? (await accounts.take(accountId, calls, handBack));
+      (await takeFromRedis(accountId, calls, limit)) ?? (await inProcess.take(accountId, calls, limit));
     see(accountId, grant);
     return grant;
   }
 
-  function see(accountId: string, { limit, used, resetsAt }: Grant): void {
-    if (limit === null || used === null) return;
-    lastSeen.set(accountId, { month: monthBefore(resetsAt), left: limit - used, takenInOutage: 0 });
-  }
-
   /** @returns undefined where Redis cannot be asked. */
-  async function fromAllotment(
+  async function takeFromRedis(
     accountId: string,
     calls: number,
     limit: number | null,
   ): Promise<Grant | undefined> {
     try {
-      return await allotments?.take(accountId, calls, limit);
+      return await inRedis?.take(accountId, calls, limit);
     } catch (error) {
       if (error instanceof RedisUnavailable) return undefined;
       throw error;
     }
+  }
+
+  function see(accountId: string, { limit, used, resetsAt }: Grant): void {
+    if (limit === null || used === null) return;
+    lastSeen.set(accountId, { month: monthBefore(resetsAt), left: limit - used, takenInOutage: 0 });
   }
 
   /** What may be served while nobody can be asked; it is charged when somebody can. */
@@ -165,7 +166,20 @@ export function createMonth({ accounts, allotments, journal, outage, clock }: Mo
       see(accountId, grant);
       return shareOut(accountId, calls, grant);
     },
+    charge(call, response, accountId, { calls, month }) {
+      call.charge = { calls, month };
+      const refundUnlessServed = () => {
+        if (!isServed(response)) journal.refund(accountId, month, calls);
+      };
+      if (response.closed) refundUnlessServed();
+      else response.once('close', refundUnlessServed);
+    },
   };
+}
+
+/** Whether the client was answered 2xx or 304, whole: only then is a call billed. */
+export function isServed({ writableFinished, statusCode }: ServerResponse): boolean {
+  return writableFinished && ((statusCode >= 200 && statusCode < 300) || statusCode === 304);
 }
 
 function callsPerItem(items: readonly Item[]): number[] {

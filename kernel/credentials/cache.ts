@@ -19,8 +19,11 @@ export interface CachedCredential {
   expires_at: number | null;
 }
 
-/** How long a gateway may use a generation, from when it began to ask for the lease. */
-export const credentialLeaseMs = 1_000;
+/**
+ * How long a gateway may use a generation, from when it began to ask for the lease. Where it keeps the entries in its process, every
+ * change of a credential waits for that.
+ */
+export const credentialLeaseMs = { redis: 1_000, process: 300 } as const;
 /** How long an entry is used before PostgreSQL is asked again: the bound where everything else has failed. */
 const freshMs = 60_000;
 /** How long it is kept to be compared with: longer than any write can be under way. */

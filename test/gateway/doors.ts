@@ -1,12 +1,17 @@
-// The key lookup of a gateway: the real modules, put together as `policies/credential.ts` does.
+// A gateway as far as it looks keys up: the real modules, put together as `policies/admission.ts` and `policies/credential.ts` do.
 import { createAccounts } from '../../gateway/accounts.ts';
+import { createLease } from '../../gateway/credentials/lease.ts';
+import { createProcessCache } from '../../gateway/credentials/process-cache.ts';
+import { createRedisCache } from '../../gateway/credentials/redis-cache.ts';
 import { createAdmissions } from '../../gateway/quota/admission.ts';
-import { createCredentialCache } from '../../gateway/credential-cache.ts';
-import { createMonth } from '../../gateway/quota/month.ts';
 import { createAllotments } from '../../gateway/quota/allotments.ts';
+import { createMonth } from '../../gateway/quota/month.ts';
+import { createProcessAllotments } from '../../gateway/quota/process-allotments.ts';
+import { createRedisAllotments } from '../../gateway/quota/redis-allotments.ts';
 import { createUpstreams } from '../../gateway/upstream/upstreams.ts';
 import { Failure } from '../../kernel/errors.ts';
-import { openRedis } from '../../kernel/redis.ts';
+import { credentialLeaseMs, readCachedCredential } from '../../kernel/credentials/cache.ts';
+import { openRedis, type RedisLink } from '../../kernel/redis.ts';
 import type { AccountsService } from '../services/accounts-service.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { projectPlans } from '../services/services.ts';
@@ -16,52 +21,91 @@ export interface Door {
   opensFor(keyHash: string): Promise<boolean>;
   /** Whether Redis alone says so; undefined where there is no valid cache entry. */
   cacheSays(keyHash: string): Promise<boolean | undefined>;
+  /** How often it has asked accounts-api whose key it is. */
+  readonly questions: () => number;
   /** How often it has asked for a lease on the cache, and how often it was given one. */
   readonly leases: { readonly asked: number; readonly given: number };
   close(): void;
 }
 
+/** A gateway that caches credentials in Redis, or without one in its process. */
 export async function startDoor(
   service: Pick<AccountsService, 'url' | 'clock'>,
-  redisUrl: string,
+  redisUrl: string | undefined,
 ): Promise<Door> {
-  const redis = openRedis(redisUrl, silentLog);
-  await redis.opened();
+  const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, silentLog);
+  await redis?.opened();
   const upstreams = createUpstreams('accounts-api', [service.url]);
   const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
-  const leases = { asked: 0, given: 0 };
-  async function lease(): Promise<number> {
-    leases.asked += 1;
-    const generation = await accounts.leaseCredentialCache();
-    leases.given += 1;
-    return generation;
-  }
-  const credentialCache = createCredentialCache({ redis, lease, clock: service.clock, log: silentLog });
   const { clock } = service;
-  const journal = { drawn() {}, refund() {}, charge() {} }; // what is counted, other tests look at
-  const allotments = createAllotments({ redis, accounts, journal, clock });
-  const month = createMonth({ accounts, allotments, journal, outage: 'closed', clock });
-  const admissions = createAdmissions({ redis, credentialCache, allotments, month, plans: projectPlans() });
+  let questions = 0;
+  const ask = (keyHash: string) => {
+    questions += 1;
+    return accounts.key(keyHash);
+  };
+  const leases = { asked: 0, given: 0 };
+  const cacheIn = redis === undefined ? 'process' : 'redis';
+  const lease = createLease({
+    async ask() {
+      leases.asked += 1;
+      const generation = await accounts.leaseCredentialCache(cacheIn);
+      leases.given += 1;
+      return generation;
+    },
+    ...{ leaseMs: credentialLeaseMs[cacheIn], renewEveryMs: credentialLeaseMs[cacheIn] / 3 },
+    ...{ idleAfterMs: Infinity, log: silentLog },
+  });
+  const { find, cacheSays } =
+    redis === undefined
+      ? { find: createProcessCache({ lease, ask, clock }), cacheSays: undefined }
+      : throughRedis({ redis, lease, ask, accounts, clock });
   return {
     leases,
+    questions: () => questions,
     async opensFor(keyHash) {
-      const { credential: found } = await admissions.ask(keyHash, 1);
-      if (found !== undefined) return found !== null;
       try {
-        return (await accounts.credential(keyHash)) !== null;
+        return (await find(keyHash)) !== null;
       } catch (error) {
         if (error instanceof Failure && error.code === 'unavailable') return false; // answered 503
         throw error;
       }
     },
     async cacheSays(keyHash) {
-      const found = await credentialCache.find(keyHash);
-      return found === undefined ? undefined : found !== null;
+      if (cacheSays === undefined) throw new Error('This gateway has no Redis.');
+      return cacheSays(keyHash);
     },
     close() {
-      credentialCache.close();
-      redis.close();
+      lease.close();
+      redis?.close();
       accounts.close();
+    },
+  };
+}
+
+type Parts = Parameters<typeof createRedisCache>[0] & {
+  redis: RedisLink;
+  accounts: ReturnType<typeof createAccounts>;
+};
+
+function throughRedis({ redis, lease, ask, accounts, clock }: Parts) {
+  const credentials = createRedisCache({ redis, lease, ask, clock });
+  const journal = { drawn() {}, refund() {}, charge() {}, flush() {} }; // what is counted, other tests look at
+  const inRedis = createRedisAllotments({ redis, journal, clock });
+  const inProcess = createProcessAllotments({ journal });
+  const topUps = { accounts, journal, clock };
+  const month = createMonth({
+    inRedis: createAllotments(inRedis, topUps),
+    inProcess: createAllotments(inProcess, topUps),
+    ...{ journal, outage: 'closed', clock },
+  });
+  const plans = projectPlans();
+  const admissions = createAdmissions({ redis, credentials, ask, allotments: inRedis, month, plans });
+  return {
+    find: async (keyHash: string) => (await admissions.ask(keyHash, 1)).credential,
+    async cacheSays(keyHash: string): Promise<boolean | undefined> {
+      const place = credentials.placeOf(keyHash);
+      const found = place && credentials.read(await redis.run(readCachedCredential, place, []));
+      return found === undefined ? undefined : found !== null;
     },
   };
 }

@@ -68,8 +68,11 @@ class History {
   readonly #client: Client;
   readonly #unsettled: { served: number; failed: number }[];
 
-  constructor(gateways: CountingGateway[], client: Client) {
+  readonly #redisUrl: string | undefined;
+
+  constructor(gateways: CountingGateway[], client: Client, redisUrl: string | undefined) {
     this.#gateways = gateways;
+    this.#redisUrl = redisUrl;
     this.#client = client;
     this.#unsettled = gateways.map(() => ({ served: 0, failed: 0 }));
   }
@@ -107,7 +110,7 @@ class History {
     const { served, failed } = this.#unsettled[at] ?? { served: 0, failed: 0 };
     this.uncertain += served + failed;
     this.#unsettled[at] = { served: 0, failed: 0 };
-    this.#gateways[at] = await startCountingGateway(service, redis.url);
+    this.#gateways[at] = await startCountingGateway(service, this.#redisUrl);
   }
 
   nextMonth(): void {
@@ -123,16 +126,29 @@ async function reclaim(gateways: readonly CountingGateway[], history: History): 
   await reclaimLostAllotments(service.deps);
 }
 
-test('no history of bursts, failures, crashes, lost Redis and turning months serves more than the limit, and none less', async (t) => {
+for (const [where, redisUrl] of [
+  ['in Redis', () => redis.url],
+  ['in processes', () => undefined],
+] as const) {
+  test.serial(
+    `no history of bursts, failures, crashes, lost Redis and turning months serves more than the limit, and none less, with allotments ${where}`,
+    async (t) => {
+      await tryHistories(redisUrl());
+      t.pass();
+    },
+  );
+}
+
+async function tryHistories(redisUrl: string | undefined): Promise<void> {
   let start = Date.parse('2026-11-20T10:00:00.000Z');
   await fc.assert(
     fc.asyncProperty(fc.array(stepOf, { minLength: 4, maxLength: 16 }), async (steps) => {
       service.clock.set(new Date(start).toISOString());
       const client = await service.newClient('free');
       const gateways = await Promise.all(
-        Array.from({ length: gatewayCount }, () => startCountingGateway(service, redis.url)),
+        Array.from({ length: gatewayCount }, () => startCountingGateway(service, redisUrl)),
       );
-      const history = new History(gateways, client);
+      const history = new History(gateways, client, redisUrl);
       try {
         for (const step of steps) {
           const before = history.served;
@@ -173,8 +189,7 @@ test('no history of bursts, failures, crashes, lost Redis and turning months ser
     }),
     { numRuns: runs, endOnFailure: true, includeErrorInReport: true },
   );
-  t.pass();
-});
+}
 
 /** Asks for single calls until none is granted any more, also after what was stranded has come back. */
 async function drained(history: History, gateways: readonly CountingGateway[]): Promise<void> {

@@ -5,6 +5,8 @@ import { createAccounts } from '../../gateway/accounts.ts';
 import { BatchRefused, createJournal, type Journal } from '../../gateway/quota/journal.ts';
 import { createMonth, type Month, type QuotaOutage } from '../../gateway/quota/month.ts';
 import { createAllotments } from '../../gateway/quota/allotments.ts';
+import { createProcessAllotments } from '../../gateway/quota/process-allotments.ts';
+import { createRedisAllotments } from '../../gateway/quota/redis-allotments.ts';
 import { createUpstreams } from '../../gateway/upstream/upstreams.ts';
 import { openRedis, script, type RedisLink } from '../../kernel/redis.ts';
 import type { AccountsService } from '../services/accounts-service.ts';
@@ -39,18 +41,24 @@ export async function startCountingGateway(
     clock,
     log: silentLog,
   });
-  const allotments = redis && createAllotments({ redis, accounts, journal, clock });
+  const topUps = { accounts, journal, clock };
+  const inProcess = createProcessAllotments({ journal });
   return {
-    month: createMonth({ accounts, allotments, journal, outage, clock }),
+    month: createMonth({
+      inRedis: redis && createAllotments(createRedisAllotments({ redis, journal, clock }), topUps),
+      inProcess: createAllotments(inProcess, topUps),
+      ...{ journal, outage, clock },
+    }),
     journal,
     redis,
     async settle() {
       await redis?.allAnswered(10_000);
-      await accounts.allAnswered(10_000);
+      inProcess.close();
       await journal.close();
     },
     crash() {
       crashed = true;
+      inProcess.close(); // its timer; nobody hears what it returns
       redis?.close();
       void journal.close().then(() => accounts.close());
     },

@@ -94,7 +94,7 @@ const unmapped = [
   '/auth',
   '/authX',
   '/internal/credentials',
-  '/internal/quota/take',
+  '/internal/quota/top-up',
   '/metrics',
   '/admin',
 ];

@@ -73,7 +73,10 @@ test.serial('a subscription that ends, or runs again, is in force on the next ca
     ['inactive', 402],
     ['active', 200],
   ] as const) {
-    await accounts.deps.db.accounts.update({ subscriptionState }, { where: { id: accountId } });
+    const { db } = accounts.deps;
+    await db.inTransaction((transaction) =>
+      db.accounts.update({ subscriptionState }, { where: { id: accountId }, transaction }),
+    );
     t.is((await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).status, status);
   }
 });

@@ -1,11 +1,8 @@
-// Strict revocation, tried often: the key lookup of gateways, over the real accounts-api, PostgreSQL and Redis,
-// with calls that fill the credential cache all the while. Whatever fails in Redis or its connection, no lookup that begins
-// after a revocation was answered finds the key. REVOCATION_TRIALS (default 500) is the number of revoked keys.
-import { setTimeout as pause } from 'node:timers/promises';
+// Revocation is strict, tried often: gateways as far as they look keys up, over the real accounts-api, PostgreSQL and Redis,
+// with calls that fill the credential cache all the while. Whatever is wrong with Redis or with the way to it, no lookup that begins
+// after a revocation was answered finds the key. REVOCATION_TRIALS (default 500) says how many keys are revoked.
 import test from 'ava';
 import { connect } from '../../accounts-api/database.ts';
-import { newId } from '../../accounts-api/ids.ts';
-import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { openRedis } from '../../kernel/redis.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
@@ -13,6 +10,7 @@ import { startProxy, type Proxy } from '../services/proxy.ts';
 import { startRedis, type PrivateRedis } from '../services/redis.ts';
 import { until } from '../run/until.ts';
 import { startDoor, type Door } from './doors.ts';
+import { makeVictims, revoke, tryOut, type Trouble, type Victim } from './revocations.ts';
 
 const trials = Number(process.env['REVOCATION_TRIALS'] ?? 500);
 const atOnce = 100;
@@ -38,92 +36,6 @@ test.after.always(async () => {
   await redis?.stop();
   await otherMaster?.stop();
 });
-
-interface Victim {
-  accountId: string;
-  keyId: string;
-  hash: string;
-}
-
-/** Accounts with a key each, by two statements: to make them one by one takes longer than to revoke them. */
-async function makeVictims(count: number): Promise<Victim[]> {
-  const victims = Array.from({ length: count }, () => {
-    const key = mintApiKey();
-    return { accountId: newId('acct'), keyId: newId('key'), hash: hashApiKey(key), mask: maskApiKey(key) };
-  });
-  const bind = [JSON.stringify(victims), service.clock.now()];
-  const given = 'from json_to_recordset($1::json) as v("accountId" text, "keyId" text, hash text, mask text)';
-  await service.deps.db.sequelize.query(
-    `insert into accounts.accounts (id, email, plan, created_at)
-     select "accountId", "accountId" || '@example.org', 'free', $2 ${given}`,
-    { bind },
-  );
-  await service.deps.db.sequelize.query(
-    `insert into accounts.api_keys (id, account_id, name, hash, mask, slot, created_at)
-     select "keyId", "accountId", 'trial', hash, mask, 1, $2 ${given}`,
-    { bind },
-  );
-  return victims;
-}
-
-/** By `DELETE /v1/keys/{id}`, as often as it takes. */
-async function revoke({ accountId, keyId }: Victim): Promise<void> {
-  await until('the key is revoked', async () => {
-    const answer = await service.as({ accountId, keyId }, `/v1/keys/${keyId}`, { method: 'DELETE' });
-    if (answer.status !== 204 && answer.status !== 503) {
-      throw new Error(`DELETE was answered ${answer.status}`);
-    }
-    return answer.status === 204;
-  });
-}
-
-/** Revokes keys that are in use. @returns how many lookups began afterwards, and how many of them found the key. */
-async function tryOut(
-  victims: readonly Victim[],
-  trouble: Trouble,
-): Promise<{ after: number; found: number }> {
-  const revokedAtMs = new Map<Victim, number>();
-  const tally = { after: 0, found: 0, before: 0 };
-  const use = { goesOn: true };
-  async function look(door: Door, victim: Victim): Promise<void> {
-    const beganAtMs = performance.now();
-    const opens = await door.opensFor(victim.hash);
-    if (beganAtMs <= (revokedAtMs.get(victim) ?? Infinity)) {
-      if (opens) tally.before += 1;
-      return;
-    }
-    tally.after += 1;
-    if (opens) tally.found += 1;
-  }
-  const users = doors.map(async (door, i) => {
-    for (let turn = i * 7; use.goesOn; turn += 5) {
-      const some = Array.from({ length: 5 }, (_, j) => victims[(turn + j) % victims.length] as Victim);
-      await Promise.all(some.map((victim) => look(door, victim)));
-      await pause(1); // the machine has other work to do, that of revoking included
-    }
-  });
-  await until('the cache entries are there', () => tally.before >= victims.length * 8);
-  await trouble.begin();
-  await Promise.all(
-    victims.map(async (victim) => {
-      await revoke(victim);
-      revokedAtMs.set(victim, performance.now());
-      await Promise.all(doors.map((door) => look(door, victim)));
-    }),
-  );
-  await trouble.end();
-  for (let again = 0; again < 2; again += 1) {
-    await Promise.all(victims.flatMap((victim) => doors.map((door) => look(door, victim))));
-  }
-  use.goesOn = false;
-  await Promise.all(users);
-  return tally;
-}
-
-interface Trouble {
-  begin(): Promise<unknown>;
-  end(): Promise<unknown>;
-}
 
 const nothing = () => Promise.resolve();
 const at = (work: () => void) => () => Promise.resolve(work());
@@ -162,9 +74,9 @@ for (const [i, name] of names.entries()) {
     async (t) => {
       let left = Math.ceil((trials - i) / names.length);
       while (left > 0) {
-        const victims = await makeVictims(Math.min(left, atOnce));
+        const victims = await makeVictims(service, Math.min(left, atOnce));
         left -= victims.length;
-        const { after, found } = await tryOut(victims, troubles[name] as Trouble);
+        const { after, found } = await tryOut({ service, doors }, victims, troubles[name] as Trouble);
         t.is(found, 0);
         t.true(after >= victims.length * doors.length * 3);
       }
@@ -186,7 +98,7 @@ const cutsOff: Record<string, CutOff> = {
       const { asked } = leases;
       to.deafen();
       await until('the gateway asks for leave', () => leases.asked > asked);
-      await service.internally('/internal/credential-cache/lease', {}); // by now accounts-api has given it
+      await service.internally('/internal/credential-cache/lease', { in: 'redis' }); // by now accounts-api has given it
     },
     async answered(to, { leases }) {
       const { given } = leases;
@@ -205,7 +117,7 @@ for (const [what, { begin, answered }] of Object.entries(cutsOff)) {
       const url = `http://127.0.0.1:${toAccounts.port}`;
       const door = await startDoor({ url, clock: service.clock }, redis.url);
       t.teardown(() => door.close());
-      const victims = await makeVictims(5);
+      const victims = await makeVictims(service, 5);
       for (const { hash } of victims) {
         await until('Redis has a valid cache entry', async () => {
           await door.opensFor(hash);
@@ -215,7 +127,7 @@ for (const [what, { begin, answered }] of Object.entries(cutsOff)) {
       t.teardown(() => way.mend());
       way.cut();
       await begin(toAccounts, door);
-      await Promise.all(victims.map(revoke));
+      await Promise.all(victims.map((victim) => revoke(service, victim)));
       await answered(toAccounts, door);
       for (const { hash } of victims) t.not(await door.cacheSays(hash), true);
       for (const { hash } of victims) t.false(await door.opensFor(hash));
@@ -225,7 +137,7 @@ for (const [what, { begin, answered }] of Object.entries(cutsOff)) {
 
 test.serial('a cached key lets nobody in from the instant at which the key expires', async (t) => {
   const door = doors[0] as Door;
-  const [victim] = await makeVictims(1);
+  const [victim] = await makeVictims(service, 1);
   const { keyId, hash } = victim as Victim;
   const expiresAt = new Date(service.clock.now().getTime() + 60_000);
   await service.deps.db.keys.update({ expiresAt }, { where: { id: keyId } });
@@ -245,7 +157,7 @@ test.serial(
   'more changes than are settled at once are all in force when the change is answered',
   async (t) => {
     const door = doors[0] as Door;
-    const victims = await makeVictims(600);
+    const victims = await makeVictims(service, 600);
     let missing = victims;
     await until('Redis has entries of all', async () => {
       await Promise.all(missing.map(({ hash }) => door.opensFor(hash)));

@@ -28,14 +28,14 @@ function replaced(from: string, to: string): string {
 const faults: Record<string, [changed: string, message: RegExp]> = {
   'a condition': [
     replaced(
-      '- credential: { action: { accept: [key], counted: true } }',
-      '- credential: { condition: { name: always }, action: { accept: [key], counted: true } }',
+      '- credential: { action: { accept: [key] } }',
+      '- credential: { condition: { name: always }, action: { accept: [key] } }',
     ),
     /is not allowed: the engine could mount the policy behind `forward`/,
   ],
   'a policy that does not exist': [replaced('- quota:', '- quotas:'), /not registered: quotas/],
   'one of the engine’s own policies': [
-    replaced('policies: [request-id,', 'policies: [proxy, request-id,'),
+    replaced('[request-id, framing,', '[proxy, request-id, framing,'),
     /not registered: proxy/,
   ],
   'a policy with an action it does not take': [
@@ -49,10 +49,6 @@ const faults: Record<string, [changed: string, message: RegExp]> = {
   'an endpoint that does not exist': [
     replaced('apiEndpoints: [rest]', 'apiEndpoints: [nothing]'),
     /no endpoint "nothing"/,
-  ],
-  'calls that are counted with the lookup of their key, and by nobody behind it': [
-    replaced('      - quota:\n', ''),
-    /pipelines\.data: behind a `credential` that is `counted` must come `usage`/,
   ],
   'a path with a pattern of its own': [replaced('- /v1/search', '- /v1/search.*'), /must be a path/],
 };
@@ -92,6 +88,7 @@ const registered = [
   'framing',
   'path-check',
   'cors',
+  'admission',
   'credential',
   'session',
   'usage',
@@ -115,6 +112,7 @@ test('on a keyed call everything is decided before it is forwarded', (t) => {
   const { pipelines } = parseRoutes(text, registered).forEngine;
   t.deepEqual(pipelines['data']?.policies.slice(3).flatMap(Object.keys), [
     'cors',
+    'admission',
     'credential',
     'usage',
     'plan',

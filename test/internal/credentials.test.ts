@@ -28,6 +28,7 @@ test('credentials come in the order of the hashes, with null for an unknown one'
     key_id: client.keyId,
     plan,
     active: true,
+    expires_at: null,
   });
   t.deepEqual(await lookUp(sha256(pro.key), sha256('unknown'), sha256(free.key), sha256(pro.key)), [
     expected(pro, 'pro'),
@@ -65,7 +66,7 @@ test('500 hashes are a batch, 501 are refused, and so is what is no hash', async
 
 test('a client cannot reach the internal endpoints, whatever credential it has', async (t) => {
   const client = await service.newClient('enterprise');
-  for (const path of ['/internal/credentials', '/internal/quota/take', '/internal/quota/settle']) {
+  for (const path of ['/internal/credentials', '/internal/quota/top-up', '/internal/quota/settle']) {
     assertError(t, await service.as(client, path, { body: { keys: [] } }), 404, 'not_found');
     assertError(t, await service.anonymously(path, { body: {} }), 404, 'not_found');
     t.is((await fetch(service.url + path, { method: 'POST' })).status, 401);

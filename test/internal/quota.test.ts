@@ -1,4 +1,4 @@
-// POST /internal/quota/take and /settle: the limit holds at any concurrency, and a batch counts once.
+// POST /internal/quota/top-up as gateways ask that draw at once, and /settle: the limit holds at any concurrency, and a batch counts once.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
@@ -7,15 +7,13 @@ import { prune } from '../../accounts-api/housekeeping.sql.ts';
 import type { LastUse, Refund, UsageEntry } from '../../accounts-api/quota/internal.sql.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
-import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
-import { testIdentitySecret } from '../services/harness.ts';
+import { utcMonth } from '../../kernel/clock.ts';
 import {
   assertError,
   startAccountsService,
   type AccountsService,
   type Client,
 } from '../services/accounts-service.ts';
-import { until } from '../run/until.ts';
 
 let service: AccountsService;
 
@@ -28,7 +26,6 @@ interface Grant {
   granted: number;
   limit: number | null;
   used: number;
-  resets_at: string;
 }
 
 interface Batch {
@@ -38,10 +35,21 @@ interface Batch {
   last_used: LastUse[];
 }
 
+/** Has calls charged to the present month of each account, and tells that all of them are drawn. */
 async function take(...takes: [client: Client, calls: number][]): Promise<Grant[]> {
-  const body = { takes: takes.map(([client, calls]) => ({ account_id: client.accountId, calls })) };
-  const answer = await service.internally('/internal/quota/take', body);
-  return (answer.body as { grants: Grant[] }).grants;
+  const of = takes.map(([{ accountId: account_id }]) => ({
+    ...{ account_id, month: utcMonth(service.clock.now()), allotment_id: randomUUID() },
+  }));
+  const topUps = takes.map(([, calls], i) => ({ ...of[i], holder: 'process', seen: 0, calls, ahead: 0 }));
+  const answer = await service.internally('/internal/quota/top-up', { top_ups: topUps });
+  const states = (
+    answer.body as { allotments: { granted: number; elsewhere: number; limit: number | null }[] }
+  ).allotments;
+  await service.internally('/internal/quota/settle', {
+    ...{ batch_id: randomUUID(), usage: [], refunds: [], last_used: [] },
+    drawn: states.map(({ granted }, i) => ({ ...of[i], drawn: granted })),
+  });
+  return states.map(({ granted, elsewhere, limit }) => ({ granted, limit, used: elsewhere + granted }));
 }
 
 const settle = (batch: Partial<Batch>) =>
@@ -84,10 +92,9 @@ async function lastUsed(client: Client): Promise<string | undefined> {
 
 test('a take is charged at once, and what is over the limit is not granted', async (t) => {
   const client = await service.newClient();
-  const resets_at = '2026-12-01T00:00:00Z';
-  t.deepEqual(await take([client, 998]), [{ granted: 998, limit: 1000, used: 998, resets_at }]);
-  t.deepEqual(await take([client, 3]), [{ granted: 2, limit: 1000, used: 1000, resets_at }]);
-  t.deepEqual(await take([client, 1]), [{ granted: 0, limit: 1000, used: 1000, resets_at }]);
+  t.deepEqual(await take([client, 998]), [{ granted: 998, limit: 1000, used: 998 }]);
+  t.deepEqual(await take([client, 3]), [{ granted: 2, limit: 1000, used: 1000 }]);
+  t.deepEqual(await take([client, 1]), [{ granted: 0, limit: 1000, used: 1000 }]);
   t.is(await used(client), 1000);
 });
 
@@ -227,10 +234,10 @@ test.serial(
     const client = await service.newClient();
     service.clock.set('2026-11-30T23:59:59.999Z');
     try {
-      t.like((await take([client, 1000]))[0], { granted: 1000, resets_at: '2026-12-01T00:00:00Z' });
+      t.like((await take([client, 1000]))[0], { granted: 1000 });
       t.like((await take([client, 1]))[0], { granted: 0 });
       service.clock.advance(1);
-      t.like((await take([client, 5]))[0], { granted: 5, used: 5, resets_at: '2027-01-01T00:00:00Z' });
+      t.like((await take([client, 5]))[0], { granted: 5, used: 5 });
       t.is(await used(client), 1000);
       // A call that was charged in November and failed in December is given back to November.
       await settle({ refunds: [{ account_id: client.accountId, month, calls: 1 }] });
@@ -354,53 +361,3 @@ for (const [what, batch, message] of [
     t.deepEqual(await ledger(client), { calls: 0, billed: 0 });
   });
 }
-
-test.serial('a take whose gateway has given up waiting meanwhile costs nothing', async (t) => {
-  const client = await service.newClient();
-  await take([client, 7]);
-  const left = new AbortController();
-  const { sequelize } = service.deps.db;
-  await sequelize.transaction(async (transaction) => {
-    const bind = [client.accountId];
-    await sequelize.query('select from accounts.quota_months where account_id = $1 for update', {
-      bind,
-      transaction,
-    });
-    const asked = fetch(`${service.url}/internal/quota/take`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        [identityHeader]: createSealer(
-          testIdentitySecret,
-          'accounts-api',
-        )({ ...anonymous, scope: 'internal' }),
-      },
-      body: JSON.stringify({ takes: [{ account_id: client.accountId, calls: 5 }] }),
-      signal: left.signal,
-    });
-    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await until(
-      'the take waits for the lock',
-      async () => (await sequelize.query(waiting, { type: QueryTypes.SELECT })).length > 0,
-    );
-    left.abort();
-    await t.throwsAsync(asked, { name: 'AbortError' });
-    // Until the service has heard of it: it runs in this process, and hears while we wait for the database.
-    for (let i = 0; i < 10; i += 1) await sequelize.query('select 1');
-  });
-  // It was charged by now, or is on its way to be: the next one comes after it.
-  const [next] = await take([client, 1]);
-  t.true(next?.used === 8 || next?.used === 13);
-  await until('what nobody heard of is given back', async () => (await used(client)) === 8);
-});
-
-test('a take that names an account twice, or asks for nothing, is refused', async (t) => {
-  const client = await service.newClient();
-  const entry = { account_id: client.accountId, calls: 1 };
-  for (const takes of [[entry, entry], [{ ...entry, calls: 0 }], [{ ...entry, calls: 1.5 }], {}]) {
-    assertError(t, await service.internally('/internal/quota/take', { takes }), 400, 'invalid_body');
-  }
-  const twice = await service.internally('/internal/quota/take', { takes: [entry, entry] });
-  t.is(assertError(t, twice, 400, 'invalid_body').message, '"takes": must name an account once.');
-  t.is(await used(client), 0);
-});

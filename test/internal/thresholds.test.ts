@@ -19,10 +19,7 @@ test.after.always(() => service?.close());
 
 const month = '2026-11-01';
 
-async function charge(client: Client, calls: number): Promise<void> {
-  const takes = [{ account_id: client.accountId, calls }];
-  await service.internally('/internal/quota/take', { takes });
-}
+const charge = (client: Client, calls: number) => service.take(client, calls);
 
 /** A batch that tells of calls of those clients. */
 function batchOf(...served: [client: Client, billed: number, more?: Partial<UsageEntry>][]) {

@@ -109,7 +109,7 @@ function months(): TableCases[] {
       table: 'accounts.quota_allotments',
       before: twoAccounts,
       row: allotment,
-      defaults: { granted: 0, drawn: 0 },
+      defaults: { holder: 'redis', granted: 0, drawn: 0, returned: 0 },
       cases: [
         key('quota_allotments_pkey', ['account_id', 'month', 'allotment_id'], allotment, {
           ...other,
@@ -117,7 +117,8 @@ function months(): TableCases[] {
         }),
         ...allotments.pattern('month', fromMonthStart.accepted, fromMonthStart.refused),
         ...allotments.text(64, 'allotment_id'),
-        ...allotments.wholeFrom(0, 'granted', 'drawn'),
+        ...allotments.oneOf('holder', 'redis', 'process'),
+        ...allotments.wholeFrom(0, 'granted', 'drawn', 'returned'),
         ...allotments.check(
           'check',
           [{ reclaimed_at: at }],
@@ -263,7 +264,10 @@ function rest(): TableCases[] {
       table: 'accounts.credential_cache',
       before: ['delete from accounts.credential_cache'], // the one row that the migration makes
       row: {},
-      defaults: { one: true, generation: 1, leased_until: '-infinity', before_until: '-infinity' },
+      defaults: {
+        ...{ one: true, generation: 1 },
+        ...{ leased_until: '-infinity', process_leased_until: '-infinity', before_until: '-infinity' },
+      },
       cases: [
         { constraint: 'credential_cache_pkey', beside: {}, refused: [{}], accepted: [] },
         {

@@ -1,4 +1,5 @@
 // accounts-api as tests boot it: the service itself over real HTTP, on its own database, called as the gateway calls it.
+import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { connect, type Deps } from '../../accounts-api/database.ts';
@@ -146,13 +147,9 @@ export async function startAccountsService(
       call({ accountId: caller.accountId, sessionId: caller.sessionId }, path, ask),
     /** The gateway's own call. */
     internally,
-    /** Takes calls from the account's month, as gateways without Redis do. */
-    async take({ accountId }: Client, calls: number): Promise<void> {
-      const { status } = await internally('/internal/quota/take', {
-        takes: [{ account_id: accountId, calls }],
-      });
-      if (status !== 200) throw new Error(`The take was answered ${status}.`);
-    },
+    /** Has calls charged to the account's present month, as a gateway does that draws them at once. */
+    take: ({ accountId }: Client, calls: number) =>
+      takeCalls(internally, { account_id: accountId, month: utcMonth(clock.now()) }, calls),
     /** The calls used of the present month. */
     used: ({ accountId }: Client) => selectUsed(deps.db, accountId, utcMonth(clock.now())),
     /** All that was ever settled of an account. */
@@ -164,6 +161,26 @@ export async function startAccountsService(
         { bind: [accountId], type: QueryTypes.SELECT },
       ),
   };
+}
+
+/** Has up to so many calls charged to a month and tells that all of them are drawn. @returns how many were granted. */
+async function takeCalls(
+  internally: (path: string, body: unknown) => Promise<Answer>,
+  of: { account_id: string; month: string },
+  calls: number,
+): Promise<number> {
+  const allotment = { ...of, allotment_id: randomUUID() };
+  const topUp = { ...allotment, holder: 'process', seen: 0, calls, ahead: 0 };
+  const answer = await internally('/internal/quota/top-up', { top_ups: [topUp] });
+  if (answer.status !== 200) throw new Error(`The top-up was answered ${answer.status}.`);
+  const [state] = (answer.body as { allotments: { granted: number }[] }).allotments;
+  const granted = state?.granted ?? Number.NaN;
+  const settled = await internally('/internal/quota/settle', {
+    ...{ batch_id: randomUUID(), usage: [], refunds: [], last_used: [] },
+    drawn: [{ ...allotment, drawn: granted }],
+  });
+  if (settled.status !== 200) throw new Error(`The batch was answered ${settled.status}.`);
+  return granted;
 }
 
 /** Calls and billed calls of a ledger, summed. */

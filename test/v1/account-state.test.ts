@@ -99,7 +99,7 @@ test.serial('an account is closed while its calls are being settled, and neither
       { bind: [accountId, month], transaction },
     );
     await noteDrawn(accounts, transaction, [
-      { account_id: accountId, month, allotment_id: 'another', drawn: 1 },
+      { account_id: accountId, month, allotment_id: 'another', drawn: 1, returned: 0 },
     ]);
     await touchKeys(accounts, transaction, [{ key_id: keyId, at: now.toISOString() }], now);
   });

@@ -24,9 +24,7 @@ async function serve(
 ): Promise<void> {
   const month = `${service.clock.now().toISOString().slice(0, 7)}-01`;
   const total = calls.reduce((sum, entry) => sum + entry.calls, 0);
-  await service.internally('/internal/quota/take', {
-    takes: [{ account_id: client.accountId, calls: total }],
-  });
+  await service.take(client, total);
   const usage = calls.map((entry) => ({
     account_id: client.accountId,
     key_id: client.keyId,

@@ -1,0 +1,35 @@
+// Credentials that the gateway keeps in its own process, for where there is no Redis. They count only while it holds a lease: accounts-api
+// begins a new generation with every change, and answers the change when all leases on the one before have ended.
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Credential, KeyCredential } from '../accounts.ts';
+import type { Lease, Term } from './lease.ts';
+
+export interface ProcessCacheOptions {
+  lease: Lease;
+  /** Asks accounts-api whose key it is. */
+  ask(keyHash: string): Promise<KeyCredential | null>;
+  clock: Clock;
+}
+
+const keysMax = 10_000;
+/** How long an entry is used before accounts-api is asked again: the bound where everything else has failed. */
+const freshMs = 60_000;
+
+/** @returns finds whose key it is, null where it does not work. @throws Failure unavailable. */
+export function createProcessCache({ lease, ask, clock }: ProcessCacheOptions) {
+  const entries = new LRUCache<string, KeyCredential>({ max: keysMax, ttl: freshMs });
+  let madeUnder: Term | undefined;
+
+  return async function find(keyHash: string): Promise<Credential | null> {
+    const term = lease.current();
+    if (term !== madeUnder) entries.clear();
+    madeUnder = term;
+    const known = entries.get(keyHash);
+    if (known !== undefined) return known.expiresAt <= clock.now().getTime() ? null : known.credential;
+    const found = await ask(keyHash);
+    // Read while this very lease was held: a change since then begins another generation, and waits until the lease has ended.
+    if (found !== null && term !== undefined && lease.current() === term) entries.set(keyHash, found);
+    return found?.credential ?? null;
+  };
+}

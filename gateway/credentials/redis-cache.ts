@@ -1,0 +1,99 @@
+// Reads credentials from the cache in Redis. An entry counts only while the gateway holds a lease on this generation of the cache;
+// otherwise, and where there is no entry, accounts-api is asked.
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../kernel/clock.ts';
+import {
+  credentialCacheKey,
+  readCachedCredential,
+  negativeEntry,
+  type CachedCredential,
+} from '../../kernel/credentials/cache.ts';
+import { RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
+import type { Credential, KeyCredential } from '../accounts.ts';
+import { batchedBy } from '../batched.ts';
+import type { Lease } from './lease.ts';
+
+export interface RedisCache {
+  /** Finds whose key it is, null where it does not work. @throws Failure unavailable. */
+  find(keyHash: string): Promise<Credential | null>;
+  /** Where the entry of a key stands, for those who ask Redis themselves; undefined while there is no lease. */
+  placeOf(keyHash: string): string | undefined;
+  /** What an entry says: whose key it is, or null where it does not work. Undefined: there is no valid entry. */
+  read(found: unknown): Credential | null | undefined;
+}
+
+export interface RedisCacheOptions {
+  redis: RedisLink;
+  lease: Lease;
+  /** Asks accounts-api whose key it is. */
+  ask(keyHash: string): Promise<KeyCredential | null>;
+  clock: Clock;
+}
+
+const parsedMax = 10_000;
+const batchMax = 500;
+
+export function createRedisCache({ redis, lease, ask, clock }: RedisCacheOptions): RedisCache {
+  const parsed = new LRUCache<string, KeyCredential>({ max: parsedMax });
+
+  /** The same JSON again and again is parsed once. */
+  function parse(json: string): KeyCredential {
+    const known = parsed.get(json);
+    if (known !== undefined) return known;
+    const {
+      account_id: accountId,
+      key_id: keyId,
+      plan,
+      active,
+      expires_at,
+    } = JSON.parse(json) as CachedCredential;
+    const entry = {
+      credential: { accountId, keyId, sessionId: null, plan, active },
+      expiresAt: expires_at ?? Infinity,
+    };
+    parsed.set(json, entry);
+    return entry;
+  }
+
+  function placeOf(keyHash: string): string | undefined {
+    const term = lease.current();
+    return term && credentialCacheKey(term.generation, keyHash);
+  }
+
+  function read(found: unknown): Credential | null | undefined {
+    if (typeof found !== 'string') return undefined;
+    if (found === negativeEntry) return null;
+    const { credential, expiresAt } = parse(found);
+    return expiresAt <= clock.now().getTime() ? null : credential;
+  }
+
+  async function readEntry(keyHash: string): Promise<Credential | null | undefined> {
+    const place = placeOf(keyHash);
+    if (place === undefined) return undefined;
+    try {
+      return read(await redis.run(readCachedCredential, place, []));
+    } catch (error) {
+      if (error instanceof RedisUnavailable) return undefined;
+      throw error;
+    }
+  }
+
+  // Calls with one key share a question; it begins after each of them has come in, so none is answered from before that.
+  const readShared = batchedBy(
+    batchMax,
+    (keyHash: string) => keyHash,
+    async (same) => {
+      const found = await readEntry(same[0] as string);
+      return same.map(() => found);
+    },
+  );
+
+  return {
+    async find(keyHash) {
+      const cached = await readShared(keyHash);
+      return cached === undefined ? ((await ask(keyHash))?.credential ?? null) : cached;
+    },
+    placeOf,
+    read,
+  };
+}

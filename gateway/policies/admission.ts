@@ -1,0 +1,27 @@
+// Asks Redis one question for what three policies that follow decide: whose key it is, the calls of the second, and the month's. What it
+// leaves open, because it has not seen the key before or Redis cannot say, they ask for themselves. Without Redis it does nothing.
+import { callOf, enterStage } from '../call.ts';
+import type { Admissions } from '../quota/admission.ts';
+import type { Month } from '../quota/month.ts';
+import type { Policy } from '../policy.ts';
+import { presentedCredential } from './credential.ts';
+import { callsOf } from './quota.ts';
+
+export interface AdmissionOptions {
+  /** Undefined where there is no Redis. */
+  admissions: Admissions | undefined;
+  month: Pick<Month, 'charge'>;
+}
+
+export function admission({ admissions, month }: AdmissionOptions): Policy {
+  if (admissions === undefined) return (_request, _response, next) => next();
+  return async (request, response, next) => {
+    const call = callOf(request);
+    enterStage(call, 'credential');
+    const { keyHash } = presentedCredential(call, ['key']);
+    call.admission = await admissions.ask(keyHash, callsOf(call.path, call.query));
+    const { credential, month: take } = call.admission;
+    if (credential !== null && take !== undefined) month.charge(call, response, credential.accountId, take);
+    next();
+  };
+}

@@ -1,0 +1,98 @@
+// Allotments in Redis, which all gateways share. An allotment that is lost with Redis costs its account nothing for long, and gives
+// it nothing twice: the month was charged with it in PostgreSQL.
+import { randomUUID } from 'node:crypto';
+import { replicationIdLua } from '../../kernel/credentials/cache.ts';
+import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
+import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
+import type { Credit, Drawn, Grant, Holder, AccountMonth } from './allotments.ts';
+import type { Journal } from './journal.ts';
+
+export interface RedisAllotments extends Holder {
+  /** The question for up to so many calls that the allotment holds already, for those who ask Redis themselves. */
+  question(accountId: string, calls: number, limit: number | null): DrawQuestion;
+}
+
+/** A question to be asked once, of draw.lua. Pass the reply to exactly one of `note` and `noteLate`. */
+export interface DrawQuestion {
+  /** KEYS[1] of the script. */
+  key: string;
+  /** Its ARGV. */
+  words: readonly string[];
+  /** An answer in time. @returns undefined where Redis ran it too late, and took nothing. */
+  note(answer: unknown): Grant | undefined;
+  /** One after the deadline: the call was answered otherwise meanwhile, so what was taken for it is refunded. */
+  noteLate(answer: unknown): void;
+}
+
+export const drawLua = luaFile(new URL('draw.lua', import.meta.url));
+const drawScript = script(replicationIdLua + drawLua);
+const discardScript = script(luaFile(new URL('discard.lua', import.meta.url)));
+
+// A draw that was written to a connection just before Redis stalled must not be run when it goes on, long after.
+const drawWithinMs = 1_000;
+const aheadMax = 1_000;
+
+export interface RedisAllotmentsOptions {
+  redis: RedisLink;
+  journal: Pick<Journal, 'refund' | 'drawn'>;
+  clock: Clock;
+}
+
+export function createRedisAllotments({ redis, journal, clock }: RedisAllotmentsOptions): RedisAllotments {
+  function ask(month: AccountMonth, calls: number, limit: number | null, credit?: Credit) {
+    const deadline = Date.now() + redis.clockOffsetMs + drawWithinMs;
+    const toppedUp =
+      credit === undefined
+        ? ['', '', '']
+        : [credit.allotment, String(credit.granted), String(credit.elsewhere)];
+    function note(answer: unknown): Drawn | undefined {
+      if (answer === null || answer === undefined) return undefined;
+      const [allotment, taken, granted, drawn, elsewhere] = answer as DrawAnswer;
+      if (taken > 0) journal.drawn(month.accountId, month.month, allotment, drawn, 0);
+      return { allotment, taken, granted, used: drawn + elsewhere, ahead: aheadMax };
+    }
+    return {
+      key: allotmentKey(month),
+      words: [String(calls), String(limit ?? ''), randomUUID(), deadline.toFixed(0), ...toppedUp],
+      note,
+      noteLate(answer: unknown): void {
+        const taken = note(answer)?.taken ?? 0;
+        if (taken > 0) journal.refund(month.accountId, month.month, taken);
+      },
+    };
+  }
+
+  return {
+    name: 'redis',
+    async draw(month, calls, limit, credit) {
+      const question = ask(month, calls, limit, credit);
+      const answer = await redis.run(drawScript, question.key, question.words, (late) =>
+        question.noteLate(late),
+      );
+      const drawn = question.note(answer);
+      if (drawn === undefined) throw new RedisUnavailable('Redis ran a draw too late.');
+      return drawn;
+    },
+    async discard(month, allotment) {
+      await redis.run(discardScript, allotmentKey(month), [allotment]);
+    },
+    question(accountId, calls, limit) {
+      const now = clock.now();
+      const question = ask({ accountId, month: utcMonth(now) }, calls, limit);
+      return {
+        ...question,
+        note(answer) {
+          const drawn = question.note(answer);
+          const resetsAt = instantText(nextUtcMonth(now));
+          return drawn && { granted: drawn.taken, limit, used: drawn.used, resetsAt };
+        },
+      };
+    },
+  };
+}
+
+type DrawAnswer = [allotment: string, taken: number, granted: number, drawn: number, elsewhere: number];
+
+function allotmentKey({ accountId, month }: AccountMonth): string {
+  return `almanac:allotment:{${accountId}}:${month}`;
+}

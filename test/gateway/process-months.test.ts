@@ -1,0 +1,79 @@
+// Gateways without Redis, each with an allotment in its process: together they serve exactly the limit, and what one holds and does not
+// need, another soon has.
+import test from 'ava';
+import { QueryTypes } from 'sequelize';
+import { reclaimLostAllotments } from '../../accounts-api/quota/allotments.ts';
+import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
+import { startCountingGateway, type CountingGateway } from './months.ts';
+
+const limit = 1000; // of the free plan
+
+let service: AccountsService;
+test.before(async () => {
+  service = await startAccountsService('2026-11-20T10:00:00.000Z');
+});
+test.after.always(() => service?.close());
+
+async function startGateways(count: number): Promise<CountingGateway[]> {
+  return Promise.all(Array.from({ length: count }, () => startCountingGateway(service, undefined, 'closed')));
+}
+
+async function charged({ accountId }: Client): Promise<number> {
+  const [row] = await service.deps.db.sequelize.query<{ used: number }>(
+    'select used::float8 as used from accounts.quota_months where account_id = $1',
+    { bind: [accountId], type: QueryTypes.SELECT },
+  );
+  return row?.used ?? 0;
+}
+
+/** Takes single calls one after the other until accounts-api has charged more than was taken. @returns how many were taken. */
+async function untilItHolds(t: { fail(message: string): void }, { month }: CountingGateway, client: Client) {
+  for (let taken = 1; taken < limit; taken += 1) {
+    if (!(await month.take(client.accountId, 1, limit)).granted) break;
+    if ((await charged(client)) > taken) return taken;
+  }
+  t.fail('no call was granted ahead');
+  return Number.NaN;
+}
+
+for (let round = 1; round <= 3; round += 1) {
+  test(`of three times as many calls as are left, over three gateways, exactly those are served (${round})`, async (t) => {
+    const client = await service.newClient('free');
+    const gateways = await startGateways(3);
+    t.teardown(() => gateways.forEach((gateway) => gateway.crash()));
+    let served = 0;
+    const callers = Array.from({ length: 60 }, async (_, i) => {
+      const { month } = gateways[i % 3] as CountingGateway;
+      for (let calls = 0; calls < 50; calls += 1) {
+        if (!(await month.take(client.accountId, 1, limit)).granted) return;
+        served += 1;
+      }
+    });
+    await Promise.all(callers);
+    t.is(served, limit);
+    for (const gateway of gateways) await gateway.settle();
+    t.is(await service.used(client), limit);
+    t.is(await charged(client), limit);
+  });
+}
+
+test('what a gateway holds and does not draw, another is granted that asks for all that is left', async (t) => {
+  const client = await service.newClient('free');
+  const [one, other] = (await startGateways(2)) as [CountingGateway, CountingGateway];
+  t.teardown(() => [one, other].forEach((gateway) => gateway.crash()));
+  const taken = await untilItHolds(t, one, client);
+  t.true((await other.month.take(client.accountId, limit - taken, limit)).granted);
+  t.false((await one.month.take(client.accountId, 1, limit)).granted);
+});
+
+test.serial('what a gateway held that was killed comes back after a minute', async (t) => {
+  const client = await service.newClient('free');
+  const [killed, other] = (await startGateways(2)) as [CountingGateway, CountingGateway];
+  t.teardown(() => other.crash());
+  const taken = await untilItHolds(t, killed, client);
+  killed.crash();
+  t.false((await other.month.take(client.accountId, limit, limit)).granted);
+  service.clock.advance(60_001);
+  await reclaimLostAllotments(service.deps);
+  t.true((await other.month.take(client.accountId, limit, limit)).granted, `${taken} were not reported`);
+});

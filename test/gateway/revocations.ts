@@ -1,0 +1,95 @@
+// Keys that are revoked while they are in use, many at once, and the lookups that begin after the revocation was answered.
+import { setTimeout as pause } from 'node:timers/promises';
+import { newId } from '../../accounts-api/ids.ts';
+import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
+import type { AccountsService } from '../services/accounts-service.ts';
+import { until } from '../run/until.ts';
+import type { Door } from './doors.ts';
+
+/** What goes wrong while the keys are revoked. */
+export interface Trouble {
+  begin(): Promise<unknown>;
+  end(): Promise<unknown>;
+}
+
+export interface Victim {
+  accountId: string;
+  keyId: string;
+  hash: string;
+}
+
+/** Accounts with a key each, by two statements: to make them one by one takes longer than to revoke them. */
+export async function makeVictims(service: AccountsService, count: number): Promise<Victim[]> {
+  const victims = Array.from({ length: count }, () => {
+    const key = mintApiKey();
+    return { accountId: newId('acct'), keyId: newId('key'), hash: hashApiKey(key), mask: maskApiKey(key) };
+  });
+  const bind = [JSON.stringify(victims), service.clock.now()];
+  const given = 'from json_to_recordset($1::json) as v("accountId" text, "keyId" text, hash text, mask text)';
+  await service.deps.db.sequelize.query(
+    `insert into accounts.accounts (id, email, plan, created_at)
+     select "accountId", "accountId" || '@example.org', 'free', $2 ${given}`,
+    { bind },
+  );
+  await service.deps.db.sequelize.query(
+    `insert into accounts.api_keys (id, account_id, name, hash, mask, slot, created_at)
+     select "keyId", "accountId", 'trial', hash, mask, 1, $2 ${given}`,
+    { bind },
+  );
+  return victims;
+}
+
+/** By `DELETE /v1/keys/{id}`, as often as it takes. */
+export async function revoke(service: AccountsService, { accountId, keyId }: Victim): Promise<void> {
+  await until('the key is revoked', async () => {
+    const answer = await service.as({ accountId, keyId }, `/v1/keys/${keyId}`, { method: 'DELETE' });
+    if (answer.status !== 204 && answer.status !== 503) {
+      throw new Error(`DELETE was answered ${answer.status}`);
+    }
+    return answer.status === 204;
+  });
+}
+
+/** Revokes keys that are in use. @returns how many lookups began afterwards, and how many of them found the key. */
+export async function tryOut(
+  { service, doors }: { service: AccountsService; doors: readonly Door[] },
+  victims: readonly Victim[],
+  trouble: Trouble,
+): Promise<{ after: number; found: number }> {
+  const revokedAtMs = new Map<Victim, number>();
+  const tally = { after: 0, found: 0, before: 0 };
+  const use = { goesOn: true };
+  async function look(door: Door, victim: Victim): Promise<void> {
+    const beganAtMs = performance.now();
+    const opens = await door.opensFor(victim.hash);
+    if (beganAtMs <= (revokedAtMs.get(victim) ?? Infinity)) {
+      if (opens) tally.before += 1;
+      return;
+    }
+    tally.after += 1;
+    if (opens) tally.found += 1;
+  }
+  const users = doors.map(async (door, i) => {
+    for (let turn = i * 7; use.goesOn; turn += 5) {
+      const some = Array.from({ length: 5 }, (_, j) => victims[(turn + j) % victims.length] as Victim);
+      await Promise.all(some.map((victim) => look(door, victim)));
+      await pause(1); // the machine has other work to do, that of revoking included
+    }
+  });
+  await until('the cache entries are there', () => tally.before >= victims.length * 8);
+  await trouble.begin();
+  await Promise.all(
+    victims.map(async (victim) => {
+      await revoke(service, victim);
+      revokedAtMs.set(victim, performance.now());
+      await Promise.all(doors.map((door) => look(door, victim)));
+    }),
+  );
+  await trouble.end();
+  for (let again = 0; again < 2; again += 1) {
+    await Promise.all(victims.flatMap((victim) => doors.map((door) => look(door, victim))));
+  }
+  use.goesOn = false;
+  await Promise.all(users);
+  return tally;
+}
