@@ -11,9 +11,12 @@ export interface CorsOptions {
   methodsAt: (path: string) => readonly string[];
 }
 
-const readingExposed = [
+/** What a page may read of an answer, beside the headers that a browser always shows. */
+const exposed = [
+  'Content-Disposition',
   'Content-Location',
   'ETag',
+  'Idempotent-Replayed',
   'Link',
   'RateLimit',
   'RateLimit-Policy',
@@ -22,14 +25,6 @@ const readingExposed = [
   'X-Quota-Limit',
   'X-Quota-Remaining',
   'X-Quota-Reset',
-  'X-Request-Id',
-].join(', ');
-const dashboardExposed = [
-  'Content-Disposition',
-  'Idempotent-Replayed',
-  'RateLimit',
-  'RateLimit-Policy',
-  'Retry-After',
   'X-Request-Id',
 ].join(', ');
 const readingAllowed = 'X-API-Key, Authorization, If-None-Match, If-Modified-Since, Traceparent, Tracestate';
@@ -48,9 +43,7 @@ export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' |
     if (request.method === 'OPTIONS') {
       return answerPreflight(request, response, { methodsAt, isAllowed: allowed !== undefined, from });
     }
-    if (allowed !== undefined) {
-      head.push('access-control-expose-headers', from === 'any' ? readingExposed : dashboardExposed);
-    }
+    if (allowed !== undefined) head.push('access-control-expose-headers', exposed);
     next();
   };
 }

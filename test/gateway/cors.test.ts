@@ -1,5 +1,6 @@
 // Which pages of a browser may call what: any page the data, only the dashboard's the account, none with the browser's credentials.
 import test from 'ava';
+import { publishedDocument } from '../../openapi/published.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
@@ -63,6 +64,19 @@ test.serial("the dashboard's pages may call account and sign-in endpoints, witho
   const refused = await fetch(`${gateway.url}/v1/account`, { headers: { origin: dashboard } });
   t.is(refused.status, 401);
   t.is(refused.headers.get('access-control-allow-origin'), dashboard, 'a page can read why it was refused');
+});
+
+/** What a browser shows to every page, and what is for the browser itself and for caches. */
+const notForPages =
+  /^(access-control-.*|cache-control|clear-site-data|content-security-policy|last-modified|location|referrer-policy|set-cookie|vary|www-authenticate)$/i;
+
+test.serial('a page can read every header of the OpenAPI document that means something to it', async (t) => {
+  const { components } = publishedDocument() as { components: { headers: object } };
+  const meant = Object.keys(components.headers).filter((name) => !notForPages.test(name));
+  t.true(meant.length >= 10);
+  const answer = await fetch(`${gateway.url}/v1/plans`, { headers: { origin: 'https://anybody.example' } });
+  const exposed = answer.headers.get('access-control-expose-headers')?.split(', ') ?? [];
+  t.deepEqual(meant.toSorted(), exposed.toSorted());
 });
 
 test.serial('no other origin is allowed, however similar, and no origin is ever echoed', async (t) => {
