@@ -37,6 +37,7 @@ const plans = `plans:
 export interface SceneOptions {
   directory: string;
   gateways: number;
+  withRedis: boolean;
   seconds: number;
   logDirectory: string | null;
   /** Nothing is started any more. */
@@ -62,7 +63,7 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     return unit;
   };
   const postgres = keep(await startPostgresUnit(path.join(directory, 'postgres'), over));
-  const redis = keep(await startRedisUnit(over));
+  const redis = options.withRedis ? keep(await startRedisUnit(over)) : undefined;
   await migrate(postgres.url);
   await loadSeries(postgres.url);
   const people = await makeAccounts(
@@ -71,7 +72,7 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
   );
   const env = {
     DATABASE_URL: postgres.url,
-    REDIS_URL: redis.redis.url,
+    ...(redis && { REDIS_URL: redis.redis.url }),
     IDENTITY_SECRET: testIdentitySecret,
     PLANS_FILE: plansFile,
     DATA_DIR: path.join(directory, 'data'),

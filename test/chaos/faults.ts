@@ -9,7 +9,8 @@ export interface Cluster {
   dataApis: Service[];
   accountsApis: Service[];
   postgres: Unit;
-  redis: RedisUnit;
+  /** Undefined: the cluster runs without. */
+  redis: RedisUnit | undefined;
 }
 
 type What = 'killed' | 'stopped' | 'stalled' | 'emptied' | 'scripts forgotten' | 'read-only';
@@ -50,7 +51,7 @@ export function drawFaults(random: Random, cluster: Cluster, seconds: number): F
       random.pick(cluster.dataApis),
       random.pick(cluster.accountsApis),
       cluster.postgres,
-      cluster.redis,
+      ...(cluster.redis === undefined ? [] : [cluster.redis]),
     ];
     const unit = random.pick(units);
     const ways: What[] = ['killed', 'stopped', 'stalled'];
@@ -98,13 +99,13 @@ async function inflict({ what, unit }: Fault, { redis }: Cluster): Promise<void>
   if (what === 'killed') await unit.kill();
   else if (what === 'stopped') await unit.stop();
   else if (what === 'stalled') unit.stall();
-  else if (what === 'emptied') await redis.redis.command('flushall');
-  else if (what === 'scripts forgotten') await redis.redis.command('script', 'flush');
-  else await redis.redis.command('config', 'set', 'min-replicas-to-write', '1');
+  else if (what === 'emptied') await redis?.redis.command('flushall');
+  else if (what === 'scripts forgotten') await redis?.redis.command('script', 'flush');
+  else await redis?.redis.command('config', 'set', 'min-replicas-to-write', '1');
 }
 
 async function mend({ what, unit }: Fault, { redis }: Cluster): Promise<void> {
   if (what === 'killed' || what === 'stopped') await unit.start();
   else if (what === 'stalled') unit.goOn();
-  else if (what === 'read-only') await redis.redis.command('config', 'set', 'min-replicas-to-write', '0');
+  else if (what === 'read-only') await redis?.redis.command('config', 'set', 'min-replicas-to-write', '0');
 }

@@ -1,6 +1,6 @@
 // The chaos run: load from clients while services, PostgreSQL and Redis are killed, stopped and stalled; then it checks that
 // every answer was correct, the ledger matches what clients saw, no limit was exceeded, and no key was accepted after its revocation.
-// Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--logs directory]. Exits with 1 if a check fails.
+// Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--no-redis] [--logs directory]. Exits with 1 if a check fails.
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createClients, type Clients, type Question } from './calls.ts';
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seconds: { type: 'string', default: '60' },
     gateways: { type: 'string', default: '2' },
+    'no-redis': { type: 'boolean', default: false },
     logs: { type: 'string' },
   },
 });
@@ -31,12 +32,14 @@ await underGuard(async ({ directory }) => {
   const units: Unit[] = [];
   const over = new AbortController();
   try {
-    say(`chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways`);
+    const redis = values['no-redis'] ? ', no Redis' : '';
+    say(`chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways${redis}`);
     const scene = await setUp(
       {
         directory,
         seconds,
         gateways: Number(values.gateways),
+        withRedis: !values['no-redis'],
         logDirectory: values.logs ?? null,
         over: over.signal,
       },
