@@ -1,92 +1,56 @@
 // The one table of datasets: for each, the columns a file may have, their types, the key, and the target of the rows.
 // Everything that `almanac ingest` knows about a dataset is here; a new dataset is a new row.
-import { expectedOf, type Column, type ColumnType } from '../files/cells.ts';
+import { expectedOf, type Column } from '../files/cells.ts';
+import { column, day, flag, required, text, word } from './column-types.ts';
 import type { Dataset } from './dataset.ts';
 import { misuse } from '../load/failure.ts';
 import { fundDatasets } from './fund-datasets.ts';
 import { marketDatasets } from './market-datasets.ts';
 
 const seriesColumns: readonly Column[] = [
-  { name: 'series_id', type: 'series_id', required: true, meaning: 'identifier, exact case' },
-  { name: 'name', type: 'text', required: true, lengthMax: 500, meaning: 'title' },
-  { name: 'unit', type: 'text', required: true, lengthMax: 200, meaning: 'unit of the values' },
-  { name: 'frequency', type: 'frequency', required: true, meaning: 'of the observations' },
-  { name: 'source', type: 'text', required: true, lengthMax: 500, meaning: 'who publishes it' },
-  {
-    name: 'description',
-    type: 'text',
-    required: false,
-    lengthMax: 10_000,
-    meaning: 'what is measured, and how',
-  },
-  { name: 'geography', type: 'text', required: false, lengthMax: 200, meaning: 'country or place' },
-  {
-    name: 'seasonal_adjustment',
-    type: 'text',
-    required: false,
-    lengthMax: 100,
-    meaning: 'such as SA or NSA',
-  },
-  {
-    name: 'unit_multiplier',
-    type: 'integer',
-    required: false,
-    range: [-30, 30],
-    meaning: 'power of ten of the unit',
-  },
-  { name: 'decimals', type: 'integer', required: false, range: [0, 30], meaning: 'digits to show' },
-  { name: 'licence', type: 'text', required: false, lengthMax: 1_000, meaning: 'terms of use' },
-  { name: 'attribution', type: 'text', required: false, lengthMax: 1_000, meaning: 'how to cite it' },
-  {
-    name: 'fiscal_year_end',
-    type: 'month_day',
-    required: false,
-    meaning: 'MM-DD, for annual series whose year is not the calendar year',
-  },
-  { name: 'tags', type: 'list', required: false, meaning: 'words, divided by ;' },
-  { name: 'category', type: 'text', required: false, lengthMax: 500, meaning: 'path, parts divided by /' },
+  required('series_id', 'series_id', 'identifier, exact case'),
+  required('name', 'text', 'title', { lengthMax: 500 }),
+  required('unit', 'text', 'unit of the values', { lengthMax: 200 }),
+  required('frequency', 'frequency', 'of the observations'),
+  required('source', 'text', 'who publishes it', { lengthMax: 500 }),
+  text('description', 10_000, 'what is measured, and how'),
+  text('geography', 200, 'country or place'),
+  text('seasonal_adjustment', 100, 'such as SA or NSA'),
+  column('unit_multiplier', 'integer', 'power of ten of the unit', { range: [-30, 30] }),
+  column('decimals', 'integer', 'digits to show', { range: [0, 30] }),
+  text('licence', 1_000, 'terms of use'),
+  text('attribution', 1_000, 'how to cite it'),
+  column('fiscal_year_end', 'month_day', 'MM-DD, for annual series whose year is not the calendar year'),
+  column('tags', 'list', 'words, divided by ;'),
+  text('category', 500, 'path, parts divided by /'),
 ];
 
 const itemColumns: readonly Column[] = [
-  { name: 'item_id', type: 'slug', required: true, meaning: 'id; prices name the item by it' },
-  { name: 'name', type: 'text', required: true, lengthMax: 200, meaning: 'name in English' },
-  { name: 'name_local', type: 'text', required: false, lengthMax: 200, meaning: 'name where it is sold' },
-  { name: 'category', type: 'text', required: false, lengthMax: 200, meaning: 'path, parts divided by /' },
-  {
-    name: 'unit',
-    type: 'text',
-    required: true,
-    lengthMax: 80,
-    meaning: 'what a price is for, such as 20 Kg bag',
-  },
-  { name: 'unit_quantity', type: 'number', required: false, range: [1e-9, 1e9], meaning: '20 of 20 Kg bag' },
-  { name: 'unit_measure', type: 'text', required: false, lengthMax: 40, meaning: 'Kg of 20 Kg bag' },
-  { name: 'currency', type: 'currency', required: true, meaning: 'of the prices' },
-  { name: 'coicop', type: 'coicop', required: false, meaning: 'class of consumption' },
-  { name: 'frequency', type: 'frequency', required: true, meaning: 'of the prices' },
-  { name: 'source', type: 'text', required: true, lengthMax: 500, meaning: 'who publishes the prices' },
-  { name: 'active', type: 'boolean', required: false, meaning: 'whether prices are still published' },
+  required('item_id', 'slug', 'id; prices name the item by it'),
+  required('name', 'text', 'name in English', { lengthMax: 200 }),
+  text('name_local', 200, 'name where it is sold'),
+  text('category', 200, 'path, parts divided by /'),
+  required('unit', 'text', 'what a price is for, such as 20 Kg bag', { lengthMax: 80 }),
+  column('unit_quantity', 'number', '20 of 20 Kg bag', { range: [1e-9, 1e9] }),
+  text('unit_measure', 40, 'Kg of 20 Kg bag'),
+  required('currency', 'currency', 'of the prices'),
+  column('coicop', 'coicop', 'class of consumption'),
+  required('frequency', 'frequency', 'of the prices'),
+  required('source', 'text', 'who publishes the prices', { lengthMax: 500 }),
+  flag('active', 'whether prices are still published'),
 ];
 
 const cityColumns: readonly Column[] = [
-  {
-    name: 'city_id',
-    type: 'slug',
-    required: true,
-    reserved: ['national'],
-    meaning: 'id; prices name the city by it',
-  },
-  { name: 'name', type: 'text', required: true, lengthMax: 200, meaning: 'name in English' },
-  { name: 'province', type: 'text', required: false, lengthMax: 200, meaning: 'province or state' },
-  { name: 'latitude', type: 'number', required: false, range: [-90, 90], meaning: 'degrees, north positive' },
-  {
-    name: 'longitude',
-    type: 'number',
-    required: false,
-    range: [-180, 180],
-    meaning: 'degrees, east positive',
-  },
+  required('city_id', 'slug', 'id; prices name the city by it', { reserved: ['national'] }),
+  required('name', 'text', 'name in English', { lengthMax: 200 }),
+  text('province', 200, 'province or state'),
+  column('latitude', 'number', 'degrees, north positive', { range: [-90, 90] }),
+  column('longitude', 'number', 'degrees, east positive', { range: [-180, 180] }),
 ];
+
+/** What every dataset of points has. */
+const pointDate = required('date', 'date', 'day or period; kept as the last day of the period');
+const pointStatus = text('status', 16, 'observation status, such as E or P');
 
 /** Facts of an item or a city that a price file may hold, used where --create makes one. */
 const priceFacts = [...itemColumns, ...cityColumns].filter(
@@ -110,37 +74,11 @@ export const datasets: readonly Dataset[] = [
     target: 'data.observations',
     key: ['series_id', 'date', 'dimensions', 'vintage'],
     columns: [
-      {
-        name: 'series_id',
-        type: 'series_id',
-        required: true,
-        meaning: 'identifier of the series; or --set series_id=…',
-      },
-      {
-        name: 'date',
-        type: 'date',
-        required: true,
-        meaning: 'day or period; kept as the last day of the period',
-      },
-      {
-        name: 'value',
-        type: 'number',
-        required: true,
-        meaning: 'as published; empty is published as missing',
-      },
-      {
-        name: 'status',
-        type: 'text',
-        required: false,
-        lengthMax: 16,
-        meaning: 'observation status, such as E or P',
-      },
-      {
-        name: 'vintage',
-        type: 'date',
-        required: false,
-        meaning: 'day on which the value was published, instead of --vintage',
-      },
+      required('series_id', 'series_id', 'identifier of the series; or --set series_id=…'),
+      pointDate,
+      required('value', 'number', 'as published; empty is published as missing'),
+      pointStatus,
+      day('vintage', 'day on which the value was published, instead of --vintage'),
       ...seriesColumns
         .filter((column) => column.name !== 'series_id')
         .map((column) => ({
@@ -175,16 +113,10 @@ export const datasets: readonly Dataset[] = [
       },
     ],
     columns: [
-      { name: 'series_id', type: 'series_id', required: true, meaning: 'the series' },
-      { name: 'dimension', type: 'text', required: true, lengthMax: 63, meaning: 'its dimension' },
-      {
-        name: 'value',
-        type: 'text',
-        required: true,
-        lengthMax: 200,
-        meaning: 'the value as observations have it',
-      },
-      { name: 'label', type: 'text', required: true, lengthMax: 300, meaning: 'what it is called' },
+      required('series_id', 'series_id', 'the series'),
+      required('dimension', 'text', 'its dimension', { lengthMax: 63 }),
+      required('value', 'text', 'the value as observations have it', { lengthMax: 200 }),
+      required('label', 'text', 'what it is called', { lengthMax: 300 }),
     ],
   },
   {
@@ -212,53 +144,14 @@ export const datasets: readonly Dataset[] = [
     target: 'data.observations',
     key: ['item', 'city', 'date', 'price_type', 'stat', 'vintage'],
     columns: [
-      {
-        name: 'item',
-        type: 'slug',
-        required: true,
-        meaning: 'the item: its id, or the name its id is made of',
-      },
-      {
-        name: 'city',
-        type: 'slug',
-        required: true,
-        reserved: ['national'],
-        meaning: 'the city: its id, or the name its id is made of',
-      },
-      {
-        name: 'date',
-        type: 'date',
-        required: true,
-        meaning: 'day or period; kept as the last day of the period',
-      },
-      {
-        name: 'price',
-        type: 'number',
-        required: true,
-        meaning: 'in the currency and for the unit of the item',
-      },
-      {
-        name: 'price_type',
-        type: 'word',
-        words: ['retail', 'wholesale', 'farmgate'],
-        required: false,
-        meaning: 'who sells; retail unless given',
-      },
-      {
-        name: 'stat',
-        type: 'word',
-        words: ['avg', 'min', 'max'],
-        required: false,
-        meaning: 'which price of the markets of the city; avg unless given',
-      },
-      {
-        name: 'status',
-        type: 'text',
-        required: false,
-        lengthMax: 16,
-        meaning: 'observation status, such as E or P',
-      },
-      { name: 'vintage', type: 'date', required: false, meaning: 'day of publication, instead of --vintage' },
+      required('item', 'slug', 'the item: its id, or the name its id is made of'),
+      required('city', 'slug', 'the city: its id, or the name its id is made of', { reserved: ['national'] }),
+      pointDate,
+      required('price', 'number', 'in the currency and for the unit of the item'),
+      word('price_type', ['retail', 'wholesale', 'farmgate'], 'who sells; retail unless given'),
+      word('stat', ['avg', 'min', 'max'], 'which price of the markets of the city; avg unless given'),
+      pointStatus,
+      day('vintage', 'day of publication, instead of --vintage'),
       ...priceFacts.map((column) => ({
         ...column,
         required: false,
@@ -273,65 +166,19 @@ export const datasets: readonly Dataset[] = [
     target: 'data.releases',
     key: ['release_id'],
     columns: [
-      {
-        name: 'release_id',
-        type: 'text',
-        required: true,
-        lengthMax: 200,
-        meaning: 'id, kept when the date moves (UID of an event)',
-      },
-      { name: 'title', type: 'text', required: true, lengthMax: 500, meaning: 'what is released (SUMMARY)' },
-      {
-        name: 'source',
-        type: 'text',
-        required: true,
-        lengthMax: 500,
-        meaning: 'who releases it, as its series spell it',
-      },
-      { name: 'release_at', type: 'instant', required: true, meaning: 'when, in time_zone (DTSTART)' },
-      { name: 'time_zone', type: 'time_zone', required: true, meaning: 'of the publisher (TZID)' },
-      {
-        name: 'time_confirmed',
-        type: 'boolean',
-        required: false,
-        meaning: 'whether the hour is known; unless given, whether it is not midnight',
-      },
-      {
-        name: 'reference_period',
-        type: 'text',
-        required: false,
-        lengthMax: 100,
-        meaning: 'what it is about, such as 2026-10',
-      },
-      { name: 'frequency', type: 'frequency', required: false, meaning: 'how often it comes' },
-      {
-        name: 'kind',
-        type: 'word',
-        words: ['new', 'revised'],
-        required: false,
-        meaning: 'first figures or a revision',
-      },
-      {
-        name: 'status',
-        type: 'word',
-        words: ['scheduled', 'released', 'delayed', 'cancelled'],
-        required: false,
-        meaning: 'by the clock unless given',
-      },
-      {
-        name: 'importance',
-        type: 'word',
-        words: ['low', 'medium', 'high'],
-        required: false,
-        meaning: 'to markets',
-      },
-      {
-        name: 'series_ids',
-        type: 'list',
-        required: false,
-        meaning: 'the series that it brings, divided by ;',
-      },
-      { name: 'url', type: 'url', required: false, meaning: 'where it will be' },
+      required('release_id', 'text', 'id, kept when the date moves (UID of an event)', { lengthMax: 200 }),
+      required('title', 'text', 'what is released (SUMMARY)', { lengthMax: 500 }),
+      required('source', 'text', 'who releases it, as its series spell it', { lengthMax: 500 }),
+      required('release_at', 'instant', 'when, in time_zone (DTSTART)'),
+      required('time_zone', 'time_zone', 'of the publisher (TZID)'),
+      flag('time_confirmed', 'whether the hour is known; unless given, whether it is not midnight'),
+      text('reference_period', 100, 'what it is about, such as 2026-10'),
+      column('frequency', 'frequency', 'how often it comes'),
+      word('kind', ['new', 'revised'], 'first figures or a revision'),
+      word('status', ['scheduled', 'released', 'delayed', 'cancelled'], 'by the clock unless given'),
+      word('importance', ['low', 'medium', 'high'], 'to markets'),
+      column('series_ids', 'list', 'the series that it brings, divided by ;'),
+      column('url', 'url', 'where it will be'),
     ],
   },
   ...fundDatasets,
@@ -346,16 +193,8 @@ export function datasetNamed(name: string): Dataset {
   return found ?? misuse(`There is no dataset ${name}; there are ${datasetNames.join(', ')}.`);
 }
 
-interface DatasetDescription {
-  name: string;
-  meaning: string;
-  key: readonly string[];
-  columns: { name: string; type: ColumnType; required: boolean; meaning: string; expected: string }[];
-  otherColumns: string | null;
-}
-
 /** What `almanac ingest --describe <dataset>` prints. @throws IngestFailure where there is no such dataset. */
-export function describe(dataset: string): DatasetDescription {
+export function describe(dataset: string) {
   const { name, meaning, key, columns, otherColumns } = datasetNamed(dataset);
   return {
     name,
