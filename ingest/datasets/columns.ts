@@ -1,5 +1,7 @@
 // Matches the header of a file with the columns of a dataset: --map, --set, --ignore, and the names as they are.
+import type { Column } from '../files/cells.ts';
 import { IngestFailure, misuse } from '../load/failure.ts';
+import type { Dataset } from './dataset.ts';
 
 export interface ColumnOptions {
   /** Our name → the file's name. */
@@ -60,4 +62,49 @@ export function sourceColumns(
     seen.add(target);
   }
   return columns;
+}
+
+/** A column of a dataset, and where its cells come from: a column of the file, or a constant of --set. */
+export interface DatasetCell {
+  column: Column;
+  title: string;
+  /** -1 for a constant. */
+  index: number;
+  constant: string;
+}
+
+/** The cells of every row. @throws IngestFailure as `sourceColumns` does, and for a column that the dataset has not. */
+export function datasetCells(
+  dataset: Dataset,
+  header: readonly string[],
+  options: ColumnOptions,
+): DatasetCell[] {
+  const known = new Map(dataset.columns.map((column) => [column.name, column]));
+  const named = (name: string): Column =>
+    known.get(name) ??
+    misuse(
+      `${dataset.name} has no column ${name}; it has ${[...known.keys()].join(', ')}. ` +
+        `Rename it by --map, or leave it out by --ignore.`,
+    );
+  const fromFile = sourceColumns(header, options, new Set(known.keys())).map(({ target, title, index }) => ({
+    column: named(target),
+    title,
+    index,
+    constant: '',
+  }));
+  const constants = Object.entries(options.set ?? {}).map(([name, constant]) => ({
+    column: named(name),
+    title: name,
+    index: -1,
+    constant: constant.trim(),
+  }));
+  return [...fromFile, ...constants];
+}
+
+/** @throws IngestFailure always: every row needs the column, and neither the file nor --set has it. */
+export function failLacking(name: string, header: readonly string[]): never {
+  misuse(
+    `The file has no column ${name}; its columns are ${header.join(', ')}. ` +
+      `Name it by --map ${name}=…, or give it to every row by --set ${name}=…`,
+  );
 }

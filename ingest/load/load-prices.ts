@@ -2,8 +2,8 @@
 // Points are stored by load-points.ts. Items and cities are looked up here, and created with --create.
 import type { Transaction } from '../../kernel/database.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
-import { expectedOf, readCell, type Column } from '../files/cells.ts';
-import { sourceColumns } from '../datasets/columns.ts';
+import { expectedOf, readCell } from '../files/cells.ts';
+import { datasetCells, failLacking, type DatasetCell } from '../datasets/columns.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { misuse } from './failure.ts';
@@ -11,15 +11,6 @@ import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
 import { loadPoints } from '../points/load-points.ts';
 import { findCities, findItems, insertCities, insertItems, type NewRow } from './load-prices.sql.ts';
 import { cellText, hasCells, isEmpty } from '../points/points.ts';
-
-/** Where a column of the dataset comes from: the file, or a constant of --set. */
-interface Cell {
-  column: Column;
-  title: string;
-  /** -1 for a constant. */
-  index: number;
-  constant: string;
-}
 
 /** The cells of a row by the names of the dataset's columns; null where the cell is empty. */
 type Row = ReadonlyMap<string, string | null>;
@@ -56,7 +47,6 @@ export async function loadPrices(
     targets.map((name, at) => [name === 'price' ? 'value' : name, entryAt(header, at)]),
   );
   const refused = { rows: 0 };
-  const { vintage, ...rest } = options;
   return loadPoints(
     on,
     {
@@ -66,7 +56,7 @@ export async function loadPrices(
       batchesAsk: true,
       rowsRefused: () => refused.rows,
     },
-    { ...rest, ...(vintage === undefined ? {} : { vintage }), map, set: {}, ignore: [], create: false },
+    { ...options, map, set: {}, ignore: [], create: false },
   );
 }
 
@@ -77,25 +67,10 @@ function factsOf(dataset: string, others: readonly string[]): string[] {
 }
 
 /** @throws IngestFailure where the header lacks a part of every row, or has a column that is not known. */
-function planCells(header: readonly string[], options: LoadOptions): Cell[] {
-  const known = new Map(prices.columns.map((column) => [column.name, column]));
-  const named = (name: string): Column =>
-    known.get(name) ??
-    misuse(
-      `commodity-prices has no column ${name}; it has ${[...known.keys()].join(', ')}. ` +
-        `Rename it by --map, or leave it out by --ignore.`,
-    );
-  const cells: Cell[] = sourceColumns(header, options, new Set(known.keys())).map(
-    ({ target, title, index }) => ({ column: named(target), title, index, constant: '' }),
-  );
-  for (const [name, constant] of Object.entries(options.set ?? {}))
-    cells.push({ column: named(name), title: name, index: -1, constant: constant.trim() });
+function planCells(header: readonly string[], options: LoadOptions): DatasetCell[] {
+  const cells = datasetCells(prices, header, options);
   for (const { name, required } of prices.columns)
-    if (required && !cells.some(({ column }) => column.name === name))
-      misuse(
-        `The file has no column ${name}; its columns are ${header.join(', ')}. ` +
-          `Name it by --map ${name}=…, or give it to every row by --set ${name}=…`,
-      );
+    if (required && !cells.some(({ column }) => column.name === name)) failLacking(name, header);
   return cells;
 }
 
@@ -105,7 +80,7 @@ function planCells(header: readonly string[], options: LoadOptions): Cell[] {
  */
 async function* pointRows(
   on: Transaction,
-  cells: readonly Cell[],
+  cells: readonly DatasetCell[],
   input: LoadInput,
   create: boolean,
   refused: { rows: number },
@@ -132,7 +107,7 @@ async function* pointRows(
 
 function readBatch(
   batch: CsvBatch,
-  cells: readonly Cell[],
+  cells: readonly DatasetCell[],
   { header, rejects }: LoadInput,
 ): { row: Row; line: number }[] {
   return batch.rows.flatMap((texts, at) => {
@@ -162,7 +137,7 @@ function readBatch(
 function isKnown(
   row: Row,
   line: number,
-  cells: readonly Cell[],
+  cells: readonly DatasetCell[],
   { rejects }: LoadInput,
   known: { units: ReadonlyMap<string, string>; cities: ReadonlySet<string>; create: boolean },
 ): boolean {
@@ -192,7 +167,7 @@ function textIn(row: Row, name: string): string {
   return text;
 }
 
-function pointOf(row: Row, cells: readonly Cell[]): string[] {
+function pointOf(row: Row, cells: readonly DatasetCell[]): string[] {
   const named = pointColumns.filter((name) => cells.some(({ column }) => column.name === name));
   return [
     `commodity.${textIn(row, 'item')}`,

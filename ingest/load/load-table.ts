@@ -3,7 +3,7 @@
 import type { Transaction } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { expectedOf, readCell, type Column } from '../files/cells.ts';
-import { sourceColumns } from '../datasets/columns.ts';
+import { datasetCells, type DatasetCell } from '../datasets/columns.ts';
 import type { Dataset } from '../datasets/dataset.ts';
 import { misuse } from './failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
@@ -24,14 +24,6 @@ import {
 import { cellText, hasCells, isEmpty } from '../points/points.ts';
 import { CopyBuffer, CopyLine, copyText } from './stage.sql.ts';
 import { finishLoad, insertLoad } from './statements.sql.ts';
-
-interface StagedColumn {
-  column: Column;
-  title: string;
-  /** -1 for a constant. */
-  index: number;
-  constant: string;
-}
 
 /** @throws IngestFailure where a row is refused and the load does not skip such. */
 export async function loadTable(
@@ -79,22 +71,8 @@ function refuseForeignOptions(dataset: Dataset, input: LoadInput, options: LoadO
   if (foreign.length > 0) misuse(`${foreign.join(', ')}: not for ${dataset.name}, only for observations.`);
 }
 
-function planColumns(dataset: Dataset, header: readonly string[], options: LoadOptions): StagedColumn[] {
-  const known = new Map(dataset.columns.map((column) => [column.name, column]));
-  const named = (name: string): Column =>
-    known.get(name) ??
-    misuse(
-      `${dataset.name} has no column ${name}; it has ${[...known.keys()].join(', ')}. ` +
-        `Rename it by --map, or leave it out by --ignore.`,
-    );
-  const staged = sourceColumns(header, options, new Set(known.keys())).map(({ target, title, index }) => ({
-    column: named(target),
-    title,
-    index,
-    constant: '',
-  }));
-  for (const [name, constant] of Object.entries(options.set ?? {}))
-    staged.push({ column: named(name), title: name, index: -1, constant: constant.trim() });
+function planColumns(dataset: Dataset, header: readonly string[], options: LoadOptions): DatasetCell[] {
+  const staged = datasetCells(dataset, header, options);
   staged.push(...copiedColumns(dataset, staged));
   for (const name of [...dataset.key, ...zoneOfInstants(staged)])
     if (!staged.some(({ column }) => column.name === name))
@@ -105,7 +83,7 @@ function planColumns(dataset: Dataset, header: readonly string[], options: LoadO
 }
 
 /** The columns that take the text of another where the file does not have them. */
-function copiedColumns(dataset: Dataset, staged: readonly StagedColumn[]): StagedColumn[] {
+function copiedColumns(dataset: Dataset, staged: readonly DatasetCell[]): DatasetCell[] {
   return dataset.columns.flatMap((column) => {
     const original = staged.find((each) => each.column.name === column.copyOf);
     const isThere = staged.some((each) => each.column.name === column.name);
@@ -114,14 +92,14 @@ function copiedColumns(dataset: Dataset, staged: readonly StagedColumn[]): Stage
 }
 
 /** A local time means nothing without its zone. */
-function zoneOfInstants(staged: readonly StagedColumn[]): string[] {
+function zoneOfInstants(staged: readonly DatasetCell[]): string[] {
   return staged.some(({ column }) => column.type === 'instant') ? ['time_zone'] : [];
 }
 
 /** @returns how many rows held something. */
 async function stageRows(
   on: Transaction,
-  staged: readonly StagedColumn[],
+  staged: readonly DatasetCell[],
   input: LoadInput,
   options: LoadOptions,
 ): Promise<number> {
@@ -151,7 +129,7 @@ async function stageRows(
 function readRow(
   row: readonly string[],
   line: number,
-  staged: readonly StagedColumn[],
+  staged: readonly DatasetCell[],
   missing: ReadonlySet<string>,
   input: LoadInput,
 ): string[] | null {

@@ -1,7 +1,13 @@
 // Long files of observations: one row per point, with series, date, value, and a column for each dimension.
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
-import { sourceColumns, type ColumnOptions, type SourceColumn } from '../datasets/columns.ts';
+import {
+  failLacking,
+  sourceColumns,
+  type ColumnOptions,
+  type DatasetCell,
+  type SourceColumn,
+} from '../datasets/columns.ts';
 import { readCell } from '../files/cells.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { dateReader, expectedDate, remembering } from '../files/dates.ts';
@@ -26,12 +32,8 @@ import type { Combination, KnownSeries, SeriesMetadata } from './series-director
 import { copyText } from '../load/stage.sql.ts';
 import { expectedValue } from '../files/values.ts';
 
-/** Where a part of every row comes from: a column of the file, or a constant of --set. */
-interface Cell {
-  title: string;
-  index: number;
-  constant: string;
-}
+/** Where a part of every row comes from. */
+type Cell = Omit<DatasetCell, 'column'>;
 
 interface LongPlan {
   headerCells: number;
@@ -60,12 +62,7 @@ export function planLong(header: readonly string[], options: ColumnOptions & { c
     const constant = set[name];
     return constant === undefined ? null : { title: name, index: -1, constant: constant.trim() };
   };
-  const needed = (name: string): Cell =>
-    cell(name) ??
-    misuse(
-      `The file has no column ${name}; its columns are ${header.join(', ')}. ` +
-        `Name it by --map ${name}=…, or give it to every row by --set ${name}=…`,
-    );
+  const needed = (name: string): Cell => cell(name) ?? failLacking(name, header);
   const metadataCells = columns.filter((column) => metadataNames.has(column.target));
   const metadata = metadataConstants(set);
   const names = [...columns.map((column) => column.target), ...Object.keys(set)];
