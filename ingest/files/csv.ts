@@ -208,7 +208,7 @@ async function gather(pieces: AsyncGenerator<Buffer>, bytes: number): Promise<Bu
   return start;
 }
 
-async function* concatenate(start: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+export async function* concatenate(start: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield start;
   yield* rest;
 }
@@ -267,8 +267,7 @@ function detectEncoding(start: Buffer): string {
 
 function knownEncoding(name: string): string {
   try {
-    const known = new TextDecoder(name).encoding;
-    return known;
+    return new TextDecoder(name).encoding;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return misuse(`The encoding ${name} is not known: utf-8, utf-16le, utf-16be, latin1 and their kin are.`);

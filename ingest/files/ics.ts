@@ -2,7 +2,7 @@
 // Hides how the two are told apart, folded lines and escapes. Memory is one batch, whatever the file size.
 import { Readable } from 'node:stream';
 import type { CsvBatch } from './csv-batch.ts';
-import { readCsv, readPieces, type CsvOptions } from './csv.ts';
+import { concatenate, readCsv, readPieces, type CsvOptions } from './csv.ts';
 import { IngestFailure } from '../load/failure.ts';
 
 /** The columns of the rows, as the calendar names them. */
@@ -21,15 +21,10 @@ interface Property {
 export async function* readCalendar(input: Readable | string, options: CsvOptions): AsyncGenerator<CsvBatch> {
   const pieces = readPieces(input, options);
   const first = await pieces.next();
-  const whole = Readable.from(startingWith(first.value ?? Buffer.alloc(0), pieces));
+  const whole = Readable.from(concatenate(first.value ?? Buffer.alloc(0), pieces));
   const isIcs = /^\uFEFF?BEGIN:VCALENDAR\s/i.test(first.value?.toString() ?? '');
   if (isIcs) yield* readIcs(whole);
   else yield* readCsv(whole, { ...options, encoding: 'utf-8', onBytes: () => undefined });
-}
-
-async function* startingWith(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield first;
-  yield* rest;
 }
 
 /**

@@ -17,19 +17,14 @@ export interface DueFund {
 }
 
 /**
- * Has all that follows found by the index of the fund: the planner knows nothing yet of the NAVs that this transaction
- * brought, and would read the whole table for each fund (measured: minutes for the seconds that it takes).
+ * `off` has all that follows found by the index of the fund: the planner knows nothing yet of the NAVs that this transaction
+ * brought, and would read the whole table for each fund (measured: minutes for the seconds that it takes). `on` leaves it to
+ * the planner again.
  */
-export async function lookUpByFund(on: Transaction): Promise<void> {
+export async function setOtherPlans(on: Transaction, setting: 'on' | 'off'): Promise<void> {
   await on.query(
-    `select set_config(name, 'off', true) from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) name`,
-  );
-}
-
-/** Leaves it to the planner again. */
-export async function lookUpFreely(on: Transaction): Promise<void> {
-  await on.query(
-    `select set_config(name, 'on', true) from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) name`,
+    `select set_config(name, $1, true) from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) name`,
+    [setting],
   );
 }
 

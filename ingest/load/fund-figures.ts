@@ -8,10 +8,9 @@ import { periodReturns, shortBasisOf } from '../../domain/funds/returns.ts';
 import { dayNumber } from '../../kernel/dates.ts';
 import {
   keepAmcFigures,
-  lookUpByFund,
-  lookUpFreely,
   readFigureNavs,
   readFigurePayouts,
+  setOtherPlans,
   storeFigures,
   takeDueFunds,
   type DueFund,
@@ -23,11 +22,11 @@ const blockFunds = 500;
 const daysPerYear = 365.25;
 
 export async function refreshFundFigures(on: Transaction): Promise<void> {
-  await lookUpByFund(on);
+  await setOtherPlans(on, 'off');
   let due = await takeDueFunds(on, blockFunds);
   const isAnyDue = due.length > 0;
   for (; due.length > 0; due = await takeDueFunds(on, blockFunds)) await refreshBlock(on, due);
-  await lookUpFreely(on);
+  await setOtherPlans(on, 'on');
   if (isAnyDue) await keepAmcFigures(on);
 }
 

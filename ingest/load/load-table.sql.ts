@@ -4,36 +4,19 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { Column } from '../files/cells.ts';
 import type { Dataset, Reference, Rule } from '../datasets/dataset.ts';
 
-const sqlTypes: Record<Column['type'], string> = {
-  text: 'text',
-  series_id: 'text',
-  frequency: 'text',
+/** What the stage keeps as anything but text. */
+const sqlTypes: Partial<Record<Column['type'], string>> = {
   date: 'date',
   number: 'numeric',
   integer: 'integer',
   boolean: 'boolean',
-  word: 'text',
-  slug: 'text',
-  instant: 'text',
-  time_zone: 'text',
-  url: 'text',
-  currency: 'text',
-  coicop: 'text',
-  security_code: 'text',
-  isin: 'text',
-  tenor: 'text',
-  country: 'text',
-  partner: 'text',
-  commodity_code: 'text',
-  month_or_year: 'text',
   time: 'time',
-  month_day: 'text',
   list: 'text[]',
 };
 
 /** Makes load_table: the line, and the columns that the file has. */
 export async function createTableStage(on: Transaction, columns: readonly Column[]): Promise<void> {
-  const definitions = columns.map((column) => `${column.name} ${sqlTypes[column.type]}`);
+  const definitions = columns.map((column) => `${column.name} ${sqlTypes[column.type] ?? 'text'}`);
   await on.query(
     `create temp table load_table (line integer not null, ${definitions.join(', ')}) on commit drop`,
   );
