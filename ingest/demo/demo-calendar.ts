@@ -24,18 +24,7 @@ export function calendarFile(today: string): DemoFile {
         const period = periodEnd(addMonths(`${today.slice(0, 7)}-01`, months - 1), 'monthly').slice(0, 7);
         for (const { id, title, series, day, time } of releases) {
           const date = addDays(`${addMonths(`${period}-01`, 1).slice(0, 7)}-01`, day - 1);
-          yield [
-            `demo-${id}-${period}`,
-            title,
-            source,
-            `${date} ${time}`,
-            'UTC',
-            period,
-            'monthly',
-            'new',
-            'high',
-            series,
-          ].join(',');
+          yield `demo-${id}-${period},${title},${source},${date} ${time},UTC,${period},monthly,new,high,${series}`;
         }
       }
     },

@@ -5,42 +5,10 @@ import { random, source, type DemoFile } from './demo-file.ts';
 const firstThursday = '2023-01-05';
 
 const items = [
-  {
-    id: 'demo-rice',
-    name: 'Rice',
-    category: 'Food/Cereals',
-    unit: '1 kg',
-    quantity: 1,
-    measure: 'kg',
-    price: 3.2,
-  },
-  {
-    id: 'demo-wheat-flour',
-    name: 'Wheat flour',
-    category: 'Food/Cereals',
-    unit: '10 kg bag',
-    quantity: 10,
-    measure: 'kg',
-    price: 14,
-  },
-  {
-    id: 'demo-milk',
-    name: 'Milk',
-    category: 'Food/Dairy',
-    unit: '1 l',
-    quantity: 1,
-    measure: 'l',
-    price: 1.6,
-  },
-  {
-    id: 'demo-petrol',
-    name: 'Petrol',
-    category: 'Energy',
-    unit: '1 l',
-    quantity: 1,
-    measure: 'l',
-    price: 1.9,
-  },
+  { id: 'demo-rice', name: 'Rice', category: 'Food/Cereals', unit: '1 kg', price: 3.2 },
+  { id: 'demo-wheat-flour', name: 'Wheat flour', category: 'Food/Cereals', unit: '10 kg bag', price: 14 },
+  { id: 'demo-milk', name: 'Milk', category: 'Food/Dairy', unit: '1 l', price: 1.6 },
+  { id: 'demo-petrol', name: 'Petrol', category: 'Energy', unit: '1 l', price: 1.9 },
 ];
 const cities = [
   { id: 'northport', name: 'Northport', province: 'North', latitude: 51.2, longitude: -20.1, level: 1.04 },
@@ -55,8 +23,10 @@ export function commodityFiles(lastDay: string): DemoFile[] {
       dataset: 'commodity-items',
       *lines() {
         yield 'item_id,name,category,unit,unit_quantity,unit_measure,currency,frequency,source,active';
-        for (const { id, name, category, unit, quantity, measure } of items)
+        for (const { id, name, category, unit } of items) {
+          const [quantity, measure] = unit.split(' ');
           yield [id, name, category, unit, quantity, measure, 'DMD', 'weekly', source, 'true'].join(',');
+        }
       },
     },
     {

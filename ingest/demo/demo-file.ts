@@ -11,6 +11,16 @@ export interface DemoFile {
 
 export const source = 'Almanac demo generator (synthetic)';
 
+/** CSV lines of rows by their columns, the header first; what a row does not name is an empty cell. */
+export function* csvLines(
+  header: string,
+  rows: Iterable<Readonly<Record<string, string | number | undefined>>>,
+): Iterable<string> {
+  yield header;
+  const columns = header.split(',');
+  for (const row of rows) yield columns.map((column) => row[column] ?? '').join(',');
+}
+
 /** A generator of numbers in [0, 1), the same for the same seed everywhere (mulberry32 over an FNV-1a hash). */
 export function random(seed: string): () => number {
   let state = 0x811c9dc5;

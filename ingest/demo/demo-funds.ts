@@ -2,7 +2,7 @@
 // benchmark index. All of it synthetic.
 import { addDays, addMonths, dayNumber, isWeekend } from '../../kernel/dates.ts';
 import { periodEnd } from '../../domain/periods.ts';
-import { random, source, type DemoFile } from './demo-file.ts';
+import { csvLines, random, source, type DemoFile } from './demo-file.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
 const firstDay = '2019-01-02';
@@ -113,22 +113,13 @@ export function fundFiles(lastDay: string): DemoFile[] {
       *lines() {
         yield 'amc_id,name,rating,rating_agency,rating_date,website,established,source';
         for (const { id, name, grade, established } of companies)
-          yield [
-            id,
-            name,
-            grade,
-            'Demo Ratings',
-            '2025-12-31',
-            `https://${id}.example/`,
-            established,
-            source,
-          ].join(',');
+          yield `${id},${name},${grade},Demo Ratings,2025-12-31,https://${id}.example/,${established},${source}`;
       },
     },
     { dataset: 'funds', lines: fundLines },
     { dataset: 'payouts', lines: () => payoutLines(lastDay) },
     { dataset: 'expenses', lines: () => expenseLines(lastDay) },
-    { dataset: 'portfolio', lines: () => portfolioLines(lastDay) },
+    { dataset: 'portfolio', lines: () => csvLines(portfolioHeader, portfolioRows(lastDay)) },
     { dataset: 'nav', lines: () => navLines(lastDay) },
   ];
 }
@@ -263,87 +254,44 @@ const shares = [
   'Ships',
 ];
 
-function* portfolioLines(lastDay: string): Iterable<string> {
-  yield 'fund,as_of,section,rank,name,type,sector,rating,quantity,market_value,pct_net_assets,maturity_date,weighted_avg_maturity_days,cash_pct,disclosure_scope';
+const portfolioHeader =
+  'fund,as_of,section,rank,name,type,sector,rating,quantity,market_value,pct_net_assets,maturity_date,weighted_avg_maturity_days,cash_pct,disclosure_scope';
+
+function* portfolioRows(lastDay: string) {
   for (const each of funds.filter((one) => one.lastDay === undefined)) {
     const draw = random(`holdings of ${each.id}`);
     const inShares = (each.share ?? 0) > 0.8 ? 12 : (each.share ?? 0) > 0 ? 6 : 0;
     for (const day of quarters(firstPortfolio, lastDay)) {
+      const line = { fund: each.id, as_of: day, section: 'holding' };
       let left = 97 - 3 * draw();
       const cash = 100 - left;
       for (let rank = 1; rank <= 12; rank += 1) {
         const pct = rank === 12 ? left : (left / (13 - rank)) * (1.2 + 0.3 * draw());
         left -= pct;
-        const value = pct * 400_000;
-        const line = [(value / 50).toFixed(0), value.toFixed(2), pct.toFixed(4)];
-        yield rank <= inShares
-          ? [
-              each.id,
-              day,
-              'holding',
-              rank,
-              `Demo ${shares[rank - 1]}`,
-              'equity',
-              shares[rank - 1],
-              '',
-              ...line,
-              '',
-              '',
-              '',
-              '',
-            ].join(',')
-          : [
-              each.id,
-              day,
-              'holding',
-              rank,
-              `Treasury bill ${rank}`,
-              'tbill',
-              'Government',
-              'AAA',
-              ...line,
-              addDays(day, 14 * rank),
-              '',
-              '',
-              '',
-            ].join(',');
+        const share = shares[rank - 1];
+        const maturity_date = addDays(day, 14 * rank);
+        const holding =
+          rank <= inShares
+            ? { name: `Demo ${share}`, type: 'equity', sector: share }
+            : {
+                name: `Treasury bill ${rank}`,
+                type: 'tbill',
+                sector: 'Government',
+                rating: 'AAA',
+                maturity_date,
+              };
+        yield { ...line, rank, ...holding, quantity: ((pct * 400_000) / 50).toFixed(0), ...worth(pct) };
       }
-      yield [
-        each.id,
-        day,
-        'holding',
-        13,
-        'Cash at banks',
-        'cash',
-        '',
-        'AA',
-        '',
-        (cash * 400_000).toFixed(2),
-        cash.toFixed(4),
-        '',
-        '',
-        '',
-        '',
-      ].join(',');
-      yield [
-        each.id,
-        day,
-        'summary',
-        1,
-        '',
-        '',
-        '',
-        '',
-        '',
-        '',
-        '',
-        '',
-        inShares === 12 ? '' : 91,
-        cash.toFixed(4),
-        'full',
-      ].join(',');
+      yield { ...line, rank: 13, name: 'Cash at banks', type: 'cash', rating: 'AA', ...worth(cash) };
+      const weighted_avg_maturity_days = inShares === 12 ? '' : 91;
+      const whole = { weighted_avg_maturity_days, cash_pct: cash.toFixed(4), disclosure_scope: 'full' };
+      yield { ...line, section: 'summary', rank: 1, ...whole };
     }
   }
+}
+
+function worth(pct: number) {
+  return { market_value: (pct * 400_000).toFixed(2), pct_net_assets: pct.toFixed(4) };
 }
 
 /** Whether the next working day is in another month. */

@@ -6,19 +6,7 @@ import { random, source, type DemoFile } from './demo-file.ts';
 const firstDay = '2024-01-01'; // a Monday
 const firstMonth = '2023-01-01';
 
-interface DemoSecurity {
-  code: string;
-  name: string;
-  issuer: string;
-  type: string;
-  rating: string;
-  issued: string;
-  matures: string;
-  couponPct: number;
-  shariah: boolean;
-}
-
-const securities: readonly DemoSecurity[] = [
+const securities = [
   bond('DEMO/TFC/050623', 'Demo Bank term finance certificate', 'Demo Bank', 'tfc', 'AA+', 5, 9.5),
   bond('DEMO/SUKUK/150623', 'Demo Energy sukuk', 'Demo Energy', 'sukuk', 'AA', 10, 10.25),
   bond('DEMO/TFC/190623', 'Demo Textiles term finance certificate', 'Demo Textiles', 'tfc', 'A-', 4, 11.75),
@@ -35,7 +23,7 @@ function bond(
   rating: string,
   years: number,
   couponPct: number,
-): DemoSecurity {
+) {
   const issued = '2023-06-05';
   const matures = addMonths(issued, years * 12);
   return {
@@ -50,6 +38,8 @@ function bond(
     shariah: type === 'sukuk' || type === 'gis',
   };
 }
+
+type DemoSecurity = (typeof securities)[number];
 
 /** @param lastDay the last day of prices and trades; auctions are announced beyond it. */
 export function marketFiles(lastDay: string): DemoFile[] {

@@ -40,23 +40,15 @@ export function demoFiles(today: string): DemoFile[] {
 function* seriesLines(): Iterable<string> {
   yield 'series_id,name,unit,frequency,source,geography,seasonal_adjustment,category,description';
   const rows = [
-    ['DEMO.CPI', 'Consumer price index', 'Index (2015 = 100)', 'monthly', 'Demoland', 'NSA', 'Prices'],
-    ['DEMO.UNEMPLOYMENT', 'Unemployment rate', 'Percent', 'monthly', 'Demoland', 'SA', 'Labour'],
-    [
-      'DEMO.GDP',
-      'Gross domestic product at constant prices',
-      'Billion DMD',
-      'quarterly',
-      'Demoland',
-      'SA',
-      'Output',
-    ],
-    ['DEMO.EXPORTS', 'Exports of goods by region', 'Million DMD', 'monthly', 'Demoland', 'NSA', 'Trade'],
-    ['DEMO.FX', 'Exchange rates of the demo dollar', 'DMD per unit', 'daily', 'Demoland', 'NSA', 'Money'],
-    ['DEMO.POLICY-RATE', 'Policy rate', 'Percent', 'irregular', 'Demoland', 'NSA', 'Money'],
+    ['DEMO.CPI', 'Consumer price index', 'Index (2015 = 100)', 'monthly', 'NSA', 'Prices'],
+    ['DEMO.UNEMPLOYMENT', 'Unemployment rate', 'Percent', 'monthly', 'SA', 'Labour'],
+    ['DEMO.GDP', 'Gross domestic product at constant prices', 'Billion DMD', 'quarterly', 'SA', 'Output'],
+    ['DEMO.EXPORTS', 'Exports of goods by region', 'Million DMD', 'monthly', 'NSA', 'Trade'],
+    ['DEMO.FX', 'Exchange rates of the demo dollar', 'DMD per unit', 'daily', 'NSA', 'Money'],
+    ['DEMO.POLICY-RATE', 'Policy rate', 'Percent', 'irregular', 'NSA', 'Money'],
   ];
-  for (const [id, name, unit, frequency, geography, adjustment, category] of rows) {
-    yield `${id},${name},${unit},${frequency},${source},${geography},${adjustment},${category},Synthetic: made by a seeded generator and true of nowhere`;
+  for (const [id, name, unit, frequency, adjustment, category] of rows) {
+    yield `${id},${name},${unit},${frequency},${source},Demoland,${adjustment},${category},Synthetic: made by a seeded generator and true of nowhere`;
   }
 }
 
