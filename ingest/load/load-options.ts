@@ -47,25 +47,19 @@ export interface LoadOptions extends ColumnOptions, ValueOptions {
   reportFile?: string;
 }
 
-export interface LoadSummary {
+/** What a kind of dataset makes of the batches. */
+export interface LoadResult extends LoadCounts {
   /** Rows of the file that held something. */
   rowsRead: number;
-  /** Points, or the rows of a table dataset. */
-  pointsNew: number;
-  pointsRevised: number;
-  pointsUnchanged: number;
-  pointsDeleted: number;
+}
+
+export interface LoadSummary extends LoadResult {
   /** In a wide file: cells. */
   rowsRejected: number;
   seconds: number;
   rowsPerSecond: number;
   /** The first twenty. */
   rejects: Reject[];
-}
-
-/** What a kind of dataset makes of the batches. */
-export interface LoadResult extends LoadCounts {
-  rows_read: number;
 }
 
 /** What every kind of dataset is handed. */

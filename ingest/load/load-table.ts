@@ -51,13 +51,13 @@ export async function loadTable(
   const deleted = await deleteLeftOut(on, dataset);
   await dataset.afterwards?.(on);
   const result = {
-    rows_read: rowsRead,
-    points_new: inserted,
-    points_revised: updated,
-    points_unchanged: rows - inserted - updated,
-    points_deleted: deleted,
+    rowsRead,
+    pointsNew: inserted,
+    pointsRevised: updated,
+    pointsUnchanged: rows - inserted - updated,
+    pointsDeleted: deleted,
   };
-  await finishLoad(on, loadNo, { ...result, rows_rejected: input.rejects.count });
+  await finishLoad(on, loadNo, { ...result, rowsRejected: input.rejects.count });
   return result;
 }
 

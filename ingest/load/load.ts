@@ -159,14 +159,10 @@ async function* withoutRows(
 
 function summarise(result: LoadResult, rejects: Rejects, seconds: number): LoadSummary {
   return {
-    rowsRead: result.rows_read,
-    pointsNew: result.points_new,
-    pointsRevised: result.points_revised,
-    pointsUnchanged: result.points_unchanged,
-    pointsDeleted: result.points_deleted,
+    ...result,
     rowsRejected: rejects.count,
     seconds,
-    rowsPerSecond: seconds === 0 ? 0 : Math.round(result.rows_read / seconds),
+    rowsPerSecond: seconds === 0 ? 0 : Math.round(result.rowsRead / seconds),
     rejects: rejects.first,
   };
 }

@@ -33,18 +33,19 @@ export async function insertLoad(
   return row.load_no;
 }
 
+/** Points, or the rows of a table dataset. */
 export interface LoadCounts {
-  points_new: number;
-  points_revised: number;
-  points_unchanged: number;
-  points_deleted: number;
+  pointsNew: number;
+  pointsRevised: number;
+  pointsUnchanged: number;
+  pointsDeleted: number;
 }
 
 /** Writes what the load came to. */
 export async function finishLoad(
   on: Transaction,
   loadNo: number,
-  counts: LoadCounts & { rows_read: number; rows_rejected: number },
+  counts: LoadCounts & { rowsRead: number; rowsRejected: number },
 ): Promise<void> {
   await on.query(
     `update data.loads set rows_read = $2, points_new = $3, points_revised = $4, points_unchanged = $5,
@@ -52,12 +53,12 @@ export async function finishLoad(
      where load_no = $1`,
     [
       loadNo,
-      counts.rows_read,
-      counts.points_new,
-      counts.points_revised,
-      counts.points_unchanged,
-      counts.points_deleted,
-      counts.rows_rejected,
+      counts.rowsRead,
+      counts.pointsNew,
+      counts.pointsRevised,
+      counts.pointsUnchanged,
+      counts.pointsDeleted,
+      counts.rowsRejected,
     ],
   );
 }
@@ -90,9 +91,9 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
      from load_changes join load_series using (series_no) group by series_no, backfill`,
   );
   const [counts] = await on.query<LoadCounts>(
-    `select coalesce(sum(points_new), 0)::bigint as points_new, coalesce(sum(points_revised), 0)::bigint as points_revised,
-       coalesce(sum(points_deleted), 0)::bigint as points_deleted,
-       (select coalesce(sum(points), 0) from load_series)::bigint - coalesce(sum(points_new + points_revised), 0)::bigint as points_unchanged
+    `select coalesce(sum(points_new), 0)::bigint as "pointsNew", coalesce(sum(points_revised), 0)::bigint as "pointsRevised",
+       coalesce(sum(points_deleted), 0)::bigint as "pointsDeleted",
+       (select coalesce(sum(points), 0) from load_series)::bigint - coalesce(sum(points_new + points_revised), 0)::bigint as "pointsUnchanged"
      from load_totals`,
   );
   if (counts === undefined) throw new Error('a sum has one row');

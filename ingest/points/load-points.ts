@@ -60,8 +60,8 @@ export async function loadPoints(
   const sink = new PointSink(on, plan.manyVintages ? 'load_rows' : 'load_points', straight ? first : null);
   const reader = await readPoints(on, plan, sink, input, options);
 
-  const rows_read = reader.rowsRead + (input.rowsRefused?.() ?? 0);
-  const sum: LoadCounts = { points_new: 0, points_revised: 0, points_unchanged: 0, points_deleted: 0 };
+  const rowsRead = reader.rowsRead + (input.rowsRefused?.() ?? 0);
+  const sum: LoadCounts = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
   for (const vintage of first === null ? await stagedVintages(on) : [input.vintage]) {
     if (plan.manyVintages) await stageVintage(on, vintage);
     if (sink.mayRepeat) await refuseDuplicates(on, input);
@@ -70,14 +70,14 @@ export async function loadPoints(
     const counts = await storeVintage(on, load, spokenOf(reader, sink));
     await finishLoad(on, load.loadNo, {
       ...counts,
-      rows_read,
-      rows_rejected: input.rejects.count,
+      rowsRead,
+      rowsRejected: input.rejects.count,
     });
     for (const name of Object.keys(sum) as (keyof LoadCounts)[]) sum[name] += counts[name];
   }
   if (refuses()) input.rejects.throwIfAny();
-  await analyzeIfGrown(on, sum.points_new + sum.points_revised);
-  return { ...sum, rows_read };
+  await analyzeIfGrown(on, sum.pointsNew + sum.pointsRevised);
+  return { ...sum, rowsRead };
 }
 
 interface FilePlan {
@@ -171,7 +171,7 @@ async function storeVintage(on: Transaction, load: LoadRow, spoken: SpokenOf): P
   if (series.known > 0) await compareWithLive(on, load);
   if (series.backfill > 0) await compareWithStanding(on, load);
   const counts = await sumChanges(on);
-  if (!load.complete && counts.points_unchanged > 0) await insertConfirmations(on, load);
+  if (!load.complete && counts.pointsUnchanged > 0) await insertConfirmations(on, load);
   if (series.backfill > 0) await narrowConfirmations(on, load);
   if (series.fresh > 0) await storeFresh(on, load);
   if (series.known > 0 || series.backfill > 0) await storeChanges(on, load);
