@@ -4,6 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { startEmbeddedPostgres } from '../embedded/postgres.ts';
+import { openDatabase, type Database } from '../kernel/database.ts';
+import { createLog } from '../kernel/log.ts';
 import { readSettings, type Settings } from '../kernel/settings.ts';
 import { migrate } from '../migrations/run.ts';
 
@@ -65,6 +67,25 @@ export async function withInstallation<T>(
     return await work(installation);
   } finally {
     await installation.release();
+  }
+}
+
+/** Opens a database for the work of a command, and closes it. */
+export async function withDatabase<T>(
+  url: string,
+  {
+    command,
+    logLevel = 'silent',
+    statementTimeoutMs,
+  }: { command: string; logLevel?: string; statementTimeoutMs?: number },
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const applicationName = `almanac ${command}`;
+  const database = openDatabase(url, createLog(command, logLevel), { applicationName, statementTimeoutMs });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
   }
 }
 

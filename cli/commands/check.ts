@@ -3,13 +3,12 @@ import path from 'node:path';
 import { checkSmtp } from '../../accounts-api/mail/mail.ts';
 import { discover } from '../../accounts-api/auth/openid.ts';
 import { createLog } from '../../kernel/log.ts';
-import { openDatabase } from '../../kernel/database.ts';
 import { openRedis, script } from '../../kernel/redis.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { readSettings, type Settings } from '../../kernel/settings.ts';
 import { printJson, parseCommandArgs, type Command } from '../command.ts';
 import { serverVersion } from './check.sql.ts';
-import { withInstallation, type Environment, type Installation } from '../installation.ts';
+import { withDatabase, withInstallation, type Environment, type Installation } from '../installation.ts';
 
 interface Finding {
   what: string;
@@ -76,17 +75,15 @@ function planNames(file: string): string {
     .join(', ');
 }
 
-async function describeDatabase({ databaseUrl, embedded }: Installation): Promise<string> {
-  const database = openDatabase(databaseUrl, createLog('check', 'silent'), {
-    applicationName: 'almanac check',
-  });
-  try {
-    const url = new URL(databaseUrl);
-    url.password = '';
-    return `${embedded ? 'embedded ' : ''}PostgreSQL ${await serverVersion(database)} at ${url.href}`;
-  } finally {
-    await database.close();
-  }
+function describeDatabase({ databaseUrl, embedded }: Installation): Promise<string> {
+  const url = new URL(databaseUrl);
+  url.password = '';
+  return withDatabase(
+    databaseUrl,
+    { command: 'check' },
+    async (database) =>
+      `${embedded ? 'embedded ' : ''}PostgreSQL ${await serverVersion(database)} at ${url.href}`,
+  );
 }
 
 async function greetSmtp(smtpUrl: string): Promise<string> {

@@ -5,10 +5,8 @@ import { IngestFailure } from '../../ingest/load/failure.ts';
 import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
 import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { openDatabase } from '../../kernel/database.ts';
-import { createLog } from '../../kernel/log.ts';
 import { UsageError, printJson, parseCommandArgs, type Command, type Terminal } from '../command.ts';
-import { withInstallation, type Environment } from '../installation.ts';
+import { withDatabase, withInstallation, type Environment } from '../installation.ts';
 import { createProgress } from '../progress.ts';
 
 const flags = {
@@ -87,16 +85,16 @@ Datasets: ${datasetNames.join(', ')}
       missing: values.missing ?? [],
       reportFile: values.report ?? 'almanac-rejects.csv',
       onProgress: progress.show,
-      ...given('skipRows', wholeNumber(values['skip-rows'], '--skip-rows')),
-      ...given('headerLine', wholeNumber(values['header-line'], '--header-line')),
-      ...given('dateFormat', values['date-format']),
-      ...given('decimal', values.decimal),
-      ...given('thousands', values.thousands),
-      ...given('prefix', values.prefix),
-      ...given('resource', values.resource),
-      ...given('delimiter', values.delimiter),
-      ...given('encoding', values.encoding),
-      ...given('vintage', values.vintage),
+      skipRows: wholeNumber(values['skip-rows'], '--skip-rows'),
+      headerLine: wholeNumber(values['header-line'], '--header-line'),
+      dateFormat: values['date-format'],
+      decimal: values.decimal,
+      thousands: values.thousands,
+      prefix: values.prefix,
+      resource: values.resource,
+      delimiter: values.delimiter,
+      encoding: values.encoding,
+      vintage: values.vintage,
     };
     try {
       const summary = await loadInto(terminal.env, wish);
@@ -126,17 +124,11 @@ function loadInto(
   env: Environment,
   wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'>,
 ): Promise<LoadSummary> {
-  return withInstallation(env, async ({ databaseUrl, settings }) => {
-    const database = openDatabase(databaseUrl, createLog('ingest', settings.logLevel), {
-      applicationName: 'almanac ingest',
-      statementTimeoutMs: 0,
-    });
-    try {
-      return await load(database, { ...wish, seriesTimeZone: settings.seriesTimeZone, clock: systemClock });
-    } finally {
-      await database.close();
-    }
-  });
+  return withInstallation(env, ({ databaseUrl, settings: { logLevel, seriesTimeZone } }) =>
+    withDatabase(databaseUrl, { command: 'ingest', logLevel, statementTimeoutMs: 0 }, (database) =>
+      load(database, { ...wish, seriesTimeZone, clock: systemClock }),
+    ),
+  );
 }
 
 /** `target=source` pairs; a comma begins the next pair only where a name and `=` follow, so values may hold commas. */
@@ -151,11 +143,6 @@ function assignments(given: readonly string[], flag: string): Record<string, str
   );
 }
 
-/** The option by its name, or nothing where the flag was not given. */
-function given<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
-  return value === undefined ? {} : ({ [name]: value } as { [Key in Name]: Value });
-}
-
 function wholeNumber(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,6}$/.test(text)) throw new UsageError(`${flag} takes a whole number, not "${text}".`);
@@ -168,26 +155,16 @@ function fileSize(file: string): number | undefined {
 
 function print(terminal: Terminal, summary: LoadSummary, json: boolean, dryRun: boolean): void {
   if (json) {
-    const {
-      rowsRead,
-      pointsNew,
-      pointsRevised,
-      pointsUnchanged,
-      pointsDeleted,
-      rowsRejected,
-      seconds,
-      rowsPerSecond,
-    } = summary;
     return printJson(terminal, {
       dry_run: dryRun,
-      rows_read: rowsRead,
-      points_new: pointsNew,
-      points_revised: pointsRevised,
-      points_unchanged: pointsUnchanged,
-      points_deleted: pointsDeleted,
-      rows_rejected: rowsRejected,
-      seconds,
-      rows_per_second: rowsPerSecond,
+      rows_read: summary.rowsRead,
+      points_new: summary.pointsNew,
+      points_revised: summary.pointsRevised,
+      points_unchanged: summary.pointsUnchanged,
+      points_deleted: summary.pointsDeleted,
+      rows_rejected: summary.rowsRejected,
+      seconds: summary.seconds,
+      rows_per_second: summary.rowsPerSecond,
     });
   }
   const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = summary;

@@ -4,10 +4,8 @@ import { createAccount, createKey, listAccounts } from '../../accounts-api/opera
 import { demoFiles } from '../../ingest/demo/demo.ts';
 import { load } from '../../ingest/load/load.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
-import { openDatabase } from '../../kernel/database.ts';
-import { createLog } from '../../kernel/log.ts';
 import { parseCommandArgs, type Command } from '../command.ts';
-import { withInstallation, type Installation } from '../installation.ts';
+import { withDatabase, withInstallation, type Installation } from '../installation.ts';
 import { withAccountsOf } from '../with-accounts.ts';
 
 const demoEmail = 'demo@almanac.example';
@@ -38,25 +36,14 @@ export async function seedDemo(installation: Installation): Promise<string | und
 }
 
 async function loadDemoFiles({ databaseUrl, settings: { seriesTimeZone } }: Installation): Promise<void> {
-  const database = openDatabase(databaseUrl, createLog('seed', 'silent'), {
-    applicationName: 'almanac seed',
-    statementTimeoutMs: 0,
-  });
-  try {
-    const today = dateIn(seriesTimeZone, systemClock.now());
+  const clock = systemClock;
+  const today = dateIn(seriesTimeZone, clock.now());
+  await withDatabase(databaseUrl, { command: 'seed', statementTimeoutMs: 0 }, async (database) => {
     for (const { dataset, vintage, lines } of demoFiles(today)) {
       const input = Readable.from(joined(lines()));
-      await load(database, {
-        dataset,
-        input,
-        seriesTimeZone,
-        clock: systemClock,
-        ...(vintage === undefined ? {} : { vintage }),
-      });
+      await load(database, { dataset, input, vintage, seriesTimeZone, clock });
     }
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 function* joined(lines: Iterable<string>): Iterable<string> {

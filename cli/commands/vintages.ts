@@ -1,9 +1,7 @@
 // almanac vintages: lists the vintages of a series, and what each changed.
-import { openDatabase } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
-import { createLog } from '../../kernel/log.ts';
 import { UsageError, printJson, printTable, parseCommandArgs, type Command } from '../command.ts';
-import { withInstallation } from '../installation.ts';
+import { withDatabase, withInstallation } from '../installation.ts';
 import { findVintages } from './vintages.sql.ts';
 
 const flags = { json: { type: 'boolean' } } as const;
@@ -16,22 +14,15 @@ export const vintages: Command = {
     const { values, positionals } = parseCommandArgs(args, flags);
     const [seriesId, ...rest] = positionals;
     if (seriesId === undefined || rest.length > 0) throw new UsageError('vintages takes one series id.');
-    await withInstallation(terminal.env, async ({ databaseUrl }) => {
-      const database = openDatabase(databaseUrl, createLog('vintages', 'silent'), {
-        applicationName: 'almanac vintages',
-      });
-      try {
-        const found = await findVintages(database, seriesId);
-        if (found === null) fail('not_found', `There is no series "${seriesId}".`);
-        if (values.json === true) return printJson(terminal, { series: seriesId, vintages: found });
-        printTable(
-          terminal,
-          ['vintage', 'new', 'revised', 'deleted'],
-          found.map((v) => [v.vintage, v.points_new, v.points_revised, v.points_deleted].map(String)),
-        );
-      } finally {
-        await database.close();
-      }
-    });
+    const found = await withInstallation(terminal.env, ({ databaseUrl }) =>
+      withDatabase(databaseUrl, { command: 'vintages' }, (database) => findVintages(database, seriesId)),
+    );
+    if (found === null) fail('not_found', `There is no series "${seriesId}".`);
+    if (values.json === true) return printJson(terminal, { series: seriesId, vintages: found });
+    printTable(
+      terminal,
+      ['vintage', 'new', 'revised', 'deleted'],
+      found.map((v) => [v.vintage, v.points_new, v.points_revised, v.points_deleted].map(String)),
+    );
   },
 };
