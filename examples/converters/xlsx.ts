@@ -1,12 +1,12 @@
 // Reads the first sheet of an Excel workbook (.xlsx) as rows of text, with Node alone: a zip archive of XML.
 // Enough for tables that programs wrote; no formulas, no styles, so dates that Excel keeps as day numbers stay numbers.
 import { readFileSync } from 'node:fs';
-import { inflateRawSync } from 'node:zlib';
+import { unzip } from '../markets/zip.ts';
 
 /** Row by row, cell by cell; '' where a cell is empty. @throws Error where the file is no such workbook. */
 export function readFirstSheet(file: string): string[][] {
-  const archive = readFileSync(file);
-  const xml = (name: string) => extract(archive, name)?.toString() ?? '';
+  const archive = unzip(readFileSync(file));
+  const xml = (name: string) => archive.get(name)?.toString() ?? '';
   const sheet = xml('xl/worksheets/sheet1.xml');
   if (sheet === '') throw new Error(`${file} has no xl/worksheets/sheet1.xml.`);
   const shared = [...xml('xl/sharedStrings.xml').matchAll(/<si>(.*?)<\/si>/gs)].map(([, item = '']) =>
@@ -45,24 +45,4 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 function decoded(text: string): string {
   return text.replaceAll(/&(\w+);/g, (whole, name: string) => entities[name] ?? whole);
-}
-
-/** The content of a file in the archive, found by the directory at its end; undefined where it is not there. */
-function extract(archive: Buffer, wanted: string): Buffer | undefined {
-  const end = archive.lastIndexOf('PK\u0005\u0006');
-  if (end < 0) throw new Error('This is no zip archive.');
-  let at = archive.readUInt32LE(end + 16);
-  for (let left = archive.readUInt16LE(end + 10); left > 0; left -= 1) {
-    const size = archive.readUInt32LE(at + 20);
-    const nameLength = archive.readUInt16LE(at + 28);
-    const isDeflated = archive.readUInt16LE(at + 10) === 8;
-    const header = archive.readUInt32LE(at + 42);
-    if (archive.toString('utf8', at + 46, at + 46 + nameLength) === wanted) {
-      const begins = header + 30 + archive.readUInt16LE(header + 26) + archive.readUInt16LE(header + 28);
-      const content = archive.subarray(begins, begins + size);
-      return isDeflated ? inflateRawSync(content) : content;
-    }
-    at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
-  }
-  return undefined;
 }

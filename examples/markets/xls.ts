@@ -21,7 +21,7 @@ export function readXls(file: Buffer): Sheet[] {
   let strings: string[] = [];
   for (const { id, parts } of records(workbook, 0)) {
     const [body = Buffer.alloc(0)] = parts;
-    if (id === 0x85) sheets.push({ offset: body.readUInt32LE(0), name: shortText(body, 6) });
+    if (id === 0x85) sheets.push({ offset: body.readUInt32LE(0), name: textAt(body, 6, 1) });
     if (id === 0xfc) strings = sharedStrings(parts);
     if (id === 0x0a) break;
   }
@@ -94,12 +94,12 @@ function readRows(workbook: Buffer, offset: number, strings: readonly string[]):
       const [row, first] = at();
       for (let i = 0; 4 + i * 6 + 6 <= body.length - 2; i += 1)
         put(row, first + i, packedNumber(body.readUInt32LE(6 + i * 6)));
-    } else if (id === 0x204) put(...at(), longText(body, 6));
+    } else if (id === 0x204) put(...at(), textAt(body, 6, 2));
     else if (id === 0x06) {
       // The result is a number unless its last two bytes say otherwise; a text follows in a record of its own.
       if (body.readUInt16LE(12) !== 0xffff) put(...at(), body.readDoubleLE(6));
       else if (body[6] === 0) formula = [body.readUInt16LE(0), body.readUInt16LE(2)];
-    } else if (id === 0x207 && formula !== null) put(...formula, longText(body, 0));
+    } else if (id === 0x207 && formula !== null) put(...formula, textAt(body, 0, 2));
   }
   return rows;
 }
@@ -113,20 +113,13 @@ function packedNumber(bits: number): number {
   return (bits & 1) !== 0 ? number / 100 : number;
 }
 
-/** A text with its length in one byte. */
-function shortText(body: Buffer, at: number): string {
-  const length = body[at] ?? 0;
-  return ((body[at + 1] ?? 0) & 1) !== 0
-    ? body.toString('utf16le', at + 2, at + 2 + length * 2)
-    : body.toString('latin1', at + 2, at + 2 + length);
-}
-
-/** A text with its length in two bytes. */
-function longText(body: Buffer, at: number): string {
-  const length = body.readUInt16LE(at);
-  return ((body[at + 2] ?? 0) & 1) !== 0
-    ? body.toString('utf16le', at + 3, at + 3 + length * 2)
-    : body.toString('latin1', at + 3, at + 3 + length);
+/** A text: its length, in one byte or two, how wide its letters are, and the letters. */
+function textAt(body: Buffer, at: number, lengthBytes: 1 | 2): string {
+  const length = lengthBytes === 1 ? (body[at] ?? 0) : body.readUInt16LE(at);
+  const from = at + lengthBytes + 1;
+  return ((body[from - 1] ?? 0) & 1) !== 0
+    ? body.toString('utf16le', from, from + length * 2)
+    : body.toString('latin1', from, from + length);
 }
 
 /** The texts of all sheets. One may break off at the end of a part; the next part says anew how wide its letters are. */
