@@ -4,8 +4,9 @@ import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { tell } from '../jobs.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import { planOf, type Plans } from '../../kernel/plans.ts';
+import { planOf } from '../../kernel/plans.ts';
 import { lockKeysOf, lockMonthsOf } from './account.sql.ts';
 import { signedInOf, type Requester, type SignedIn } from '../requester.ts';
 import type { Deps } from '../database.ts';
@@ -177,9 +178,7 @@ function failPassword(): never {
 
 /** The account as it is shown. */
 export async function accountRecord(deps: Deps, account: Account): Promise<AccountRecord> {
-  const [record] = await accountRecords(deps, [account]);
-  if (record === undefined) throw new Error('An account has no record.');
-  return record;
+  return entryAt(await accountRecords(deps, [account]), 0);
 }
 
 /** The accounts as they are shown, in their order. */
@@ -187,34 +186,21 @@ export async function accountRecords(deps: Deps, accounts: readonly Account[]): 
   const ids = accounts.map((account) => account.id);
   const activeKeys = await countActiveKeys(deps.db, ids, deps.clock.now());
   const linked = await selectLinked(deps.db, ids);
-  return accounts.map((account) =>
-    toRecord(deps.plans, account, {
-      activeKeys: activeKeys.get(account.id) ?? 0,
-      linked: linked.has(account.id),
-    }),
-  );
-}
-
-function toRecord(
-  plans: Plans,
-  account: Account,
-  { activeKeys, linked }: { activeKeys: number; linked: boolean },
-): AccountRecord {
-  return {
+  return accounts.map((account) => ({
     id: account.id,
     email: account.email,
     email_verified: account.emailVerifiedAt !== null,
     has_password: account.passwordHash !== null,
-    google_linked: linked,
+    google_linked: linked.has(account.id),
     name: account.name,
-    plan: planOf(plans, account.plan).id,
+    plan: planOf(deps.plans, account.plan).id,
     status: account.status,
     subscription_state: account.subscriptionState,
     created_at: instantText(account.createdAt),
     notifications: { usage: account.mailsUsage, key_expiry: account.mailsKeyExpiry },
-    active_keys: activeKeys,
+    active_keys: activeKeys.get(account.id) ?? 0,
     key_limit: keysMax,
-  };
+  }));
 }
 
 /** The account of a caller. @throws Failure `unauthorized` where it is gone: its credential went with it. */

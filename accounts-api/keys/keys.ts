@@ -190,8 +190,6 @@ export async function issueKey(
       slot,
       createdAt: now,
       expiresAt: wish.expiresAt,
-      lastUsedAt: null,
-      revokedAt: null,
     },
     { transaction },
   );

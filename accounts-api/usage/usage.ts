@@ -1,7 +1,7 @@
 // The usage of an account: this month against its limit, and the history by day or month.
 import { z } from 'zod';
 import { instantText, nextUtcMonth, utcDate, utcMonth } from '../../kernel/clock.ts';
-import { addDays, addMonths, type DateRange } from '../../kernel/dates.ts';
+import { addDays, addMonths } from '../../kernel/dates.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
@@ -19,7 +19,6 @@ import {
   selectUsageByKey,
   selectUsed,
   type Group,
-  type Interval,
 } from './usage.sql.ts';
 import { memberOf } from '../../kernel/entries.ts';
 
@@ -75,15 +74,18 @@ const historyFields = historySchema.keyof().options;
 const rangeMonthsMax = { day: 12, month: 120 };
 const defaultDays = 30;
 
+const historyQuery = {
+  ...windowParams,
+  interval: oneOfParam(intervals).default('day').describe('The period of a row.'),
+  by: oneOfParam(groups).optional().describe('Groups the sums by this as well.'),
+  ...listParams({ fields: historyFields, sorts: ['date'], sort: 'date' }),
+};
+type HistoryQuery = z.output<z.ZodObject<typeof historyQuery>>;
+
 export const listUsageHistory = endpoint({
   summary: 'Calls by day or month; days without calls are left out.',
   requester: 'account',
-  query: {
-    ...windowParams,
-    interval: oneOfParam(intervals).default('day').describe('The period of a row.'),
-    by: oneOfParam(groups).optional().describe('Groups the sums by this as well.'),
-    ...listParams({ fields: historyFields, sorts: ['date'], sort: 'date' }),
-  },
+  query: historyQuery,
   rows: historySchema,
   handler:
     (deps) =>
@@ -105,14 +107,6 @@ export const listUsageHistory = endpoint({
       });
     },
 });
-
-interface HistoryQuery {
-  from?: DateRange | undefined;
-  to?: DateRange | undefined;
-  interval: Interval;
-  by?: Group | undefined;
-  fields: readonly (typeof historyFields)[number][];
-}
 
 /** The days asked for, by default the last ones. @throws Failure `invalid_parameter` for too many. */
 function rangeOf(query: HistoryQuery, today: string): { from: string; to: string } {
