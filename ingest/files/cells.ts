@@ -68,18 +68,15 @@ const cellTypes: Record<ColumnType, CellType> = {
     expected: ({ lengthMax }) =>
       lengthMax === undefined ? 'text' : `text of at most ${lengthMax} characters`,
   },
-  series_id: {
-    read: (text) => (isSeriesId(text) ? text : undefined),
-    expected: () => 'a series id: letters, digits, . _ and -, at most 128, beginning with a letter or digit',
-  },
+  series_id: keptIf(
+    isSeriesId,
+    'a series id: letters, digits, . _ and -, at most 128, beginning with a letter or digit',
+  ),
   frequency: {
     read: (text) => frequencies.find((frequency) => frequency === text.toLowerCase()),
     expected: () => `one of ${frequencies.join(', ')}`,
   },
-  date: {
-    read: (text) => (isDate(text) ? text : undefined),
-    expected: () => 'a date, YYYY-MM-DD',
-  },
+  date: keptIf(isDate, 'a date, YYYY-MM-DD'),
   number: {
     read: (text, column) =>
       /^[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})$/.test(text) && isWithin(column, text) ? text : undefined,
@@ -106,28 +103,20 @@ const cellTypes: Record<ColumnType, CellType> = {
       `an id (lower-case letters and digits, - between words, at most ${slugLengthMax}), or a name to make it of` +
       reserved.map((id) => `; not ${id}, which has a meaning of its own`).join(''),
   },
-  instant: {
-    read: (text) => (isInstant(text) ? text : undefined),
-    expected: () =>
-      'a local time, YYYY-MM-DD HH:MM, or one with an offset such as +05:00 or Z, or a day alone',
-  },
-  time_zone: {
-    read: (text) => (hasOneMeaning(text) && isTimeZone(text) ? text : undefined),
-    expected: () =>
-      'an IANA time zone such as Asia/Karachi, or UTC (or --ignore the column and --set time_zone=…)',
-  },
-  url: {
-    read: (text) => (/^https?:\/\/\S{1,1990}$/.test(text) && URL.canParse(text) ? text : undefined),
-    expected: () => 'a URL that begins with http:// or https://',
-  },
-  currency: {
-    read: (text) => (codeShapes.currency.test(text) ? text.toUpperCase() : undefined),
-    expected: () => 'an ISO 4217 code such as PKR',
-  },
-  coicop: {
-    read: (text) => (/^\d{2}(?:\.\d{1,2}){0,4}$/.test(text) ? text : undefined),
-    expected: () => 'a COICOP code such as 01.1.1.1',
-  },
+  instant: keptIf(
+    isInstant,
+    'a local time, YYYY-MM-DD HH:MM, or one with an offset such as +05:00 or Z, or a day alone',
+  ),
+  time_zone: keptIf(
+    (text) => hasOneMeaning(text) && isTimeZone(text),
+    'an IANA time zone such as Asia/Karachi, or UTC (or --ignore the column and --set time_zone=…)',
+  ),
+  url: keptIf(
+    (text) => /^https?:\/\/\S{1,1990}$/.test(text) && URL.canParse(text),
+    'a URL that begins with http:// or https://',
+  ),
+  currency: inCapitals(codeShapes.currency, 'an ISO 4217 code such as PKR'),
+  coicop: keptIf((text) => /^\d{2}(?:\.\d{1,2}){0,4}$/.test(text), 'a COICOP code such as 01.1.1.1'),
   security_code: {
     read: (text) => {
       const code = securityCode(text);
@@ -144,10 +133,7 @@ const cellTypes: Record<ColumnType, CellType> = {
     read: tenor,
     expected: () => 'a tenor such as 13W, 3M, 10Y, 3-Month or 10-Year',
   },
-  country: {
-    read: (text) => (codeShapes.country.test(text) ? text.toUpperCase() : undefined),
-    expected: () => 'an ISO 3166 code of three letters such as PAK',
-  },
+  country: inCapitals(codeShapes.country, 'an ISO 3166 code of three letters such as PAK'),
   partner: {
     read: (text) => {
       const code = partnerCode(text);
@@ -155,10 +141,10 @@ const cellTypes: Record<ColumnType, CellType> = {
     },
     expected: () => 'an ISO 3166 code of three letters such as PAK, or WLD for the world',
   },
-  commodity_code: {
-    read: (text) => (codeShapes.commodity.test(text) ? text.toUpperCase() : undefined),
-    expected: () => 'a code of the classification with its leading zeros such as 0101, or TOTAL',
-  },
+  commodity_code: inCapitals(
+    codeShapes.commodity,
+    'a code of the classification with its leading zeros such as 0101, or TOTAL',
+  ),
   month_or_year: {
     read: (text) => {
       const [, year, month] = /^([12]\d{3})(?:-?(0[1-9]|1[0-2]))?$/.exec(text) ?? [];
@@ -166,19 +152,26 @@ const cellTypes: Record<ColumnType, CellType> = {
     },
     expected: () => 'a month, 2025-01 or 202501, or a year, 2025',
   },
-  time: {
-    read: (text) => (/^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/.test(text) ? text : undefined),
-    expected: () => 'a time of day, HH:MM or HH:MM:SS',
-  },
-  month_day: {
-    read: (text) => (isDate(`2024-${text}`) ? text : undefined),
-    expected: () => 'a month and day, MM-DD',
-  },
+  time: keptIf(
+    (text) => /^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/.test(text),
+    'a time of day, HH:MM or HH:MM:SS',
+  ),
+  month_day: keptIf((text) => isDate(`2024-${text}`), 'a month and day, MM-DD'),
   list: {
     read: (text) => (isPrintable(text) ? arrayLiteral(text.split(';')) : undefined),
     expected: () => 'words divided by ;',
   },
 };
+
+/** Text that is kept as it stands. */
+function keptIf(fits: (text: string) => boolean, expected: string): CellType {
+  return { read: (text) => (fits(text) ? text : undefined), expected: () => expected };
+}
+
+/** A code that is kept in capitals, however it is written. */
+function inCapitals(shape: RegExp, expected: string): CellType {
+  return { read: (text) => (shape.test(text) ? text.toUpperCase() : undefined), expected: () => expected };
+}
 
 /**
  * A cell as PostgreSQL reads it (a list in its array form), null where it is empty, undefined where it is not of the

@@ -11,7 +11,7 @@ import {
 import { readCell } from '../files/cells.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { dateReader, expectedDate, remembering } from '../files/dates.ts';
-import { IngestFailure, misuse } from '../load/failure.ts';
+import { misuse } from '../load/failure.ts';
 import {
   metadataConstants,
   metadataNames,
@@ -233,8 +233,5 @@ function vintageReader(pattern: string | undefined, today: string): (text: strin
 /** @throws IngestFailure where two cells of the file would be one. */
 export function checkVintage(plan: LongPlan, vintage: string | undefined): void {
   if (plan.vintage !== null && vintage !== undefined)
-    throw new IngestFailure(
-      'usage',
-      `The file has a vintage column ("${plan.vintage.title}"): leave out --vintage.`,
-    );
+    misuse(`The file has a vintage column ("${plan.vintage.title}"): leave out --vintage.`);
 }
