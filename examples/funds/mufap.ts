@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parse } from 'csv-parse/sync';
-import { bytesOf, textOf, writeCsv } from '../markets/out.ts';
+import { bytesOf, slug, textOf, writeCsv } from '../markets/out.ts';
 
 /** The first that the category has in it. */
 const assetClasses = [
@@ -85,11 +85,7 @@ function convert(history: DatabaseSync): void {
 
 /** Of a name that is too long its beginning, and the number that the source gave it. */
 function fundId(name: string, number: number): string {
-  const words = name
-    .normalize('NFD')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '');
+  const words = slug(name.normalize('NFD'));
   return words.length <= idLengthMax
     ? words
     : `${words.slice(0, idLengthMax - 6).replace(/-$/, '')}-${number}`;

@@ -4,7 +4,7 @@
 // kind of investor are left out. So are domestic funds of funds, as in the grand total: their money is in the other schemes.
 import { readFileSync } from 'node:fs';
 import { readFirstSheet } from '../converters/xlsx.ts';
-import { product, writeCsv } from '../markets/out.ts';
+import { product, slug, writeCsv } from '../markets/out.ts';
 import { readXls } from '../markets/xls.ts';
 
 /** By the letter of the part, and where it tells more by its number. */
@@ -59,11 +59,4 @@ function rowsOf(workbook: string): string[][] {
   return [...rows.values()].map((cells) =>
     Array.from({ length: Math.max(...cells.keys()) + 1 }, (_, at) => String(cells.get(at) ?? '')),
   );
-}
-
-function slug(name: string): string {
-  return name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '');
 }

@@ -36,6 +36,14 @@ export function writeCsv(
   process.stdout.write(`${name}: ${rows.length} rows\n`);
 }
 
+/** An id made of a name: lower-case letters and digits, hyphens between words. */
+export function slug(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
 /** `02/01/2025` → `2025-01-02`. */
 export function isoDate(dayMonthYear: string): string {
   const [day = '', month = '', year = ''] = dayMonthYear.split('/');
