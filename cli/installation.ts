@@ -28,26 +28,18 @@ export interface Installation {
 /** Opens the installation that the environment names. @throws Error that says what is wrong with them. */
 export async function openInstallation(env: Environment): Promise<Installation> {
   const settings = readSettings(env);
-  if (settings.databaseUrl !== undefined) {
-    const nothing = () => Promise.resolve();
-    return {
-      settings,
-      databaseUrl: settings.databaseUrl,
-      migrated: await migrate(settings.databaseUrl),
-      identitySecret: settings.identitySecret ?? readOrMakeSecret(settings.dataDir),
-      embedded: false,
-      stop: nothing,
-      release: nothing,
-    };
-  }
-  const postgres = await startEmbeddedPostgres(settings.dataDir);
+  const nothing = () => Promise.resolve();
+  const postgres =
+    settings.databaseUrl === undefined
+      ? await startEmbeddedPostgres(settings.dataDir)
+      : { url: settings.databaseUrl, stop: nothing, release: nothing };
   try {
     return {
       settings,
       databaseUrl: postgres.url,
       migrated: await migrate(postgres.url),
       identitySecret: settings.identitySecret ?? readOrMakeSecret(settings.dataDir),
-      embedded: true,
+      embedded: settings.databaseUrl === undefined,
       stop: postgres.stop,
       release: postgres.release,
     };

@@ -5,7 +5,7 @@ import { discover } from '../../accounts-api/auth/openid.ts';
 import { createLog } from '../../kernel/log.ts';
 import { openRedis, script } from '../../kernel/redis.ts';
 import { loadPlans } from '../../kernel/plans.ts';
-import { readSettings, type Settings } from '../../kernel/settings.ts';
+import { readSettings } from '../../kernel/settings.ts';
 import { printJson, parseCommandArgs, type Command } from '../command.ts';
 import { serverVersion } from './check.sql.ts';
 import { withDatabase, withInstallation, type Environment, type Installation } from '../installation.ts';
@@ -36,29 +36,34 @@ export const check: Command = {
 
 async function findAll(env: Environment): Promise<Finding[]> {
   const settings = readSettings(env);
-  const { redisUrl, smtpUrl } = settings;
+  const { redisUrl, smtpUrl, google, publicUrl, dataDir } = settings;
   return [
-    {
-      what: 'settings',
-      state: 'ok',
-      detail: `data in ${settings.dataDir}, vintages in ${settings.seriesTimeZone}`,
-    },
+    { what: 'settings', state: 'ok', detail: `data in ${dataDir}, vintages in ${settings.seriesTimeZone}` },
     await finding('plans', () => Promise.resolve(planNames(settings.plansFile))),
     await finding('database', () => withInstallation(env, describeDatabase)),
-    redisUrl === undefined
-      ? { what: 'redis', state: 'not configured', detail: 'each gateway counts its limits for itself' }
-      : await finding('redis', () => pingRedis(redisUrl)),
-    smtpUrl === undefined
-      ? {
-          what: 'mail',
-          state: 'not configured',
-          detail: `kept in ${path.join(settings.dataDir, 'outbox')}`,
-        }
-      : await finding('mail', () => greetSmtp(smtpUrl)),
-    settings.google === undefined
-      ? { what: 'google', state: 'not configured', detail: 'people sign in with passwords only' }
-      : await finding('google', () => askGoogle(settings)),
+    await optional('redis', redisUrl, pingRedis, 'each gateway counts its limits for itself'),
+    await optional('mail', smtpUrl, greetSmtp, `kept in ${path.join(dataDir, 'outbox')}`),
+    await optional(
+      'google',
+      google,
+      async (client) => {
+        await discover(client);
+        return `${client.issuer} answers; register ${publicUrl}/auth/google/callback there`;
+      },
+      'people sign in with passwords only',
+    ),
   ];
+}
+
+/** @param setting undefined where it is not configured. @param otherwise what holds then. */
+async function optional<Setting>(
+  what: string,
+  setting: Setting | undefined,
+  look: (setting: Setting) => Promise<string>,
+  otherwise: string,
+): Promise<Finding> {
+  if (setting === undefined) return { what, state: 'not configured', detail: otherwise };
+  return finding(what, () => look(setting));
 }
 
 async function finding(what: string, look: () => Promise<string>): Promise<Finding> {
@@ -89,12 +94,6 @@ function describeDatabase({ databaseUrl, embedded }: Installation): Promise<stri
 async function greetSmtp(smtpUrl: string): Promise<string> {
   await checkSmtp(smtpUrl);
   return `${new URL(smtpUrl).host} takes mail`;
-}
-
-async function askGoogle({ google, publicUrl }: Settings): Promise<string> {
-  if (google === undefined) throw new Error('Google is not configured.');
-  await discover(google);
-  return `${google.issuer} answers; register ${publicUrl}/auth/google/callback there`;
 }
 
 async function pingRedis(url: string): Promise<string> {

@@ -20,7 +20,7 @@ const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker'] as const;
 type ServiceName = (typeof serviceNames)[number];
 
 // Any constants of our own; the lock says that a process serves all services from this database.
-const serveLock = [4_115_202, 1] as const;
+const serveLock = [4_115_202, 1];
 
 export const start: Command = {
   summary: 'serve: all services in one process, or one service by its name',
@@ -35,9 +35,10 @@ accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS
     const [name, ...rest] = positionals;
     if (rest.length > 0) throw new UsageError(`start takes one service, not "${positionals.join(' ')}".`);
     if (name === undefined) return serveEverything(terminal);
-    if (!isServiceName(name))
+    const service = serviceNames.find((each) => each === name);
+    if (service === undefined)
       throw new UsageError(`there is no service "${name}"; there are ${serviceNames.join(', ')}.`);
-    return serveService(name, terminal);
+    return serveService(service, terminal);
   },
 };
 
@@ -172,9 +173,10 @@ async function takeServeLock(installation: Installation): Promise<pg.Client> {
   });
   client.on('error', () => undefined); // the database went first: the services' own pools tell of it
   await client.connect();
-  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1, $2) as taken', [
-    ...serveLock,
-  ]);
+  const { rows } = await client.query<{ taken: boolean }>(
+    'select pg_try_advisory_lock($1, $2) as taken',
+    serveLock,
+  );
   if (rows[0]?.taken === true || !installation.embedded) return client;
   await client.end();
   await installation.release();
@@ -195,8 +197,4 @@ function greet(stdout: Output, url: string, demoKey: string | undefined): void {
     );
   }
   stdout.write(`${lines.join('\n')}\n\n`);
-}
-
-function isServiceName(name: string): name is ServiceName {
-  return (serviceNames as readonly string[]).includes(name);
 }
