@@ -21,7 +21,7 @@ import { Conditions, escapeLike, findDataState } from '../list.sql.ts';
 export const getAmcs = endpoint({
   summary: 'Asset management companies.',
   query: {
-    q: z.string().optional().describe('Part of the id, the name or the short name, in any case.'),
+    q: z.string().optional().describe('Part of the id, the name or the short name, case-insensitive.'),
     ...paramsWithUpdates(amcsList),
   },
   json: schemaOf(amcsList),
@@ -44,7 +44,7 @@ const amcRecord = recordOf(amcsList).extend({
   ),
   aum_history: z
     .array(z.object({ date: z.iso.date(), aum: z.number(), currency: z.string(), funds_count: z.int() }))
-    .describe('At the ends of the last 120 months.'),
+    .describe('At the end of each of the last 120 months.'),
   funds: z.array(
     z.object({
       id: z.string(),
@@ -62,8 +62,8 @@ const amcRecord = recordOf(amcsList).extend({
 });
 
 export const getAmc = endpoint({
-  summary: 'An asset management company and what it manages.',
-  params: { amc: z.string().describe('An id of `/v1/amcs`.') },
+  summary: 'An asset management company with its funds and assets under management.',
+  params: { amc: z.string().describe('An id from `/v1/amcs`.') },
   json: oneOf(amcRecord),
   errors: ['not_found'],
   handler:

@@ -36,11 +36,11 @@ const day = z.iso.date().nullable();
 
 /** What both endpoints say of the fund. */
 const factsSchema = {
-  fund: z.string().describe('Its id.'),
+  fund: z.string().describe('The id of the fund.'),
   name: z.string(),
   category: z.string().nullable(),
   currency: z.string(),
-  as_of: day.describe('The day that the figures are of; null where the fund has no NAV.'),
+  as_of: day.describe('The date of the figures; null if the fund has no NAV.'),
   source: z.string(),
   last_updated: z.iso.date(),
 };
@@ -48,12 +48,12 @@ const factsSchema = {
 const periodSchema = z
   .object({
     period: z.enum(returnPeriods),
-    from: day.describe('The day of the first NAV.'),
+    from: day.describe('The date of the first NAV.'),
     to: day,
     nav_from: number.describe('As published, not adjusted.'),
     nav_to: number,
     days: z.int().nullable(),
-    value_pct: number.describe('Percent points, of the adjusted NAV.'),
+    value_pct: number.describe('In percent, from the adjusted NAV.'),
     basis: z.enum(returnBases),
     benchmark_pct: number,
     category_avg_pct: number,
@@ -67,7 +67,7 @@ const returnColumns = ['fund_id', ...Object.keys(periodSchema.shape)];
 const returnsSchema = z.object({
   ...factsSchema,
   basis: z.enum(['auto', ...returnBases]),
-  benchmark: z.string().nullable().describe('The id of a series.'),
+  benchmark: z.string().nullable().describe('A series id.'),
   periods: z.array(periodSchema),
   sip: z
     .array(
@@ -77,23 +77,25 @@ const returnsSchema = z.object({
         to: day,
         instalments: z.int(),
         final_value: number,
-        value_pct: number.describe('Percent points a year.'),
+        value_pct: number.describe('In percent per year.'),
         basis: z.literal('xirr'),
         method: z.string(),
       }),
     )
-    .describe('A hundred of the currency a month, for so many years.'),
+    .describe('Returns of monthly instalments of 100 currency units, over 1, 3, 5 and 10 years.'),
 });
 
 /** The category is told of the newest state only, as that is kept for every fund. */
 export const getFundReturns = endpoint({
-  summary: 'What a fund earned over the usual periods, beside its benchmark and its category.',
+  summary: 'The returns of a fund by period, with its benchmark, category average and rank.',
   params: fundParam,
   query: {
-    as_of: dateParam.optional().describe('The last day; that of the newest NAV unless given.'),
+    as_of: dateParam.optional().describe('The last day; default: the date of the newest NAV.'),
     basis: oneOfParam(['auto', ...returnBases])
       .default('auto')
-      .describe('How a return is stated; `auto`: absolute below a year, annualized from a year.'),
+      .describe(
+        'How returns are stated; `auto`: annualized from one year on, below one year as usual for the asset class.',
+      ),
     benchmark: flagParam(true).describe('Whether `benchmark_pct` is filled.'),
     format: formatParam,
   },
@@ -150,8 +152,8 @@ const analyticsSchema = z.object({
   frequency: z.enum(analyticsFrequencies),
   from: day,
   to: day,
-  n_obs: z.int().describe('Periodic returns of the fund.'),
-  benchmark_n_obs: z.int().describe('Those on dates that the benchmark shares.'),
+  n_obs: z.int().describe('The number of periodic returns of the fund.'),
+  benchmark_n_obs: z.int().describe('The number of them on dates that the benchmark also has.'),
   return_annualized_pct: number,
   basis: z.literal('annualized_compound'),
   volatility_pct: number,
@@ -160,7 +162,7 @@ const analyticsSchema = z.object({
   max_drawdown_pct: number.describe('Zero or negative.'),
   max_drawdown: z.object({ peak_date: day, trough_date: day, recovery_date: day }),
   calmar: number,
-  var_95_pct: number.describe('The 5th percentile of the returns of one period.'),
+  var_95_pct: number.describe('The 5th percentile of the periodic returns.'),
   best_month: z.string().nullable().describe('`YYYY-MM`'),
   best_month_pct: number,
   worst_month: z.string().nullable(),
@@ -175,25 +177,27 @@ const analyticsSchema = z.object({
   treynor: number,
   up_capture_pct: number,
   down_capture_pct: number,
-  method: z.string().describe('Which returns, how many a year, which risk-free rate.'),
-  risk_free: z.string().nullable().describe('The id of a series.'),
-  benchmark: z.string().nullable().describe('The id of a series.'),
+  method: z.string().describe('The returns used, the number of periods per year, and the risk-free rate.'),
+  risk_free: z.string().nullable().describe('A series id.'),
+  benchmark: z.string().nullable().describe('A series id.'),
 });
 
 export const getFundAnalytics = endpoint({
-  summary: 'What a fund risked for what it earned.',
+  summary: 'The risk and performance figures of a fund.',
   params: fundParam,
   query: {
-    window: oneOfParam(analyticsWindows).default('1y').describe('How many years; `si`: since inception.'),
+    window: oneOfParam(analyticsWindows)
+      .default('1y')
+      .describe('The number of years; `si`: since inception.'),
     frequency: oneOfParam(analyticsFrequencies)
       .default('daily')
-      .describe('The returns that the figures are of.'),
-    as_of: dateParam.optional().describe('The last day; that of the newest NAV unless given.'),
+      .describe('The frequency of the returns that the figures are computed from.'),
+    as_of: dateParam.optional().describe('The last day; default: the date of the newest NAV.'),
     risk_free: z
       .string()
       .optional()
-      .describe('The id of a series of rates in percent a year; 0 unless given.'),
-    benchmark: z.string().optional().describe("The id of a series of levels; the fund's own unless given."),
+      .describe('The id of a series of rates in percent per year; default: a rate of 0.'),
+    benchmark: z.string().optional().describe("The id of a series of levels; default: the fund's benchmark."),
   },
   json: oneOf(analyticsSchema),
   errors: ['not_found'],

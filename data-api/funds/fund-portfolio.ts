@@ -30,7 +30,7 @@ const lineSchemas = {
   asset_allocation: z.object({
     asset_class: z.string(),
     pct: number,
-    prev_pct: number.describe('In the portfolio before.'),
+    prev_pct: number.describe('The share in the previous portfolio.'),
   }),
   credit_quality: z.object({ rating: z.string(), pct: number }),
   sectors: z.object({ sector: z.string(), pct: number }),
@@ -55,7 +55,7 @@ const lineSchemas = {
 const columnsOf = (section: Section) => Object.keys(lineSchemas[section].shape);
 
 const portfolioSchema = z.object({
-  fund: z.string().describe('Its id.'),
+  fund: z.string().describe('The id of the fund.'),
   name: z.string(),
   currency: z.string(),
   as_of: z.iso.date(),
@@ -75,13 +75,15 @@ const portfolioSchema = z.object({
 });
 
 export const getFundPortfolio = endpoint({
-  summary: 'What a fund held on a day.',
+  summary: 'The portfolio of a fund on a date.',
   params: fundParam,
   query: {
-    date: dateParam.optional().describe('The newest portfolio on or before that day.'),
+    date: dateParam.optional().describe('Selects the newest portfolio on or before this date.'),
     section: oneOfParam(sections)
       .optional()
-      .describe('Only that part; the others are null. CSV is of one part, the holdings unless given.'),
+      .describe(
+        'Returns only this section; the others are null. CSV has one section, by default the holdings.',
+      ),
     format: formatParam,
   },
   json: oneOf(portfolioSchema),

@@ -33,12 +33,12 @@ async function findRecords(
 }
 
 export const getFundNavs = endpoint({
-  summary: 'The NAVs of a fund, by the day.',
+  summary: 'The NAV history of a fund.',
   params: fundParam,
   query: {
     ...windowParams,
     adjusted: flagParam(true).describe('Whether `nav_adjusted` is filled: the NAV with payouts reinvested.'),
-    frequency: oneOfParam(navFrequencies).default('daily').describe('The last NAV of each period.'),
+    frequency: oneOfParam(navFrequencies).default('daily').describe('Returns the last NAV of each period.'),
     ...paramsWithUpdates(navList),
   },
   json: schemaOf(navList),
@@ -76,7 +76,7 @@ export const getFundPayouts = endpoint({
   params: fundParam,
   query: {
     ...windowParams,
-    type: oneOfParam(payoutTypes).optional().describe('How it was paid.'),
+    type: oneOfParam(payoutTypes).optional().describe('The type of payout.'),
     ...paramsWithUpdates(payoutsList),
   },
   json: schemaOf(payoutsList),
@@ -94,7 +94,7 @@ export const getFundExpenses = endpoint({
   params: fundParam,
   query: {
     ...windowParams,
-    period_type: oneOfParam(expensePeriods).optional().describe('The period that a ratio is of.'),
+    period_type: oneOfParam(expensePeriods).optional().describe('The period covered by the ratio.'),
     ...paramsWithUpdates(expensesList),
   },
   json: schemaOf(expensesList),

@@ -28,16 +28,16 @@ import { currencyParam, ratingParam } from '../markets/securities.ts';
 
 /** Of a path. */
 export const fundParam = {
-  id: z.string().describe('An id of `/v1/funds`, a symbol, an ISIN or a code of the source.'),
+  id: z.string().describe('An id from `/v1/funds`, a symbol, an ISIN or a code of the source.'),
 };
 
 const filterParams = {
-  amc: z.string().optional().describe('An id of `/v1/amcs`.'),
-  category: z.string().optional().describe('Exactly that category.'),
+  amc: z.string().optional().describe('An id from `/v1/amcs`.'),
+  category: z.string().optional().describe('The exact category.'),
   asset_class: oneOfParam(assetClasses).optional(),
-  shariah: booleanParam.optional().describe('Whether it is Shariah-compliant.'),
+  shariah: booleanParam.optional().describe('Whether the fund is Shariah-compliant.'),
   structure: oneOfParam(fundStructures).optional(),
-  risk_profile: z.string().optional().describe('Exactly as the source states it.'),
+  risk_profile: z.string().optional().describe('The exact risk profile as stated by the source.'),
   status: oneOfParam(fundStatuses).optional(),
   currency: currencyParam.optional(),
 };
@@ -46,7 +46,7 @@ export const getFunds = endpoint({
   summary: 'Funds.',
   query: {
     ...filterParams,
-    q: z.string().optional().describe('Part of the id, a name or a code, in any case.'),
+    q: z.string().optional().describe('Part of the id, a name or a code, case-insensitive.'),
     ...paramsWithUpdates(fundsList),
   },
   json: schemaOf(fundsList),
@@ -64,18 +64,18 @@ const boundParam = z
 
 /** Those that ended only where `status` asks for them. */
 export const getFundScreener = endpoint({
-  summary: 'Funds by figures that the loads have worked out: returns, risk, costs, size, age.',
+  summary: 'Funds filtered by precomputed figures: returns, risk, costs, size, age.',
   query: {
     ...filterParams,
-    rating_min: ratingParam.optional().describe('That rating or better.'),
-    rating_max: ratingParam.optional().describe('That rating or worse.'),
-    as_of_min: periodParam.optional().describe('The last NAV is of that day or later.'),
-    as_of_max: periodParam.optional().describe('The last NAV is of that day or earlier.'),
+    rating_min: ratingParam.optional().describe('This rating or better.'),
+    rating_max: ratingParam.optional().describe('This rating or worse.'),
+    as_of_min: periodParam.optional().describe('The last NAV is of this date or later.'),
+    as_of_max: periodParam.optional().describe('The last NAV is of this date or earlier.'),
     ...paramsWithUpdates(screenerList),
     ...Object.fromEntries(
       screenedFigureNames.flatMap((name) => [
-        [`${name}_min`, boundParam.describe(`\`${name}\` is at least that.`)],
-        [`${name}_max`, boundParam.describe(`\`${name}\` is at most that.`)],
+        [`${name}_min`, boundParam.describe(`\`${name}\` is at least this value.`)],
+        [`${name}_max`, boundParam.describe(`\`${name}\` is at most this value.`)],
       ]),
     ),
   },
@@ -100,7 +100,7 @@ export const getFundScreener = endpoint({
 });
 
 export const getFund = endpoint({
-  summary: 'All that is known of a fund.',
+  summary: 'The profile of a fund.',
   params: fundParam,
   json: oneOf(recordOf(fundProfile)),
   errors: ['not_found'],
