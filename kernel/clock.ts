@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() };
 
-// To make one takes 100 µs (measured 2026-11-20), to use it one.
+// Making one takes 100 µs, using it 1 µs (measured 2026-11-20).
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** The calendar date in a time zone, `YYYY-MM-DD`. @param timeZone an IANA name, such as `Asia/Karachi`. */
@@ -19,12 +19,12 @@ export function dateIn(timeZone: string, instant: Date): string {
   return format.format(instant);
 }
 
-/** An instant as every answer spells it: ISO 8601, in UTC, to the second. */
+/** An instant as sent in answers: ISO 8601, UTC, to the second. */
 export function instantText(instant: Date): string {
   return `${instant.toISOString().slice(0, -5)}Z`;
 }
 
-/** Whether `dateIn` takes the name: an IANA time zone, or an offset such as `+05:00`. */
+/** Whether `dateIn` accepts the name: an IANA time zone, or an offset such as `+05:00`. */
 export function isTimeZone(name: string): boolean {
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
@@ -38,7 +38,7 @@ const dayMs = 86_400_000;
 let lastDay = Number.NaN;
 let lastDate = '';
 
-/** The UTC calendar date of an instant, `YYYY-MM-DD`; made once a day, for gateways ask for it with every call. */
+/** The UTC calendar date of an instant, `YYYY-MM-DD`; computed once a day, as gateways need it on every call. */
 export function utcDate(instant: Date): string {
   const day = Math.floor(instant.getTime() / dayMs);
   if (day !== lastDay) {
@@ -48,12 +48,12 @@ export function utcDate(instant: Date): string {
   return lastDate;
 }
 
-/** The first day of the UTC calendar month of an instant, `YYYY-MM-01`: the quota's month. */
+/** The first day of an instant's UTC calendar month, `YYYY-MM-01`: the quota month. */
 export function utcMonth(instant: Date): string {
   return `${utcDate(instant).slice(0, 7)}-01`;
 }
 
-/** The start of the next UTC calendar month: when a quota starts anew. */
+/** The start of the next UTC calendar month, when quotas reset. */
 export function nextUtcMonth(instant: Date): Date {
   return new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + 1, 1));
 }

@@ -20,13 +20,13 @@ function parseBigint(text: string): number {
   return value;
 }
 
-/** What runs statements: the pool, or one transaction. Give a statement a `name` to have it prepared once a connection. */
+/** Runs statements: the pool, or one transaction. A statement with a `name` is prepared once per connection. */
 export interface Queryable {
   query<Row extends object>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>;
 }
 
 export interface Transaction extends Queryable {
-  /** The connection itself, for COPY and cursors. */
+  /** The underlying connection, for COPY and cursors. */
   readonly client: pg.PoolClient;
 }
 
@@ -37,7 +37,7 @@ export interface Database extends Queryable {
 }
 
 export interface DatabaseOptions {
-  /** How the connections are named in pg_stat_activity. */
+  /** The name of the connections in pg_stat_activity. */
   applicationName: string;
   /** Aborts any statement that takes longer; 0 for none (loads). */
   statementTimeoutMs?: number;
@@ -51,7 +51,7 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
     max: 10,
     connectionTimeoutMillis: 10_000,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
-    // The planner thinks a look into each of many vintages dear, and would compile code for it: 100 ms for a call of 2 ms.
+    // The planner overestimates lookups in many vintages and would JIT-compile them: 100 ms for a call of 2 ms.
     options: '-c jit=off',
     types,
   });

@@ -1,13 +1,13 @@
 // Dates: which exist, which days a partial date covers, how days are counted. Dates are text `YYYY-MM-DD` of the proleptic
 // Gregorian calendar, years 0001 to 9999; no time zone is involved.
 
-/** Days, both inclusive. */
+/** A range of days, both inclusive. */
 export interface DateRange {
   from: string;
   to: string;
 }
 
-/** Whether the text is a day that exists, `YYYY-MM-DD` (2024-02-30 is none). */
+/** Whether the text is an existing day, `YYYY-MM-DD` (2024-02-30 is not). */
 export function isDate(text: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   if (match === null) return false;
@@ -16,8 +16,8 @@ export function isDate(text: string): boolean {
 }
 
 /**
- * The days that a date or a period means: `2024-03-05`, `2024-03`, `2024-Q1`, `2024-H1`, `2024`.
- * Null where the text is none of these or does not exist.
+ * The days of a date or period: `2024-03-05`, `2024-03`, `2024-Q1`, `2024-H1`, `2024`.
+ * Null if the text is none of these or does not exist.
  */
 export function parsePeriod(text: string): DateRange | null {
   if (isDate(text)) return { from: text, to: text };
@@ -30,7 +30,7 @@ export function parsePeriod(text: string): DateRange | null {
   return monthsRange(year, 1, 12);
 }
 
-/** Moves a date by whole months; a day that the target month lacks becomes its last (29 Feb − 12 → 28 Feb). */
+/** Adds whole months to a date; a day that the target month lacks becomes its last (29 Feb − 12 → 28 Feb). */
 export function addMonths(date: string, months: number): string {
   const index = Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1 + months;
   const year = Math.floor(index / 12);
@@ -38,7 +38,7 @@ export function addMonths(date: string, months: number): string {
   return format(year, month, Math.min(Number(date.slice(8, 10)), daysInMonth(year, month)));
 }
 
-/** Moves a date by days. */
+/** Adds days to a date. */
 export function addDays(date: string, days: number): string {
   return fromDayNumber(dayNumber(date) + days);
 }

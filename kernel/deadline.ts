@@ -2,16 +2,16 @@
 // Hides the timers, and the results that are still outstanding when the process ends.
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
-/** Thrown where an answer did not come in time. */
+/** Thrown if a result did not arrive before the deadline. */
 export class TooLate extends Error {}
 
 export interface Deadline {
   /**
-   * What the work comes to. @param onLate is given what it came to after the deadline; where it failed then, nobody is told.
+   * Resolves with the result of the work. @param onLate receives a result that arrives after the deadline; late failures are dropped.
    * @throws TooLate after the deadline; before it, whatever the work throws.
    */
   wait<T>(work: Promise<T>, onLate?: (result: T) => void): Promise<T>;
-  /** Resolves when nothing is waited for any more, late answers included, or after so many ms. */
+  /** Resolves when no work is outstanding, late results included, or after so many ms. */
   allEnded(withinMs: number): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function createDeadline(deadlineMs: number): Deadline {
         });
         clearTimeout(timer);
       }
-      await endOfTurn(); // whoever was answered last has done what follows from it
+      await endOfTurn(); // lets the last caller act on its result
     },
   };
 }

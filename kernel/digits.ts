@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** JSON.stringify writes it as the number that it is. */
+/** JSON.stringify writes it as a number with exactly these digits. */
 export interface Digits {
   readonly rawJSON: string;
 }

@@ -99,7 +99,7 @@ export function fail(code: ErrorCode, message: string, options: FailureOptions =
   throw new Failure(code, message, options);
 }
 
-/** The page that explains the codes, a paragraph each. */
+/** The page that explains each error code. */
 export const docsPath = '/docs/errors';
 
 export interface ErrorEnvelope {
@@ -107,7 +107,7 @@ export interface ErrorEnvelope {
   error: { code: ErrorCode; message: string; param?: string; docs_url: string; request_id?: string };
 }
 
-/** The answer for a failure: the envelope of the contract, with the request id where there is one. */
+/** The error envelope of a failure, with the request id if known. */
 export function toEnvelope(failure: Failure, requestId?: string): ErrorEnvelope {
   return {
     success: false,
@@ -122,8 +122,8 @@ export function toEnvelope(failure: Failure, requestId?: string): ErrorEnvelope 
 }
 
 /**
- * Any thrown value as a Failure: a database that is gone is `unavailable`, whatever else was not thrown by `fail` is
- * `internal`; the cause is kept for the log.
+ * Converts any thrown value to a Failure: a lost database connection is `unavailable`; anything else not thrown by `fail` is
+ * `internal`. The cause is kept for the log.
  */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
@@ -139,10 +139,10 @@ export function toFailure(thrown: unknown): Failure {
 }
 
 // SQLSTATE 08 is a connection exception, 57P01 to 57P03 a server that stops or starts, 53300 too many connections. The names
-// are those of a network that does not reach the server, or does not know its host.
+// are the network errors for a host that is unreachable or unknown.
 const connectionCodes =
   /^(?:08\w{3}|57P0[123]|53300|E(?:CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
-// What pg says without a code, and Sequelize's names for the same.
+// Messages of pg that have no code, and the equivalent error names of Sequelize.
 const connectionPattern =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Sequelize(?:Connection|HostNot))/;
 
@@ -153,6 +153,6 @@ function isConnectionFault(thrown: unknown): boolean {
     connectionCodes.test(code) ||
     connectionPattern.test(thrown.message) ||
     connectionPattern.test(thrown.name) ||
-    ('parent' in thrown && isConnectionFault(thrown.parent)) // where Sequelize keeps what the driver said
+    ('parent' in thrown && isConnectionFault(thrown.parent)) // where Sequelize keeps the driver's error
   );
 }

@@ -8,7 +8,7 @@ import { systemClock, type Clock } from './clock.ts';
 import { sha256 } from './credentials/sha256.ts';
 import type { Feature } from './plans.ts';
 
-/** The header that carries the token; the gateway removes every inbound `x-almanac-*` header first. */
+/** The header with the token; the gateway first removes every inbound `x-almanac-*` header. */
 export const identityHeader = 'x-almanac-identity';
 
 export type Service = 'data-api' | 'accounts-api';
@@ -18,9 +18,9 @@ export interface Identity {
   scope: 'client' | 'internal';
   /** Null on public endpoints. */
   accountId: string | null;
-  /** Set when the caller came with an API key. */
+  /** Set if the caller sent an API key. */
   keyId: string | null;
-  /** Set when the caller came with a session. */
+  /** Set if the caller sent a session. */
   sessionId: string | null;
   plan: string | null;
   features: readonly Feature[];
@@ -38,12 +38,12 @@ export const anonymous: Identity = {
 const issuer = 'almanac-gateway';
 const tokenType = 'identity+jwt';
 const lifetimeSeconds = 60;
-const reuseSeconds = 30; // a token is handed out for half its life, so the one sent always has 30 s left
+const reuseSeconds = 30; // a token is reused for half its life, so the one sent is always valid for another 30 s
 const cacheMax = 10_000;
 
 /**
- * Seals identities for a service. The token of an identity is reused for 30 s, so that a call does not pay for a signature: hand in
- * the same object again where the same is meant. It must not change.
+ * Seals identities for a service. The token of an identity is reused for 30 s, which saves signing on every call: pass
+ * the same object for the same identity. It must not change.
  */
 export function createSealer(
   secret: string,
@@ -69,8 +69,8 @@ export function createSealer(
 }
 
 /**
- * Opens tokens sealed for a service: the identity, or null where the token is missing, forged, expired or for another service.
- * @param previousSecret the one that gateways may still seal with while the secret is being replaced.
+ * Opens tokens sealed for a service: the identity, or null if the token is missing, forged, expired or for another service.
+ * @param previousSecret that gateways may still seal with while the secret is being replaced.
  */
 export function createOpener(
   secret: string,
@@ -104,7 +104,7 @@ function verify(
   now: number,
 ): { identity: Identity; expiresAt: number } | null {
   try {
-    // `kid` only picks from the keys that are here: it is no path, no URL and no part of a statement.
+    // `kid` only selects one of the keys here; it is never used as a path, a URL or part of a statement.
     const key = keys.get(jsonwebtoken.decode(token, { complete: true })?.header.kid ?? '');
     if (key === undefined) return null;
     const { header, payload } = jsonwebtoken.verify(token, key, {

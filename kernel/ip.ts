@@ -1,7 +1,7 @@
 // IP addresses as rate limits count them.
 import { isIPv6 } from 'node:net';
 
-/** What limits count for an IP address: an IPv4 address itself, the /64 network of an IPv6 one, which one client owns whole. */
+/** The unit that limits count for: an IPv4 address itself, or the /64 network of an IPv6 address, which one client owns whole. */
 export function limitKey(ip: string): string {
   if (!isIPv6(ip)) return ip;
   const [head = '', tail] = (ip.split('%')[0] ?? '').split('::');

@@ -14,12 +14,12 @@ const secretFields = [
   'session_token',
 ];
 
-// What we mint begins so; and what stands in the one path that holds a secret.
+// The prefixes of our secrets, and the path segment that is a secret.
 const secretShape = /(?<![A-Za-z0-9])(?:pk_live_|sess_|whsec_)[\w.+=-]+|(?<=\/account\/key\/)[^/?]+/g;
 
 const mayHoldSecret = /[%_]|\/account\//;
 
-/** A path as it may be logged: people put keys where ids belong, and the path that shows a new key holds its token. */
+/** A path as it may be logged: clients put keys where ids belong, and the path that shows a new key contains its token. */
 export function withoutSecrets(path: string): string {
   if (!mayHoldSecret.test(path)) return path;
   const plain = path.replace(/%([2-7][0-9a-f])/gi, (_whole, hex: string) =>
@@ -31,7 +31,7 @@ export function withoutSecrets(path: string): string {
 let second = -1;
 let secondText = '';
 
-/** As pino's own, which makes a date of each instant: 1.7 % of a gateway's time (2026-11-20). */
+/** Replaces pino's own, which makes a Date for each instant: 1.7 % of a gateway's time (2026-11-20). */
 function isoTime(): string {
   const now = Date.now();
   const millisecond = now % 1000;
@@ -46,9 +46,9 @@ const gatherChars = 64 * 1024;
 const gatherMs = 100;
 
 /**
- * Standard output, to which lines go some at a time, or after a moment, instead of by a write each. pino's own gathering
- * measures all that is gathered again with each line: 9 % of a gateway's time (2026-11-20). What is held back is written when
- * the process ends by itself, by an error or by a signal that it handles.
+ * Standard output that batches lines by number and time instead of writing each one. pino's own buffering measures the whole
+ * buffer again with each line: 9 % of a gateway's time (2026-11-20). Buffered lines are written when the
+ * process ends by itself, by an error or by a signal that it handles.
  */
 class GatheredOutput {
   #lines: string[] = [];
@@ -57,7 +57,7 @@ class GatheredOutput {
   readonly #output;
 
   constructor() {
-    process.on('exit', () => this.#flush()); // before pino's own, which writes what `#output` still holds
+    process.on('exit', () => this.#flush()); // runs before pino's own, which writes what `#output` still buffers
     this.#output = pino.destination({ dest: 1, sync: false });
   }
 
@@ -83,10 +83,10 @@ interface Destination {
 }
 
 let output: GatheredOutput | undefined;
-/** Where the lines of a log go. */
+/** The destination of each log. */
 const destinations = new WeakMap<Log, Destination>();
 
-/** @param service which part of Almanac speaks. @param level a pino level, or `silent`. */
+/** @param service the name of the part of Almanac that logs. @param level a pino level, or `silent`. */
 export function createLog(service: string, level: string, destination?: Destination): Log {
   const options = {
     level,
@@ -102,10 +102,10 @@ export function createLog(service: string, level: string, destination?: Destinat
 }
 
 /**
- * For a message that is written thousands of times a second: lines as pino writes them, at level `info`, of fields that come as
- * text. Nothing is redacted.
- * @param log as `createLog` gives it.
- * @returns takes `,"name":value,…`, each value in JSON.
+ * For a message that is written thousands of times a second: writes lines as pino does, at level `info`, from fields that are
+ * already text. Nothing is redacted.
+ * @param log from `createLog`.
+ * @returns accepts `,"name":value,…`, each value in JSON.
  */
 export function lineWriter(log: Log, message: string): (fields: string) => void {
   const destination = destinations.get(log);

@@ -28,28 +28,28 @@ const fileSchema = z.strictObject({ plans: z.array(planSchema).min(1) }).check((
 });
 
 export interface Plans {
-  /** In the order of the file, which is from the lowest to the highest. */
+  /** In the order of the file, lowest first. */
   readonly all: readonly Plan[];
-  /** The plan of that id, or undefined. */
+  /** The plan with the id, or undefined. */
   get(id: string): Plan | undefined;
-  /** The lowest plan that has the feature, or undefined: the one a 403 names. */
+  /** The lowest plan with the feature, named in a 403; undefined if there is none. */
   lowestWith(feature: Feature): Plan | undefined;
 }
 
-/** A plan that was taken out of the file leaves its accounts with the free one, never with none. */
+/** The plan with the id; accounts of a plan that was removed from the file get the free one. */
 export function planOf(plans: Plans, id: string): Plan {
   const plan = plans.get(id) ?? plans.get('free');
   if (plan === undefined) throw new Error('There is no plan "free".');
   return plan;
 }
 
-/** Plans that follow their file when they are told to. */
+/** Plans that can be reloaded from their file. */
 export interface PlansFile extends Plans {
-  /** Reads and checks the file again. @returns puts it in force, at once and whole. @throws Error as `loadPlans` does. */
+  /** Reads and checks the file again. @returns applies all of it at once. @throws Error as `loadPlans` does. */
   prepareReload(): () => void;
 }
 
-/** Reads the file, and may read it again. @throws Error as `loadPlans` does. */
+/** Reads the file, and can reload it. @throws Error as `loadPlans` does. */
 export function openPlans(path: string): PlansFile {
   let plans = loadPlans(path);
   return {

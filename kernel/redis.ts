@@ -7,7 +7,7 @@ import { createClient, createCluster, createSentinel } from 'redis';
 import { createDeadline, TooLate } from './deadline.ts';
 import type { Log } from './log.ts';
 
-/** What REDIS_URL can name. */
+/** The kinds of server that REDIS_URL can name. */
 export type RedisTarget =
   | { kind: 'single'; url: string }
   | { kind: 'cluster'; urls: readonly string[] }
@@ -19,31 +19,31 @@ export type RedisTarget =
       password: string;
     };
 
-/** Lua that Redis runs whole or not at all. */
+/** A Lua script; Redis runs it atomically. */
 export interface Lua {
   readonly text: string;
   readonly sha1: string;
 }
 
-/** Lua for one key. Every other key that it touches must stand in the same hash slot. */
+/** A script for one key. All other keys that it touches must be in the same hash slot. */
 export interface Script extends Lua {
-  /** The same for many keys, each run as if alone: with arguments of its own, and an error of its own. */
+  /** The same for many keys, each run as if alone: with its own arguments and its own error. */
   readonly forMany: Lua;
 }
 
-/** Thrown where Redis cannot be asked: dead, stalled, or not able to write. */
+/** Thrown if Redis cannot be used: dead, stalled, or unable to write. */
 export class RedisUnavailable extends Error {}
 
 export interface RedisLink {
-  /** For libraries that speak to the client themselves; wrap what they do in `ask`. */
+  /** For libraries that use the client directly; wrap their calls in `ask`. */
   readonly client: object;
-  /** Whether it is asked just now: false after a fault, until it answers again. */
+  /** Whether Redis is in use now: false after a fault, until it answers again. */
   readonly isUsable: boolean;
-  /** Whether keys stand on several servers, each with a replication id of its own. */
+  /** Whether keys are on several servers, each with its own replication id. */
   readonly isCluster: boolean;
-  /** Redis' clock minus ours, in ms, as last seen. */
+  /** Redis's clock minus ours, in ms, as last seen. */
   readonly clockOffsetMs: number;
-  /** Runs a script. @param onLate is given an answer that comes after the deadline: what it did was done. @throws RedisUnavailable. */
+  /** Runs a script. @param onLate receives an answer after the deadline: the script did run. @throws RedisUnavailable. */
   run(
     script: Script,
     key: string,
@@ -54,7 +54,7 @@ export interface RedisLink {
   ask<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when Redis has answered for the first time, or after a while. */
   opened(): Promise<void>;
-  /** Resolves when Redis has answered all it was asked, late or not, or after so many ms. */
+  /** Resolves when Redis has answered everything it was asked, late or not, or after so many ms. */
   allAnswered(withinMs: number): Promise<void>;
   close(): void;
 }
@@ -62,22 +62,22 @@ export interface RedisLink {
 // Redis answers in well under 1 ms; beyond this it is stalled. node-redis' own command timeout does not cover commands
 // already written, so the deadline is ours.
 export const redisDeadlineMs = 200;
-// More would hold up the others who ask Redis: a run takes it a few µs.
+// More would delay other callers: Redis takes a few µs per run.
 const runsMax = 100;
 const heartbeatMs = 400;
 const openWithinMs = 1_000;
 
-/** The text of a script that stands beside a module. @param url `new URL('name.lua', import.meta.url)`. */
+/** The text of a script beside a module. @param url `new URL('name.lua', import.meta.url)`. */
 export function luaFile(url: URL): string {
   return readFileSync(url, 'utf8');
 }
 
-/** A script as a function of another one, which calls it with tables of its own for KEYS and ARGV. */
+/** Wraps a script as a function for another one, which calls it with its own tables for KEYS and ARGV. */
 export function luaFunction(name: string, text: string): string {
   return `local function ${name}(KEYS, ARGV)\n${text}\nend\n`;
 }
 
-/** @param text what runs for one key, or for the keys of one call. */
+/** @param text the script for one key, or for the keys of one call. */
 export function script(text: string): Script {
   const many = `
 local keys, words, answers, at = KEYS, ARGV, {}, 1
@@ -101,7 +101,7 @@ const authority = /^[^\s/@,]+$/;
 
 /**
  * Reads `redis://…`, `rediss://…`, `redis+cluster://[user:password@]host:port,host:port` or
- * `redis+sentinel://[user:password@]host:port,host:port/name`. @returns null where it is none of them.
+ * `redis+sentinel://[user:password@]host:port,host:port/name`. @returns null if it is none of them.
  */
 export function parseRedisUrl(text: string): RedisTarget | null {
   const several = /^redis(s?)\+(cluster|sentinel):\/\/(?:([^@/]*)@)?([^@/]+)(?:\/([A-Za-z0-9._-]+))?$/.exec(
@@ -130,7 +130,7 @@ export function parseRedisUrl(text: string): RedisTarget | null {
   };
 }
 
-/** What we use of node-redis; its three clients share it, but no type says so. */
+/** The part of node-redis in use; its three clients share it, but no type says so. */
 interface Client {
   on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<unknown>;
@@ -139,7 +139,7 @@ interface Client {
   destroy(): void;
 }
 
-/** One run of a script that waits to be sent. */
+/** A script run that is waiting to be sent. */
 interface Run {
   key: string;
   args: readonly string[];
@@ -148,13 +148,13 @@ interface Run {
   reject(error: unknown): void;
 }
 
-// A write, so that a replica or a full disk counts as what it is; it tells the time as well.
+// A write, so that a replica or a full disk is noticed; it also returns the time.
 const heartbeat = script(
   `redis.call('set', KEYS[1], '1', 'px', '10000') local t = redis.call('time') return t[1] * 1000 + math.floor(t[2] / 1000)`,
 );
 
 /**
- * Opens the connection and keeps it; nothing waits for it. @param deadlineMs of each command.
+ * Opens the connection and keeps it open; no caller waits for it. @param deadlineMs of each command.
  * @throws Error if the URL is malformed.
  */
 export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): RedisLink {
@@ -198,7 +198,7 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
     try {
       return await client.evalSha(sha1, options);
     } catch (error) {
-      // Redis has forgotten it, or never knew: it did nothing, so it may be sent again.
+      // The script is not cached there, so it did not run and may be sent again.
       if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return client.eval(text, options);
       throw error;
     }
@@ -207,8 +207,8 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
   const queues = new Map<Script, Run[]>();
 
   /**
-   * Runs of one script that are asked for before the turn has run out go to Redis as one command: most of what a run costs us
-   * is its command, not its keys. In a cluster their keys may stand on different servers.
+   * Runs of one script that are requested in the same turn are sent as one command: most of the cost of a run is its
+   * command, not its keys. In a cluster their keys may be on different servers.
    */
   function enqueue(
     which: Script,
@@ -222,7 +222,7 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
       const queue = queues.get(which);
       if (queue === undefined) {
         queues.set(which, [run]);
-        process.nextTick(sendQueue, which); // when all that this turn has woken has run
+        process.nextTick(sendQueue, which); // after all callbacks of this turn
       } else queue.push(run);
     });
   }
@@ -264,12 +264,12 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
     try {
       const time = Number(await bounded(() => evaluate(heartbeat, ['almanac:heartbeat'], [])));
       clockOffsetMs = time - (sentAt + Date.now()) / 2;
-      if (faults !== before) return; // sent before the fault, it says nothing of what is after it
+      if (faults !== before) return; // sent before the fault, so it says nothing about the state after it
       if (!usable && !closed) log.info('Redis answers');
       usable = true;
       first.resolve();
     } catch (error) {
-      if (!(error instanceof RedisUnavailable)) throw error; // what else there is to say, `fault` has said
+      if (!(error instanceof RedisUnavailable)) throw error; // `fault` has logged it
     }
   }
 
@@ -308,10 +308,10 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
 
 function createFor(target: RedisTarget): Client {
   const connection = {
-    disableOfflineQueue: true, // while it is away, fail at once
+    disableOfflineQueue: true, // fail at once while disconnected
     commandsQueueMaxLength: 10_000,
-    commandOptions: { timeout: 0 }, // it makes a timer and a signal a command, and covers only what is not written yet
-    pingInterval: 1_000, // with socketTimeout: a half-open connection is found and made anew
+    commandOptions: { timeout: 0 }, // it creates a timer and a signal per command, and covers only commands not yet written
+    pingInterval: 1_000, // with socketTimeout: a half-open connection is detected and reopened
     socket: {
       connectTimeout: 1_000,
       socketTimeout: 5_000,

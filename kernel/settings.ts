@@ -107,7 +107,7 @@ export type Settings = Readonly<{
   databaseReadUrl: string | undefined;
   redisUrl: string | undefined;
   identitySecret: string | undefined;
-  /** While the secret is being replaced: the one before it. */
+  /** The previous secret, while it is being replaced. */
   previousIdentitySecret: string | undefined;
   dataApiUrls: readonly string[] | undefined;
   accountsApiUrls: readonly string[] | undefined;
@@ -116,19 +116,19 @@ export type Settings = Readonly<{
   plansFile: string;
   trustedProxyHops: number;
   publicCallsPerSecond: number;
-  /** What a gateway serves where nobody can say what is left of a month. */
+  /** What a gateway serves if the remaining quota of a month is unknown. */
   quotaOutage: 'bounded' | 'closed' | 'open';
   drainDelayMs: number;
-  /** Absolute; where a gateway keeps the usage that it has not handed over. */
+  /** Absolute; where a gateway stores the usage that it has not yet reported. */
   journalDir: string;
   /** Where the gateway serves /metrics; undefined: nowhere. */
   metrics: { host: string; port: number } | undefined;
-  /** Where people reach the gateway; no slash at the end. */
+  /** The public URL of the gateway; no slash at the end. */
   publicUrl: string;
-  /** Whose pages may call account and sign-in endpoints, beside those of publicUrl. */
+  /** Origins whose pages may call account and sign-in endpoints, besides publicUrl. */
   dashboardOrigins: readonly string[];
   passwordLengthMin: number;
-  /** Undefined: mails are kept in DATA_DIR/outbox. */
+  /** Undefined: mails are written to DATA_DIR/outbox. */
   smtpUrl: string | undefined;
   mailFrom: string;
   /** Undefined: no sign-in with Google. */
@@ -139,12 +139,12 @@ export type Settings = Readonly<{
 /** The names of all settings, for the test that compares `.env.example`. */
 export const settingNames: readonly string[] = Object.keys(variables.shape);
 
-/** Where the project's own files stand (config, migrations). */
+/** The directory of the project's own files (config, migrations). */
 export const projectRoot = path.resolve(import.meta.dirname, '..');
 
 /**
- * Reads the settings. An empty variable counts as not set.
- * @throws Error that names every faulty variable, one a line, with what is allowed; never its value.
+ * Reads the settings. An empty variable counts as unset.
+ * @throws Error that names every invalid variable, one per line, with what is allowed; never its value.
  */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const given = Object.fromEntries(

@@ -9,7 +9,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const bodyLength = 36; // 36 · log2(62) = 214 bits
 const shape = /^pk_live_[0-9A-Za-z]{42}$/;
 
-/** A new key value. It is shown once; store `hashApiKey` of it. */
+/** Makes a new key value. It is shown once; store `hashApiKey` of it. */
 export function mintApiKey(): string {
   let body = '';
   while (body.length < bodyLength) {
@@ -21,19 +21,19 @@ export function mintApiKey(): string {
   return prefix + body + checksum(body);
 }
 
-/** Whether the text has a key's shape and its checksum holds: junk is refused before any lookup. */
+/** Whether the text has the format of a key and a valid checksum, so that junk is refused before any lookup. */
 export function isWellFormedApiKey(text: string): boolean {
   if (!shape.test(text)) return false;
   const body = text.slice(prefix.length, prefix.length + bodyLength);
   return text.slice(prefix.length + bodyLength) === checksum(body);
 }
 
-/** SHA-256 of the whole key, 64 hex digits: what is stored and looked up. */
+/** SHA-256 of the whole key, 64 hex digits; used for storage and lookup. */
 export function hashApiKey(key: string): string {
   return sha256(key);
 }
 
-/** How a key is named to people after its creation: `pk_live_abcd…wxyz`. */
+/** The key as displayed after its creation: `pk_live_abcd…wxyz`. */
 export function maskApiKey(key: string): string {
   return `${key.slice(0, prefix.length + 4)}…${key.slice(-4)}`;
 }

@@ -4,6 +4,6 @@ import { randomBytes } from 'node:crypto';
 const digits = 'abcdefghijklmnopqrstuvwxyz234567';
 
 export function randomBase32(length: number): string {
-  // 256 is 8 · 32, so the remainder is as uniform as the byte.
+  // 256 is a multiple of 32, so the remainder is uniform.
   return Array.from(randomBytes(length), (byte) => digits[byte % 32]).join('');
 }

@@ -3,16 +3,16 @@
 // an old snapshot, entries may lack the last changes, and are ignored.
 import { luaFile, script, type RedisLink } from '../redis.ts';
 
-/** The value of an entry whose credential does not work. */
+/** The value of an entry whose credential is invalid. */
 export const negativeEntry = '';
-/** The value of an entry whose credential has changed: accounts-api is to be asked. read.lua knows it. */
+/** The value of an entry whose credential has changed: ask accounts-api. read.lua knows it. */
 export const dirtyMarker = '?';
 
-/** The value of an entry whose credential works, as JSON. */
+/** The value, in JSON, of an entry whose credential is valid. */
 export interface CachedCredential {
   account_id: string;
   key_id: string;
-  /** An id of config/plans.yml. */
+  /** A plan id from config/plans.yml. */
   plan: string;
   active: boolean;
   /** In ms since 1970; null: never. */
@@ -20,22 +20,22 @@ export interface CachedCredential {
 }
 
 /**
- * How long a gateway may use a generation, from when it began to ask for the lease. Where it keeps the entries in its process, every
- * change of a credential waits for that.
+ * How long a gateway may use a generation, counted from when it requested the lease. If it caches entries in its process, every
+ * change of a credential waits this long.
  */
 export const credentialLeaseMs = { redis: 1_000, process: 300 } as const;
-/** How long an entry is used before PostgreSQL is asked again: the bound where everything else has failed. */
+/** How long an entry is used before PostgreSQL is asked again: the bound if everything else fails. */
 const freshMs = 60_000;
-/** How long it is kept to be compared with: longer than any write can be under way. */
+/** How long an entry is kept for comparing revisions: longer than any write takes. */
 const keepSeconds = 3_600;
-/** Of a credential that is gone for good: nothing is newer. */
+/** The revision of a permanently deleted credential: no revision is newer. */
 export const finalRevision = Number.MAX_SAFE_INTEGER;
 
 export function credentialCacheKey(generation: number, keyHash: string): string {
   return `almanac:credential:${generation}:${keyHash}`;
 }
 
-/** Goes before the scripts that need the replication id of the server. */
+/** Prepended to scripts that need the replication id of the server. */
 export const replicationIdLua = luaFile(new URL('replication-id.lua', import.meta.url));
 export const readCachedCredentialLua = luaFile(new URL('read.lua', import.meta.url));
 
@@ -44,9 +44,8 @@ export const readCachedCredential = script(replicationIdLua + readCachedCredenti
 const writeScript = script(replicationIdLua + luaFile(new URL('write.lua', import.meta.url)));
 
 /**
- * Writes an entry, unless a newer one is there. @param replicationId of the server that the cache is on; null:
- * whichever this one has.
- * @returns null; the replication id of the server where that is another one: nothing has changed then. @throws RedisUnavailable.
+ * Writes an entry, unless a newer one exists. @param replicationId of the server that holds the cache; null: accept any server.
+ * @returns null, or the server's replication id if it differs; then nothing has changed. @throws RedisUnavailable.
  */
 export async function writeCachedCredential(
   redis: RedisLink,

@@ -13,14 +13,14 @@ export interface SessionName {
   secretHash: string;
 }
 
-/** A new session's token, shown once, and what is kept of it. */
+/** Makes the token of a new session, which is shown once, and the parts of it to store. */
 export function mintSessionToken(): SessionName & { token: string } {
   const id = `sess_${randomBase32(16)}`;
   const secret = randomBytes(32).toString('base64url');
   return { token: `${id}.${secret}`, id, secretHash: sha256(secret) };
 }
 
-/** What a token names, or null where it does not have the shape of one. */
+/** Parses a token; null if it is malformed. */
 export function parseSessionToken(token: string): SessionName | null {
   const match = shape.exec(token);
   if (match?.[1] === undefined || match[2] === undefined) return null;

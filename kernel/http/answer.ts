@@ -7,48 +7,48 @@ import { encodingFor, sendAnswer, sendStream, sendText } from './reply.ts';
 import type { ResponseCache } from './response-cache.ts';
 
 const cacheControls = {
-  /** A client may keep an answer, and asks whether it still holds: a load is seen by the next call. */
+  /** A client may store the answer but must revalidate it, so the next call sees a load. */
   private: 'private, no-cache',
-  /** What is for everybody: shared caches may keep it for a minute. */
+  /** Public data: shared caches may keep it for a minute. */
   public: 'public, max-age=60',
-  /** What nobody may keep. */
+  /** Must not be stored by any cache. */
   none: 'no-store',
 };
-/** Who may keep the answers of an endpoint. */
+/** Which caches may store the answers of an endpoint. */
 export type Caching = keyof typeof cacheControls;
 
 const pinnedControl = 'private, max-age=31536000, immutable';
 
-/** What an endpoint has decided to answer with, before anything of it is read. */
+/** What an endpoint has decided to answer, before reading any data. */
 export interface Reply {
-  /** 200 unless given. */
+  /** Default 200. */
   status?: number;
-  /** Everything that decides the bytes but the encoding; hashed into the ETag. Left out: the text itself does, so it is read first. */
+  /** Everything that determines the body except its encoding; hashed into the ETag. If omitted, the text is read first and hashed. */
   identity?: readonly unknown[];
   lastModified?: Date | null;
-  /** Whether it stays the same for ever, as the points of a vintage and a version do. */
+  /** Whether the answer never changes, such as the points of a vintage and a version. */
   isPinned?: boolean;
   format: Format;
-  /** Of the file that CSV and iCalendar are saved as, without its ending. */
+  /** The name of the CSV or iCalendar file, without its extension. */
   fileName?: string;
   headers?: Readonly<Record<string, string>>;
   read: () => Promise<Content> | Content;
 }
 
-/** What is sent: a text, and the cursor of the page behind it; or a text in parts, which is the last page. */
+/** The body: one text and the cursor of the next page, or a text in parts, which is the last page. */
 export type Content = { text: string; nextCursor?: string | null } | { parts: AsyncGenerator<string> };
 
-/** The headers that a cache needs. */
+/** The caching headers. */
 export type CachingHeaders = Record<string, string> & { etag: string };
 
-/** What an endpoint says of all its answers. */
+/** What applies to all answers of an endpoint. */
 interface Keeping {
   caching: Caching;
-  /** Where the answers are kept by their ETags, if they are. */
+  /** Caches the answers by ETag, if given. */
   responseCache?: ResponseCache | undefined;
 }
 
-/** Answers. @returns the caching headers of the answer; null where nobody may keep it. */
+/** Answers the request. @returns the caching headers of the answer; null if it must not be stored. */
 export async function answer(
   request: Request,
   response: Response,
@@ -82,7 +82,7 @@ export async function answer(
   return headers;
 }
 
-/** Answers 304 where the client has the same bytes already. @returns whether that was the answer. */
+/** Answers 304 if the client already has the same bytes. @returns whether it did. */
 export function sendNotModified(request: Request, response: Response, headers: CachingHeaders): boolean {
   if (!matches(request.headers['if-none-match'], headers.etag)) return false;
   response.writeHead(304, Object.entries(headers).flat()).end();
@@ -92,7 +92,7 @@ export function sendNotModified(request: Request, response: Response, headers: C
 const vary = 'Accept, Accept-Encoding';
 const uncached = { 'cache-control': cacheControls.none, vary };
 
-/** A strong ETag a representation, Last-Modified, Vary, Cache-Control, and what the reply itself says of where it stands. */
+/** A strong ETag per representation, Last-Modified, Vary, Cache-Control, and the location headers of the reply. */
 function cachingHeaders(
   request: Request,
   caching: Caching,
@@ -109,7 +109,7 @@ function cachingHeaders(
   };
 }
 
-/** @returns what was sent; null for a stream. */
+/** @returns the body sent; null for a stream. */
 async function send(
   request: Request,
   response: Response,
@@ -136,11 +136,11 @@ async function send(
 
 function dispositionOf(fileName: string | undefined, format: Format): Record<string, string> {
   if (fileName === undefined) throw new TypeError(`an answer in ${format} without a fileName`);
-  const name = fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_'); // of letters that need no quoting in a header
+  const name = fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_'); // only characters that need no quoting in a header
   return { 'content-disposition': `attachment; filename="${name}.${format}"` };
 }
 
-/** `Link` to the next page where there is one: the client's own parameters with the cursor, relative to the host. */
+/** `Link` to the next page, if any: the client's own parameters with the cursor, relative to the host. */
 function nextPageLink(request: Request, cursor: string | null): Record<string, string> {
   if (cursor === null) return {};
   const url = new URL(request.url, 'http://host');

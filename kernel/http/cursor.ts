@@ -3,13 +3,13 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { fail } from '../errors.ts';
 
-/** What a cursor carries: texts, numbers and nulls that the endpoint chooses. */
+/** The content of a cursor: texts, numbers and nulls that the endpoint chooses. */
 export type CursorContent = readonly (string | number | null)[];
 
 export interface Cursors {
-  /** @param query what the pages are of, in one spelling; a cursor opens only with the same. */
+  /** @param query the canonical request that is paged; a cursor opens only with the same one. */
   seal(content: CursorContent, query: string): string;
-  /** @throws Failure `invalid_cursor` where the cursor was not sealed here for this query. */
+  /** @throws Failure `invalid_cursor` if the cursor was not sealed here for this query. */
   open(cursor: string, query: string): CursorContent;
 }
 
@@ -27,7 +27,7 @@ export function createCursors(secret: string): Cursors {
     open(cursor, query) {
       const bytes = Buffer.from(cursor, 'base64url');
       const content = bytes.subarray(sealBytes);
-      // base64url decoding skips what it does not know: only the one spelling of the bytes is a cursor.
+      // base64url decoding ignores unknown characters; accept only the canonical encoding of the bytes.
       const isSealed =
         bytes.length > sealBytes &&
         bytes.toString('base64url') === cursor &&

@@ -7,29 +7,29 @@ import { fail, type ErrorCode } from '../errors.ts';
 import { parseQuery } from './params.ts';
 
 export interface Declaration {
-  /** One line, as in a table of contents. */
+  /** One line. */
   summary: string;
-  /** What the summary has no room for, in Markdown. */
+  /** Further details, in Markdown. */
   description?: string | undefined;
-  /** The parameters of the path that deserve a word; any text is taken. */
+  /** The path parameters that need a description; any text is accepted. */
   params?: Readonly<Record<string, z.ZodType>> | undefined;
   query: z.ZodObject;
-  /** Of a request that carries JSON. */
+  /** The schema of the JSON body. */
   body?: z.ZodType | undefined;
-  /** Headers that it heeds, beside the credentials. */
+  /** The headers it reads, besides the credentials. */
   requestHeaders?: Readonly<Record<string, z.ZodType>> | undefined;
-  /** Without 304, which every answer with an ETag may become. */
+  /** Excludes 304, which is possible for every answer with an ETag. */
   answers: readonly DeclaredAnswer[];
-  /** What it refuses, beside what every endpoint refuses. */
+  /** Errors besides those common to all endpoints. */
   errors: readonly ErrorCode[];
 }
 
 export interface DeclaredAnswer {
   status: number;
   description: string;
-  /** Media type → what is sent; none: no body. */
+  /** Media type → schema; omitted if there is no body. */
   content?: Readonly<Record<string, z.ZodType>>;
-  /** Names of the headers that it may carry, beside those of every answer. */
+  /** Headers that it may have, besides those of every answer. */
   headers?: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface DeclaredAnswer {
 export const mediaTypes = { json: 'application/json', csv: 'text/csv', ics: 'text/calendar' } as const;
 export type Format = keyof typeof mediaTypes;
 
-/** The values of `format` that name a media type; JSON alone where the endpoint has no such parameter. */
+/** The values of `format` that name a media type; only JSON if the endpoint has no such parameter. */
 export function formatsOf({ shape }: z.ZodObject): Format[] {
   const words = optionsOf(shape['format']);
   const formats = (Object.keys(mediaTypes) as Format[]).filter((format) => words.includes(format));
@@ -50,8 +50,8 @@ function optionsOf(schema: z.core.$ZodType | undefined): readonly unknown[] {
 }
 
 /**
- * The format that the Accept header prefers, the first of those given where it has no preference.
- * @returns null where it allows none of them.
+ * The format that the Accept header prefers; the first one given if it has no preference.
+ * @returns null if the header accepts none of them.
  */
 export function negotiate(request: Request, formats: readonly Format[]): Format | null {
   const { accept } = request.headers;
@@ -62,8 +62,8 @@ export function negotiate(request: Request, formats: readonly Format[]): Format 
 }
 
 /**
- * The query of a request; `format` is what the Accept header prefers where the URL does not say it.
- * @throws Failure `invalid_parameter`; `not_acceptable` where neither URL nor header asks for a format that there is.
+ * Reads the query of a request; `format` defaults to what the Accept header prefers.
+ * @throws Failure `invalid_parameter`; `not_acceptable` if neither the URL nor the header names an available format.
  */
 export function readQuery<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,

@@ -9,15 +9,15 @@ export const limitDefault = 100;
 export const limitMax = 1_000;
 
 interface ListParams<Name extends string> {
-  /** What a row can show, in order; all of it unless asked for less. */
+  /** The available fields, in order; by default all are shown. */
   fields: readonly Name[];
-  /** What it can be ordered by; each also as `-field`. */
+  /** The fields to sort by, each also as `-field`. */
   sorts: readonly string[];
-  /** The order unless asked for another. */
+  /** The default order. */
   sort: string;
 }
 
-/** The parameters that every list takes. */
+/** The parameters of every list. */
 export function listParams<const Name extends string>({ fields, sorts, sort }: ListParams<Name>) {
   const others = sorts.flatMap((name) => [name, `-${name}`]).filter((order) => order !== sort);
   return {
@@ -55,15 +55,15 @@ export function listJson(rows: readonly unknown[], nextCursor: string | null, ex
 }
 
 interface Rendering {
-  /** The columns of CSV, and what is left of each row in JSON. */
+  /** The columns of CSV, and the fields of each row in JSON. */
   fields: readonly string[];
   format: 'json' | 'csv';
   nextCursor: string | null;
-  /** What stands beside the rows in JSON. */
+  /** Sent beside the rows in JSON. */
   extra?: object;
 }
 
-/** A page of rows as it was asked for. */
+/** Renders a page of rows in the requested format. */
 export function renderList(
   rows: readonly Row[],
   { fields, format, nextCursor, extra = {} }: Rendering,
@@ -73,7 +73,7 @@ export function renderList(
   return listJson(shown, nextCursor, extra);
 }
 
-/** The list envelope, as a schema. @param extra what stands in it beside the rows. */
+/** The schema of the list envelope. @param extra further members beside the rows. */
 export const listOf = <Item extends z.ZodType>(row: Item, extra: z.ZodRawShape = {}) =>
   z.object({
     success: z.literal(true),
@@ -93,34 +93,34 @@ export const paginationSchema = z
   })
   .meta({ id: 'Pagination' });
 
-/** A row as a list shows it: `fields` may leave any of them out. */
+/** The schema of a row in a list: `fields` may omit any of its fields. */
 export function rowOf<Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) {
   const mayLack = Object.keys(row.shape).filter((name) => row.shape[name] instanceof z.ZodOptional);
-  const without = mayLack.length === 0 ? {} : { 'x-may-lack': mayLack }; // also where `fields` is not given
+  const without = mayLack.length === 0 ? {} : { 'x-may-lack': mayLack }; // applies even if `fields` is not given
   return row.partial().meta({ 'x-narrowed-by': 'fields', ...without });
 }
 
-/** The envelope of one thing, as a schema. */
+/** The schema of the envelope of a single record. */
 export const oneOf = <Data extends z.ZodType>(data: Data) => z.object({ success: z.literal(true), data });
 
-/** A list as CSV (RFC 4180); nested values as JSON. */
+/** A list as CSV (RFC 4180); nested values are written as JSON. */
 export function listCsv(rows: readonly Row[], columns: readonly string[]): string {
   return csvLine(columns) + listCsvLines(rows, columns);
 }
 
-/** The lines of a list below its header. */
+/** The lines of a list, without the header. */
 function listCsvLines(rows: readonly Row[], columns: readonly string[]): string {
   return rows.map((row) => csvLine(columns.map((column) => csvText(row[column])))).join('');
 }
 
-/** A page as it was read. */
+/** A page as read from the database. */
 export interface Page<Place> {
   rows: readonly Row[];
-  /** Where its last row stands in the list; null where none follows. */
+  /** The place of its last row; null on the last page. */
   last: Place | null;
 }
 
-/** A list as CSV, read page by page. @param first where the page before it ended; null: at the beginning. */
+/** A list as CSV, read page by page. @param first the place after which to begin; null: at the beginning. */
 export async function* csvParts<Place>(
   read: (after: Place | null) => Promise<Page<Place>>,
   first: Place | null,
@@ -134,12 +134,12 @@ export async function* csvParts<Place>(
   }
 }
 
-/** A line. Readers take a lone LF or CR for the end of a line too: what follows one in a cell would begin a line of its own. */
+/** A CSV line. Readers also treat a lone LF or CR as a line end, so the rest of such a cell would begin a new line. */
 export function csvLine(cells: readonly string[]): string {
   return stringify([[...cells]], { record_delimiter: 'windows', quote_record_delimiter: true });
 }
 
-/** Cells of a line that goes on. */
+/** Cells of a line, without its end. */
 export function csvCells(cells: readonly string[]): string {
   return stringify([[...cells]], { eof: false });
 }
@@ -154,7 +154,7 @@ export function csvText(value: unknown): string {
     : harmless(JSON.stringify(value));
 }
 
-/** A text that a spreadsheet would run as a formula gets a quote before it, which a spreadsheet hides. */
+/** Quotes a text that a spreadsheet would run as a formula; the spreadsheet hides the quote. */
 export function harmless(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

@@ -6,16 +6,16 @@ import { fail } from '../errors.ts';
 import { isDate, parsePeriod, type DateRange } from '../dates.ts';
 import { entryAt } from '../entries.ts';
 
-/** Characters; a schema may allow more of its value by `.meta({ lengthMax })`. */
+/** The maximum length in characters; a schema may allow more by `.meta({ lengthMax })`. */
 const valueLengthMax = 2_000;
 
-/** A day that exists. */
+/** An existing day. */
 export const dateParam = z
   .string()
   .refine(isDate, 'must be a date, YYYY-MM-DD, that exists')
   .meta({ override: { type: 'string', format: 'date' } });
 
-/** A day or a whole period (`2024`, `2024-03`, `2024-Q1`), as the days it means. */
+/** A day or a whole period (`2024`, `2024-03`, `2024-Q1`), as the days it covers. */
 export const periodParam = readParam(
   parsePeriod,
   'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1',
@@ -29,7 +29,7 @@ export const windowParams = {
   to: periodParam.optional().describe('The last day, or a period that ends with it.'),
 };
 
-/** The days asked for, both inclusive; undefined where an end is open. @throws Failure where they are in disorder. */
+/** The requested days, both inclusive; undefined for an open end. @throws Failure if `from` is after `to`. */
 export function windowOf(asked: { from?: DateRange | undefined; to?: DateRange | undefined }) {
   const window = { from: asked.from?.from, to: asked.to?.to };
   if (window.from !== undefined && window.to !== undefined && window.from > window.to) {
@@ -47,11 +47,11 @@ export const integerParam = (least: number, most: number) =>
     .refine((n) => n >= least && n <= most, `must be a whole number from ${least} to ${most}`)
     .meta({ override: { type: 'integer', pattern: undefined, minimum: least, maximum: most } });
 
-/** One of some words. */
+/** One of the given words. */
 export const oneOfParam = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` });
 
-/** Some of some words, with a comma between them; read in the order of `words`. */
+/** Some of the given words, separated by commas; returned in the order of `words`. */
 export const someOfParam = <const Word extends string>(words: readonly Word[]) =>
   z
     .string()
@@ -63,7 +63,7 @@ export const someOfParam = <const Word extends string>(words: readonly Word[]) =
     .transform((asked): readonly Word[] => words.filter((word) => asked.includes(word)))
     .meta({ override: { type: 'array', items: { type: 'string', enum: [...words] }, 'x-separator': ',' } });
 
-/** Different ids with a comma between them. @param what they name, for the message. */
+/** Distinct ids, separated by commas. @param what they identify, for the message. */
 export const idsParam = (what: string, most: number) =>
   z
     .string()
@@ -88,11 +88,11 @@ export const booleanParam = oneOfParam(['true', 'false'])
   .transform((word) => word === 'true')
   .meta({ override: { type: 'boolean', enum: undefined } });
 
-/** `true` or `false`, the default where it is not given. */
+/** `true` or `false`, with a default. */
 export const flagParam = (byDefault: boolean) =>
   booleanParam.default(byDefault).meta({ override: { default: byDefault } });
 
-/** What `read` makes of a text; refused with the rule where that is nothing. */
+/** The result of `read`; the rule is the error message if there is none. */
 export function readParam<Value>(read: (text: string) => Value | null | undefined, rule: string) {
   return z.string().transform((text, context): Value => {
     const value = read(text);
@@ -102,12 +102,12 @@ export function readParam<Value>(read: (text: string) => Value | null | undefine
   });
 }
 
-/** A parameter that may be given more than once: an array of its values. */
+/** A parameter that may be repeated: an array of its values. */
 export const repeatableParam = <Item extends z.ZodType>(item: Item) => z.array(item);
 
 /**
  * Reads the query of a URL by a schema whose keys are the known parameters.
- * @param url the request's URL, or its path and query. @param unless what a parameter is where the URL does not give it.
+ * @param url the request's URL, or its path and query. @param unless the values of parameters that the URL omits.
  * @throws Failure `invalid_parameter` for an unknown, repeated, empty, over-long or disallowed one, named in `param`.
  */
 export function parseQuery<Shape extends z.ZodRawShape>(
@@ -138,7 +138,7 @@ export function parseQuery<Shape extends z.ZodRawShape>(
 
 /**
  * Reads a JSON body by a strict schema.
- * @throws Failure `invalid_body` that names the field and what is allowed.
+ * @throws Failure `invalid_body`, which names the field and what is allowed.
  */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -153,7 +153,7 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   return fail('invalid_body', `"${printable(name)}": ${reason}.`, { param: printable(name) });
 }
 
-/** The known name nearest to a mistyped one, or undefined where none is near (more than a third of it differs). */
+/** The known name nearest to a mistyped one; undefined if more than a third of it differs from every one. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   return known
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
@@ -175,7 +175,7 @@ function refuse(name: string, reason: string): never {
   return fail('invalid_parameter', `"${name}" ${reason}.`, { param: name });
 }
 
-/** Client text on its way into a message: short, without control characters. */
+/** Client text for use in a message: short, without control characters. */
 function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f]/g, '?').slice(0, 64);
@@ -197,7 +197,7 @@ function isRepeatable(schema: z.core.$ZodType | undefined): boolean {
   return schema instanceof z.ZodArray;
 }
 
-/** Levenshtein's distance, by rows; both texts are short. */
+/** Levenshtein distance, by rows; both texts are short. */
 function editDistance(a: string, b: string): number {
   if (a.length > 64) return a.length;
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

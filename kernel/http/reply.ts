@@ -9,7 +9,7 @@ import type { CachedResponse } from './response-cache.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
-/** Below this a compressed answer saves no packet. */
+/** Below this size, compression saves no packet. */
 const compressBytesMin = 1_024;
 // Measured 2026-11-20 on 23 kB of points: brotli 4 takes 0.14 ms, gzip 6 takes 0.18 ms and is larger; brotli 11 takes
 // 28 ms. The small window lets a stream begin after 0.1 s instead of 1 s, and saves 50 MB.
@@ -20,15 +20,15 @@ const brotliOptions = {
 const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
-/** What is sent: the headers go out only with the answer itself, never with a failure that comes before it. */
+/** An answer to send. Its headers go out only with its body, never with a failure that precedes it. */
 interface Answer {
-  /** 200 unless given. */
+  /** Default 200. */
   status?: number;
   type: string;
   headers: Readonly<Record<string, string>>;
 }
 
-/** Sends a whole text, compressed where the client takes it and it is worthwhile. @returns what was sent. */
+/** Sends a whole text, compressed if the client accepts it and it is worthwhile. @returns what was sent. */
 export async function sendText(
   request: Request,
   response: Response,
@@ -53,14 +53,14 @@ export async function sendText(
   return answer;
 }
 
-/** Sends what was sent before. */
+/** Sends a cached answer. */
 export function sendAnswer(response: Response, { status, headers, body }: CachedResponse): void {
-  response.writeHead(status, headers).end(body); // to a HEAD, Node sends the headers alone
+  response.writeHead(status, headers).end(body); // for HEAD, Node sends only the headers
 }
 
 /**
- * Sends text as it is made; the maker is stopped where it stands when the client leaves.
- * The first part is made before the headers go out, so that a failure of it is still an honest answer.
+ * Sends text as it is produced, and stops the producer if the client leaves.
+ * The first part is produced before the headers are sent, so its failure can still be answered as an error.
  */
 export async function sendStream(
   request: Request,
@@ -88,7 +88,7 @@ export async function sendStream(
   }
 }
 
-/** Names and values by turns: Node sends a list of headers as it is, where it would look through each one that is set. */
+/** Alternating names and values: Node sends such a list as it is, but checks each header that is set singly. */
 function listed(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flat();
 }
@@ -102,7 +102,7 @@ async function* startingWith(
   yield* rest;
 }
 
-/** The encoding to use: the one the client weighs highest, brotli before gzip. */
+/** The encoding to use: the one with the highest weight, brotli before gzip. */
 export function encodingFor(accepted: string | undefined): Encoding {
   if (accepted === undefined) return 'identity';
   const weights = new Map<string, number>();

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 export interface CachedResponse {
   status: number;
-  /** Names and values by turns. */
+  /** Alternating names and values. */
   headers: string[];
   body: Buffer;
 }
@@ -20,7 +20,7 @@ export function createResponseCache(bytesMax = 32 * 1024 * 1024): ResponseCache 
   const answers = new LRUCache<string, CachedResponse>({
     maxSize: bytesMax,
     maxEntrySize: answerBytesMax,
-    sizeCalculation: ({ body }) => Math.max(1, body.length), // it takes no zero
+    sizeCalculation: ({ body }) => Math.max(1, body.length), // must not be zero
   });
   return {
     get: (etag) => answers.get(etag),

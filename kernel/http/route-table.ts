@@ -1,25 +1,25 @@
 // Finds the route of a path: segment by segment, in the order in which the routes were given.
 // Hides how paths are split. Each path has exactly one spelling, as in the gateway.
 
-/** What stands at one path: the entries by method, and what its parameters took. */
+/** The match of a path: the entries by method, and the values of the parameters. */
 export interface FoundPath<Entry> {
   entries: ReadonlyMap<string, Entry>;
   params: Record<string, string>;
 }
 
-/** One path of the table. */
+/** A path of the table. */
 interface KnownPath<Entry> {
-  /** After the first slash; null where a parameter takes whatever stands there. */
+  /** The segments after the first slash; null for a parameter. */
   fixed: (string | null)[];
-  /** The names of the parameters; null where the segment is fixed. */
+  /** The names of the parameters; null for a fixed segment. */
   names: (string | null)[];
   entries: Map<string, Entry>;
 }
 
 /**
- * @param routes their paths as in `/v1/series/:id/latest`; the same path may stand once a method.
- * @returns what stands at a path, which has no query; null where nothing does. It throws URIError where a parameter
- * does not decode.
+ * @param routes with paths such as `/v1/series/:id/latest`; a path may occur once per method.
+ * @returns finds the match of a path without query; null if there is none. It throws URIError if a parameter cannot be
+ * decoded.
  */
 export function createRouteTable<Entry extends { path: string; method: string }>(
   routes: readonly Entry[],

@@ -11,11 +11,11 @@ import { anonymous, identityHeader, type Identity } from '../identity.ts';
 import type { Log } from '../log.ts';
 import { createRouteTable } from './route-table.ts';
 
-/** The stages of a handler, as `Server-Timing` names them; docs/architecture.md says what each is. */
+/** The stages of a handler, as named in `Server-Timing`; docs/architecture.md describes each. */
 export type HandlerStage =
   'parse' | 'lookup' | 'sql' | 'facets' | 'related' | 'transform' | 'compute' | 'render';
 
-/** What a handler knows of the call beside the request itself. */
+/** What a handler knows of the call besides the request. */
 export interface ServiceCall {
   readonly requestId: string;
   readonly identity: Identity;
@@ -27,12 +27,12 @@ export type Handler = (request: Request, response: Response, call: ServiceCall) 
 
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** As in `/v1/series/:id/latest`; the same path may stand once a method. */
+  /** Such as `/v1/series/:id/latest`; a path may occur once per method. */
   path: string;
-  /** `client`: sent on by the gateway for a client. `internal`: the gateway's own call. */
+  /** `client`: forwarded by the gateway for a client. `internal`: the gateway's own call. */
   scope: Identity['scope'];
   handler: Handler;
-  /** How long its body may be; 64 KB by default, 4 MB for the gateway's own calls. */
+  /** The maximum size of the body; 64 KB by default, 4 MB for the gateway's own calls. */
   bodyBytesMax?: number;
 }
 
@@ -41,34 +41,34 @@ export interface ServiceOptions {
   routes: readonly Route[];
   /** Opens the gateway's identity token; a call without a valid one is refused. */
   openIdentity: (token: string | undefined) => Identity | null;
-  /** Rejects while a dependency is missing: /readyz answers 503 then. */
+  /** Rejects while a dependency is missing; /readyz then answers 503. */
   ready: () => Promise<void>;
   host: string;
   port: number;
 }
 
-/** A service that serves. */
+/** A running service. */
 export interface RunningService {
   /** `http://host:port`, no slash at the end. */
   url: string;
-  /** Stops taking calls, lets those under way finish, then resolves. */
+  /** Stops accepting calls, lets those under way finish, then resolves. */
   close(): Promise<void>;
 }
 
-/** Of a client's call: more is refused by the gateway already. */
+/** The limit for a client's call; the gateway already refuses more. */
 export const bodyBytesMax = 64 * 1024;
 const internalBodyBytesMax = 4 * 1024 * 1024; // the gateway's batches
-// Longer than the gateway's idle time, so that the gateway never sends on a connection that is just being closed here.
+// Longer than the gateway's idle time, so that the gateway never sends on a connection that is being closed here.
 const keepAliveTimeoutMs = 75_000;
 
-/** Starts a service's server. @throws Error where the port is taken, saying so. */
+/** Starts a service's server. @throws Error if the port is taken. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const server = createServiceServer(createAnswerer(options));
   server.keepAliveTimeout = keepAliveTimeoutMs;
   return { url: await listen(server, options.host, options.port), close: () => closeServer(server) };
 }
 
-/** Listens and gives the URL. @throws Error that names the port and what to do where it is taken. */
+/** Listens and returns the URL. @throws Error that names the port and what to do if it is taken. */
 export async function listen(server: Server, host: string, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -88,9 +88,9 @@ export async function listen(server: Server, host: string, port: number): Promis
 const closeIdleEveryMs = 20;
 
 /**
- * Stops listening, and waits for requests under way, until each response has said `close`. A connection is closed when it falls
- * idle; what still comes on it is answered, and told that it was the last: who calls again and again on one connection would else
- * never let the server end.
+ * Stops listening, and waits for requests under way, until each response has emitted `close`. Idle connections are closed. A request
+ * that still arrives is answered with `Connection: close`; otherwise a client that keeps calling on one connection would keep the
+ * server from ending.
  */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve, reject) => {
@@ -100,7 +100,7 @@ export async function closeServer(server: Server): Promise<void> {
   server.closeIdleConnections();
   const sweep = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
   await closed.finally(() => clearInterval(sweep));
-  // The last connection is let go of. That it is closed, its response hears when the turn ends, after what `setImmediate` runs.
+  // The response of the last connection emits `close` at the end of the turn, after the callbacks of `setImmediate`.
   await endOfTurn();
   await endOfTurn();
 }
@@ -110,7 +110,7 @@ export function sendJson(response: Response, status: number, body: unknown): voi
   response.status(status).type('application/json').send(JSON.stringify(body));
 }
 
-/** A call under way. */
+/** One call under way. */
 class OpenCall implements ServiceCall {
   readonly requestId: string;
   identity: Identity = anonymous;
@@ -130,9 +130,9 @@ class OpenCall implements ServiceCall {
     }
   }
 
-  /** What every answer to the call says, whatever it is: names and values by turns. */
+  /** The headers of every answer to the call: alternating names and values. */
   ownHeaders(): string[] {
-    // The gateway takes no answer that does not say whose it is.
+    // The gateway rejects an answer that does not name its request.
     const headers = this.requestId === '' ? [] : ['x-request-id', this.requestId];
     if (this.#timing !== '') headers.push('server-timing', this.#timing);
     return headers;
@@ -142,13 +142,13 @@ class OpenCall implements ServiceCall {
 type Answerer = (request: Request, response: Response & { call: OpenCall | null }) => Promise<void>;
 
 /**
- * A server whose requests and responses are Express's from the start, and which asks no router of Express. An app of
- * Express would change the prototype of each request and response: Node then takes a slow way through all that follows,
- * which doubles the cost of a short answer (measured 2026-11-20: 33 µs against 23 µs of CPU, bare node:http 16 µs).
+ * A server whose requests and responses have Express's classes from the start, without an Express router. An Express app
+ * would change the prototype of each request and response, which makes Node slow on all that follows and
+ * doubles the cost of a short answer (measured 2026-11-20: 33 µs against 23 µs of CPU, bare node:http 16 µs).
  */
 function createServiceServer(answer: Answerer): Server {
   const app = express();
-  app.disable('etag'); // a data response makes its own, strong one
+  app.disable('etag'); // a data response sets its own, strong one
   app.set('query parser', false); // queries are read by kernel/http/params.ts only
   class ServiceRequest extends IncomingMessage {}
   class ServiceResponse<Received extends IncomingMessage> extends ServerResponse<Received> {
@@ -157,7 +157,7 @@ function createServiceServer(answer: Answerer): Server {
     override writeHead(status: number, ...rest: unknown[]): this {
       const own = this.call?.ownHeaders() ?? [];
       const [headers] = rest;
-      // A list of headers goes out as it is: to set each of them costs Node another 2 µs.
+      // A list of headers is sent as it is; setting each one costs Node another 2 µs.
       if (Array.isArray(headers)) return super.writeHead(status, [...(headers as string[]), ...own]);
       for (let i = 1; i < own.length; i += 2) this.setHeader(entryAt(own, i - 1), entryAt(own, i));
       return (super.writeHead as (status: number, ...rest: unknown[]) => this)(status, ...rest);
@@ -173,7 +173,7 @@ function createServiceServer(answer: Answerer): Server {
   );
 }
 
-/** What answers each call: never rejects, as a failure is an answer too. */
+/** Answers each call; never rejects, as a failure is answered too. */
 function createAnswerer(options: ServiceOptions): Answerer {
   const { log, openIdentity, ready } = options;
   const find = createRouteTable(options.routes.map((route) => ({ ...route, readBody: bodyReader(route) })));
@@ -183,7 +183,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
     if (path === '/healthz' || path === '/readyz') return sendJson(response, 200, { success: true });
     const token = request.headers[identityHeader];
     const identity = openIdentity(typeof token === 'string' ? token : undefined);
-    // Only the gateway can seal an identity: a call that came another way is refused, whatever it asks for.
+    // Only the gateway can seal an identity; a call that bypasses it is refused, whatever it requests.
     if (identity === null) return fail('unauthorized', 'Requests must come through the gateway.');
     call.identity = identity;
     const found = find(path);
@@ -200,7 +200,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
     const id = request.headers['x-request-id'];
     const call = new OpenCall(typeof id === 'string' ? id : '');
     response.call = call;
-    request.res = response; // Express looks for each at the other
+    request.res = response; // Express expects each on the other
     const end = request.url.indexOf('?');
     const path = end < 0 ? request.url : request.url.slice(0, end);
     try {
@@ -211,7 +211,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
   };
 }
 
-/** Reads the body of a route's calls into `request.body`; null where they have none. */
+/** Reads the body of a route's calls into `request.body`; null if they have none. */
 function bodyReader(route: Route): ((request: Request, response: Response) => Promise<void>) | null {
   if (route.method !== 'POST' && route.method !== 'PATCH') return null;
   const limit = route.bodyBytesMax ?? (route.scope === 'internal' ? internalBodyBytesMax : bodyBytesMax);
@@ -248,14 +248,14 @@ function sendFailure(
   if (failure.status >= 500) log.error(entry, failure.message);
   else if (failure.detail !== undefined) log.info(entry, failure.message);
   if (response.headersSent) {
-    response.destroy(); // mid-body there is no honest answer left but a cut
+    response.destroy(); // in the middle of a body, only cutting the connection signals the failure
     return;
   }
   response.set({ 'cache-control': 'no-store', ...failure.headers });
   sendJson(response, failure.status, toEnvelope(failure, requestId === '' ? undefined : requestId));
 }
 
-/** express.json throws http-errors: below 500 the client has cut, packed or written its body wrongly. */
+/** express.json throws http-errors; a status below 500 means that the client's body is cut off, encoded or written wrongly. */
 function fromBodyParser(thrown: Error, limit: number): Error {
   if (!('status' in thrown) || Number(thrown.status) >= 500) return thrown;
   return thrown.status === 413
@@ -263,7 +263,7 @@ function fromBodyParser(thrown: Error, limit: number): Error {
     : new Failure('invalid_body', 'The body is not valid JSON in UTF-8.');
 }
 
-/** A path that does not decode, such as `/v1/series/%E0%A4%A`. */
+/** A path that cannot be decoded, such as `/v1/series/%E0%A4%A`. */
 function fromPath(thrown: unknown): Failure | undefined {
   if (!(thrown instanceof URIError)) return undefined;
   return new Failure('invalid_request', 'The path contains an invalid percent-encoding.');
