@@ -21,7 +21,7 @@ export const securityStatuses = [
   'suspended',
 ] as const;
 
-/** The long-term scale, best first. */
+/** The long-term rating scale, best first. */
 export const ratings = [
   'AAA',
   'AA+',
@@ -69,7 +69,7 @@ export const tradeFlows = ['import', 'export', 're_export'] as const;
 export const tradeClassifications = ['hs', 'sitc', 'bec', 'national_group'] as const;
 export const tradeBases = ['customs', 'bop'] as const;
 
-/** How codes are written in files and parameters; they are kept in capitals. */
+/** The format of codes in files and parameters; they are stored in upper case. */
 export const codeShapes = {
   currency: /^[A-Za-z]{3}$/,
   country: /^[A-Za-z]{3}$/,
@@ -77,13 +77,13 @@ export const codeShapes = {
   commodity: /^[A-Za-z0-9._-]{1,20}$/,
 };
 
-/** A partner of trade as it is kept; `WLD` is all countries. */
+/** The stored code of a trade partner; `WLD` is all countries. */
 export function partnerCode(text: string): string {
   const code = text.toUpperCase();
   return code === 'WORLD' ? 'WLD' : code;
 }
 
-/** A code of a security as it is kept: capitals, with a hyphen for each slash or run of blanks. */
+/** The stored code of a security: upper case, with a hyphen for each slash or run of blanks. */
 export function securityCode(sourceCode: string): string {
   return sourceCode
     .trim()
@@ -91,7 +91,7 @@ export function securityCode(sourceCode: string): string {
     .replaceAll(/\s*\/\s*|\s+/g, '-');
 }
 
-/** `13-Week`, `3 months`, `10Y` → `13W`, `3M`, `10Y`; undefined where it is no tenor. */
+/** `13-Week`, `3 months`, `10Y` → `13W`, `3M`, `10Y`; undefined if it is not a tenor. */
 export function tenor(text: string): string | undefined {
   const parts = /^(\d{1,4})[ -]?(d|w|m|y)(?:ays?|eeks?|onths?|ears?|rs?)?$/i.exec(text.trim());
   return parts === null ? undefined : `${Number(parts[1])}${parts[2]?.toUpperCase()}`;

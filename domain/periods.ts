@@ -12,7 +12,7 @@ export const frequencies = [
 ] as const;
 export type Frequency = (typeof frequencies)[number];
 
-/** Frequencies whose periods are whole months; the others date their observations by the day. */
+/** Frequencies whose periods are whole months; the others date their observations by day. */
 export const monthsPerPeriod: Readonly<Partial<Record<Frequency, number>>> = {
   monthly: 1,
   quarterly: 3,
@@ -21,9 +21,9 @@ export const monthsPerPeriod: Readonly<Partial<Record<Frequency, number>>> = {
 };
 
 /**
- * The last day of the period that holds the date: a month's, a quarter's, a half-year's, a year's end.
+ * The last day of the period that contains the date: the end of a month, quarter, half-year or year.
  * Daily, weekly and irregular dates stay as published.
- * @param fiscalYearEnd `MM-DD`, the last day of the year for annual series whose year is not the calendar's.
+ * @param fiscalYearEnd `MM-DD`, the last day of the year for annual series whose year is not the calendar year.
  */
 export function periodEnd(date: string, frequency: Frequency, fiscalYearEnd = '12-31'): string {
   const months = monthsPerPeriod[frequency];

@@ -3,17 +3,17 @@
 import { addDays } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
-/** A published NAV. Null, zero and anything that is no positive number mean that there is no NAV on that day. */
+/** A published NAV. Null, zero or anything else that is not a positive number means no NAV on that day. */
 export interface NavPoint {
   date: string;
   nav: string | null;
 }
 
-/** Money paid per unit held before the ex-date. An amount that is no positive number is not counted. */
+/** Money paid per unit held before the ex-date. An amount that is not a positive number is ignored. */
 export interface Payout {
   ex_date: string;
   payout_per_unit: string | null;
-  /** The NAV after the payout; where it is missing the first NAV on or after the ex-date stands for it. */
+  /** The NAV after the payout; if missing, the first NAV on or after the ex-date is used. */
   ex_nav?: string | null;
 }
 
@@ -25,14 +25,14 @@ export interface AdjustedNav {
   adjusted: number;
 }
 
-/** How far a NAV may lie from the day it is wanted for. */
+/** How far a NAV may be from the requested day. */
 export const navSlackDays = 7;
 
 /**
  * The total-return index of a fund, ascending by date, one entry per NAV. At each ex-date after the first NAV the
- * units grow by 1 + payout / ex-NAV; payouts of one ex-date are added up, as all of them are paid on the units held
+ * units grow by 1 + payout / ex-NAV; payouts of one ex-date are added up, as all are paid on the units held
  * before. Without payouts the adjusted NAV is the NAV. The order of points and payouts does not matter.
- * @throws RangeError where two NAVs bear one date.
+ * @throws RangeError if two NAVs have the same date.
  */
 export function adjustNavs(points: readonly NavPoint[], payouts: readonly Payout[]): AdjustedNav[] {
   const published = points
@@ -62,13 +62,13 @@ export function adjustNavs(points: readonly NavPoint[], payouts: readonly Payout
   });
 }
 
-/** The last NAV on or before the date, at most `navSlackDays` before it; null where there is none. */
+/** The last NAV on or before the date, at most `navSlackDays` before it; null if there is none. */
 export function navOnOrBefore(navs: readonly AdjustedNav[], date: string): AdjustedNav | null {
   const found = navs[firstIndexAfter(navs, date) - 1];
   return found !== undefined && found.date >= addDays(date, -navSlackDays) ? found : null;
 }
 
-/** The first NAV on or after the date, at most `navSlackDays` after it; null where there is none. */
+/** The first NAV on or after the date, at most `navSlackDays` after it; null if there is none. */
 export function navOnOrAfter(navs: readonly AdjustedNav[], date: string): AdjustedNav | null {
   const after = firstIndexAfter(navs, date);
   const found = navs[after - 1]?.date === date ? navs[after - 1] : navs[after];
@@ -81,8 +81,8 @@ export function navsBetween(navs: readonly AdjustedNav[], from: string, to: stri
 }
 
 /**
- * The NAV that a return since inception starts from: the first one, if it lies within `navSlackDays` of the
- * inception; otherwise the beginning of the history is not known. Without an inception date the first NAV is the
+ * The NAV from which a return since inception starts: the first one, if it is within `navSlackDays` of the
+ * inception; otherwise the start of the history is unknown. Without an inception date the first NAV is the
  * inception.
  */
 export function inceptionNav(navs: readonly AdjustedNav[], inception: string | null): AdjustedNav | null {

@@ -37,11 +37,11 @@ export interface AnalyticsOptions {
   frequency: AnalyticsFrequency;
   /** The window ends at the last NAV on or before this day, at most `navSlackDays` before it. */
   asOf: string;
-  /** As in `ReturnOptions`; matters to the window `si`. */
+  /** As in `ReturnOptions`; used by the window `si`. */
   inception: string | null;
   /** Null: the risk-free rate is zero. */
   riskFree: readonly RatePoint[] | null;
-  /** An index as `adjustNavs` answers it; null: no benchmark. */
+  /** An index from `adjustNavs`; null: no benchmark. */
   benchmark: readonly AdjustedNav[] | null;
 }
 
@@ -50,23 +50,23 @@ export interface FundAnalytics {
   frequency: AnalyticsFrequency;
   from: string | null;
   to: string | null;
-  /** Periodic returns of the fund, and those on dates that the benchmark shares. */
+  /** The number of periodic returns of the fund, and of those on dates that the benchmark also has. */
   n_obs: number;
   benchmark_n_obs: number;
   return_annualized_pct: number | null;
-  /** What `return_annualized_pct` is. */
+  /** The basis of `return_annualized_pct`. */
   basis: 'annualized_compound';
   volatility_pct: number | null;
   sharpe: number | null;
   sortino: number | null;
   /** Zero or negative. */
   max_drawdown_pct: number | null;
-  /** All null where the value never fell; no recovery date where the peak is not reached again in the window. */
+  /** All null if the value never fell; the recovery date is null if the peak is not reached again in the window. */
   max_drawdown: { peak_date: string | null; trough_date: string | null; recovery_date: string | null };
   calmar: number | null;
-  /** The 5th percentile of the returns of one period: a negative figure is a loss. */
+  /** The 5th percentile of the periodic returns; negative for a loss. */
   var_95_pct: number | null;
-  /** Of the calendar months that lie wholly in the window; a month is `YYYY-MM`. */
+  /** From the calendar months that lie wholly in the window; a month is `YYYY-MM`. */
   best_month: string | null;
   best_month_pct: number | null;
   worst_month: string | null;
@@ -81,22 +81,22 @@ export interface FundAnalytics {
   treynor: number | null;
   up_capture_pct: number | null;
   down_capture_pct: number | null;
-  /** In words: which returns, how many a year, which risk-free rate. */
+  /** A text: the returns used, the periods per year, the risk-free rate. */
   method: string;
 }
 
 const periodsPerYear: Record<AnalyticsFrequency, number> = { daily: 252, monthly: 12 };
 const minimumReturns = 24;
 
-// What counts as daily. Fewer and √252 would scale weekly returns; more and the fund publishes on days without trading.
+// The bounds of daily data. With fewer, √252 would scale weekly returns; with more, the fund publishes on non-trading days.
 const fewestDailyNavsPerYear = 200;
 const mostDailyNavsPerYear = 275;
 
 /**
- * The figures of a window. All are null where the history does not cover the whole window, is too thin for the
- * frequency, or has fewer than 24 returns; the figures against the benchmark, where that is so for the dates it
- * shares with the fund.
- * @param navs what `adjustNavs` answers.
+ * The figures of a window. All are null if the history does not cover the whole window, is too thin for the
+ * frequency, or has fewer than 24 returns; the figures against the benchmark are null if this holds for the dates
+ * it shares with the fund.
+ * @param navs from `adjustNavs`.
  */
 export function fundAnalytics(navs: readonly AdjustedNav[], options: AnalyticsOptions): FundAnalytics {
   const { window, frequency } = options;
@@ -118,7 +118,7 @@ export function fundAnalytics(navs: readonly AdjustedNav[], options: AnalyticsOp
 
 type Sample = readonly AdjustedNav[];
 
-/** The NAVs from the start of the window to its end; empty where the history does not reach back to the start. */
+/** The NAVs from the start of the window to its end; empty if the history does not reach back to the start. */
 function dailySample(navs: Sample, { window, asOf, inception }: AnalyticsOptions): Sample {
   const end = navOnOrBefore(navs, asOf);
   if (end === null) return [];
@@ -131,7 +131,7 @@ function dailySample(navs: Sample, { window, asOf, inception }: AnalyticsOptions
 }
 
 /**
- * The last NAV of each month of the window and of the one before it; empty where one of them has none near its end.
+ * The last NAV of each month of the window and of the month before it; empty if one of them has none near its end.
  */
 function monthlySample(navs: Sample, { window, asOf, inception }: AnalyticsOptions): Sample {
   const lastMonthEnd = lastMonthEndBy(asOf);
@@ -166,7 +166,7 @@ function ownFigures(sample: Sample, { frequency, riskFree }: AnalyticsOptions) {
   const returns = returnsOf(values);
   const excess = lessRiskFree(returns, sample, riskFree, p);
   const days = daysOf(sample);
-  // A year's figure is not made from a part of a year (the rule of the GIPS standards).
+  // An annual figure is not computed from part of a year (the rule of the GIPS standards).
   const annual =
     days < 365
       ? null
@@ -228,9 +228,9 @@ function benchmarkFigures(sample: Sample, options: AnalyticsOptions) {
 }
 
 /**
- * Fund and benchmark at the same moments: on the dates that both have, or at each month's end. A benchmark that is
- * missing on a date is not carried forward, which would show a false calm and then a false jump. Empty where what
- * they share does not cover the window or is not enough.
+ * Fund and benchmark at the same moments: on the dates that both have, or at each month end. A benchmark that is
+ * missing on a date is not carried forward, which would show a false calm and then a false jump. Empty if the shared
+ * dates do not cover the window or are too few.
  */
 function sharedSample(sample: Sample, options: AnalyticsOptions): { fund: Sample; benchmark: Sample } {
   const none = { fund: [], benchmark: [] };
@@ -252,7 +252,7 @@ function sharedSample(sample: Sample, options: AnalyticsOptions): { fund: Sample
 
 /**
  * Returns less the rate in force on the first day of each period, (1 + rate)^(1 / periods a year) − 1.
- * Null where a rate is not known at the start of every period.
+ * Null if the rate is unknown at the start of any period.
  */
 function lessRiskFree(
   returns: readonly number[],
@@ -300,7 +300,7 @@ function yearsBefore(date: string, window: '1y' | '3y' | '5y'): string {
   return addMonths(date, -12 * Number(window.slice(0, 1)));
 }
 
-/** The last day of the last month that is over by the end of the day. */
+/** The last day of the last month that has ended by the end of the day. */
 function lastMonthEndBy(date: string): string {
   return addDays(`${addDays(date, 1).slice(0, 7)}-01`, -1);
 }

@@ -18,9 +18,9 @@ export const fundStructures = ['open_end', 'closed_end', 'vps', 'etf', 'interval
 export const fundStatuses = ['active', 'suspended', 'matured', 'closed', 'merged'] as const;
 export const payoutTypes = ['cash', 'bonus', 'reinvest'] as const;
 
-/** Since the start of the month or of the fiscal year, or the rate in force on the day. */
+/** Since the start of the month or of the fiscal year, or the rate on the day. */
 export const expensePeriods = ['mtd', 'ytd', 'day'] as const;
 
-/** What a line of a portfolio is. */
+/** The kind of a portfolio line. */
 export const portfolioSections = ['holding', 'asset_class', 'rating', 'sector', 'summary'] as const;
 export const disclosureScopes = ['full', 'top10'] as const;

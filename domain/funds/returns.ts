@@ -36,48 +36,46 @@ export interface ReturnOptions {
   shortBasis: 'absolute' | 'annualized_simple';
   /** `MM-DD`, the first day of the fiscal year of `fytd`. Default 1 July. */
   fiscalYearStart?: string;
-  /** The day the fund began; null where it is not known, then its first NAV is taken for it. */
+  /** The inception date; if null (unknown), the first NAV is taken for it. */
   inception: string | null;
 }
 
 export interface PeriodReturn {
   period: ReturnPeriod;
-  /** The days of the two NAVs, null where there is none. */
+  /** The dates of the two NAVs, null if there is none. */
   from: string | null;
   to: string | null;
   /** The NAVs as published, not adjusted. */
   nav_from: string | null;
   nav_to: string | null;
   days: number | null;
-  /** Percent points, of the adjusted NAV. Null where a NAV is missing. */
+  /** In percent, from the adjusted NAV. Null if a NAV is missing. */
   value_pct: number | null;
   basis: ReturnBasis;
 }
 
 interface SipReturn {
-  /** The days of the first purchase and of the final value. */
+  /** The dates of the first purchase and of the final value. */
   from: string | null;
   to: string | null;
   instalments: number;
   final_value: number | null;
-  /** Percent points a year. */
+  /** In percent per year. */
   value_pct: number | null;
   basis: 'xirr';
 }
 
-/**
- * How a class of funds quotes returns below one year: money-market and income funds annualised, all others absolute.
- */
+/** How an asset class quotes returns below one year: money-market and income funds annualised, all others absolute. */
 export function shortBasisOf(assetClass: string | null): ReturnOptions['shortBasis'] {
   return assetClass === 'money_market' || assetClass === 'income' ? 'annualized_simple' : 'absolute';
 }
 
 /**
- * One record for each of `returnPeriods`, in that order. A period is counted back from the day of the final NAV, and
+ * One record for each of `returnPeriods`, in that order. A period is counted back from the date of the final NAV, and
  * starts from the last NAV on or before its target day, at most `navSlackDays` before it; without one the value is
  * null.
- * @param navs what `adjustNavs` answers.
- * @throws RangeError where `fiscalYearStart` is no day of every year.
+ * @param navs from `adjustNavs`.
+ * @throws RangeError if `fiscalYearStart` is not a day of every year.
  */
 export function periodReturns(navs: readonly AdjustedNav[], options: ReturnOptions): PeriodReturn[] {
   const fiscalYearStart = options.fiscalYearStart ?? '07-01';
@@ -93,13 +91,13 @@ export function periodReturns(navs: readonly AdjustedNav[], options: ReturnOptio
   });
 }
 
-/** The growth of an investment as a return; null where no day lies between, or where it is beyond the range of numbers. */
+/** The growth of an investment as a return; null if it spans no day, or is beyond the range of numbers. */
 export function returnPct(growth: number, days: number, basis: ReturnBasis): number | null {
   return days > 0 ? percent(returnOf(growth, days, basis) * 100) : null;
 }
 
 /**
- * The same as a fraction that is not rounded, R = growth − 1:
+ * The same as an unrounded fraction, R = growth − 1:
  * absolute R; annualised simple R · 365 / days; annualised compound (1 + R)^(365 / days) − 1.
  */
 export function returnOf(growth: number, days: number, basis: ReturnBasis): number {
@@ -113,9 +111,8 @@ export function returnOf(growth: number, days: number, basis: ReturnBasis): numb
 /**
  * The return of regular instalments: each buys units at the first NAV on or after its day (at most `navSlackDays`
  * later), payouts buy more, and all is valued at the last NAV on or before `asOf`. The value is the XIRR of the
- * purchases and the final value. Null where an instalment finds no NAV up to then, or where no single rate solves
- * it.
- * @param instalment the money of each, in any currency; it does not change the rate.
+ * purchases and the final value. Null if an instalment finds no NAV by then, or if no single rate solves it.
+ * @param instalment the amount of each, in any currency; it does not affect the rate.
  */
 export function sipReturn(
   navs: readonly AdjustedNav[],
@@ -170,12 +167,12 @@ function record(
   };
 }
 
-/** By the target day and not by the NAV's, so that a holiday does not change the basis of a period. */
+/** Based on the target day, not the NAV's, so that a holiday does not change the basis of a period. */
 function autoBasis(target: string, to: string, options: ReturnOptions): ReturnBasis {
   return target <= addMonths(to, -12) ? 'annualized_compound' : options.shortBasis;
 }
 
-/** The day that the period starts from: the one whose closing NAV its first day's return is measured against. */
+/** The day from which the period starts: the return of its first day is measured against this day's closing NAV. */
 function targetDay(
   period: Exclude<ReturnPeriod, 'since_inception'>,
   to: string,

@@ -4,15 +4,15 @@
 // lists them.
 import { entryAt } from '../../kernel/entries.ts';
 
-/** Below it a variance is the rounding of constant returns (the threshold of empyrical's beta). */
+/** A smaller variance is rounding error of constant returns (the threshold of empyrical's beta). */
 const noVariance = 1e-30;
-/** Below it a return, a drawdown or a beta is taken for zero where it would divide. */
+/** A smaller return, drawdown or beta counts as zero when used as a divisor. */
 const noAmount = 1e-12;
 
 interface Drawdown {
   /** min(value / highest value so far − 1): zero or negative. */
   depth: number;
-  /** Positions in the values: the peak it fell from, its bottom, the first return to the peak's value. */
+  /** Positions in the values: the peak before the fall, the bottom, the first return to the peak's value. */
   peak: number | null;
   trough: number | null;
   recovery: number | null;
@@ -24,7 +24,7 @@ export function volatility(returns: readonly number[], periodsPerYear: number): 
 }
 
 /**
- * mean / sample standard deviation × √periods a year. Of returns less the risk-free rate it is the Sharpe ratio, of
+ * mean / sample standard deviation × √periods a year. For returns less the risk-free rate this is the Sharpe ratio, for
  * returns less the benchmark's the information ratio (mean × periods / tracking error). [sharpe_ratio, excess_sharpe
  * annualised]
  */
@@ -41,9 +41,7 @@ export function sortino(excess: readonly number[], periodsPerYear: number): numb
   return finite((mean(excess) * periodsPerYear) / Math.sqrt(downside * periodsPerYear));
 }
 
-/**
- * The deepest fall below the highest value so far, the first value included; of equal falls the first. [max_drawdown]
- */
+/** The deepest fall below the highest value so far, including the first value; the first of equal falls. [max_drawdown] */
 export function maxDrawdown(values: readonly number[]): Drawdown {
   const deepest: Drawdown = { depth: 0, peak: null, trough: null, recovery: null };
   let peak = 0;
@@ -59,7 +57,7 @@ export function maxDrawdown(values: readonly number[]): Drawdown {
   return deepest;
 }
 
-/** The 5th percentile of the returns, by linear interpolation: a negative number is a loss. [value_at_risk] */
+/** The 5th percentile of the returns, by linear interpolation; negative for a loss. [value_at_risk] */
 export function valueAtRisk95(returns: readonly number[]): number | null {
   const sorted = returns.toSorted((a, b) => a - b);
   const position = 0.05 * (sorted.length - 1);
@@ -96,7 +94,7 @@ export function correlation(excess: readonly number[], benchmarkExcess: readonly
   return finite(Math.max(-1, Math.min(1, value)));
 }
 
-/** mean excess × periods a year / β: a ratio of fractions, 0.08 is eight points of return a unit of beta. */
+/** mean excess × periods a year / β, a ratio of fractions: 0.08 means eight points of return per unit of beta. */
 export function treynor(
   excess: readonly number[],
   benchmarkExcess: readonly number[],
@@ -113,8 +111,8 @@ export function calmar(annualReturn: number | null, drawdown: number): number | 
 }
 
 /**
- * The fund's annualised return over the periods in which the benchmark rose (or fell) / the benchmark's over the
- * same, annualised (∏(1 + r))^(periods a year / count) − 1. [up_capture, down_capture]
+ * The fund's annualised return over the periods in which the benchmark rose (or fell), divided by the benchmark's
+ * over the same periods, both annualised as (∏(1 + r))^(periods a year / count) − 1. [up_capture, down_capture]
  */
 export function capture(
   returns: readonly number[],
@@ -134,7 +132,7 @@ export function capture(
   return Math.abs(theirs) < noAmount ? null : finite(own / theirs);
 }
 
-/** The value where it is a number, null where it is none. */
+/** The value if it is a finite number, else null. */
 function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }

@@ -3,28 +3,28 @@ import { dayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { percent } from '../percent.ts';
 
-/** Money at a date: negative is paid in, positive is received (or the other way round: the rate is the same). */
+/** A payment on a date: negative is paid in, positive is received (or vice versa: the rate is the same). */
 export interface CashFlow {
   date: string;
   amount: number;
 }
 
 /**
- * The yearly rate r, in percent points, at which the flows are worth nothing: Σ amount / (1 + r)^(days / 365) = 0,
- * days counted from the first flow (act/365, as the spreadsheet function XIRR). Null where no rate solves it (the
- * flows do not change sign), where several do (possible where they change sign more than once), and where the rate
+ * The yearly rate r, in percent points, at which the present value of the flows is zero: Σ amount / (1 + r)^(days / 365) = 0,
+ * days counted from the first flow (act/365, as the spreadsheet function XIRR). Null if no rate solves it (the
+ * flows do not change sign), if several do (possible if they change sign more than once), or if the rate
  * is beyond the range of numbers.
  *
- * The unknown is x = ln(1 + r), so that every r above −100 % is within reach. Flows that change sign once have
+ * The unknown is x = ln(1 + r), so that every r above −100 % can be found. Flows that change sign once have
  * exactly one root, and bisection of the whole range finds it to the last bit. Otherwise a grid over x is searched
  * for changes of sign: steps of 0.025 from −5 to 5 (r from −99 % to 14,700 %), doubling beyond. Two roots within one
- * step escape it.
+ * step are missed.
  */
 export function xirrPct(flows: readonly CashFlow[]): number | null {
   const net = netFlows(flows);
   const [first, last] = [net[0], net.at(-1)];
   if (first === undefined || last === undefined) return null;
-  // With like signs at both ends the number of roots is even: none, or an ambiguous pair.
+  // If both ends have the same sign, the number of roots is even: none, or an ambiguous pair.
   if (first.amount > 0 === last.amount > 0) return null;
   const bracket = signChanges(net) === 1 ? wholeRange : onlyBracket(net);
   if (bracket === null) return null;
@@ -38,7 +38,7 @@ interface TimedFlow {
 
 type Bracket = readonly [low: number, high: number];
 
-// Beyond it no pair of finite amounts a day apart has its root: 365 · ln(largest / smallest double) < 2^20.
+// No pair of finite amounts a day apart has its root beyond this: 365 · ln(largest / smallest double) < 2^20.
 const wholeRange: Bracket = [-(2 ** 20), 2 ** 20];
 
 const grid = [
@@ -47,7 +47,7 @@ const grid = [
   ...Array.from({ length: 18 }, (_, i) => 5 * 2 ** (i + 1)),
 ];
 
-/** One flow a day, ascending, none of them zero, scaled to at most 1; empty where an amount is not finite. */
+/** One non-zero flow per day, ascending, scaled to at most 1; empty if an amount is not finite. */
 function netFlows(flows: readonly CashFlow[]): TimedFlow[] {
   const largest = flows.reduce((max, { amount }) => Math.max(max, Math.abs(amount)), 0);
   if (!Number.isFinite(largest)) return [];
@@ -65,7 +65,7 @@ function signChanges(net: readonly TimedFlow[]): number {
   return net.filter(({ amount }, i) => i > 0 && amount > 0 !== entryAt(net, i - 1).amount > 0).length;
 }
 
-/** The one stretch of the grid on which the value changes sign; null where there is not exactly one. */
+/** The only step of the grid on which the value changes sign; null if there is not exactly one. */
 function onlyBracket(net: readonly TimedFlow[]): Bracket | null {
   const brackets: Bracket[] = [];
   for (let i = 1; i < grid.length; i += 1) {
@@ -80,7 +80,7 @@ function bisect(net: readonly TimedFlow[], [from, to]: Bracket): number {
   const startsPositive = presentValue(net, low) > 0;
   for (;;) {
     const middle = (low + high) / 2;
-    // The width matters where the root is zero: halving goes on through a thousand ever smaller numbers there.
+    // The width matters if the root is zero: halving would otherwise continue through a thousand ever smaller numbers.
     if (middle <= low || middle >= high || high - low < 1e-16) return middle;
     const value = presentValue(net, middle);
     if (value === 0) return middle;
