@@ -8,27 +8,27 @@ export interface Decimal {
   scale: number;
 }
 
-/** Reads plain digits, `-12.340`: what PostgreSQL writes for a numeric. */
+/** Parses plain digits, such as `-12.340`, as PostgreSQL writes a numeric. */
 export function decimal(text: string): Decimal {
   const point = text.indexOf('.');
   if (point < 0) return { units: BigInt(text), scale: 0 };
   return { units: BigInt(text.slice(0, point) + text.slice(point + 1)), scale: text.length - point - 1 };
 }
 
-/** (x / base − 1) · 100, as computed percentages are rounded; null where the base is not positive. */
+/** (x / base − 1) · 100, rounded as computed percentages are; null if the base is not positive. */
 export function percentChange(x: Decimal, base: Decimal): string | null {
   if (base.units <= 0n) return null;
   const [a, b] = alignedUnits(x, base);
   return percent(a - b, b);
 }
 
-/** 100 · x / base, as computed percentages are rounded; null where the base is not positive. */
+/** 100 · x / base, rounded as computed percentages are; null if the base is not positive. */
 export function percentOf(x: Decimal, base: Decimal): string | null {
   if (base.units <= 0n) return null;
   return percent(...alignedUnits(x, base));
 }
 
-/** The arithmetic mean, to so many decimals, or four more than the values have if that is more. */
+/** The arithmetic mean, with `decimalsMin` decimals, or four more than the values have if that is more. */
 export function mean(values: readonly Decimal[], decimalsMin: number): string {
   const scale = Math.max(...values.map((value) => value.scale));
   const decimals = Math.max(decimalsMin, scale + 4);
@@ -36,9 +36,9 @@ export function mean(values: readonly Decimal[], decimalsMin: number): string {
   return write(divide(sum * power(decimals - scale), BigInt(values.length)), decimals);
 }
 
-/** 100 · a / b in `percentDigits` significant digits. */
+/** 100 · a / b with `percentDigits` significant digits. */
 function percent(a: bigint, b: bigint): string {
-  // With these decimals the quotient has as many digits as it shall, or one more.
+  // With this many decimals the quotient has the required number of digits, or one more.
   const decimals = percentDigits - 2 + digitsOf(b) - digitsOf(a);
   const units = scaledQuotient(a, b, decimals + 2);
   if (digitsOf(units) <= percentDigits) return write(units, decimals);
@@ -63,10 +63,10 @@ function power(exponent: number): bigint {
   return 10n ** BigInt(exponent);
 }
 
-/** The divisor is positive. */
+/** The divisor must be positive. */
 function divide(dividend: bigint, divisor: bigint): bigint {
   const half = divisor / 2n;
-  // An odd divisor has no tie, so cutting its half off is right for it too.
+  // An odd divisor has no tie, so truncating its half is correct too.
   return (dividend < 0n ? dividend - half : dividend + half) / divisor;
 }
 

@@ -14,7 +14,7 @@ export interface Dependencies {
   responseCache: ResponseCache;
   urlValidatorCache: UrlValidatorCache;
   clock: Clock;
-  /** The publisher's, an IANA name: a vintage is a day there. */
+  /** The publisher's time zone, an IANA name: vintages are days in it. */
   seriesTimeZone: string;
   log: Log;
 }

@@ -10,41 +10,41 @@ import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Series } from './series/series.sql.ts';
 
-/** What a handler is asked. */
+/** A call, as passed to its handler. */
 export interface Asked<Query> {
   query: Query;
-  /** Of the path. */
+  /** Path parameters. */
   params: Readonly<Record<string, string>>;
   call: ServiceCall;
-  /** As it came, for what depends on the client's own spelling. */
+  /** The URL as received, if the answer depends on the client's spelling. */
   url: string;
 }
 
 interface EndpointOf<Shape extends z.ZodRawShape> {
   summary: string;
   params?: Readonly<Record<string, z.ZodType>>;
-  /** Its parameters; none by default. */
+  /** The query parameters; none by default. */
   query?: Shape;
-  /** What JSON it answers with. */
+  /** The schema of the JSON answer. */
   json: z.ZodType;
-  /** `private` unless given. */
+  /** Default `private`. */
   caching?: Caching;
-  /** Whether its answers are kept by their ETags. */
+  /** Whether its answers are cached by ETag. */
   isKept?: boolean;
-  /** What it refuses, beside wrong parameters. */
+  /** Errors besides those for invalid parameters. */
   errors?: readonly ErrorCode[];
-  /** Headers that an answer may have beside those of every answer. */
+  /** Headers that an answer may have, besides those of every answer. */
   headers?: readonly string[];
-  /** Decides the answer. What it was told at the start it keeps. */
+  /** Decides the answer. State created in the outer call persists across calls. */
   handler: (
     dependencies: Dependencies,
   ) => (asked: Asked<z.output<z.ZodObject<Shape>>>) => Promise<SeriesReply>;
 }
 
-/** With the series that an answer is of, where the answer to the URL stays the same for as long as the series does. */
+/** `ofSeries`: set if the answer to the URL stays the same until this series changes. */
 type SeriesReply = Reply & { ofSeries?: Series };
 
-/** An endpoint as it is declared, and what serves it. */
+/** An endpoint's declaration and its handler. */
 export interface Endpoint extends Declaration {
   handler: (dependencies: Dependencies) => Handler;
 }
@@ -92,12 +92,12 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
   };
 }
 
-/** What decides the answer to a call, for as long as the data is the same. */
+/** A key of everything that determines the answer to a call while the data is unchanged. */
 function nameOf(request: Request, call: ServiceCall, format: string | null): string {
   return `${encodingFor(request.headers['accept-encoding'])} ${format} ${call.identity.features.join(',')} ${request.url}`;
 }
 
-/** Answers as the same call was answered before, where that still holds. @returns whether it did. */
+/** Repeats the previous answer to the same call if it is still valid. @returns whether it did. */
 async function sendKnown(
   { urlValidatorCache, responseCache }: Dependencies,
   name: string,
@@ -114,7 +114,7 @@ async function sendKnown(
   return kept !== undefined;
 }
 
-/** The endpoints as the server takes them. */
+/** The endpoints as routes of the server. */
 export function toRoutes(endpoints: Readonly<Record<string, Endpoint>>, dependencies: Dependencies): Route[] {
   return Object.entries(endpoints).map(([path, { handler }]) => ({
     method: 'GET',

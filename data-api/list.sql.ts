@@ -5,40 +5,40 @@ import type { Queryable } from '../kernel/database.ts';
 import { entryAt, memberOf } from '../kernel/entries.ts';
 
 export interface ListField {
-  /** The value, in SQL. */
+  /** The SQL expression of the value. */
   sql: string;
-  /** Of a `number` the published digits are shown. `json` is an array or an object. */
+  /** A `number` is shown with its published digits. `json` is an array or an object. */
   kind: 'text' | 'date' | 'number' | 'boolean' | 'json';
-  /** What the value is, where `kind` does not say it all. */
+  /** The schema of the value, if `kind` is not enough. */
   schema?: z.ZodType;
-  /** Whether it is never null. Where a list is sorted by a field that may be, nulls come last in either direction. */
+  /** Whether it is never null. In an order by a nullable field, nulls come last in both directions. */
   isFilled?: boolean;
-  /** Whether `sort` takes it. */
+  /** Whether `sort` accepts it. */
   isSorted?: boolean;
 }
 
-/** A list: what it shows, from where, and in which orders. */
+/** A list: its fields, its source and its orders. */
 export interface List {
-  /** Belongs to its cursors, and names its CSV file. */
+  /** Identifies its cursors, and names its CSV file. */
   name: string;
-  /** Those whose loads change what it shows. */
+  /** The datasets whose loads change it. */
   datasets: readonly string[];
-  /** What follows FROM, in SQL. */
+  /** The FROM clause, in SQL. */
   from: string;
-  /** In the order shown. `last_updated` is what `updated_after` goes by, where there is one. */
+  /** In display order. `updated_after` filters by `last_updated`, if it has that field. */
   fields: Readonly<Record<string, ListField>>;
-  /** Fields that make any order total; always filled. */
+  /** Fields that make any order total; never null. */
   key: readonly string[];
-  /** The order unless asked for another: a field, or `-field`. */
+  /** The default order: a field, or `-field`. */
   sort: string;
 }
 
-/** What a list is narrowed by, and the values of its parameters. */
+/** The conditions that filter a list, and the values of their parameters. */
 export class Conditions {
   readonly sql: string[] = [];
   readonly values: unknown[] = [];
 
-  /** Adds `condition($n)`; nothing where there is no value. */
+  /** Adds `condition($n)`, unless the value is missing. */
   and(value: unknown, condition: (parameter: string) => string): this {
     if (value === undefined || value === null) return this;
     this.values.push(value);
@@ -54,7 +54,7 @@ export class Conditions {
   }
 }
 
-/** The place of a row in the order: the texts of the fields it is ordered by. */
+/** The place of a row in the order: the texts of its sort fields. */
 export type ListPlace = readonly (string | null)[];
 
 export interface ListPage {
@@ -73,7 +73,7 @@ const comparedAs: Record<ListField['kind'], string> = {
 
 /**
  * A page of a list.
- * @param after the place of the row behind which it begins; null for the first page.
+ * @param after the place of the row after which it begins; null for the first page.
  */
 export async function readListPage(
   database: Queryable,
@@ -108,7 +108,7 @@ export async function readListPage(
   };
 }
 
-/** How many rows pass. */
+/** The number of rows that match. */
 export async function countRows(database: Queryable, { from }: List, where: Conditions): Promise<number> {
   const rows = await database.query<{ count: number }>(
     `select count(*) as count from ${from} ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}`,
@@ -122,7 +122,7 @@ interface Order {
   direction: 'asc' | 'desc';
 }
 
-/** The field asked for, then the key. */
+/** The requested field, then the key. */
 function orderOf(list: List, sort: string): Order {
   const first = sort.replace(/^-/, '');
   const names = [first, ...list.key.filter((name) => name !== first)];
@@ -132,16 +132,16 @@ function orderOf(list: List, sort: string): Order {
   };
 }
 
-/** A part of a list in its order: which rows, and what they are ordered by. */
+/** A part of a list in its order: its conditions and its sort fields. */
 interface Part {
   conditions: readonly string[];
   fields: readonly ListField[];
 }
 
 /**
- * What is left of a list behind a place: the rows that have the field it is ordered by, then those that have not. Each part
- * can follow an index in either direction, wherever that has its nulls. PostgreSQL runs through the parts of `union all`
- * in turn, and does not begin the second one where the first one fills the page.
+ * The rest of a list after a place: the rows whose sort field is not null, then those where it is. Each part can use an index
+ * in either direction, wherever the index has its nulls. PostgreSQL runs the parts of `union all` in turn, and does not start
+ * the second if the first fills the page.
  */
 function partsOf(where: Conditions, { fields, direction }: Order, after: ListPlace | null): Part[] {
   const behind = (from: number): string[] => {
@@ -164,13 +164,13 @@ function partsOf(where: Conditions, { fields, direction }: Order, after: ListPla
 }
 
 export interface DataState {
-  /** Grows with every load that changed something in the datasets. */
+  /** Rises with every load that changed something in the datasets. */
   version: number;
-  /** When that was; null before the first. */
+  /** When it last rose; null before the first load. */
   changedAt: Date | null;
 }
 
-/** The state of some datasets: the last load that changed one of them. */
+/** The state of some datasets: the last load that changed any of them. */
 export async function findDataState(database: Queryable, datasets: readonly string[]): Promise<DataState> {
   const [state] = await database.query<DataState>(
     `select load_no as version, loaded_at as "changedAt" from unnest($1::text[]) asked (dataset), lateral (
@@ -184,7 +184,7 @@ export async function findDataState(database: Queryable, datasets: readonly stri
   return state ?? { version: 0, changedAt: null };
 }
 
-/** Text that LIKE takes as it stands. */
+/** Escapes text for use in LIKE. */
 export function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, String.raw`\$&`);
 }

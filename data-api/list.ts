@@ -33,14 +33,14 @@ import {
   type ListPlace,
 } from './list.sql.ts';
 
-/** The parameters that every list of the datasets takes. */
+/** The parameters of every list of the datasets. */
 export function paramsOf(list: List) {
   const fields = Object.keys(list.fields);
   const sorts = fields.filter((name) => list.fields[name]?.isSorted === true);
   return listParams({ fields, sorts, sort: list.sort });
 }
 
-/** The same, of a list that has `last_updated`. */
+/** The same, for a list that has `last_updated`. */
 export function paramsWithUpdates(list: List) {
   const updated_after = dateParam.optional().describe('Rows loaded or changed after that day.');
   return { ...paramsOf(list), updated_after };
@@ -54,7 +54,7 @@ const kindSchemas: Record<ListField['kind'], () => z.ZodType> = {
   json: () => z.unknown(),
 };
 
-/** A row with all its fields. */
+/** The schema of a row with all fields. */
 export function recordOf({ fields }: List) {
   return z.object(
     Object.fromEntries(
@@ -66,7 +66,7 @@ export function recordOf({ fields }: List) {
   );
 }
 
-/** The answer of a list; `fields` may leave any field out. */
+/** The schema of the list's answer; `fields` may omit any field. */
 export const schemaOf = (list: List, extra: z.ZodRawShape = {}) => listOf(rowOf(recordOf(list)), extra);
 
 interface ListRequest {
@@ -82,15 +82,15 @@ interface ListAnswer {
   list: List;
   query: ListRequest;
   where: Conditions;
-  /** That of the list by default. */
+  /** By default the name of the list. */
   fileName?: string;
-  /** Of what it shows; that of its datasets by default. */
+  /** The state of the data shown; by default that of the list's datasets. */
   state?: { version: number | string; changedAt: Date | null };
   extra?: ListExtra;
   derived?: DerivedField;
 }
 
-/** A page of the list, or all of it: CSV without a limit. */
+/** A page of the list, or all of it for CSV without a limit. */
 export async function listReply(
   { database, cursors }: Dependencies,
   call: ServiceCall,
@@ -132,7 +132,7 @@ export async function listReply(
   };
 }
 
-/** The number of rows alone, in the list envelope without rows. */
+/** Only the number of rows, in the list envelope. */
 export async function countReply(
   { database }: Dependencies,
   call: ServiceCall,
@@ -160,17 +160,17 @@ function narrowToUpdated({ fields }: List, { updated_after }: ListRequest, where
   where.and(updated_after, (p) => `${memberOf(fields, 'last_updated').sql} > ${p}`);
 }
 
-/** What a list tells beside its rows, in JSON; `name` says which, and names the stage. */
+/** Further data sent beside the rows, in JSON; `name` is its member and its stage. */
 interface ListExtra {
   name: HandlerStage;
   read: () => Promise<object>;
 }
 
-/** A field that no column holds: worked out for a page of rows from other fields of theirs. */
+/** A field without a column: computed for a page of rows from their other fields. */
 export interface DerivedField {
   name: string;
   needs: readonly string[];
-  /** The values, one a row. */
+  /** The values, one per row. */
   work: (rows: readonly Row[]) => Promise<readonly unknown[]>;
 }
 
@@ -185,7 +185,7 @@ async function withDerived(
   );
 }
 
-/** The one record that passes, with the fields of the list. @throws Error where there is none. */
+/** The only record that matches, with the fields of the list. @throws Error if there is none. */
 export async function readRecord(database: Queryable, list: List, where: Conditions): Promise<Row> {
   const asked = { where, fields: Object.keys(list.fields), sort: list.sort, after: null, limit: 1 };
   const [row] = (await readListPage(database, list, asked)).rows;
@@ -195,13 +195,13 @@ export async function readRecord(database: Queryable, list: List, where: Conditi
 
 interface RecordAnswer {
   data: object;
-  /** When the data that it shows was changed last, if that is known. */
+  /** When the data shown was last changed, if known. */
   state?: Pick<DataState, 'changedAt'>;
-  /** Where CSV is asked for: the rows of the record's own list, and the name of the file. */
+  /** For CSV: the rows of the record's own list, and the file name. */
   csv?: { fileName: string; rows: readonly Row[]; columns: readonly string[] } | undefined;
 }
 
-/** One record, or the rows in it as CSV. */
+/** One record, or its rows as CSV. */
 export function recordReply({ data, state, csv }: RecordAnswer): Reply {
   return {
     lastModified: state?.changedAt ?? null,
@@ -220,7 +220,7 @@ function pageOf(list: List, { rows, places }: ListPage, most: number): Page<List
   };
 }
 
-/** The row as it is sent: numbers with their published digits, nothing that was not asked for. */
+/** The row as sent: numbers with their published digits, only the requested fields. */
 function shownRow(list: List, row: Row): Row {
   const shown: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(row)) {

@@ -12,13 +12,13 @@ import { endpoints } from './routes.ts';
 import { createSeriesFacts } from './series/series-facts.ts';
 
 interface DataApiOptions {
-  /** The database, or a read replica of it. */
+  /** The primary database or a read replica. */
   databaseUrl: string;
-  /** Opens the gateway's tokens and seals the page cursors; the same for every data-api of an installation. */
+  /** Verifies the gateway's tokens and seals the page cursors; the same for every data-api of an installation. */
   identitySecret: string;
-  /** While the secret is being replaced: the one before it, which gateways may still seal with. */
+  /** The previous secret, which gateways may still seal with while the secret is being replaced. */
   previousIdentitySecret?: string | undefined;
-  /** An IANA name: the publisher's days are days there. */
+  /** The publisher's time zone, an IANA name. */
   seriesTimeZone: string;
   host: string;
   port: number;

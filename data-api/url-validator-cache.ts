@@ -8,17 +8,17 @@ import type { Series } from './series/series.sql.ts';
 
 export interface UrlValidatorCache {
   get(url: string): CachedUrl | undefined;
-  /** Whether the URL would be answered the same now. */
+  /** Whether the URL would get the same answer now. */
   holds(known: CachedUrl): Promise<boolean>;
   keep(url: string, headers: CachingHeaders, series: Series): void;
 }
 
 interface CachedUrl {
   headers: CachingHeaders;
-  /** Of the series: while it is the same, so is the answer. */
+  /** The series: the answer stays the same until it changes. */
   id: string;
   rowVersion: string;
-  /** The next release, which the answer names; from then on it names another. */
+  /** The next release, which the answer names; after it, the answer changes. */
   untilMs: number;
 }
 

@@ -32,18 +32,18 @@ const citiesMax = 100;
 
 interface CityPrice {
   date: string;
-  /** Published digits, or what the transform gives. */
+  /** The published digits, or the result of the transform. */
   value: string;
   dims: Readonly<Record<string, string>>;
   cityName: string;
-  /** Percent; null where there is nothing to compare with. */
+  /** In percent; null if there is no earlier price to compare with. */
   change1wPct: string | null;
   change1yPct: string | null;
-  /** 1 is the cheapest; equal prices have the same. */
+  /** 1 is the cheapest; equal prices share a rank. */
   rank: number;
 }
 
-/** Without `date`, `from` or `to`: the newest date at which any city has a price. */
+/** Without `date`, `from` or `to`: the newest date on which any city has a price. */
 export const getCommoditiesByCity = endpoint({
   summary: 'The newest price of an item in each city, its changes over a week and a year, and its rank.',
   query: {
@@ -144,13 +144,13 @@ function combinationsOf(
   const passing = combinationsThatPass(series, pricesFilter(asked));
   return series.combinations
     .filter(({ dimsNo, dims: { city } }) => {
-      if (city === undefined || !passing.includes(dimsNo)) return false; // a general load may bring a price of no city
+      if (city === undefined || !passing.includes(dimsNo)) return false; // a general load may add prices with no city
       return asked.cities === undefined || asked.cities.includes(city);
     })
     .map(({ dimsNo }) => dimsNo);
 }
 
-/** Where the prices of a date are: its period; of a day in a daily or weekly series, the week that ends with it. */
+/** The window of a date's prices: its period; for a day in a daily or weekly series, the week that ends on it. */
 function windowOfDate({ frequency, fiscalYearEnd }: Series, date: DateRange): DateRange {
   if (monthsPerPeriod[frequency] !== undefined)
     return { from: date.from, to: periodEnd(date.to, frequency, fiscalYearEnd ?? undefined) };
@@ -158,7 +158,7 @@ function windowOfDate({ frequency, fiscalYearEnd }: Series, date: DateRange): Da
   return { from: addDays(date.from, 1 - slackDays), to: date.to };
 }
 
-/** Each price, transformed where asked, with its changes; the earlier prices are read once a date. */
+/** The prices with their changes, transformed if requested; earlier prices are read once per date. */
 async function withChanges(
   { database }: Dependencies,
   selection: Selection,
@@ -174,7 +174,7 @@ async function withChanges(
     const history = await readAll(database, {
       ...selection,
       dimsNos: block.dimsNos,
-      from: lookBack('yoy', frequency, date), // no transform needs more
+      from: lookBack('yoy', frequency, date), // no transform needs an earlier date
       to: date,
       order: 'asc',
     });
@@ -191,7 +191,7 @@ async function withChanges(
         date,
         value: entryAt(shown, i),
         dims,
-        cityName: cityNames.get(memberOf(dims, 'city')) ?? '', // a general load may bring a city that no list names
+        cityName: cityNames.get(memberOf(dims, 'city')) ?? '', // a general load may add a city that no list names
         change1wPct: weekChange(series, earlier, { date, value, dimsNo }),
         change1yPct: entryAt(overYear, i) || null,
       });
@@ -200,7 +200,7 @@ async function withChanges(
   return rows;
 }
 
-/** Against the last price on or before the same day a week earlier, at most a week older; null for longer periods. */
+/** Compares with the last price on or before the same day a week earlier, at most a week older; null for longer periods. */
 function weekChange(
   { frequency }: Series,
   earlier: Points,
@@ -227,7 +227,7 @@ function byCity(a: Omit<CityPrice, 'rank'>, b: Omit<CityPrice, 'rank'>): number 
   return memberOf(a.dims, 'city') < memberOf(b.dims, 'city') ? -1 : 1;
 }
 
-/** The series envelope, each point with its changes and its rank. */
+/** The series envelope; each point has its changes and its rank. */
 function byCityJson(
   series: Series,
   { vintage, computation }: { vintage: string | null; computation: Computation | null },

@@ -5,7 +5,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
 import type { List } from '../list.sql.ts';
 
-/** What is priced. */
+/** The items that have prices. */
 export const itemList: List = {
   name: 'commodity-items',
   datasets: ['commodity-items', 'commodity-prices', 'series'],
@@ -31,7 +31,7 @@ export const itemList: List = {
   sort: 'id',
 };
 
-/** Where prices are taken. Their dates come from the ends of each combination's points, found by index. */
+/** The cities that have prices. Their dates are the ends of each combination's points, found by index. */
 export const cityList: List = {
   name: 'commodity-cities',
   datasets: ['commodity-cities', 'commodity-prices'],
@@ -56,7 +56,7 @@ export const cityList: List = {
   sort: 'id',
 };
 
-/** The ids of all items: they are few, and a mistyped one is compared with each. */
+/** The ids of all items, to suggest one for a mistyped id. They are few. */
 export async function listItemIds(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     'select item_id as id from data.commodity_items order by 1',
@@ -66,7 +66,7 @@ export async function listItemIds(database: Queryable): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** id → name, of all cities. */
+/** id → name of all cities. */
 export async function listCityNames(database: Queryable): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<{ id: string; name: string }>(
     'select city_id as id, name from data.commodity_cities order by 1',

@@ -16,12 +16,12 @@ import type { Series } from '../series/series.sql.ts';
 import { pinnedHeaders, seriesErrors, seriesReply } from '../series/series.ts';
 import { seriesSchema } from '../series/series-schema.ts';
 
-/** The city that is the average of all. */
+/** The pseudo-city for the average of all cities. */
 const national = 'national';
-/** Belongs to no stored combination. */
+/** The number of the average, which is no stored combination. */
 const averageNo = -1;
 
-/** Which prices: each has one type and one statistic. */
+/** Select prices by type and statistic. */
 export const priceParams = {
   item: z.string().describe('An id of `/v1/commodities/items`.'),
   price_type: oneOfParam(['retail', 'wholesale', 'farmgate'])
@@ -30,7 +30,7 @@ export const priceParams = {
   stat: oneOfParam(['avg', 'min', 'max']).default('avg').describe("Which statistic over the city's markets."),
 };
 
-/** Without a city: the unweighted mean over the cities that have a price at the date. */
+/** Without a city: the unweighted mean over the cities that have a price on the date. */
 export const getCommodities = endpoint({
   summary: 'The prices of an item in a city, or their national average, as a series.',
   query: {
@@ -63,7 +63,7 @@ export const getCommodities = endpoint({
   },
 });
 
-/** What `price_type`, `stat` and a city select; `dims` takes the place of those that it names. */
+/** The filter from `price_type`, `stat` and a city; dimensions named in `dims` override them. */
 export function pricesFilter(
   { price_type, stat, dims }: { price_type: string; stat: string; dims: readonly string[] },
   city?: string,
@@ -75,7 +75,7 @@ export function pricesFilter(
   ]);
 }
 
-/** The series of an item's prices. @throws Failure `not_found` with the nearest item where one is near. */
+/** The series of an item's prices. @throws Failure `not_found`, which suggests the nearest item if there is one. */
 export async function requireItem(
   dependencies: Dependencies,
   item: string,
@@ -88,7 +88,7 @@ export async function requireItem(
   return fail('not_found', `There is no item "${item.slice(0, 80)}". ${hint}`, { param: 'item' });
 }
 
-/** id → name of all cities. @throws Failure `not_found` where one of the asked is none of them. */
+/** id → name of all cities. @throws Failure `not_found` if a requested city does not exist. */
 export async function requireCities(
   { database }: Dependencies,
   asked: readonly string[],
@@ -113,7 +113,7 @@ function withAverage(prices: Series, filter: DimsFilter): Series {
   return { ...prices, combinations: averageOf.length === 0 ? [] : [{ dimsNo: averageNo, dims, averageOf }] };
 }
 
-/** @throws Failure `invalid_parameter` where `dims` names several: there is no average over them. */
+/** @throws Failure `invalid_parameter` if `dims` names several: an average over them is not defined. */
 function oneOfFilter(filter: DimsFilter, name: string): string {
   const [value, ...others] = entryOf(filter, name);
   if (value === undefined || others.length > 0)

@@ -10,10 +10,10 @@ export interface Release extends Record<string, unknown> {
   source: string;
   /** An instant in UTC, `YYYY-MM-DDTHH:MM:SSZ`. */
   release_at: string;
-  /** The day where it is published. */
+  /** The local day where it is published. */
   release_date: string;
   time_zone: string;
-  /** False: the day is known, the hour is not. */
+  /** False: the day is known, but not the time. */
   time_confirmed: boolean;
   reference_period: string | null;
   frequency: string | null;
@@ -25,7 +25,7 @@ export interface Release extends Record<string, unknown> {
 }
 
 export interface ReleaseQuery {
-  /** The days of publication, inclusive, each in the release's own time zone. */
+  /** Publication days, inclusive, each in the release's own time zone. */
   from: string;
   to: string;
   now: Date;
@@ -34,7 +34,7 @@ export interface ReleaseQuery {
   status: string | undefined;
   importance: string | undefined;
   sort: 'release_at' | '-release_at';
-  /** The release behind which the page begins: its instant and id. */
+  /** The page begins after this release: its instant and id. */
   after: readonly [releaseAt: string, id: string] | null;
   /** Null: all. */
   limit: number | null;
@@ -44,7 +44,7 @@ const statusAt = (now: string) =>
   `coalesce(status, case when release_at <= ${now} then 'released' else 'scheduled' end)`;
 const releaseDate = '(release_at at time zone time_zone)::date';
 
-/** A page of releases in order of time. */
+/** A page of releases in chronological order. */
 export async function listReleases(database: Queryable, query: ReleaseQuery): Promise<Release[]> {
   const [ahead, direction] = query.sort === 'release_at' ? ['>', ''] : ['<', 'desc'];
   return database.query<Release>(
@@ -52,7 +52,7 @@ export async function listReleases(database: Queryable, query: ReleaseQuery): Pr
        coalesce(time_confirmed, (release_at at time zone time_zone)::time <> '00:00') as time_confirmed, reference_period,
        frequency, kind, ${statusAt('$3')} as status, importance, series_ids as series, url
      from data.releases
-     -- No place is more than a day from UTC: the index finds the days around, the second line is exact.
+     -- Time zones are within a day of UTC: the index finds the surrounding days, and the second line filters exactly.
      where release_at between $1::date - interval '1 day' and $2::date + interval '2 days'
        and ${releaseDate} between $1 and $2
        and ($4::text is null or source = $4) and ($5::text is null or series_ids @> array[$5])

@@ -59,7 +59,7 @@ export const getCalendar = endpoint({
       const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, string]);
       const most = limit ?? (format === 'json' ? limitDefault : Infinity);
       return {
-        // No identity: the status of a release follows the clock.
+        // No identity: the status of a release depends on the clock.
         format,
         fileName: 'calendar',
         async read() {
@@ -88,8 +88,8 @@ export const getCalendar = endpoint({
 });
 
 /**
- * Without an end the window ends in thirty days, or thirty days after it begins, whichever is later; without a beginning
- * it begins today, or thirty days before an end that is past.
+ * Without an end the window ends in thirty days, or thirty days after its start, whichever is later; without a start
+ * it starts today, or thirty days before an end that is past.
  */
 function shownWindow({ from, to }: ReturnType<typeof windowOf>, today: string): DateRange {
   if (to !== undefined) {
@@ -100,7 +100,7 @@ function shownWindow({ from, to }: ReturnType<typeof windowOf>, today: string): 
   return { from: begin, to: within(addDays(begin < today ? today : begin, daysDefault)) };
 }
 
-/** The calendar of dates begins and ends somewhere. */
+/** Clamps a date to the range of valid dates. */
 function within(date: string): string {
   if (/^\d{4}-/.test(date)) return date < '0001-01-01' ? '0001-01-01' : date;
   return date.startsWith('+') ? '9999-12-31' : '0001-01-01';

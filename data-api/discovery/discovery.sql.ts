@@ -8,7 +8,7 @@ import { date, filled, json, number, sorted, text, word } from '../list-fields.t
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
 import { hasWords } from './search.sql.ts';
 
-/** The series in their short form. */
+/** The series in short form. */
 export const catalogList: List = {
   name: 'catalog',
   datasets: ['series', 'observations', 'commodity-items', 'commodity-prices'],
@@ -32,9 +32,9 @@ export const catalogList: List = {
 };
 
 interface CatalogFilter {
-  /** Words of the id, the name or whatever else is known; the last may be a beginning. */
+  /** Words from the id, the name or other metadata; the last may be a prefix. */
   q?: string | undefined;
-  /** A category and all below it. */
+  /** A category, including its subcategories. */
   category?: string | undefined;
   source?: string | undefined;
   frequency?: string | undefined;
@@ -42,7 +42,7 @@ interface CatalogFilter {
   tag?: string | undefined;
 }
 
-/** The series that pass. */
+/** The conditions of the filter. */
 export function catalogWhere(filter: CatalogFilter): Conditions {
   const below = filter.category === undefined ? undefined : `${escapeLike(filter.category)}/%`;
   return new Conditions()
@@ -62,7 +62,7 @@ export interface CatalogFacets {
 
 const facetValuesMax = 100;
 
-/** How many of the series that pass have each category, source, frequency and geography: the most common values. */
+/** The number of matching series by category, source, frequency and geography: the most common values. */
 export async function countCatalogFacets(database: Queryable, where: Conditions): Promise<CatalogFacets[]> {
   return database.query<CatalogFacets>(
     `select facet, value, count from (
@@ -87,10 +87,10 @@ interface RelatedSeries extends Record<string, unknown> {
 }
 
 const relatedMax = 10;
-/** Ids are given with care: what belongs together begins alike. So many before and behind are compared. */
+/** Related series usually have similar ids; this many before and after are compared. */
 const neighbours = 50;
 
-/** Series that stand near by their id and have the category, a tag, or source and geography in common; most in common first. */
+/** Series with a similar id that share the category, a tag, or source and geography; those that share the most first. */
 export async function findRelated(database: Queryable, seriesNo: number): Promise<RelatedSeries[]> {
   return database.query<RelatedSeries>(
     `with one as materialized (select * from data.series where series_no = $1),
@@ -114,27 +114,27 @@ export async function findRelated(database: Queryable, seriesNo: number): Promis
 
 export const sourceStates = ['current', 'due', 'late', 'unscheduled', 'empty'] as const;
 
-/** The state of a source, as it is sent. Instants are UTC. */
+/** The state of a source, as sent. Instants are UTC. */
 export interface SourceState extends Record<string, unknown> {
   source: string;
   /**
    * `current`: everything that the calendar has released is loaded · `due`: something was released within the last day
-   * and is not loaded · `late`: longer ago · `unscheduled`: the calendar does not know the source, so nobody can tell ·
+   * and is not loaded · `late`: the same, released earlier · `unscheduled`: the source is not in the calendar, so this is unknown ·
    * `empty`: nothing was ever loaded.
    */
   state: (typeof sourceStates)[number];
-  /** When the last load that brought something new ended. */
+  /** When the last load that changed something ended. */
   last_success_at: string | null;
   last_data_date: string | null;
   series_count: number;
-  /** The last that the calendar has up to now; of those that name series, where any does. */
+  /** The last release in the calendar up to now; only those that name series, if any does. */
   last_release_at: string | null;
   next_release_at: string | null;
-  /** Whole hours since the oldest release that is not loaded; 0 where all are; null without a calendar. */
+  /** Whole hours since the oldest release that is not loaded; 0 if all are; null without a calendar. */
   lag_hours: number | null;
 }
 
-/** Every source, in order of name. */
+/** All sources, ordered by name. */
 export async function listSources(database: Queryable, now: Date): Promise<SourceState[]> {
   return database.query<SourceState>(
     `with loaded as (

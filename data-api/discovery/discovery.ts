@@ -21,13 +21,13 @@ import { requireSeries } from '../series/series-read.ts';
 import { factShapes } from '../series/series-schema.ts';
 import { seriesParam } from '../series/series.ts';
 
-/** facet → its most common values, with how many entries have each. */
+/** facet → its most common values, with the number of entries for each. */
 export function facetsSchema(names: readonly string[]) {
   const counts = z.array(z.object({ value: z.string(), count: z.int() }));
   return z.object(Object.fromEntries(names.map((name) => [name, counts])));
 }
 
-/** Counts of values by their facets. */
+/** Groups counts of values by facet. */
 export function toFacets<Name extends string>(
   names: readonly Name[],
   counts: readonly { facet: NoInfer<Name>; value: string; count: number }[],
@@ -131,7 +131,7 @@ export const getStatus = endpoint({
   json: oneOf(statusSchema),
   caching: 'none',
   handler: ({ database, log, clock }) => {
-    // Anybody may ask, and the answer goes over every series: one statement a second serves all who do.
+    // The endpoint is public and its statement scans every series: one statement per second serves all callers.
     let reading: { since: number; sources: Promise<SourceState[]> } | null = null;
     function readSources(): Promise<SourceState[]> {
       const now = clock.now().getTime();
@@ -147,7 +147,7 @@ export const getStatus = endpoint({
       try {
         sources = await call.stage('sql', readSources);
       } catch (error) {
-        // This endpoint exists to say so; the log has the cause.
+        // The answer reports this state; the log has the cause.
         log.error({ err: error }, 'the status could not be read from the database');
         databaseState = 'down';
       }

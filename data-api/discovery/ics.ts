@@ -2,7 +2,7 @@
 // Hides folding, escapes and line ends. A release without a known time is an all-day event.
 import type { Release } from './calendar.sql.ts';
 
-/** @param madeOn the day on which the file is made: the same releases are the same bytes all day. */
+/** @param madeOn the day on which the file is made: the same releases give the same bytes all day. */
 export function releasesIcs(releases: readonly Release[], madeOn: string): string {
   const lines = [
     'BEGIN:VCALENDAR',
@@ -44,7 +44,7 @@ function escape(text: string): string {
   return text.replaceAll(/[\\;,]/g, '\\$&').replaceAll(/\r\n|\r|\n/g, '\\n');
 }
 
-/** Lines have at most 75 octets; what follows goes on the next, behind a blank. No character is cut in two. */
+/** Folds a line at 75 octets: the rest continues on the next line, after a space. No character is split. */
 function fold(line: string): string {
   let folded = '';
   let octets = 0;

@@ -3,8 +3,8 @@
 import type { Queryable } from '../../kernel/database.ts';
 
 /**
- * How an entry matches, best first: by the whole id or name, by the beginning of one, by every word in id and name, by
- * every word in whatever is known of it, and by the same two with the last word taken for the beginning of a word.
+ * How an entry matches, best first: by its whole id or name, by a prefix of one, by every word in id and name, by
+ * every word in all its metadata, and by the same two with the last word as a prefix.
  */
 export const matchKinds = [
   'id',
@@ -17,38 +17,38 @@ export const matchKinds = [
   'words_begun',
 ] as const;
 
-/** Entries that match by a beginning: so many are ranked. Where there are that many, no other way to match is tried. */
+/** At most this many prefix matches are ranked. If that many are found, no other kind of match is tried. */
 const beginningsMax = 500;
-/** Entries that match by whole words: so many are ranked, those that the index gives first. */
+/** At most this many whole-word matches are ranked: the first that the index returns. */
 const rankedMax = 1_000;
 /**
- * Words that many entries have are found soonest by reading entries one by one; the index would first list them all.
- * A sample of the table tells: where one in so many matches, at most so many entries are read before the index is asked.
- * Measured 2026-11-20 at a million entries, two words that an eighth of them have: 13 ms of the server's CPU, not 50 ms.
+ * Common words are found fastest by scanning entries; the index would first list all of them.
+ * A sample of the table decides: if one in so many matches, at most so many entries are scanned before the index is used.
+ * Measured 2026-11-20 with a million entries and two words that an eighth of them have: 13 ms of server CPU instead of 50 ms.
  */
 const samplePct = 0.1;
 const commonRatio = 25;
 const readMax = 25_000;
-/** Where that many match, the last word is not taken for the beginning of another. */
+/** If this many entries match, the last word is not tried as a prefix. */
 const enough = 100;
 
 interface SearchFilter {
   type: string | undefined;
   frequency: string | undefined;
   source: string | undefined;
-  /** A category and all below it. */
+  /** A category, including its subcategories. */
   category: string | undefined;
 }
 
 export interface SearchQuery {
   /** As typed. */
   q: string;
-  /** In the place of the words of `q`: a tsquery of those that were meant. */
+  /** Replaces the words of `q`: a tsquery of the corrected words. */
   corrected: string | null;
   filter: SearchFilter;
 }
 
-/** Where a hit stands in the order: two ranks, then the number of the entry. */
+/** The place of a hit in the order: two ranks, then the number of the entry. */
 export type HitPlace = readonly [rank: number, finerRank: number, entryNo: number];
 
 export interface SearchHit {
@@ -61,7 +61,7 @@ export interface SearchHit {
   category: string | null;
   last_date: string | null;
   last_updated: string | null;
-  /** HTML: the name, escaped, with the words of the query in <mark>. */
+  /** HTML: the escaped name, with the words of the query in <mark>. */
   highlight: string;
   /** A position in `matchKinds`. */
   match: number;
@@ -71,7 +71,7 @@ export interface SearchHit {
 }
 
 // $1 the text · $2 the corrected query or null · $3 the filters as a tsquery · $4–$7 the same filters as values.
-// A statement without a name is planned for its values: a common word and a rare one need different plans.
+// Statements without a name are planned for their values: common and rare words need different plans.
 const text = searchText('$1');
 const last = lastWord('$1');
 const whole = `coalesce($2::tsquery, ${wholeWords('$1')})`;
@@ -130,7 +130,7 @@ function wholeWords(parameter: string): string {
   return `plainto_tsquery('data.english', ${searchText(parameter)})`;
 }
 
-/** The last word is the beginning of one, as it stands. */
+/** The words of the text, with the last one as a prefix. */
 function begunWords(parameter: string): string {
   const text = searchText(parameter);
   const last = lastWord(parameter);
@@ -138,14 +138,14 @@ function begunWords(parameter: string): string {
     && to_tsquery('pg_catalog.simple', '''' || ${last} || ''':*') end`;
 }
 
-/** Whether an entry has every word of the text, the last one or one that begins with it. @param parameter such as `$1`. */
+/** Whether an entry has every word of the text; the last one may be a prefix. @param parameter such as `$1`. */
 export function hasWords(parameter: string): string {
   return `words @@ (${wholeWords(parameter)} || (${begunWords(parameter)}))`;
 }
 
 const escapedName = `replace(replace(replace(name, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')`;
 
-/** A page of what matches, best first (or newest first). @param after the place of the last hit of the page before. */
+/** A page of hits, best first (or newest first). @param after the place of the last hit of the previous page. */
 export async function findHits(
   database: Queryable,
   query: SearchQuery,
@@ -181,7 +181,7 @@ export interface FacetCount {
   count: number;
 }
 
-/** How many of the ranked hits have each type, frequency, source and category; the most common first. */
+/** The number of ranked hits by type, frequency, source and category; the most common first. */
 export async function countFacets(database: Queryable, query: SearchQuery): Promise<FacetCount[]> {
   return database.query<FacetCount>(
     `with ${hits}
@@ -195,15 +195,15 @@ export async function countFacets(database: Queryable, query: SearchQuery): Prom
 }
 
 interface Correction {
-  /** What was meant, as a tsquery. */
+  /** The corrected words, as a tsquery. */
   words: string;
-  /** The same for people: the likeliest word in the place of each. */
+  /** The corrected query for display: the likeliest word in place of each. */
   text: string;
 }
 
 /**
- * The nearest known words in the place of those that are not known: all that differ by one letter, else the few that
- * have the most letters in common. Undefined where a word has none, or every word is known.
+ * Replaces unknown words by the nearest known ones: all that differ by one letter, else the few that share the most
+ * letters. Undefined if an unknown word has none, or every word is known.
  */
 export async function findCorrection(database: Queryable, q: string): Promise<Correction | undefined> {
   const [row] = await database.query<Correction & { complete: boolean; changed: boolean }>(

@@ -18,7 +18,7 @@ import {
   type SearchQuery,
 } from './search.sql.ts';
 
-/** The datasets that entries are made of. */
+/** The datasets whose loads change the search entries. */
 const searched = [
   'series',
   'observations',
@@ -32,7 +32,7 @@ const searched = [
 const searchTypes = ['series', 'fund', 'amc', 'security', 'commodity'] as const;
 const searchFacets = ['type', 'frequency', 'source', 'category'] as const;
 
-/** match → score; only the order means something. */
+/** match → score; only the order is meaningful. */
 const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
   id: 1,
   name: 0.95,
@@ -59,7 +59,7 @@ const hitSchema = z.object({
   highlight: z.string().describe('HTML: the name with the words of the query in `<mark>`.'),
 });
 
-/** Where nothing matches, the query is tried again with the nearest known words: `meta.corrected`. */
+/** If nothing matches, the query is retried with the nearest known words: `meta.corrected`. */
 export const getSearch = endpoint({
   summary: 'Full-text search by id, name and words; tolerates typing errors.',
   query: {

@@ -5,7 +5,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import { date, filled, json, number, sorted, text } from '../list-fields.ts';
 import type { List } from '../list.sql.ts';
 
-/** `a` is a company, `m` what it manages; without a sum where its funds are of several currencies. */
+/** `a` is a company, `m` its figures; without a sum if its funds have several currencies. */
 export const amcsList: List = {
   name: 'amcs',
   datasets: ['amcs', 'funds', 'nav'],
@@ -35,7 +35,7 @@ export const amcsList: List = {
   sort: 'id',
 };
 
-/** Whether there is a company of that id. */
+/** Whether a company with the id exists. */
 export async function amcExists(database: Queryable, amcId: string): Promise<boolean> {
   return (await database.query('select from data.amcs where amc_id = $1', [amcId], 'amc_exists')).length > 0;
 }
@@ -50,12 +50,12 @@ export async function listAmcIds(database: Queryable): Promise<string[]> {
 interface ManagedCategory {
   category: string | null;
   funds_count: number;
-  /** In `currency`; null where nothing is known. */
+  /** In `currency`; null if unknown. */
   aum: string | null;
   currency: string;
 }
 
-/** What a company manages, by category and currency; funds without newer assets for a quarter are not counted in. */
+/** What a company manages, by category and currency; funds whose assets are more than a quarter old are excluded. */
 export async function readCategories(database: Queryable, amcId: string): Promise<ManagedCategory[]> {
   return database.query<ManagedCategory>(
     `select f.category, count(*) as funds_count, sum(g.aum) filter (where g.aum_date >= m.aum_date - 92) as aum, f.currency
@@ -79,7 +79,7 @@ interface ManagedFund {
   return_1y_pct: number | null;
 }
 
-/** The funds of a company, past ones too, in order of id. */
+/** The funds of a company, including past ones, ordered by id. */
 export async function readManagedFunds(database: Queryable, amcId: string): Promise<ManagedFund[]> {
   return database.query<ManagedFund>(
     `select f.fund_id as id, f.name, f.category, f.status, f.currency, g.nav, g.as_of as nav_date, g.aum, g.aum_date,
@@ -97,8 +97,8 @@ interface ManagedAssets {
 }
 
 /**
- * What a company managed at the ends of the last 120 months, oldest first: the last assets of each fund within the
- * month, past funds too.
+ * A company's assets at the end of each of the last 120 months, oldest first: the sum of each fund's last assets within
+ * the month, including past funds.
  */
 export async function readAssetsHistory(database: Queryable, amcId: string): Promise<ManagedAssets[]> {
   return database.query<ManagedAssets>(

@@ -8,13 +8,13 @@ interface CategoryPlace {
   averagePct: number | null;
   /** 1 is the highest return; null where the fund has none. */
   rank: number | null;
-  /** How many funds have a return. */
+  /** The number of funds that have a return. */
   rankOf: number;
 }
 
 /**
- * The place of a fund among those of its category and currency whose last NAV is at most 7 days from its own, by
- * period. Empty where it has no category or no NAV.
+ * The rank of a fund, by period, among the funds of its category and currency whose last NAV is at most 7 days from its
+ * own. Empty if it has no category or no NAV.
  */
 export async function readCategoryPlaces(database: Queryable, fundNo: number): Promise<CategoryPlace[]> {
   const values = returnPeriods.map((period) => `('${period}', g.return_${period}_pct)`).join(', ');

@@ -34,7 +34,7 @@ const sipYears = [1, 3, 5, 10];
 const number = z.number().nullable();
 const day = z.iso.date().nullable();
 
-/** What both endpoints say of the fund. */
+/** The facts of the fund in both answers. */
 const factsSchema = {
   fund: z.string().describe('The id of the fund.'),
   name: z.string(),
@@ -85,7 +85,7 @@ const returnsSchema = z.object({
     .describe('Returns of monthly instalments of 100 currency units, over 1, 3, 5 and 10 years.'),
 });
 
-/** The category is told of the newest state only, as that is kept for every fund. */
+/** Category figures are given for the newest state only, as only that is stored for every fund. */
 export const getFundReturns = endpoint({
   summary: 'The returns of a fund by period, with its benchmark, category average and rank.',
   params: fundParam,
@@ -268,7 +268,7 @@ async function readBenchmark(
   return { seriesId: found.seriesId, levels };
 }
 
-/** @throws Failure `invalid_parameter` where there is no such series. */
+/** @throws Failure `invalid_parameter` if the series does not exist. */
 async function requireLevels(
   database: Queryable,
   seriesId: string | null,
@@ -279,7 +279,7 @@ async function requireLevels(
   return found ?? fail('invalid_parameter', `"${param}" must be the id of a series that exists.`, { param });
 }
 
-/** What the benchmark did between the same days, on the same basis. */
+/** The benchmark's return between the same dates, on the same basis. */
 function benchmarkPct(
   levels: readonly AdjustedNav[],
   { from, to, days, basis }: PeriodReturn,
@@ -289,7 +289,7 @@ function benchmarkPct(
   return start === null || end === null ? null : returnPct(end.adjusted / start.adjusted, days, basis);
 }
 
-/** A hundred a month for so many years, the first one that long before the end. */
+/** Instalments of 100 a month over the given years, the first one that long before the end. */
 function sipOver(navs: readonly AdjustedNav[], asOf: string, years: number) {
   const end = navOnOrBefore(navs, asOf)?.date ?? asOf;
   const months = 12 * years;

@@ -2,7 +2,7 @@
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
-/** The days of the newest portfolio on or before a day, and of the one before it. */
+/** The dates of the newest portfolio on or before a day, and of the previous portfolio. */
 export async function findPortfolioDays(
   database: Queryable,
   fundNo: number,
@@ -44,8 +44,8 @@ export async function readPortfolio(
 }
 
 /**
- * The shares of a portfolio by asset class, rating or sector, the largest first: as they were published, else summed
- * from the holdings where all of them are known.
+ * The shares of a portfolio by asset class, rating or sector, largest first: as published, else summed from the
+ * holdings if all of them are known.
  */
 export async function readBreakdown(
   database: Queryable,
@@ -68,7 +68,7 @@ export async function readBreakdown(
   );
 }
 
-/** What the ten largest holdings come to; null where fewer have a share. */
+/** The total share of the ten largest holdings; null if fewer have a share. */
 export async function readTopTen(database: Queryable, fundNo: number, asOf: string): Promise<string | null> {
   const rows = await database.query<{ pct: string | null }>(
     `select case when count(*) = 10 then data.percent_of(sum(pct_net_assets), 100) end as pct from (

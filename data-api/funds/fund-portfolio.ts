@@ -121,7 +121,7 @@ export const getFundPortfolio = endpoint({
     },
 });
 
-/** All that is told of the portfolio of a day; `before` is the day of the one that it is compared with. */
+/** Reads the portfolio of a day; `before` is the date of the previous one, for comparison. */
 async function readWhole(database: Queryable, fundNo: number, asOf: string, before: string | null) {
   const lines = await readPortfolio(database, fundNo, asOf);
   const breakdown = (day: string, section: 'asset_class' | 'rating' | 'sector') =>
@@ -163,7 +163,7 @@ function holdingOf(line: PortfolioLine): Row {
   );
 }
 
-/** The figures of the whole. */
+/** The figures of the whole portfolio. */
 function summaryOf(lines: readonly PortfolioLine[]) {
   const summary = lines.find((line) => line.section === 'summary');
   const fact = (name: string) => (summary === undefined ? null : memberOf(summary, name));

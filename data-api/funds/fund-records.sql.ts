@@ -7,7 +7,7 @@ import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, type List } from '../list.sql.ts';
 
-/** `n` is a NAV, `f` its fund. A price with a load keeps four decimals, or as many as the NAV has. */
+/** `n` is a NAV, `f` its fund. A price with a load has four decimals, or as many as the NAV if that is more. */
 export const navList: List = {
   name: 'nav',
   datasets: ['nav', 'payouts', 'funds'],
@@ -36,7 +36,7 @@ export const navList: List = {
 
 export const navFrequencies = ['daily', 'weekly', 'monthly', 'quarterly', 'annual'] as const;
 
-/** frequency → its period to date_trunc, and as an interval. */
+/** frequency → its period for date_trunc, and as an interval. */
 const periods = {
   weekly: ['week', '1 week'],
   monthly: ['month', '1 month'],
@@ -44,7 +44,7 @@ const periods = {
   annual: ['year', '1 year'],
 } as const;
 
-/** The rows of a fund in a window; a list of this file is sorted by its day. */
+/** The rows of a fund in a window; every list in this file is sorted by date. */
 export function recordsWhere(
   { fields, sort }: List,
   fundNo: number,
@@ -57,7 +57,7 @@ export function recordsWhere(
     .and(to, (p) => `${day} <= ${p}`);
 }
 
-/** Leaves the days on which there is something, or of each period the last day with a NAV. */
+/** Keeps the days that have a NAV or assets, or the last day with a NAV in each period. */
 export function keepLastNavs(where: Conditions, frequency: (typeof navFrequencies)[number]): void {
   if (frequency === 'daily') where.sql.push('(n.nav is not null or n.aum is not null)');
   else {
@@ -123,7 +123,7 @@ export const expensesList: List = {
   sort: 'period_end',
 };
 
-/** The whole history of a fund up to a day. */
+/** The whole NAV history of a fund up to a day. */
 export async function readNavHistory(database: Queryable, fundNo: number, to: string): Promise<NavPoint[]> {
   const rows = await database.query<{ navs: string | null }>(
     `select string_agg(date || ' ' || nav, ',') as navs from data.navs
@@ -134,7 +134,7 @@ export async function readNavHistory(database: Queryable, fundNo: number, to: st
   return pointsOf(entryAt(rows, 0).navs).map(({ date: day, value }) => ({ date: day, nav: value }));
 }
 
-/** The NAVs that adjusting any other depends on: the first, and the first on or after each payout. */
+/** The NAVs on which every adjusted NAV depends: the first, and the first on or after each payout. */
 export async function readAdjustingNavs(database: Queryable, fundNo: number): Promise<NavPoint[]> {
   return database.query<NavPoint>(
     `(select date, nav from data.navs where fund_no = $1 and nav is not null order by date limit 1)
@@ -160,8 +160,8 @@ export interface SeriesLevels {
 }
 
 /**
- * The present values of a series, or of its first combination of dimension values: a benchmark or a rate.
- * Undefined where there is no such series.
+ * The current values of a series (of its first combination of dimension values): a benchmark or a rate.
+ * Undefined if the series does not exist.
  */
 export async function readLevels(database: Queryable, seriesId: string): Promise<SeriesLevels | undefined> {
   const [row] = await database.query<{ levels: string | null }>(

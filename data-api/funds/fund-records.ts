@@ -21,7 +21,7 @@ import { endpoint, type Asked } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, schemaOf, type DerivedField } from '../list.ts';
 import type { List } from '../list.sql.ts';
 
-/** The rows of a list that are of the fund of the path and in the window asked for. */
+/** Finds the rows of a list for the fund of the path, in the requested window. */
 async function findRecords(
   { database }: Dependencies,
   list: List,
@@ -52,7 +52,7 @@ export const getFundNavs = endpoint({
   },
 });
 
-/** The adjusted NAV of a page is that of the whole history: it depends on few other NAVs. */
+/** The adjusted NAV, based on the whole history even on a single page: it depends on few other NAVs. */
 function adjustedNav({ database }: Dependencies, fundNo: number): DerivedField {
   return {
     name: 'nav_adjusted',

@@ -7,7 +7,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import { boolean, date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List, type ListField } from '../list.sql.ts';
 
-/** The loads that change what lists of funds show. */
+/** The datasets whose loads change the lists of funds. */
 const datasets = ['funds', 'amcs', 'nav', 'payouts', 'expenses'];
 
 /** `f` is a fund, `g` its figures, `a` its manager. */
@@ -55,7 +55,7 @@ export const fundsList: List = {
   sort: 'id',
 };
 
-/** The list's fields and all else that is told of a fund. */
+/** The list's fields and all further fields of a fund. */
 export const fundProfile: List = {
   ...fundsList,
   fields: {
@@ -106,7 +106,7 @@ const riskFields = {
   max_drawdown_1y_pct: sorted(number('g.max_drawdown_1y_pct')),
 };
 
-/** What the screener compares: `<name>_min`, `<name>_max`, and `sort`. */
+/** The screened figures: `<name>_min`, `<name>_max`, and `sort`. */
 const screenedFigures: Readonly<Record<string, ListField>> = {
   aum: sorted(number('g.aum')),
   ter_pct: sorted(number('g.ter_pct')),
@@ -154,11 +154,11 @@ interface FundFilter {
   risk_profile?: string | undefined;
   status?: string | undefined;
   currency?: string | undefined;
-  /** Part of a name or of a code, in any case. */
+  /** Part of a name or of a code, case-insensitive. */
   q?: string | undefined;
 }
 
-/** What a fund does not tell passes no filter on it. */
+/** The conditions of a filter; a fund without the field does not pass. */
 export function fundsWhere(filter: FundFilter): Conditions {
   const containing = filter.q === undefined ? undefined : `%${escapeLike(filter.q)}%`;
   return new Conditions()
@@ -179,7 +179,7 @@ export function fundsWhere(filter: FundFilter): Conditions {
     );
 }
 
-/** Leaves out what has matured, was closed or merged; its last figures are old. */
+/** Excludes matured, closed and merged funds; their last figures are old. */
 export function leaveOutEnded(where: Conditions): void {
   where.sql.push("(f.status is null or f.status in ('active', 'suspended'))");
 }
@@ -194,7 +194,7 @@ export function addBound(
   where.and(bound, (p) => `${screenedFigures[name]?.sql} ${side === 'min' ? '>=' : '<='} ${p}`);
 }
 
-/** Adds that the fund is rated at least (or at most) so well; a rating such as AA(f) is read without its brackets. */
+/** Adds a minimum or maximum rating; a rating such as AA(f) is read without its brackets. */
 export function addRatingBound(where: Conditions, side: 'min' | 'max', rating: string | undefined): void {
   where.and(
     rating,
@@ -203,12 +203,12 @@ export function addRatingBound(where: Conditions, side: 'min' | 'max', rating: s
   );
 }
 
-/** Adds that the last NAV is of that day or a later one (or of an earlier one). */
+/** Adds that the last NAV is of the day or later (or earlier). */
 export function addDayBound(where: Conditions, side: 'min' | 'max', day: string | undefined): void {
   where.and(day, (p) => `g.as_of ${side === 'min' ? '>=' : '<='} ${p}`);
 }
 
-/** What calls about one fund need to know of it. */
+/** What calls about one fund need to know about it. */
 export interface Fund {
   fundNo: number;
   id: string;
@@ -219,12 +219,12 @@ export interface Fund {
   launchDate: string | null;
   benchmarkSeries: string | null;
   source: string;
-  /** The day of its last NAV; null where it has none. */
+  /** The date of its last NAV; null if it has none. */
   lastNavDate: string | null;
   lastUpdated: string;
 }
 
-/** The fund of that id, else the only one with that code. */
+/** The fund with the id, else the only one with the code. */
 export async function findFund(database: Queryable, name: string): Promise<Fund | undefined> {
   const [fund] = await database.query<Fund>(
     `select f.fund_no as "fundNo", f.fund_id as id, f.name, f.category, f.asset_class as "assetClass", f.currency,
@@ -239,7 +239,7 @@ export async function findFund(database: Queryable, name: string): Promise<Fund 
   return fund;
 }
 
-/** Ids that are spelled like that one, for a hint. */
+/** Ids spelled similarly, for a hint. */
 export async function findFundIdsNear(database: Queryable, name: string): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select fund_id as id from data.funds where fund_id = lower($1)

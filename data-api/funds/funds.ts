@@ -26,7 +26,7 @@ import { listReply, paramsWithUpdates, readRecord, recordOf, recordReply, schema
 import { Conditions, findDataState } from '../list.sql.ts';
 import { currencyParam, ratingParam } from '../markets/securities.ts';
 
-/** Of a path. */
+/** The path parameter of a fund. */
 export const fundParam = {
   id: z.string().describe('An id from `/v1/funds`, a symbol, an ISIN or a code of the source.'),
 };
@@ -62,7 +62,7 @@ const boundParam = z
   .meta({ override: { type: 'number', pattern: undefined } })
   .optional();
 
-/** Those that ended only where `status` asks for them. */
+/** Funds that have ended are included only if `status` requests them. */
 export const getFundScreener = endpoint({
   summary: 'Funds filtered by precomputed figures: returns, risk, costs, size, age.',
   query: {
@@ -115,7 +115,7 @@ export const getFund = endpoint({
     },
 });
 
-/** The fund of a path. @throws Failure `not_found` with the nearest id where one is near. */
+/** The fund of a path. @throws Failure `not_found`, which suggests the nearest id if there is one. */
 export async function requireFund(
   database: Queryable,
   params: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@ import { auctionFormats, auctionInstruments, auctionStatuses } from '../../domai
 import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, type List } from '../list.sql.ts';
 
-/** The cut-off of the last auction before it, of the same source, instrument and tenor, that had one. */
+/** The cut-off of the last earlier auction that had one, of the same source, instrument and tenor. */
 const previousCutoff = `(select b.cutoff_yield_pct from data.auctions b
   where (b.source, b.instrument, b.tenor) = (a.source, a.instrument, a.tenor) and b.auction_date < a.auction_date
     and b.cutoff_yield_pct is not null
@@ -63,7 +63,7 @@ export const auctionsList: List = {
 interface AuctionFilter {
   instrument: string | undefined;
   tenor: string | undefined;
-  /** Days of the auction, both inclusive. */
+  /** Auction days, both inclusive. */
   from: string | undefined;
   to: string | undefined;
   status: string | undefined;

@@ -24,7 +24,7 @@ export const getAuctions = endpoint({
       .optional()
       .describe('How bids were made; can be combined with `format=csv`.'),
     ...paramsWithUpdates(auctionsList),
-    // Two meanings of one name: how the answer is written, and how bids were made. `bidding` goes with both.
+    // The name has two meanings: the format of the answer, and how bids were made. `bidding` can be combined with both.
     format: oneOfParam(['json', 'csv', ...auctionFormats])
       .default('json')
       .describe('The format of the answer, or how bids were made.'),

@@ -61,14 +61,14 @@ export const securitiesList: List = {
 
 interface SecurityFilter {
   type: string | undefined;
-  /** Part of the issuer's name, in any case. */
+  /** Part of the issuer's name, case-insensitive. */
   issuer: string | undefined;
-  /** That rating or a better one; what is not rated, or not on the long-term scale, fails. */
+  /** This rating or a better one; securities that are unrated or not on the long-term scale are excluded. */
   ratingMin: string | undefined;
   maturityFrom: string | undefined;
   maturityTo: string | undefined;
   shariah: boolean | undefined;
-  /** Whether trades stand behind the newest price. */
+  /** Whether the newest price is from trades. */
   traded: boolean | undefined;
   status: string | undefined;
   currency: string | undefined;
@@ -89,8 +89,8 @@ export function securitiesWhere(filter: SecurityFilter): Conditions {
 }
 
 /**
- * The code of the security that goes by that name: its code, with slashes or hyphens and in any case, its ISIN, or a
- * code that it had. Its own code wins over a code that another one had.
+ * The code of the security with a name: its code, with slashes or hyphens and in any case, its ISIN, or a
+ * former code. A current code takes precedence over another security's former code.
  */
 export async function findSecurityCode(database: Queryable, name: string): Promise<string | undefined> {
   const [row] = await database.query<{ code: string }>(
@@ -103,7 +103,7 @@ export async function findSecurityCode(database: Queryable, name: string): Promi
   return row?.code;
 }
 
-/** Codes that are spelled like that one, for a hint. */
+/** Codes spelled similarly, for a hint. */
 export async function findSecurityCodesNear(database: Queryable, name: string): Promise<string[]> {
   const rows = await database.query<{ code: string }>(
     `(select code from data.securities where code >= $1 order by code limit 5)
@@ -182,10 +182,10 @@ interface TradeFilter {
   /** Both inclusive. */
   from: string | undefined;
   to: string | undefined;
-  /** Of the security. */
+  /** The type of the security. */
   type: string | undefined;
   venue: string | undefined;
-  /** What was paid, at least. */
+  /** The minimum amount paid. */
   minAmount: string | undefined;
 }
 

@@ -25,7 +25,7 @@ import {
   securityTradesWhere,
 } from './securities.sql.ts';
 
-/** In a URL `+` means a blank, and few write `AA%2B`. */
+/** In a URL `+` means a space, and few clients write `AA%2B`. */
 export const ratingParam = z
   .string()
   .transform((text) => text.replace(/ $/, '+').toUpperCase())
@@ -113,7 +113,7 @@ export const getSecurityPrices = endpoint({
     },
 });
 
-/** Text all the way: an amount may have more digits than a number keeps. */
+/** Stays text: an amount may have more digits than a number holds. */
 const amountParam = z
   .string()
   .regex(/^\d{1,18}(?:\.\d{1,9})?$/, 'must be an amount such as 1000000')

@@ -5,7 +5,7 @@ import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/marke
 import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
 
-/** All of a flow in the period of a row `t`; null where its flow has none. */
+/** The total of a flow in the period of a row `t`; null if there is none. */
 const total = `(select x.value from data.trade_totals x
   where (x.reporter, x.flow, x.classification, x.basis, x.currency, x.period)
     = (t.reporter, t.flow, t.classification, t.basis, t.currency, t.period))`;
@@ -21,7 +21,7 @@ const listedName = `(select n.name from data.trade_commodities n
 
 const percentChange = (now: string, before: string) => `data.percent_of(${now} - ${before}, ${before})`;
 
-/** The rows as they were published; in the order of their dates, then of their ids. */
+/** The rows as published, ordered by date, then id. */
 export const tradeList: List = {
   name: 'trade',
   datasets: ['trade', 'trade-commodities'],
@@ -72,7 +72,7 @@ export interface TradeFilter {
   reporter: string | undefined;
   partner: string | undefined;
   commodity: string | undefined;
-  /** Whether a commodity stands for all codes that begin with it. */
+  /** Whether a commodity code is a prefix. */
   commodityIsBeginning: boolean;
   classification: string | undefined;
   level: number | undefined;
@@ -101,29 +101,29 @@ export function tradeWhere(filter: TradeFilter): Conditions {
     .and(filter.currency, (p) => `t.currency = ${p}`);
 }
 
-/** What is added up, and what is kept apart. */
+/** What is summed, and what is kept separate. */
 interface SumsAsked {
   filter: TradeFilter;
   keepsPartners: boolean;
   keepsCommodities: boolean;
-  /** Commodities are kept apart by so many digits of their codes. */
+  /** Groups commodities by this many digits of their codes. */
   level: number | undefined;
-  /** Exports less imports. */
+  /** Exports minus imports. */
   isBalance: boolean;
 }
 
 /**
- * Sums of a flow, or the balance of two. Of each flow and period only rows of one kind are added up, those nearest to what
- * is asked for: a published total before the sum of its parts, and of the parts those of one length of code.
+ * Sums of a flow, or the balance of two. For each flow and period only rows of one kind are summed, those nearest to the
+ * request: a published total in preference to the sum of its parts, and of the parts those with one length of code.
  */
 export function tradeSums(asked: SumsAsked): { list: List; where: Conditions } {
   const { filter, isBalance } = asked;
   const selected = tradeWhere({
     ...filter,
-    // The world is all partners; a published total of them comes first, see `nearness`.
+    // WLD is all partners; its published total is preferred, see `nearness`.
     partner: filter.partner === 'WLD' ? undefined : filter.partner,
     level: undefined,
-    // A year more, for the changes on the year before.
+    // One more year, for the year-on-year changes.
     from: filter.from === undefined ? undefined : addMonths(filter.from, -12),
   });
   if (isBalance) selected.sql.push(`t.flow in ('export', 'import')`);
@@ -173,9 +173,9 @@ function codesOf(
   };
 }
 
-/** Which rows come first where some say what others say in sum. */
+/** The preference among rows that overlap because some are totals of others. */
 function nearness({ keepsPartners, keepsCommodities, level }: SumsAsked): string {
-  if (keepsPartners && keepsCommodities && level === undefined) return '1'; // every row stays by itself
+  if (keepsPartners && keepsCommodities && level === undefined) return '1'; // every row stays separate
   const partners = keepsPartners ? `t.partner_code = 'WLD'` : `t.partner_code <> 'WLD'`;
   if (!keepsCommodities) return `${partners}, t.commodity_code <> 'TOTAL', t.level desc nulls last`;
   const levels =
@@ -194,7 +194,7 @@ function sumsStatement(
   const same = (column: string) =>
     `case when count(distinct t.${column}) = 1 and count(t.${column}) = count(*)`;
   const whole = (column: string) => `case when count(t.${column}) = count(*) then sum(t.${column}) end`;
-  // A published balance has neither quantity nor valuation: its two legs have different ones.
+  // A balance has neither quantity nor valuation, as its two legs differ in them.
   const unlessBalance = (sql: string) => (isBalance ? 'null' : sql);
   const value = isBalance ? `case t.flow when 'export' then t.value else -t.value end` : 't.value';
   return `
@@ -231,7 +231,7 @@ function sumsStatement(
     ${isBalance ? `where ${hasBothFlows}` : ''}`;
 }
 
-/** Without one of its legs a balance would be the other leg. */
+/** Without one of its legs, the balance would equal the other leg. */
 const hasBothFlows = `(select count(*) from data.trade_totals x
   where (x.reporter, x.classification, x.basis, x.currency, x.period)
     = (s.reporter, s.classification, s.basis, s.currency, s.period) and x.flow in ('export', 'import')) = 2`;

@@ -4,12 +4,12 @@ import { fail } from '../../kernel/errors.ts';
 import { nearestName } from '../../kernel/http/params.ts';
 import type { Series } from './series.sql.ts';
 
-/** Dimension → the values that pass. */
+/** Dimension → the values to include. */
 export type DimsFilter = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Reads all `dims` parameters of a request as one filter; a dimension that is named twice passes the values of both.
- * @throws Failure `invalid_parameter` where a part is not `<dimension>:<value>`.
+ * Reads all `dims` parameters of a request as one filter; a dimension named twice includes the values of both.
+ * @throws Failure `invalid_parameter` if a part is not `<dimension>:<value>`.
  */
 export function parseDims(texts: readonly string[]): DimsFilter {
   const filter = new Map<string, Set<string>>();
@@ -30,8 +30,8 @@ export function parseDims(texts: readonly string[]): DimsFilter {
 }
 
 /**
- * The combinations of the series that pass; none where a value is unknown.
- * @throws Failure `unknown_dimension` that names the known ones.
+ * The combinations of the series that match; none if a value is unknown.
+ * @throws Failure `unknown_dimension`, which names the known ones.
  */
 export function combinationsThatPass(series: Series, filter: DimsFilter): number[] {
   for (const name of filter.keys()) {
@@ -47,7 +47,7 @@ export function combinationsThatPass(series: Series, filter: DimsFilter): number
     .map(({ dimsNo }) => dimsNo);
 }
 
-/** One spelling for all filters that mean the same. */
+/** The canonical form of equivalent filters. */
 export function canonicalDims(filter: DimsFilter): string[][] {
   return [...filter].map(([name, values]) => [name, ...[...values].sort()]).sort();
 }

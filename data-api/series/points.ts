@@ -10,14 +10,14 @@ import { isBackfilledSince, readPoints, type PointsRow, type Reading, type Serie
 /** Points as columns of equal length, in order of date, then dimsNo. */
 export interface Points {
   dates: string[];
-  /** The published digits; '' where the value is missing. */
+  /** The published digits; '' if the value is missing. */
   values: string[];
   dimsNos: number[];
   publishedOn: string[];
   statuses: (string | null)[];
 }
 
-/** Which points of a series a call speaks of. */
+/** The points of a series that a call requests. */
 export interface Selection {
   series: Series;
   dimsNos: readonly number[];
@@ -30,16 +30,16 @@ export interface Selection {
   release: 'first' | 'current';
   /** `values`: points with a value · `all`: also those published as missing · `not_zero`: values other than 0. */
   wanted: 'values' | 'all' | 'not_zero';
-  /** The load that the points are read as of; every page of a page query names the same. */
+  /** The load that the points are read as of; the same for every page of a page query. */
   version: number;
 }
 
-/** How many points a block of a streamed answer has, about: what such an answer holds in memory. */
+/** The approximate number of points in a block of a streamed answer: what such an answer holds in memory. */
 export const blockPoints = 5_000;
 
 /**
- * The points of a selection, block by block; a block holds whole dates.
- * @param pointsWanted how many the caller can use: sizes the blocks, bounds nothing.
+ * The points of a selection, block by block; a block has whole dates.
+ * @param pointsWanted how many the caller can use: determines the size of the blocks, but is no limit.
  */
 export async function* readBlocks(
   database: Queryable,
@@ -87,14 +87,14 @@ export async function readAll(database: Queryable, selection: Selection): Promis
   return average === null ? points : averageByDate(points, average.dimsNo);
 }
 
-/** The combinations whose average the selection is; null where it is of stored ones. An average stands alone in one. */
+/** The combinations whose average the selection is; null for stored combinations. An average is always selected alone. */
 function averageOf({ series, dimsNos }: Selection): { dimsNo: number; of: readonly number[] } | null {
   const [dimsNo = 0] = dimsNos;
   const combination = dimsNo < 0 ? series.combinations.find((each) => each.dimsNo === dimsNo) : undefined;
   return combination?.averageOf === undefined ? null : { dimsNo, of: combination.averageOf };
 }
 
-/** The mean of the values at each date, to ten decimals or four more than they have; '' where there is none. */
+/** The mean of the values on each date, with ten decimals or four more than the values have; '' if there is none. */
 function averageByDate(points: Points, dimsNo: number): Points {
   const averages = noPoints();
   for (let begin = 0, end = 0; begin < points.dates.length; begin = end) {
@@ -110,14 +110,14 @@ function averageByDate(points: Points, dimsNo: number): Points {
   return averages;
 }
 
-/** The points of `points` at the positions for which `keep` holds. */
+/** The points at the positions for which `keep` is true. */
 export function filterPoints(points: Points, keep: (position: number) => boolean): Points {
   const kept = noPoints();
   for (let i = 0; i < points.dates.length; i += 1) if (keep(i)) appendPoint(kept, points, i);
   return kept;
 }
 
-/** The first so many points. */
+/** The first `count` points. */
 export function firstPoints(points: Points, count: number): Points {
   return {
     dates: points.dates.slice(0, count),
@@ -128,7 +128,7 @@ export function firstPoints(points: Points, count: number): Points {
   };
 }
 
-/** The same points in the opposite order. */
+/** The same points in reverse order. */
 export function reversePoints(points: Points): Points {
   return {
     dates: points.dates.toReversed(),
@@ -139,7 +139,7 @@ export function reversePoints(points: Points): Points {
   };
 }
 
-/** Adds the points of `more` behind those of `points`. */
+/** Appends the points of `more` to those of `points`. */
 export function appendPoints(points: Points, more: Points): void {
   for (let i = 0; i < more.dates.length; i += 1) appendPoint(points, more, i);
 }
@@ -157,8 +157,8 @@ export function noPoints(): Points {
 }
 
 /**
- * One statement where the version is still the newest, and a second, slower one where a load came in between.
- * @throws Failure `gone` where that load brought an older vintage: the state before it cannot be told any more.
+ * One statement if the version is still the newest, and a second, slower one if a load arrived in between.
+ * @throws Failure `gone` if that load was for an older vintage: the state before it can no longer be read.
  */
 async function readPinned(
   database: Queryable,

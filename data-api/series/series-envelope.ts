@@ -5,12 +5,12 @@ import { csvCells, csvLine, csvText, harmless } from '../../kernel/http/list.ts'
 import type { Points } from './points.ts';
 import type { Combination } from './series.sql.ts';
 
-/** What a point can show; the first three are the contract's and the default. */
+/** The fields of a point; the first three are the default, as the contract requires. */
 export const pointFields = ['date', 'value', 'dims', 'status', 'published_on'] as const;
 export type PointField = (typeof pointFields)[number];
 export const defaultPointFields: readonly PointField[] = ['date', 'value', 'dims'];
 
-/** Turns the point at a position into text. */
+/** Formats the point at a position. */
 type PointWriter = (points: Points, position: number) => string;
 
 interface Page {
@@ -34,18 +34,18 @@ export function seriesJson(
 
 interface SeriesCsv {
   header: string;
-  /** The lines of some points. */
+  /** The lines of the given points. */
   lines(points: Points): string;
 }
 
-/** A series as CSV (RFC 4180): date, value, one column a dimension; an empty cell where a value is missing. */
+/** A series as CSV (RFC 4180): date, value, one column per dimension; a missing value is an empty cell. */
 export function seriesCsv(
   series: { dimensions: readonly string[]; combinations: readonly Combination[] },
   fields: readonly PointField[],
 ): SeriesCsv {
   const writers = fields.map((field) => csvCellWriter(series, field));
   const names = fields.flatMap((field) => (field === 'dims' ? series.dimensions.map(harmless) : [field]));
-  // A series without dimensions has no column for them.
+  // A series without dimensions has no columns for them.
   const shown = writers.filter((_, i) => fields[i] !== 'dims' || series.dimensions.length > 0);
   return {
     header: csvLine(names),
@@ -85,7 +85,7 @@ function csvCellWriter(
   if (field === 'value') return (points, i) => entryAt(points.values, i);
   if (field === 'published_on') return (points, i) => entryAt(points.publishedOn, i);
   if (field === 'status') return (points, i) => csvCells([csvText(entryAt(points.statuses, i))]);
-  // The cells of a combination are the same on every line: written once.
+  // The cells of a combination are the same on every line, so they are formatted once.
   const cells = new Map(
     series.combinations.map(({ dimsNo, dims }) => [
       dimsNo,

@@ -6,14 +6,14 @@ import type { Queryable } from '../../kernel/database.ts';
 import { findSeries, readRowVersions, type Series } from './series.sql.ts';
 
 export interface SeriesFacts {
-  /** The series of that id, as it stands now, or undefined. @param vintage fills the fields that speak of a vintage. */
+  /** The current state of the series, or undefined. @param vintage fills the fields about a vintage. */
   find(id: string, vintage: string | null): Promise<Series | undefined>;
-  /** Whether the series stands as it did in that version of its row. */
+  /** Whether the series is still at that version of its row. */
   isCurrent(id: string, rowVersion: string): Promise<boolean>;
 }
 
 const seriesMax = 5_000;
-/** A series with more combinations is large, and is read anew each time. */
+/** Series with more combinations are large, and are read again each time. */
 const combinationsMax = 1_000;
 
 export function createSeriesFacts(database: Queryable): SeriesFacts {
@@ -22,9 +22,9 @@ export function createSeriesFacts(database: Queryable): SeriesFacts {
 
   return {
     async find(id, vintage) {
-      const name = vintage === null ? id : `${id} ${vintage}`; // no id has a blank
+      const name = vintage === null ? id : `${id} ${vintage}`; // no id contains a space
       const known = kept.get(name);
-      // Whatever changes a fact changes the row: a load that changes points, a vintage that does, new metadata.
+      // Every change of a fact changes the row: a load that changes points or a vintage, or new metadata.
       const isCurrent = known !== undefined && (await this.isCurrent(id, known.rowVersion));
       const series = isCurrent ? known : await findSeries(database, id, vintage);
       if (series === undefined || series.combinations.length > combinationsMax) kept.delete(name);
@@ -35,10 +35,10 @@ export function createSeriesFacts(database: Queryable): SeriesFacts {
   };
 }
 
-/** When all calls that have arrived by now have been begun, so that one question serves them. */
+/** Resolves when all calls received so far have begun, so that one statement serves them. */
 const turnEnd = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Asks for many ids at once: while one question is under way, what arrives waits for the next. */
+/** Batches lookups of ids: those that arrive while one is under way wait for the next. */
 function createAsker<Answer>(
   ask: (ids: string[]) => Promise<ReadonlyMap<string, Answer>>,
 ): (id: string) => Promise<Answer | undefined> {
@@ -51,7 +51,7 @@ function createAsker<Answer>(
       next = null;
       return ask([...ids]);
     });
-    underWay = answers.catch(() => undefined); // those who asked are told; the next question is asked all the same
+    underWay = answers.catch(() => undefined); // callers see the error; the next lookup is made all the same
     return { ids, answers };
   }
 

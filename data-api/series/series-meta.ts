@@ -2,7 +2,7 @@
 import type { Series } from './series.sql.ts';
 import type { Computation } from './transformed-points.ts';
 
-/** The six fields of the contract first, then what else is known. */
+/** The six fields of the contract first, then the other metadata. */
 export function metaOf(
   series: Series,
   { vintage, version }: { vintage: string | null; version: number },
@@ -10,7 +10,7 @@ export function metaOf(
 ) {
   const facts = factsOf(series);
   const { name, unit, frequency, source, last_updated, ...more } = facts;
-  // What is counted is counted for the present state only.
+  // Counts are known for the current state only.
   const counted =
     vintage === null
       ? {}
@@ -36,7 +36,7 @@ export function metaOf(
   };
 }
 
-/** What is known of a series, as it is sent. */
+/** The facts of a series, as sent. */
 export function factsOf(series: Series) {
   return {
     name: series.name,
@@ -64,7 +64,7 @@ export function factsOf(series: Series) {
   };
 }
 
-/** A moving average keeps the unit; the other transforms have one of their own, without multiplier or decimals. */
+/** A moving average keeps the unit; the other transforms have their own, without multiplier or decimals. */
 function transformFacts(series: Series, { transform, baseDate }: Computation) {
   const source_unit = series.unit;
   if (transform === '3ma') return { source_unit };
@@ -73,7 +73,7 @@ function transformFacts(series: Series, { transform, baseDate }: Computation) {
   return { ...own, unit: `Index (${baseDate ?? 'first value'} = 100)`, base_date: baseDate };
 }
 
-/** The values of a dimension, in the order in which they were first loaded, and the labels of those that have one. */
+/** The values of a dimension, in the order in which they were first loaded, and their labels, if any. */
 function dimensionOf({ combinations, labels }: Series, name: string) {
   const values = [...new Set(combinations.flatMap(({ dims }) => dims[name] ?? []))];
   const known = labels[name] ?? {};

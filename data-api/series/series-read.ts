@@ -29,16 +29,16 @@ interface Place {
   dimsNo: number;
 }
 
-/** One call's way through one series. */
+/** The request for a page of one series. */
 export interface PageQuery {
   selection: Selection;
-  /** What the cursors of this page query belong to. */
+  /** Identifies the cursors of this page query. */
   query: string;
-  /** Where the page begins: behind this point. Null: at the beginning. */
+  /** The page begins after this point. Null: at the beginning. */
   after: Place | null;
 }
 
-/** The series, with the releases that are to come. @throws Failure `not_found` with the nearest id where one is near. */
+/** The series, with its coming releases. @throws Failure `not_found`, which suggests the nearest id if there is one. */
 export async function requireSeries(
   { database, seriesFacts, clock }: Dependencies,
   id: string,
@@ -56,7 +56,7 @@ export async function requireSeries(
   return fail('not_found', `There is no series ${shown}. ${hint}`, { param: 'id' });
 }
 
-/** @throws Failure `unknown_dimension`, `invalid_cursor`, or `invalid_parameter` for a version that is still to come. */
+/** @throws Failure `unknown_dimension`, `invalid_cursor`, or `invalid_parameter` for a version that does not exist yet. */
 export function pageQueryOf(series: Series, request: SeriesRequest, cursors: Cursors): PageQuery {
   const query = canonicalRequest(series.id, request);
   const [version = request.version ?? series.version, date, dimsNo] =
@@ -76,7 +76,7 @@ export function pageQueryOf(series: Series, request: SeriesRequest, cursors: Cur
   };
 }
 
-/** The points of a page query, transformed where asked, in blocks. @param pointsWanted sizes the blocks, bounds nothing. */
+/** The points of a page query in blocks, transformed if requested. @param pointsWanted sizes the blocks, but is no limit. */
 export async function* pointsOfQuery(
   database: Queryable,
   { selection, after }: PageQuery,
@@ -86,7 +86,7 @@ export async function* pointsOfQuery(
   const ahead = selection.order === 'asc' ? 1 : -1;
   const rest = after === null ? {} : selection.order === 'asc' ? { from: after.date } : { to: after.date };
   for await (const block of blocksOf(database, { ...selection, ...rest }, computation, pointsWanted)) {
-    // Blocks hold whole dates: only the date of the place itself can have points that were sent already.
+    // Blocks have whole dates: only the date of the place itself can have points that were already sent.
     yield after === null
       ? block
       : filterPoints(
@@ -96,7 +96,7 @@ export async function* pointsOfQuery(
   }
 }
 
-/** One page, and the cursor of the next where more points follow. */
+/** One page, and the cursor of the next if more points follow. */
 export async function readPage(
   { database, cursors }: Dependencies,
   pageQuery: PageQuery,
@@ -118,7 +118,7 @@ export async function readPage(
   };
 }
 
-/** The newest point with a value of each combination, the oldest of them first. @param selection descending. */
+/** The newest point with a value of each combination, oldest first. @param selection descending. */
 export async function readLatest(
   database: Queryable,
   selection: Selection,

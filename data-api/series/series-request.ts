@@ -27,7 +27,7 @@ export const limitDefault = 1_000;
 export const limitMax = 100_000;
 const idsMax = 100;
 
-/** What a call asks of a series. */
+/** The parameters of a call about a series. */
 export interface SeriesRequest {
   /** Inclusive. */
   from: string;
@@ -46,11 +46,11 @@ export interface SeriesRequest {
   release: 'first' | 'current';
   wanted: 'values' | 'all';
   transform: Transform | null;
-  /** The period that is 100; null: the first value of the window. */
+  /** The period whose value is 100; null: the first value of the window. */
   base: DateRange | null;
 }
 
-/** What a point shows and of which state of the data. */
+/** Select the fields of a point and the state of the data. */
 const pointParams = {
   dims: repeatableParam(z.string())
     .default([])
@@ -69,7 +69,7 @@ const pointParams = {
     .default(defaultPointFields)
     .describe('The fields of a point; default `date,value,dims`.'),
 };
-/** `date` and `-date` are what every list calls its orders. */
+/** `date` and `-date` as in every other list. */
 const sortParam = oneOfParam(['asc', 'desc', 'date', '-date'])
   .default('asc')
   .transform((sort) => (sort === 'desc' || sort === '-date' ? 'desc' : 'asc'))
@@ -87,21 +87,21 @@ const stateParams = {
     .describe('The first published value of each point. Feature `vintages`.'),
   include_missing: flagParam(false).describe('Includes points without a value, as null.'),
 };
-/** Pins an answer: loads later than that one are left out of it. */
+/** Pin an answer: later loads are ignored. */
 const pinParams = {
   version: integerParam(0, 999_999_999_999_999)
     .optional()
     .describe('A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.'),
 };
 
-/** The newest points. */
+/** The parameters for the newest points. */
 export const latestParams = {
   from: windowParams.from.describe('Only points of that day or later.'),
   sort: sortParam,
   ...pointParams,
   ...pinParams,
 };
-/** What one series is asked for by. */
+/** The parameters for one series. */
 export const seriesParams = {
   ...windowParams,
   ...orderParams,
@@ -111,7 +111,7 @@ export const seriesParams = {
   ...pinParams,
 };
 export const manySeriesParams = {
-  // A hundred of the longest ids; a URL of that length is still one that the servers take.
+  // A hundred ids of maximum length; servers still accept a URL of that length.
   ids: idsParam('series', idsMax)
     .meta({ lengthMax: idsMax * 129 })
     .describe('Comma-separated ids.'),
@@ -122,7 +122,7 @@ export const manySeriesParams = {
   format: oneOfParam(['json']).default('json'),
 };
 
-/** @throws Failure `invalid_parameter` where many series would have more points than one may have. */
+/** @throws Failure `invalid_parameter` if many series together would have more points than allowed for one. */
 export function requireFewPoints({
   ids,
   limit = limitDefault,
@@ -136,7 +136,7 @@ export function requireFewPoints({
   });
 }
 
-/** One spelling of all that decides which points there are and in what order: what a cursor belongs to. */
+/** The canonical form of all that determines the points and their order: a cursor is valid only for the same. */
 export function canonicalRequest(seriesId: string, request: SeriesRequest): string {
   const { from, to, sort, filter, vintage, release, wanted, transform, base } = request;
   return JSON.stringify([
@@ -154,7 +154,7 @@ export function canonicalRequest(seriesId: string, request: SeriesRequest): stri
   ]);
 }
 
-/** @throws Failure `invalid_parameter` where parameters contradict each other; `plan_required`. */
+/** @throws Failure `invalid_parameter` if parameters contradict each other; `plan_required`. */
 export function toRequest(
   query: z.output<z.ZodObject<typeof latestParams>> & Partial<z.output<z.ZodObject<typeof seriesParams>>>,
   call: ServiceCall,
@@ -190,7 +190,7 @@ export function toRequest(
   return request;
 }
 
-/** @throws Failure `plan_required`: the gateway has asked already, and is not believed. */
+/** @throws Failure `plan_required`. Checked here again, without trusting the gateway's check. */
 export function requireVintages(param: string | undefined, call: ServiceCall): void {
   if (call.identity.features.includes('vintages')) return;
   fail(
@@ -200,7 +200,7 @@ export function requireVintages(param: string | undefined, call: ServiceCall): v
   );
 }
 
-/** @throws Failure `invalid_parameter` for a vintage whose day has not come. */
+/** @throws Failure `invalid_parameter` for a vintage in the future. */
 function requirePast(vintage: string | null, { clock, seriesTimeZone }: Dependencies): void {
   if (vintage === null) return;
   const today = dateIn(seriesTimeZone, clock.now());

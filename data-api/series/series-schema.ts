@@ -7,7 +7,7 @@ import { transforms } from './transform.ts';
 const text = z.string().nullable();
 const day = z.iso.date().nullable();
 
-/** What is known of a series; in the order in which it is sent. */
+/** The facts of a series, in the order in which they are sent. */
 export const factShapes = {
   name: z.string(),
   unit: z.string(),
@@ -76,10 +76,10 @@ const envelopeOf = <Point extends z.ZodType>(point: Point) =>
     pagination: paginationSchema,
   });
 
-/** `fields` may leave any field of a point out. */
+/** `fields` may omit any field of a point. */
 export const seriesSchema = envelopeOf(pointSchema).meta({ id: 'Series' });
 
 export const manySeriesSchema = listOf(seriesSchema);
 
-/** With more fields in each point. */
+/** The same, with more fields in each point. */
 export const seriesSchemaWith = (fields: z.ZodRawShape) => envelopeOf(z.object({ ...pointShape, ...fields }));

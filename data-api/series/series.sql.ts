@@ -4,16 +4,16 @@ import type { Queryable } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
 import { utc } from '../instants.sql.ts';
 
-/** One combination of dimension values; a series without dimensions has the one `{}`. */
+/** One combination of dimension values; a series without dimensions has only `{}`. */
 export interface Combination {
-  /** Negative where it is none of the stored ones but the average of some. */
+  /** Negative if it is not stored, but an average of stored ones. */
   dimsNo: number;
   dims: Readonly<Record<string, string>>;
-  /** The stored combinations whose mean it is at each date, over those that have a value there. */
+  /** For an average: the stored combinations; the mean is over those that have a value on the date. */
   averageOf?: readonly number[];
 }
 
-/** What a call needs to know of a series before it reads points. */
+/** What a call needs to know about a series before it reads points. */
 export interface Series {
   seriesNo: number;
   id: string;
@@ -36,24 +36,24 @@ export interface Series {
   lastDate: string | null;
   observationCount: number;
   lastUpdated: string | null;
-  /** The load that changed the points last: what a read is pinned to. */
+  /** The last load that changed the points, to which reads are pinned. */
   version: number;
-  /** Changes with every change of the row, of its facts as well as by a load. */
+  /** Changes with every change of the row, by a load or of its facts. */
   rowVersion: string;
   changedAt: Date;
   firstVintage: string | null;
-  /** The calendar's releases of it, ascending, ISO 8601 in UTC: the newest fifty, or of those the ones to come. */
+  /** Its releases in the calendar, ascending, ISO 8601 in UTC: the newest fifty, reduced to the coming ones if requested. */
   releases: string[];
-  /** The newest day of publication up to the asked vintage; null without one, or before the first. */
+  /** The newest publication day up to the requested vintage; null without a vintage, or before the first. */
   vintagePublishedOn: string | null;
-  /** Whether the asked vintage may show a point that is not live any more: it was deleted since, or backfilled. */
+  /** Whether the requested vintage may include a point that is no longer live: deleted since, or backfilled. */
   vintageHasLostPoints: boolean;
-  /** Dimension → value → what the value is called, for those that have a label. */
+  /** Dimension → value → its label, for values that have one. */
   labels: Readonly<Record<string, Readonly<Record<string, string>>>>;
   combinations: Combination[];
 }
 
-/** A vintage that states the same again is on record too; it is none to the reader. */
+/** Vintages without changes are stored too, but not shown to readers. */
 const changed = 'v.points_new + v.points_revised + v.points_deleted > 0';
 
 const seriesSql = `
@@ -90,7 +90,7 @@ const seriesSql = `
       from data.series_dims d where d.series_no = s.series_no), '[]') as combinations
   from data.series s where s.series_id = $1`;
 
-/** The series of that id, or undefined. @param vintage fills the two fields that speak of a vintage. */
+/** The series with the id, or undefined. @param vintage fills the two fields about a vintage. */
 export async function findSeries(
   database: Queryable,
   id: string,
@@ -100,7 +100,7 @@ export async function findSeries(
   return series;
 }
 
-/** id → rowVersion, of those that exist. */
+/** id → rowVersion of the series that exist. */
 export async function readRowVersions(
   database: Queryable,
   ids: readonly string[],
@@ -113,7 +113,7 @@ export async function readRowVersions(
   return new Map(rows.map(({ id, rowVersion }) => [id, rowVersion]));
 }
 
-/** Up to six ids that stand next to a mistyped one, by spelling or by case. */
+/** Up to six ids nearest to a mistyped one, by spelling or by case. */
 export async function findNeighbourIds(database: Queryable, id: string): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select series_id as id from data.series where series_id in (upper($1), lower($1))
@@ -128,8 +128,8 @@ export async function findNeighbourIds(database: Queryable, id: string): Promise
 /**
  * Which row of a point is read:
  * `live` the newest value · `as_of` the value as of a vintage, found from the live points, so that the cost does not
- * grow with the number of vintages · `history` the same for any vintage and any earlier load, by way of every row
- * ever stored · `first_release` the value that was published first.
+ * grow with the number of vintages · `history` the same for any vintage and any earlier load, from all rows
+ * ever stored · `first_release` the value first published.
  */
 export type Reading = 'live' | 'as_of' | 'history' | 'first_release';
 
@@ -142,14 +142,14 @@ interface PointsQuery {
   /** Inclusive. */
   to: string;
   order: 'asc' | 'desc';
-  /** At most so many points a combination are read. */
+  /** The maximum number of points read per combination. */
   perCombinationMax: number;
-  /** `complete_dates`: the points up to the last date that is complete over all combinations. `all`: all that were read. */
+  /** `complete_dates`: the points up to the last date that is complete over all combinations. `all`: all points read. */
   cut: 'complete_dates' | 'all';
   wanted: 'values' | 'all' | 'not_zero';
-  /** Not for `live`. */
+  /** Not used for `live`. */
   vintage: string | null;
-  /** The newest day of publication up to the vintage, where there is one. Only `as_of` uses it, as its first guess. */
+  /** The newest publication day up to the vintage, if any. Only `as_of` uses it, as its first guess. */
   vintagePublishedOn: string | null;
   /** The load that `history` and `first_release` are pinned to. */
   version: number;
@@ -158,14 +158,14 @@ interface PointsQuery {
 export interface PointsRow {
   /** The data version that the statement saw; null when the series is gone. */
   version: number | null;
-  /** The last date that is complete where the reading stopped before the end; null at the end. */
+  /** The last complete date if the reading stopped before the end; null at the end. */
   lastComplete: string | null;
-  /** Joined by commas, in order of date and dims_no; a missing value is empty. Null where there is no point. */
+  /** Joined by commas, ordered by date and dims_no; a missing value is empty. Null if there are no points. */
   dates: string | null;
   values: string | null;
   dimsNos: string | null;
   publishedOn: string | null;
-  /** One status code a point, or null. */
+  /** One status code per point, or null. */
   statuses: (string | null)[] | null;
 }
 
@@ -186,8 +186,8 @@ const everStored = `
 const readings: Record<Reading, string> = {
   live: `(select ${columns} from data.observations o
     where ${ofPoint} and o.date between $3 and $4 and o.superseded_on = 'infinity')`,
-  // Most points of a vintage were published on its day itself: one look in the index. To look for the newest of many days
-  // costs four times that, as PostgreSQL reads all that fit on a page of the index before it gives the first.
+  // Most points of a vintage were published on its day itself, which takes one index lookup. Finding the newest of many days
+  // costs four times as much, as PostgreSQL reads all that fit on an index page before it returns the first.
   as_of: `(select o.date, known.value, known.status, known.published_on from data.observations o
     cross join lateral (
       select o.value, o.status, o.published_on where o.published_on <= $7
@@ -225,8 +225,8 @@ function pointsSql(reading: Reading, order: 'asc' | 'desc', cut: PointsQuery['cu
 }
 
 /**
- * Reads points as columns of text: Node takes a quarter of the time that rows of objects cost it (measured 2026-11-20).
- * @returns one row, of one snapshot; `version` says of which. `live` and `as_of` hold only if that is the asked one.
+ * Reads points as columns of text: rows of objects would take Node four times as long (measured 2026-11-20).
+ * @returns one row, of the snapshot with that `version`. `live` and `as_of` are valid only if it is the requested one.
  */
 export async function readPoints(database: Queryable, query: PointsQuery): Promise<PointsRow> {
   const { reading, order, cut } = query;
@@ -247,7 +247,7 @@ export async function readPoints(database: Queryable, query: PointsQuery): Promi
   return row;
 }
 
-/** Whether a load after that version brought an older vintage: then what the version showed cannot be told any more. */
+/** Whether a load after that version was for an older vintage: then the state of that version can no longer be read. */
 export async function isBackfilledSince(
   database: Queryable,
   seriesNo: number,

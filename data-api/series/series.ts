@@ -31,10 +31,10 @@ import { manySeriesSchema, seriesSchema } from './series-schema.ts';
 import type { Series } from './series.sql.ts';
 import { prepareTransform, type Computation } from './transformed-points.ts';
 
-/** Of a path. */
+/** The path parameter of a series. */
 export const seriesParam = { id: z.string().describe('The id of a series, case-sensitive.') };
 
-/** What any read of a series may refuse. */
+/** The errors of every read of a series. */
 export const seriesErrors: readonly ErrorCode[] = [
   'not_found',
   'unknown_dimension',
@@ -42,7 +42,7 @@ export const seriesErrors: readonly ErrorCode[] = [
   'plan_required',
   'gone',
 ];
-/** Where a past state that is not pinned yet stands for ever. */
+/** The header with the permanent URL of a past state that is not pinned yet. */
 export const pinnedHeaders = ['Content-Location'];
 
 export const getSeries = endpoint({
@@ -64,7 +64,7 @@ export const getSeries = endpoint({
   },
 });
 
-/** The points of a series: a page, or all of them where CSV is asked for without a limit. */
+/** The points of a series: a page, or all of them for CSV without a limit. */
 export function seriesReply(
   dependencies: Dependencies,
   { call, url }: Pick<Asked<unknown>, 'call' | 'url'>,
@@ -128,7 +128,7 @@ export const getLatest = endpoint({
   },
 });
 
-/** All of them or, where one cannot be told, none. */
+/** Answers for all series or, if one fails, for none. */
 export const getManySeries = endpoint({
   summary: 'Several series in one call; counts as one call per series.',
   query: manySeriesParams,
@@ -160,7 +160,7 @@ export const getManySeries = endpoint({
         async read() {
           const envelopes = await call.stage('sql', async () => {
             const texts: string[] = [];
-            for (const pageQuery of pageQueries) texts.push(await readOne(pageQuery)); // one connection a call
+            for (const pageQuery of pageQueries) texts.push(await readOne(pageQuery)); // one connection per call
             return texts;
           });
           const count = envelopes.length;
@@ -174,12 +174,12 @@ export const getManySeries = endpoint({
   },
 });
 
-/** What decides the points of a page query, for its ETag: the query, the page's place, the state of the series. */
+/** What determines the points of a page query, for its ETag: the query, the page's place, the state of the series. */
 function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {
   return [query, after, series.rowVersion, version, series.releases[0]];
 }
 
-/** How long the answer holds; a past state that is not pinned yet says where it stands for ever. */
+/** How long the answer is valid; for a past state that is not pinned yet, also its permanent URL. */
 function validityOf(
   url: string,
   { selection }: PageQuery,

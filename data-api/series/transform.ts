@@ -8,48 +8,48 @@ import { decimal, mean, percentChange, percentOf, type Decimal } from '../decima
 export const transforms = ['yoy', 'mom', 'pct_change', '3ma', 'index'] as const;
 export type Transform = (typeof transforms)[number];
 
-/** Points as columns of equal length, in order of date, up or down; a missing value is ''. */
+/** Points as columns of equal length, by date ascending or descending; a missing value is ''. */
 export interface Columns {
   dates: readonly string[];
   values: readonly string[];
   dimsNos: readonly number[];
 }
 
-/** What is needed to compute one transform. */
+/** The input of one transform, besides the points. */
 interface TransformRule {
   transform: Transform;
   frequency: Frequency;
-  /** For `index`: combination → value that is 100. */
+  /** For `index`: combination → the value set to 100. */
   bases: ReadonlyMap<number, Decimal>;
 }
 
-/** A mean has at most so many decimals, or more where the source has. */
+/** The maximum decimals of a mean, or more if the source has more. */
 const meanDecimals = 10;
-/** A leg by date may be so much older than the date asked for: weekends, holidays. */
+/** How much older than the requested date a leg by date may be: weekends, holidays. */
 export const slackDays = 7;
-/** How far back the previous observation counts as that of the previous period. */
+/** How old the previous observation may be to count as that of the previous period. */
 const previousWithinDays: Partial<Record<Frequency, number>> = { daily: 7, weekly: 10, irregular: Infinity };
 
-/** Whether the transform means anything at the frequency: a month-on-month change needs months. */
+/** Whether the transform is defined at the frequency: a month-on-month change needs months. */
 export function isApplicable(transform: Transform, frequency: Frequency): boolean {
   return transform !== 'mom' || (monthsPerPeriod[frequency] ?? 1) === 1;
 }
 
-/** The first date whose points the transform may need for a point of that date. */
+/** The earliest date whose points the transform may need for a point on the date. */
 export function lookBack(transform: Transform, frequency: Frequency, date: string): string {
   if (transform === 'index') return date;
   if (transform === 'yoy') return back(date, 12, slackDays);
   if (transform === 'mom') return back(date, 1, slackDays);
   const periods = transform === '3ma' ? 2 : 1;
   const months = monthsPerPeriod[frequency];
-  // A period earlier its end may stand on any day of its last month.
+  // The end of an earlier period may be on any day of its last month.
   if (months !== undefined) return back(date, months * periods, 31);
   const days = previousWithinDays[frequency] ?? Infinity;
   return days === Infinity ? '0001-01-01' : back(date, 0, days * periods);
 }
 
 /**
- * The transformed values of a block, in its order; '' where there is none.
+ * The transformed values of a block, in its order; '' if there is none.
  * @param history the points from `lookBack` of the block's oldest date up to the day before it, ascending.
  */
 export function transformValues(rule: TransformRule, history: Columns, block: Columns): string[] {
@@ -69,7 +69,7 @@ export function transformValues(rule: TransformRule, history: Columns, block: Co
   });
 }
 
-/** The values at the earlier dates that a point needs, newest first; null where one is missing. */
+/** The values on the earlier dates that a point needs, newest first; null if one is missing. */
 type LegFinder = (dimsNo: number, date: string) => Decimal[] | null;
 
 function legFinder({ transform, frequency }: TransformRule, history: Columns, block: Columns): LegFinder {
@@ -81,7 +81,7 @@ function legFinder({ transform, frequency }: TransformRule, history: Columns, bl
   return previousLegs(columns, transform === '3ma' ? 2 : 1, previousWithinDays[frequency] ?? Infinity);
 }
 
-/** Monthly to annual: the periods before, counted on the calendar. */
+/** Monthly to annual: the preceding periods, counted by calendar. */
 function legsByPeriod(transform: Transform, months: number, history: Columns, block: Columns): LegFinder {
   const periodOf = (date: string): number =>
     Math.floor((Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1) / months);
@@ -123,7 +123,7 @@ function columnsByCombination(history: Columns, block: Columns): Map<number, Col
   return columns;
 }
 
-/** Daily, weekly, irregular: the last value on or before the date that is asked for, at most the slack older. */
+/** Daily, weekly, irregular: the last value on or before the target date, at most the slack older. */
 function legByDate(columns: ReadonlyMap<number, Column>, target: (date: string) => string): LegFinder {
   return (dimsNo, date) => {
     const { days, values } = entryOf(columns, dimsNo);
@@ -133,7 +133,7 @@ function legByDate(columns: ReadonlyMap<number, Column>, target: (date: string) 
   };
 }
 
-/** Daily, weekly, irregular: so many values before, each not too far from the next. */
+/** Daily, weekly, irregular: the preceding `count` values, each within `withinDays` of the next. */
 function previousLegs(columns: ReadonlyMap<number, Column>, count: number, withinDays: number): LegFinder {
   return (dimsNo, date) => {
     const { days, values } = entryOf(columns, dimsNo);
@@ -147,7 +147,7 @@ function previousLegs(columns: ReadonlyMap<number, Column>, count: number, withi
   };
 }
 
-/** The position of the last day that is not after the given one; −1 where none is. */
+/** The position of the last day that is not after the given one; −1 if there is none. */
 function lastUpTo(days: readonly number[], day: number): number {
   let [low, high] = [0, days.length];
   while (low < high) {
@@ -158,7 +158,7 @@ function lastUpTo(days: readonly number[], day: number): number {
   return low - 1;
 }
 
-/** Years before 0001 do not exist: there the calendar ends. */
+/** Moves a date back, but not before year 0001, where the calendar begins. */
 function back(date: string, months: number, days: number): string {
   if (date < '0004') return '0001-01-01';
   return addDays(addMonths(date, -months), -days);

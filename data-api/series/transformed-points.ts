@@ -17,18 +17,18 @@ import {
 } from './points.ts';
 import { isApplicable, lookBack, slackDays, transformValues, type Transform } from './transform.ts';
 
-/** A transform that a call asks for, ready to be computed. */
+/** A requested transform, ready to be computed. */
 export interface Computation {
   transform: Transform;
-  /** For `index`: combination → the value that is 100. */
+  /** For `index`: combination → the value set to 100. */
   bases: ReadonlyMap<number, Decimal>;
-  /** The date of that value; null where there is none, or the combinations have different ones. */
+  /** The date of that value; null if there is none, or the combinations have different ones. */
   baseDate: string | null;
 }
 
 /**
- * Checks the transform against the series, and finds what an index is relative to.
- * @param base the period whose first value that is not zero is 100; null for the window of the selection.
+ * Checks the transform against the series, and finds the base of an index.
+ * @param base the period whose first non-zero value is 100; null for the window of the selection.
  * @throws Failure `transform_not_applicable`.
  */
 export async function prepareTransform(
@@ -89,7 +89,7 @@ export async function* transformedBlocks(
 }
 
 /**
- * Where the base of an index is looked for, and from which end. A day means the period that holds it; where the
+ * Where to look for the base of an index, and from which end. A day means the period that contains it; if the
  * observations have no periods, the last one on or before it.
  */
 function baseWindow(
@@ -98,7 +98,7 @@ function baseWindow(
 ): Pick<Selection, 'from' | 'to' | 'order'> {
   if (base === null) return { from, to, order: 'asc' };
   const months = monthsPerPeriod[series.frequency];
-  const reachesBack = base.from >= '0003'; // nothing is published before year 1
+  const reachesBack = base.from >= '0003'; // no data is published before year 1
   if (months === undefined) {
     if (base.from !== base.to || !reachesBack) return { ...base, order: 'asc' };
     return { from: addDays(base.from, -slackDays), to: base.to, order: 'desc' };

@@ -3,7 +3,7 @@ import { utc } from '../instants.sql.ts';
 import { date, filled, instant, number, sorted } from '../list-fields.ts';
 import type { List } from '../list.sql.ts';
 
-/** The vintages that changed something. What `v` is narrowed by, PostgreSQL pushes below the sums: one series is read. */
+/** The vintages that changed something. PostgreSQL pushes the conditions on `v` below the sums, so one series is read. */
 export const vintagesList: List = {
   name: 'vintages',
   datasets: ['observations'],
