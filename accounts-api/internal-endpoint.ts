@@ -16,7 +16,7 @@ interface InternalEndpointOf<Body extends z.ZodType, Answer extends z.ZodType> {
   handler: (deps: Deps) => (asked: Asked<z.output<Body>>) => Promise<z.output<Answer>>;
 }
 
-/** What serves the question, POSTed. */
+/** The handler of a POST by the gateway. */
 export type InternalEndpoint = (deps: Deps) => Handler;
 
 /** Declares a question. What is answered is held to `answer` by its type alone: calls of clients wait for these answers. */

@@ -3,10 +3,10 @@ import { QueryTypes, type Sequelize } from 'sequelize';
 import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
-/** What the entries of the cache are written under. */
+/** The generation that cache entries are written under. */
 export interface Generation {
   generation: number;
-  /** Of the Redis server; null: none yet. */
+  /** The Redis server's; null: none yet. */
   replicationId: string | null;
 }
 
@@ -15,7 +15,7 @@ export interface ChangedRow {
   hash: string;
 }
 
-/** Credentials that have changed and may still be cached as they were, the oldest change first. */
+/** Changed credentials that may still be cached in their old state, oldest change first. */
 export function selectChanged(sequelize: Sequelize, limit: number): Promise<ChangedRow[]> {
   return sequelize.query(
     'select change_no::float8 as change_no, hash from accounts.changed_credentials order by change_no limit $1',
@@ -23,7 +23,7 @@ export function selectChanged(sequelize: Sequelize, limit: number): Promise<Chan
   );
 }
 
-/** Forgets changes that are in force everywhere. */
+/** Deletes changes that are in force everywhere. */
 export async function deleteChanged(sequelize: Sequelize, changeNos: readonly number[]): Promise<void> {
   await sequelize.query('delete from accounts.changed_credentials where change_no = any($1::bigint[])', {
     bind: [changeNos],
@@ -44,7 +44,7 @@ export interface CredentialStateRow {
   works: boolean;
 }
 
-/** What the keys of those hashes are now; none for a key that is gone. */
+/** The current state of the keys with the hashes; deleted keys have none. */
 export function selectCredentialStates(
   sequelize: Sequelize,
   hashes: readonly string[],
@@ -60,9 +60,9 @@ export function selectCredentialStates(
 }
 
 export interface PresentGeneration extends Generation {
-  /** How long a gateway may still use a generation before it, in ms. */
+  /** How long a gateway may still use an earlier generation, in ms. */
   beforeEndsInMs: number;
-  /** A gateway may use credentials that it keeps in its process, which no entry in Redis takes back. */
+  /** A gateway may use credentials cached in its process, which no entry in Redis can invalidate. */
   inProcesses: boolean;
 }
 
@@ -78,7 +78,7 @@ export async function selectGeneration(sequelize: Sequelize): Promise<PresentGen
   return { ...generation, beforeEndsInMs: ms };
 }
 
-/** Lets a gateway use cached credentials of the present generation for a while from now. @returns the generation. */
+/** Leases the cached credentials of the current generation to a gateway for a while from now. @returns the generation. */
 export async function leaseGeneration(sequelize: Sequelize, cacheIn: 'redis' | 'process'): Promise<number> {
   const rows = await sequelize.query<{ generation: number }>(
     `with lease as (select clock_timestamp() + $1 * interval '1 ms' as until)
@@ -93,8 +93,8 @@ export async function leaseGeneration(sequelize: Sequelize, cacheIn: 'redis' | '
 }
 
 /**
- * Begins a new generation. @param replicationId of the Redis server that its entries are written on; null: as before.
- * @returns how long a gateway may still use one before it, in ms.
+ * Begins a new generation. @param replicationId of the Redis server that its entries are written to; null: unchanged.
+ * @returns how long a gateway may still use an earlier one, in ms.
  */
 export async function beginGeneration(sequelize: Sequelize, replicationId: string | null): Promise<number> {
   const rows = await sequelize.query<{ ms: number }>(
@@ -106,7 +106,7 @@ export async function beginGeneration(sequelize: Sequelize, replicationId: strin
   return entryAt(rows, 0).ms;
 }
 
-/** Begins a new generation if the present one was written on a server of another replication id. */
+/** Begins a new generation if the current one was written to a server with another replication id. */
 export async function moveToReplicationId(sequelize: Sequelize, replicationId: string): Promise<void> {
   await sequelize.query(
     `update accounts.credential_cache set generation = generation + 1, before_until = greatest(before_until, leased_until), replication_id = $1

@@ -24,16 +24,16 @@ import {
 } from './credential-cache.sql.ts';
 
 export interface CredentialCacheWriter {
-  /** When it resolves, no gateway uses what was cached before any change that was committed before the call. */
+  /** Resolves when no gateway uses what was cached before any change that was committed before the call. */
   settle(): Promise<void>;
-  /** Caches credentials in the background, as they were read together with the generation. */
+  /** Caches credentials in the background, as read together with the generation. */
   fill(
     generation: Generation,
     states: readonly { hash: string; revision: number; credential: CachedCredential }[],
   ): void;
 }
 
-/** Thrown where the cache is on one Redis server, and this is another: its replication id differs. */
+/** Thrown if the cache belongs to a Redis server with another replication id. */
 class OtherRedisServer extends Error {
   readonly replicationId: string;
 
@@ -47,7 +47,7 @@ const changesMax = 500;
 const noReplicationId = 'none yet';
 const clockMarginMs = 50;
 
-/** @param redis undefined: none is known here, though gateways may have one. */
+/** @param redis undefined: not known here, though gateways may have one. */
 export function createCredentialCacheWriter(
   sequelize: Sequelize,
   redis: RedisLink | undefined,
@@ -71,13 +71,13 @@ export function createCredentialCacheWriter(
   async function writeAll(hashes: readonly string[]): Promise<number> {
     await redis?.opened();
     const states = new Map((await selectCredentialStates(sequelize, hashes)).map((row) => [row.hash, row]));
-    // After the states: an entry of a state that is older than ours was then made under this generation, or one before.
+    // Read after the states: an entry with an older state was therefore written under this generation, or an earlier one.
     const { beforeEndsInMs, inProcesses, ...generation } = await selectGeneration(sequelize);
     if (inProcesses) return beginGeneration(sequelize, null);
     await Promise.all(
       hashes.map((hash) => {
         const state = states.get(hash);
-        // If it still works, the next lookup writes the new entry.
+        // If it is still valid, the next lookup writes the new entry.
         const value = state?.works === true ? dirtyMarker : negativeEntry;
         return write(generation, hash, state?.revision ?? finalRevision, value);
       }),
@@ -86,7 +86,7 @@ export function createCredentialCacheWriter(
   }
 
   return {
-    // Where PostgreSQL notes no change this is one statement that reads an empty table.
+    // If PostgreSQL has no changes, this is one statement that reads an empty table.
     async settle() {
       for (;;) {
         const changed = await selectChanged(sequelize, changesMax);
@@ -113,9 +113,9 @@ export function createCredentialCacheWriter(
       if (redis === undefined) return;
       for (const { hash, revision, credential } of states) {
         write(generation, hash, revision, JSON.stringify(credential)).catch(async (error: unknown) => {
-          if (error instanceof RedisUnavailable) return; // the next lookup asks again
+          if (error instanceof RedisUnavailable) return; // the next lookup retries
           if (!(error instanceof OtherRedisServer)) throw error;
-          await moveToReplicationId(sequelize, error.replicationId).catch(() => undefined); // without PostgreSQL; the next lookup tries again
+          await moveToReplicationId(sequelize, error.replicationId).catch(() => undefined); // PostgreSQL is down; the next lookup retries
         });
       }
     },

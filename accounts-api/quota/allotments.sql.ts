@@ -9,35 +9,35 @@ export interface TopUp {
   /** `YYYY-MM-01` */
   month: string;
   allotment_id: string;
-  /** Where it is held: in Redis, for all gateways, or by the process of one. */
+  /** Where it is held: in Redis, shared by all gateways, or in the process of one. */
   holder: 'redis' | 'process';
-  /** All that was ever granted to the allotment, as far as its holder knows. */
+  /** The total ever granted to the allotment, as far as its holder knows. */
   seen: number;
-  /** Calls that are wanted beyond what the allotment holds. */
+  /** Calls needed beyond what the allotment holds. */
   calls: number;
-  /** How many may be granted at once, these included, where that is a small part of what is left. */
+  /** How many may be granted at once, including `calls`, if that is a small part of the remaining quota. */
   ahead: number;
 }
 
 export interface ToppedUpRow {
   account_id: string;
-  /** All that was ever granted to the allotment. */
+  /** The total ever granted to the allotment. */
   granted: number;
-  /** What is charged to the month outside the allotment. */
+  /** Calls charged to the month outside the allotment. */
   elsewhere: number;
   limit: number | null;
-  /** Another allotment has taken its place, or it was reclaimed: it must not be drawn from any more. */
+  /** Replaced by another allotment, or reclaimed: it must no longer be drawn from. */
   closed: boolean;
-  /** Other gateways hold calls of the month in their processes, granted a second ago at most. They may return some. */
+  /** Other gateways hold calls of the month in their processes, granted within the last second. They may return some. */
   held: boolean;
 }
 
-/** An allotment is filled with so much of what is left at once: many questions are saved, and little is stranded where it is lost. */
+/** A top-up grants up to this fraction (1/n) of the remaining quota: few requests, and little is lost with an allotment. */
 const partOfRest = 50;
 
 /**
- * Charges the months with what the allotments are filled with: what is lacking, or a part of what is left where that is more.
- * An allotment that was filled since its holder looked is not filled again. A new one in Redis closes all others there of the month.
+ * Charges the months with the top-ups of the allotments: the lacking calls, or a part of the remaining quota if that is more.
+ * An allotment topped up since its holder looked is not topped up again. A new one in Redis closes all others there of the month.
  * @returns a row for each account that is active and has a row for the month.
  */
 export function topUpAllotments(
@@ -111,15 +111,15 @@ export interface Drawn {
   /** `YYYY-MM-01` */
   month: string;
   allotment_id: string;
-  /** All that was ever drawn from the allotment. */
+  /** The total ever drawn from the allotment. */
   drawn: number;
-  /** All that was ever returned of it undrawn. */
+  /** The total ever returned undrawn. */
   returned: number;
 }
 
 /**
- * Notes what was drawn and returned, never backwards. What is returned goes back to the month. What was drawn of an allotment beyond
- * what it was reclaimed at is charged now.
+ * Stores the totals drawn and returned, which never decrease. Returned calls are refunded to the month. Calls drawn from an
+ * allotment beyond the total at which it was reclaimed are charged now.
  */
 export async function noteDrawn(
   db: AccountsDatabase,
@@ -160,8 +160,8 @@ export async function noteDrawn(
 }
 
 /**
- * Gives back what was not drawn of allotments that were closed before that instant, and of those in processes that were not topped up
- * since: a gateway that lives has returned it. @returns how many allotments those were.
+ * Refunds the undrawn calls of allotments that were closed before that instant, and of those in processes that were not topped up
+ * since: a running gateway has returned them. @returns the number of allotments.
  */
 export async function reclaimAllotments(db: AccountsDatabase, before: Date, now: Date): Promise<number> {
   const rows = await db.sequelize.query(

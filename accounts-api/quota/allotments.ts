@@ -10,9 +10,9 @@ import { insertQuotaMonths, type Allowance } from './internal.sql.ts';
 import { reclaimAllotments, topUpAllotments, type ToppedUpRow } from './allotments.sql.ts';
 
 const topUpsMax = 500;
-// A gateway's clock may be so far off ours when the month turns.
+// The assumed maximum difference between a gateway's clock and ours when the month turns.
 const clockSkewMs = 60_000;
-// How long every gateway has to tell what it drew from an allotment that is closed, or that nobody tops up any more.
+// How long gateways have to report their draws from an allotment that is closed, or no longer topped up.
 const reclaimAfterMs = 60_000;
 
 const id = z.string().min(1).max(64);
@@ -23,7 +23,7 @@ export const drawnEntry = z.strictObject({
   month: dateParam,
   allotment_id: id,
   drawn: count,
-  /** What was returned undrawn. */
+  /** Calls returned undrawn. */
   returned: count.default(0),
 });
 
@@ -47,7 +47,7 @@ const topUpBody = z.strictObject({
     ),
 });
 
-/** Fills allotments of the present month (UTC) from what is left of it. */
+/** Tops up allotments from the remaining quota of the current month (UTC). */
 export const topUpQuota = internalEndpoint({
   body: topUpBody,
   answer: z.object({
@@ -67,7 +67,7 @@ export const topUpQuota = internalEndpoint({
       const filled = await call.stage('sql', () => topUp(deps, topUps));
       return {
         allotments: topUps.map(({ account_id }) => {
-          // An account that was disabled since, or a month that is not now: nothing.
+          // A disabled account, or a month other than the current one, gets nothing.
           const nothing = { granted: 0, elsewhere: 0, limit: 0, closed: false, held: false };
           const { granted, elsewhere, limit, closed, held } = filled.get(account_id) ?? nothing;
           return { granted, elsewhere, limit, closed, held };
@@ -100,7 +100,7 @@ export function allowancesOf({ all }: Plans): Allowance[] {
   return all.map(({ id, calls_month }) => ({ id, calls_month }));
 }
 
-/** Gives back what is left in allotments that were lost, with their Redis or their gateway; to be called now and then. */
+/** Refunds the undrawn calls of allotments lost with their Redis or their gateway; called periodically. */
 export async function reclaimLostAllotments(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   return reclaimAllotments(deps.db, new Date(now.getTime() - reclaimAfterMs), now);

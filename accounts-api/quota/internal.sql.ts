@@ -12,13 +12,13 @@ export interface CredentialRow {
   active: boolean;
   expires_at: Date | null;
   revision: number;
-  /** Of the credential cache, at the moment of this reading. */
+  /** The generation of the credential cache at the time of reading. */
   generation: number;
-  /** Of the Redis server that the cache is on. */
+  /** The replication id of the cache's Redis server. */
   replicationId: string | null;
 }
 
-/** The keys of those hashes that work now, in any order. `active` is false while the subscription is unpaid. */
+/** The valid keys with the hashes, in any order. `active` is false while the subscription is unpaid. */
 export function selectCredentials(
   db: AccountsDatabase,
   hashes: readonly string[],
@@ -43,7 +43,7 @@ export interface Allowance {
   calls_month: number | null;
 }
 
-/** Makes the month's rows of those accounts; done once an account and month. Unknown accounts get none. */
+/** Makes the month rows of the accounts, once per account and month. Unknown accounts get none. */
 export async function insertQuotaMonths(
   db: AccountsDatabase,
   accountIds: readonly string[],
@@ -57,7 +57,7 @@ export async function insertQuotaMonths(
   );
 }
 
-/** Marks a batch as settled. @returns false where it was settled before; waits for one that is being settled. */
+/** Marks a batch as settled. @returns false if it was settled before; waits for one that is being settled. */
 export async function insertSettledBatch(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -72,8 +72,8 @@ export async function insertSettledBatch(
 }
 
 /**
- * Locks months in the order of their keys until the transaction ends. To be done once, for all that it will touch: whoever holds
- * one and then wants another may meet one who holds that.
+ * Locks months in the order of their keys until the transaction ends. Call it once, for all months that the transaction touches:
+ * locking more of them later could deadlock.
  */
 export async function lockMonths(
   db: AccountsDatabase,
@@ -128,7 +128,7 @@ export interface Refund {
   calls: number;
 }
 
-/** Gives back what was charged and not served; a month never falls below zero. */
+/** Refunds calls that were charged but not served; a month never falls below zero. */
 export async function refundQuota(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -152,7 +152,7 @@ export async function refundQuota(
   );
 }
 
-/** Charges calls that were served while nobody could be asked, whatever the limit. Months without a row get one. */
+/** Charges calls that were served during an outage, regardless of the limit. Makes missing month rows. */
 export async function chargeQuota(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -176,7 +176,7 @@ export interface LastUse {
   at: string;
 }
 
-/** Moves `last_used_at` forward where it is a minute old or more; never past `now`, whatever a gateway's clock says. */
+/** Moves `last_used_at` forward if it is at least a minute old; never past `now`, whatever a gateway's clock says. */
 export async function touchKeys(
   db: AccountsDatabase,
   transaction: Transaction,

@@ -65,7 +65,7 @@ const settleBody = z.strictObject({
       }),
     )
     .max(settleMax),
-  // Taken while nobody could be asked: charged now, also beyond the limit.
+  // Served during an outage: charged now, even beyond the limit.
   charges: z
     .array(z.strictObject({ account_id: id, month: monthField, calls: count }))
     .max(settleMax)
@@ -74,7 +74,7 @@ const settleBody = z.strictObject({
   last_used: z.array(z.strictObject({ key_id: id, at: z.iso.datetime() })).max(settleMax),
 });
 
-/** Whose call it is. `active` is false while the subscription is unpaid. */
+/** The account of a credential. `active` is false while the subscription is unpaid. */
 const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
 const keyCredential = z.object({
   ...owner,
@@ -84,7 +84,7 @@ const keyCredential = z.object({
 });
 const sessionCredential = z.object({ ...owner, session_id: z.string() });
 
-/** Who the hashes belong to, each list in its order; null for unknown, revoked, expired, or a disabled account. */
+/** The owners of the hashes, each list in its order; null if unknown, revoked, expired, or the account is disabled. */
 export const findCredentials = internalEndpoint({
   body: credentialsBody,
   answer: z.object({
@@ -151,7 +151,7 @@ function isSameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-/** Lets a gateway use what it has cached, in Redis or in its process, for a while from when it asked. */
+/** Leases the cached credentials, in Redis or in its process, to a gateway for a while from its request. */
 export const leaseCredentialCache = internalEndpoint({
   body: z.strictObject({ in: z.enum(['redis', 'process']) }),
   answer: z.object({ generation: z.int() }),
@@ -162,7 +162,7 @@ export const leaseCredentialCache = internalEndpoint({
     }),
 });
 
-/** Ledger, refunds and last use of what was served; a batch counts once, however often it comes. */
+/** Settles served calls: ledger, refunds and last use. A batch counts once, however often it is sent. */
 export const settleBatch = internalEndpoint({
   body: settleBody,
   answer: z.object({ success: z.literal(true) }),
@@ -188,7 +188,7 @@ export const settleBatch = internalEndpoint({
     },
 });
 
-/** Those that settling the batch will change. */
+/** The months that settling the batch changes. */
 function monthsOf(batch: z.output<typeof settleBody>): { account_id: string; month: string }[] {
   const billed = batch.usage
     .filter((entry) => entry.billed > 0)
