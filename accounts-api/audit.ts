@@ -9,7 +9,7 @@ import { endpoint } from './endpoint.ts';
 import { page } from './list.ts';
 import { actions, type Action, type Actor, type AuditEvent } from './models/audit-event.ts';
 
-/** Writes the row of a change. @param change `subject` is the id of what was changed, by default the account's. */
+/** Writes the row of a change. @param change `subject` is the id of the changed object, by default the account's. */
 export async function audit(
   deps: Deps,
   transaction: Transaction,

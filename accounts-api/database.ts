@@ -14,8 +14,8 @@ export interface AccountsDatabase {
   /** For the statements of the `*.sql.ts` files. */
   readonly sequelize: Sequelize;
   /**
-   * Runs work in a transaction, commits it, and resolves when what it changed of a credential is in force at every gateway.
-   * The only way to begin a transaction here: one that is begun otherwise would be answered before its change is in force.
+   * Runs work in a transaction, commits it, and resolves when its changes of credentials are in force at every gateway.
+   * The only way to begin a transaction here: otherwise a request would be answered before its change is in force.
    */
   inTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
   readonly credentialCache: CredentialCacheWriter;
@@ -24,11 +24,11 @@ export interface AccountsDatabase {
   readonly sessions: typeof Session;
   readonly signups: typeof Signup;
   readonly auditEvents: typeof AuditEvent;
-  /** Waits for statements under way, then closes every connection. */
+  /** Waits for statements under way, then closes all connections. */
   close(): Promise<void>;
 }
 
-/** What the work of this service needs, whether a request or the operator asks for it. */
+/** The dependencies of this service's work, for requests and for the operator. */
 export interface Deps {
   readonly db: AccountsDatabase;
   readonly plans: Plans;
@@ -39,7 +39,7 @@ const connectionsMax = 10;
 const acquireTimeoutMs = 10_000;
 const statementTimeoutMs = 30_000;
 
-/** Opens a pool. Nothing connects before the first statement. @param redis where gateways read credentials, if it is known. */
+/** Opens a pool. Nothing connects before the first statement. @param redis where gateways read credentials, if known. */
 export function connect(databaseUrl: string, redis?: RedisLink): AccountsDatabase {
   const sequelize = new Sequelize(databaseUrl, {
     dialect: 'postgres',
@@ -47,7 +47,7 @@ export function connect(databaseUrl: string, redis?: RedisLink): AccountsDatabas
     define: { timestamps: false, underscored: true },
     pool: { max: connectionsMax, acquire: acquireTimeoutMs },
     dialectOptions: { application_name: 'almanac accounts-api', statement_timeout: statementTimeoutMs },
-    logging: false, // Sequelize writes values into the statements it makes, key hashes among them
+    logging: false, // Sequelize writes values into its statements, including key hashes
   });
   const credentialCache = createCredentialCacheWriter(sequelize, redis);
   return {

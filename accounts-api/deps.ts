@@ -8,9 +8,9 @@ import type { Passwords } from './auth/passwords.ts';
 import type { Throttle } from './auth/throttle.ts';
 
 export interface SignInSettings {
-  /** Where people reach the service: links in mails and the way back from Google begin with it. No slash at the end. */
+  /** The public URL, the base of links in mails and of Google's redirect URI. No slash at the end. */
   publicUrl: string;
-  /** Whether mail leaves the machine. Where it does, an e-mail address must be verified before its account is made. */
+  /** Whether mail leaves the machine. If so, an e-mail address must be verified before its account is made. */
   mailGoesOut: boolean;
   passwordLengthMin: number;
   /** Undefined: no sign-in with Google. */
@@ -20,7 +20,7 @@ export interface SignInSettings {
 export interface GoogleSettings {
   clientId: string;
   clientSecret: string;
-  /** `https://accounts.google.com`, or what stands in for it in tests. */
+  /** `https://accounts.google.com`, or a replacement in tests. */
   issuer: string;
 }
 
@@ -28,7 +28,7 @@ export interface ServiceDeps extends Deps {
   readonly jobs: Jobs;
   readonly passwords: Passwords;
   readonly throttle: Throttle;
-  /** Sign-in with Google; null where it is not set up. */
+  /** Sign-in with Google; null if not configured. */
   readonly openId: OpenId | null;
   readonly settings: Omit<SignInSettings, 'google'>;
   readonly cursors: Cursors;

@@ -18,27 +18,27 @@ import type { Handler, ServiceCall } from '../kernel/http/server.ts';
 import type { ServiceDeps } from './deps.ts';
 import { requesterOf, signedInOf, type Requester, type SignedIn } from './requester.ts';
 
-/** Who may ask: anybody · whoever has a key or a session of an account · whoever has signed in. */
+/** Who may call: anyone · a key or a session of an account · a session. */
 const requesters = { anyone: () => null, account: requesterOf, signed_in: signedInOf };
 type RequesterKind = keyof typeof requesters;
 type RequesterOf<Kind> = Kind extends 'signed_in' ? SignedIn : Kind extends 'account' ? Requester : null;
 
-/** What a requester may be refused with, as that. */
+/** The errors for each kind of requester. */
 const refusals = {
   anyone: [],
   account: ['unauthorized'],
   signed_in: ['unauthorized', 'forbidden'],
 } as const satisfies Record<RequesterKind, readonly ErrorCode[]>;
 
-/** What a handler is asked. */
+/** A call, as passed to its handler. */
 interface Asked<Query, Body, Who> {
   requester: Who;
   query: Query;
   body: Body;
-  /** Of the path. */
+  /** Path parameters. */
   params: Readonly<Record<string, string>>;
   call: ServiceCall;
-  /** For its headers. */
+  /** For reading its headers. */
   request: Request;
 }
 
@@ -60,24 +60,24 @@ interface EndpointOf<
   description?: string;
   params?: Readonly<Record<string, z.ZodType>>;
   requester: Kind;
-  /** Its parameters; none by default. */
+  /** The query parameters; none by default. */
   query?: Shape;
-  /** Another service writes the URL: nothing of its query is checked here, and the handler reads it. */
+  /** The query comes from another service: it is not checked here, and the handler reads it. */
   takesAnyQuery?: true;
   body?: Body;
-  /** Headers that it heeds, beside the credentials. */
+  /** Headers that it reads, besides the credentials. */
   requestHeaders?: Readonly<Record<string, z.ZodType>>;
   /** status → the `data` of the answer; null: no body. */
   answers?: Readonly<Record<number, z.ZodType | null>>;
-  /** Where the answer is a list: a row of it. */
+  /** The schema of a row, if the answer is a list. */
   rows?: z.ZodObject;
-  /** `none` unless given. */
+  /** Default `none`. */
   caching?: Caching;
-  /** What it refuses, beside wrong parameters, bodies and requesters. */
+  /** Errors besides those for invalid parameters, bodies and requesters. */
   errors?: readonly ErrorCode[];
-  /** Headers that an answer may have beside those of every answer. */
+  /** Headers that an answer may have, besides those of every answer. */
   headers?: readonly string[];
-  /** Null: this installation has no such endpoint, so that it is 404 whatever is asked. */
+  /** Null: this installation does not have the endpoint, so every call is answered 404. */
   handler: (
     deps: ServiceDeps,
   ) =>
@@ -87,7 +87,7 @@ interface EndpointOf<
     | null;
 }
 
-/** An endpoint as it is declared, and what serves it. */
+/** An endpoint's declaration and its handler. */
 export interface Endpoint extends Declaration {
   requester: RequesterKind;
   handler: (deps: ServiceDeps) => Handler;

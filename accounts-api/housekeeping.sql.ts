@@ -3,8 +3,8 @@ import { QueryTypes } from 'sequelize';
 import type { AccountsDatabase } from './database.ts';
 
 /**
- * Forgets settled batches after a week, answers to Idempotency-Keys after a day, and what has expired: sessions, sign-ups,
- * mailed links, ways to Google.
+ * Deletes settled batches after a week, answers to Idempotency-Keys after a day, and everything expired: sessions, sign-ups,
+ * mailed links, Google flows.
  */
 export async function prune(db: AccountsDatabase, now: Date): Promise<void> {
   await db.sequelize.query(

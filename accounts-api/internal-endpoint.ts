@@ -19,7 +19,7 @@ interface InternalEndpointOf<Body extends z.ZodType, Answer extends z.ZodType> {
 /** The handler of a POST by the gateway. */
 export type InternalEndpoint = (deps: Deps) => Handler;
 
-/** Declares a question. What is answered is held to `answer` by its type alone: calls of clients wait for these answers. */
+/** Declares an internal endpoint. Answers are checked against `answer` by type only, as clients wait for them. */
 export function internalEndpoint<Body extends z.ZodType, Answer extends z.ZodType>({
   body,
   handler,

@@ -7,19 +7,19 @@ import type { Log } from '../kernel/log.ts';
 
 /** A mail to send. Its recipient is looked up when it is sent, unless the mail is about the e-mail address itself. */
 export type MailJob =
-  /** To the e-mail address of a sign-up: the link that makes the account, or a notice that there is one. */
+  /** To the e-mail address of a sign-up: the link that makes the account, or a notice that it exists. */
   | { mail: 'sign_up'; signupId: string }
-  /** To an account that was made without a mailed link: the link that confirms its e-mail address. */
+  /** To an account made without a mailed link: the link that confirms its e-mail address. */
   | { mail: 'verify_email'; accountId: string }
-  /** To an e-mail address that asked for it; nothing happens where it has no account. */
+  /** To the e-mail address of a reset request; nothing is sent if it has no account. */
   | { mail: 'reset_password'; email: string }
   /** The link to the new e-mail address. */
   | { mail: 'change_email'; accountId: string; email: string }
-  /** A notice of a key that is about to expire, to the holder of its account. */
+  /** A notice that a key is about to expire, to the holder of its account. */
   | { mail: 'key_expires'; keyId: string }
-  /** A notice to an account of how much of its month was served. `month` is `YYYY-MM-01`, `limit` calls a month. */
+  /** A notice to an account of how much of its month is used. `month` is `YYYY-MM-01`, `limit` calls per month. */
   | { mail: 'usage'; accountId: string; month: string; limit: number; percent: number }
-  /** A notice of something that happened, to the e-mail address it concerns. */
+  /** A notice of an event, to the e-mail address it concerns. */
   | { mail: 'notice'; notice: Notice; email: string; at: string };
 
 export type Notice =
@@ -36,7 +36,7 @@ export interface Jobs {
   close(): Promise<void>;
 }
 
-/** Tells an address what has just happened, in the transaction that it happens in. */
+/** Notifies an e-mail address of an event, in the event's own transaction. */
 export async function tell(
   { jobs, clock }: { jobs: Jobs; clock: Clock },
   transaction: Transaction,
@@ -48,25 +48,25 @@ export async function tell(
 
 const queue = 'mail';
 const queueOptions = {
-  // With doubling waits of 5 s to 1 h this tries for two days.
+  // With waits doubling from 5 s to 1 h, this retries for two days.
   retryLimit: 50,
   retryDelay: 5,
   retryBackoff: true,
   retryDelayMax: 3600,
   expireInSeconds: 120,
-  heartbeatSeconds: 10, // a worker that says nothing for this long is dead …
+  heartbeatSeconds: 10, // a worker without a heartbeat for this long is dead …
   retentionSeconds: 3 * 24 * 3600,
   deleteAfterSeconds: 24 * 3600,
 };
-const superviseSeconds = 5; // … and its jobs are taken up again this soon after
+const superviseSeconds = 5; // … and its jobs are retried this soon after
 
-/** The side that writes jobs. Nothing connects before the first one, but `warmUp` may do so in advance. */
+/** The side that writes jobs. It connects with the first one, or earlier by `warmUp`. */
 export function openJobs(sequelize: Sequelize, databaseUrl: string, log: Log): Jobs & { warmUp(): void } {
   const boss = createBoss(databaseUrl, log, { supervise: false, max: 2 });
   let started: Promise<void> | undefined;
   const start = () => {
     started ??= begin(boss).catch((error: unknown) => {
-      started = undefined; // the next job tries again
+      started = undefined; // the next job retries
       throw error;
     });
     return started;
@@ -89,7 +89,7 @@ export function openJobs(sequelize: Sequelize, databaseUrl: string, log: Log): J
   };
 }
 
-/** The side that does them: hands each job over, again and again until it succeeds. `close` finishes what is under way. */
+/** The side that runs jobs: retries each job until it succeeds. `close` finishes those under way. */
 export async function startWork(
   databaseUrl: string,
   log: Log,
@@ -141,7 +141,7 @@ function createBoss(
   return boss;
 }
 
-/** Makes the schema and the queue where they are missing; several may do so at once. */
+/** Makes the schema and the queue if they are missing; concurrent calls are safe. */
 async function begin(boss: PgBoss): Promise<void> {
   await boss.start();
   await boss.createQueue(queue, queueOptions);

@@ -4,17 +4,17 @@ import type { Reply } from '../kernel/http/answer.ts';
 import type { CursorContent, Cursors } from '../kernel/http/cursor.ts';
 import { csvParts, limitDefault, limitMax, renderList, type Page, type Row } from '../kernel/http/list.ts';
 
-/** A row and where it stands in the list; no other row stands there. */
+/** A row and its unique place in the list. */
 export interface PlacedRow {
   row: Row;
   place: CursorContent;
 }
 
-/** Reads so many rows behind a place, from the beginning where that is null. */
+/** Reads up to `most` rows after a place; null: from the beginning. */
 type ReadRows = (after: CursorContent | null, most: number) => Promise<PlacedRow[]> | PlacedRow[];
 
 interface ListAnswer {
-  /** As `listParams` takes it. */
+  /** From `listParams`. */
   query: {
     sort: string;
     limit?: number | undefined;
@@ -22,11 +22,11 @@ interface ListAnswer {
     fields: readonly string[];
     format: 'json' | 'csv';
   };
-  /** The list, whose it is, and how it is filtered: a cursor is good for the same again. */
+  /** Identifies the list, its owner and its filters: a cursor is valid only for the same. */
   of: readonly unknown[];
   read: ReadRows;
   fileName: string;
-  /** Of a list for everybody, which may be kept: what its rows follow from. */
+  /** For a public list, which may be cached: what its rows depend on. */
   version?: unknown;
 }
 
@@ -60,8 +60,8 @@ export function page(
 }
 
 /**
- * The pages of a list that is short enough to be read whole, ordered by the places of its rows.
- * @param sort from the last to the first where it begins with `-`.
+ * Pages of a list that is short enough to be read whole, ordered by the places of its rows.
+ * @param sort descending if it begins with `-`.
  */
 export function inMemory<Item extends Row>(
   rows: readonly Item[],
@@ -77,7 +77,7 @@ export function inMemory<Item extends Row>(
     placed.filter(({ place }) => after === null || inOrder(place, after) > 0).slice(0, most);
 }
 
-/** By the first part in which they differ. */
+/** Compares by the first part that differs. */
 function compare(a: CursorContent, b: CursorContent): number {
   for (const i of a.keys()) {
     const [one, other] = [a[i] ?? '', b[i] ?? ''];

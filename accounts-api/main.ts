@@ -20,13 +20,13 @@ import { createThrottle } from './auth/throttle.ts';
 export interface AccountsApiOptions {
   databaseUrl: string;
   identitySecret: string;
-  /** While the secret is being replaced: the one before it, which gateways may still seal with. */
+  /** The previous secret, which gateways may still seal with while the secret is being replaced. */
   previousIdentitySecret?: string | undefined;
   plans: Plans;
   signIn: SignInSettings;
-  /** What a new hash of a password costs. Undefined: the default; tests choose less. */
+  /** The cost of new password hashes. Undefined: the default; tests use less. */
   passwordCost?: HashCost | undefined;
-  /** The gateways' own. Undefined: tries at signing in are counted in this process. */
+  /** The gateways' Redis. Undefined: sign-in attempts are counted in this process. */
   redisUrl: string | undefined;
   host: string;
   port: number;
@@ -68,7 +68,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
     openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),
     async ready() {
       try {
-        await db.accounts.findOne({ attributes: ['id'] }); // also fails while the schema is missing
+        await db.accounts.findOne({ attributes: ['id'] }); // also fails if the schema is missing
       } catch (error) {
         fail('unavailable', 'The accounts database does not respond.', { detail: error });
       }
@@ -82,7 +82,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
   const pruning = setInterval(() => {
     prune(db, clock.now()).catch((error: unknown) => log.warn({ err: error }, 'pruning failed'));
   }, pruneEveryMs);
-  // For changes whose maker died before it had settled them, and for those made by a statement outside a transaction.
+  // For changes whose process died before settling them, and for those made by a statement outside a transaction.
   const settling = setInterval(() => {
     db.credentialCache
       .settle()

@@ -9,7 +9,7 @@ export interface Requester {
   actor: Actor;
 }
 
-/** @throws Failure `unauthorized` where the call came without a key and without a session. */
+/** @throws Failure `unauthorized` if the call has neither a key nor a session. */
 export function requesterOf(call: ServiceCall): Requester {
   const { accountId, keyId, sessionId } = call.identity;
   if (accountId !== null && keyId !== null) {
@@ -26,8 +26,8 @@ export interface SignedIn extends Requester {
 }
 
 /**
- * For what only a person may do: passwords, sessions, the e-mail address, the account itself.
- * @throws Failure `forbidden` for an API key, `unauthorized` for nobody.
+ * For endpoints that need a session: passwords, sessions, the e-mail address, the account itself.
+ * @throws Failure `forbidden` for an API key, `unauthorized` without a credential.
  */
 export function signedInOf(call: ServiceCall): SignedIn {
   const { accountId, keyId, sessionId } = call.identity;

@@ -46,7 +46,7 @@ export const endpoints = [
   ['DELETE', '/auth/google/link', unlinkGoogle],
 ] as const satisfies readonly (readonly [Route['method'], string, Endpoint])[];
 
-/** The gateway's own questions. */
+/** The endpoints for the gateway itself. */
 const internalEndpoints: Readonly<Record<string, InternalEndpoint>> = {
   '/internal/credentials': findCredentials,
   '/internal/credential-cache/lease': leaseCredentialCache,
@@ -54,10 +54,10 @@ const internalEndpoints: Readonly<Record<string, InternalEndpoint>> = {
   '/internal/quota/settle': settleBatch,
 };
 
-// Whatever is sent to /auth/* is an e-mail address, a password or a token.
+// Bodies to /auth/* contain only an e-mail address, a password or a token.
 const authBodyBytesMax = 4 * 1024;
 
-/** The endpoints as the server takes them. */
+/** The endpoints as routes of the server. */
 export function toRoutes(deps: ServiceDeps): Route[] {
   return [
     ...endpoints.map(([method, path, { handler }]): Route => ({

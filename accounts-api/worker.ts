@@ -26,7 +26,7 @@ import { tellOfThresholds } from './usage/thresholds.ts';
 export interface WorkerOptions {
   databaseUrl: string;
   plans: Plans;
-  /** Links in mails begin with it; no slash at the end. */
+  /** The base of links in mails; no slash at the end. */
   publicUrl: string;
   mail: MailSettings;
   log: Log;
@@ -34,7 +34,7 @@ export interface WorkerOptions {
 }
 
 export interface RunningWorker {
-  /** Takes no more jobs, finishes those under way, then resolves. */
+  /** Stops taking jobs, finishes those under way, then resolves. */
   close(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ interface WorkerDeps extends Deps {
 const lookForExpiringKeysEveryMs = 60 * 60_000;
 const lookForThresholdsEveryMs = 10_000;
 
-/** @throws Error where the database does not answer. */
+/** @throws Error if the database does not answer. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { plans, clock, log, publicUrl } = options;
   const db = connect(options.databaseUrl);
@@ -89,7 +89,7 @@ async function perform(deps: WorkerDeps, mailer: Mailer, job: MailJob): Promise<
   if (mail !== null) await mailer.send(mail);
 }
 
-/** The mail of a job, its link fresh; null where what it was about is gone meanwhile. */
+/** The mail of a job, with a new link; null if its subject no longer exists. */
 async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
   switch (job.mail) {
     case 'sign_up':
@@ -169,6 +169,6 @@ async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null
     email,
     credentialVersion,
   });
-  // To the e-mail address of the account as it is stored, not as it was typed.
+  // Sent to the account's stored e-mail address, not to the one entered.
   return resetPasswordMail(email, linkTo(deps.publicUrl, 'setPassword', token));
 }

@@ -3,7 +3,7 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-/** Locks the months of an account. To be done before the account itself is locked: a month is locked before its account is read. */
+/** Locks the months of an account. Call it before locking the account: a month is locked before its account is read. */
 export async function lockMonthsOf(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -15,7 +15,7 @@ export async function lockMonthsOf(
   );
 }
 
-/** Locks the keys of an account. To be done after the account itself is locked, as by all that changes a key. */
+/** Locks the keys of an account. Call it after locking the account, as everything that changes a key does. */
 export async function lockKeysOf(
   db: AccountsDatabase,
   transaction: Transaction,

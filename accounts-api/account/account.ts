@@ -37,7 +37,7 @@ const accountSchema = z.object({
   active_keys: z.int(),
   key_limit: z.int().describe('The maximum number of active keys.'),
 });
-/** What the holder and the operator see of an account. */
+/** An account as the holder and the operator see it. */
 export type AccountRecord = z.output<typeof accountSchema>;
 
 const wanted = z.boolean({ error: 'must be true or false' }).optional();
@@ -119,7 +119,7 @@ async function applyChange(
     await audit(deps, transaction, { accountId, actor, action: 'account.updated', detail });
   }
   if (email !== undefined) {
-    if (!(await holdAccount(deps, transaction, account))) failPassword(); // it proves nothing any more
+    if (!(await holdAccount(deps, transaction, account))) failPassword(); // the password no longer proves anything
     const detail = { email };
     await audit(deps, transaction, { accountId, actor, action: 'email.change_asked', detail });
     await deps.jobs.enqueue(transaction, { mail: 'change_email', accountId, email });
@@ -148,7 +148,7 @@ export const closeAccount = endpoint({
           fail('conflict', 'The account has just been changed elsewhere. Look at it again, then close it.');
         }
         await lockKeysOf(deps.db, transaction, accountId);
-        // Keys, sessions, identities and links go with the row; the audit and the ledger of usage stay, without the e-mail address.
+        // Keys, sessions, identities and links are deleted with the row; audit and usage ledger stay, without the e-mail address.
         await account.destroy({ transaction });
         await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
         await tell(deps, transaction, 'account_closed', email);
@@ -157,7 +157,7 @@ export const closeAccount = endpoint({
     },
 });
 
-/** @throws Failure `invalid_credentials`, or `reauthentication_required` for an account that has no password. */
+/** @throws Failure `invalid_credentials`, or `reauthentication_required` for an account without a password. */
 async function proveHolder(
   deps: ServiceDeps,
   account: Account,
@@ -176,12 +176,12 @@ function failPassword(): never {
   fail('invalid_credentials', 'Incorrect password.', { param: 'password' });
 }
 
-/** The account as it is shown. */
+/** The account as shown. */
 export async function accountRecord(deps: Deps, account: Account): Promise<AccountRecord> {
   return entryAt(await accountRecords(deps, [account]), 0);
 }
 
-/** The accounts as they are shown, in their order. */
+/** The accounts as shown, in the same order. */
 export async function accountRecords(deps: Deps, accounts: readonly Account[]): Promise<AccountRecord[]> {
   const ids = accounts.map((account) => account.id);
   const activeKeys = await countActiveKeys(deps.db, ids, deps.clock.now());
@@ -203,16 +203,16 @@ export async function accountRecords(deps: Deps, accounts: readonly Account[]): 
   }));
 }
 
-/** The account of a caller. @throws Failure `unauthorized` where it is gone: its credential went with it. */
+/** The account of a caller. @throws Failure `unauthorized` if it was deleted, as its credentials were with it. */
 export async function findAccount(deps: Deps, accountId: string): Promise<Account> {
   const account = await deps.db.accounts.findByPk(accountId);
   return account ?? fail('unauthorized', 'The account of this credential no longer exists.');
 }
 
 /**
- * Holds an account to the end of the transaction, as it was when it was read: of two who prove a password or a link at once,
- * the second finds that the first has changed what its proof was worth.
- * @returns false where the account is gone by now, or its password, e-mail address, status or subscription has changed.
+ * Locks an account until the end of the transaction, if it is unchanged since it was read: if two requests prove a password or a
+ * link at once, the second finds that the first has invalidated its proof.
+ * @returns false if the account was deleted, or its password, e-mail address, status or subscription has changed.
  */
 export async function holdAccount(
   deps: Deps,

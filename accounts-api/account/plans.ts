@@ -16,7 +16,7 @@ export const listPlans = endpoint({
       page(cursors, {
         query,
         of: ['plans'],
-        // The file has the lowest plan first; a price may be null, by agreement.
+        // The file lists the lowest plan first; a price may be null (by agreement).
         read: inMemory(plans.all, query.sort, (_plan, position) => [position]),
         fileName: 'plans',
         version: plans.all,

@@ -11,10 +11,10 @@ import type { GoogleIdentity } from './openid.ts';
 import { findAccountByEmail } from '../operator/operator.sql.ts';
 import { visitor } from './sign-up.ts';
 
-/** Why a Google identity opens no account; the dashboard says it in words. */
+/** Why a Google identity cannot sign in; the dashboard shows a message for each. */
 export type Refusal = 'email_unverified' | 'link_needed' | 'account_disabled' | 'identity_taken';
 
-/** The account that the identity signs in to: its own, a new one, or one whose mailbox both have proved. */
+/** The account that the identity signs in to: its own, a new one, or one whose e-mail address both have verified. */
 export async function accountOf(
   deps: ServiceDeps,
   transaction: Transaction,
@@ -35,7 +35,7 @@ export async function accountOf(
   return link(deps, transaction, { accountId: account.id, identity, ip });
 }
 
-/** Gives the identity to an account, and tells its holder. An account has one Google identity, and keeps the one it has. */
+/** Links the identity to an account and notifies the holder. An account has one Google identity, and keeps the one it has. */
 export async function link(
   deps: ServiceDeps,
   transaction: Transaction,

@@ -9,7 +9,7 @@ interface NewFlow {
   expiresAt: Date;
 }
 
-/** Stores a flow that signs in. */
+/** Stores a sign-in flow. */
 export async function insertSignInFlow(db: AccountsDatabase, flow: NewFlow): Promise<void> {
   await db.sequelize.query(
     `insert into accounts.google_flows (state_hash, cookie_hash, return_to, expires_at) values ($1, $2, $3, $4)`,
@@ -18,8 +18,8 @@ export async function insertSignInFlow(db: AccountsDatabase, flow: NewFlow): Pro
 }
 
 /**
- * Stores a flow that links Google to the account of a session, with the credential version that the account has now.
- * @returns false where the session has ended.
+ * Stores a flow that links Google to the account of a session, with the account's current credential version.
+ * @returns false if the session has ended.
  */
 export async function insertLinkFlow(
   db: AccountsDatabase,
@@ -42,7 +42,7 @@ export async function insertLinkFlow(
   return rows.length === 1;
 }
 
-/** Takes the flow that Google answers, once: null where it is unknown, used, expired, or was begun in another browser. */
+/** Takes the flow that Google's callback answers, once: null if it is unknown, used, expired, or from another browser. */
 export async function takeFlow(
   db: AccountsDatabase,
   { stateHash, cookieHash, now }: { stateHash: string; cookieHash: string; now: Date },
@@ -57,8 +57,8 @@ export async function takeFlow(
 }
 
 /**
- * Holds the account that a flow links until the transaction ends, so that whatever ends access to it comes before or after.
- * @returns false where the account is disabled or has new credentials, or the flow is gone: it ends with the session that
+ * Locks the account that a flow links until the transaction ends, so that anything that ends access to it comes before or after.
+ * @returns false if the account is disabled or has new credentials, or the flow is gone, as it ends with the session that
  * began it.
  */
 export async function holdLinkTarget(
@@ -77,7 +77,7 @@ export async function holdLinkTarget(
   return rows.length === 1;
 }
 
-/** Stores the one-time code that the dashboard exchanges for a session. It is bound to the credential version of now. */
+/** Stores the one-time code that the dashboard exchanges for a session. It is bound to the current credential version. */
 export async function storeCode(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -97,8 +97,8 @@ export async function storeCode(
 }
 
 /**
- * Spends the code, in the browser that it was made for, and holds its account until the transaction ends: a password change
- * comes before, and the code is worth nothing, or after, and ends the session that the code opens.
+ * Uses the code, in the browser that it was made for, and locks its account until the transaction ends: a password change
+ * comes either before, which invalidates the code, or after, which ends the session that the code opens.
  * @returns the account, or null.
  */
 export async function takeCode(
@@ -120,7 +120,7 @@ export async function takeCode(
   return rows[0]?.code_account_id ?? null;
 }
 
-/** Ends the flows that would link Google to an account, and the codes that would sign in to it. */
+/** Deletes the flows that would link Google to an account, and the codes that would sign in to it. */
 export async function deleteFlowsOf(
   db: AccountsDatabase,
   transaction: Transaction,

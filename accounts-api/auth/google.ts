@@ -31,7 +31,7 @@ const flowLastsMs = 10 * 60_000;
 const codeLastsMs = 60_000;
 const defaultReturnTo = '/dashboard';
 
-// A page of this service, by its path alone: no host, no second slash, no backslash, nothing encoded.
+// A page of this service, by its path only: no host, no second slash, no backslash, no encoding.
 const returnTo = z
   .string()
   .max(512, 'is too long')
@@ -82,8 +82,8 @@ export const linkGoogle = endpoint({
 });
 
 /**
- * Stores a flow and binds it to the browser. @param sessionId that of the account to link; null: to sign in.
- * @returns Google's URL, and the header that binds.
+ * Stores a flow and binds it to the browser. @param sessionId the session whose account to link; null: to sign in.
+ * @returns Google's URL, and the headers that set the cookie.
  */
 async function begin(
   deps: ServiceDeps,
@@ -145,7 +145,7 @@ export const finishGoogle = endpoint({
 
 /**
  * Links the identity, or stores a code for the account that it signs in to. @param linkTo the account that the flow links; null:
- * to sign in. @returns what stands behind `#`.
+ * to sign in. @returns the URL fragment.
  */
 async function resultOf(
   deps: ServiceDeps,
@@ -168,7 +168,7 @@ async function resultOf(
       return `google_code=${code}`;
     });
   } catch (error) {
-    if (error instanceof UniqueConstraintError) return refused('link_needed'); // the e-mail address was taken this moment
+    if (error instanceof UniqueConstraintError) return refused('link_needed'); // the e-mail address was taken just now
     throw error;
   }
 }
@@ -218,7 +218,7 @@ export const unlinkGoogle = endpoint({
       await deps.db.inTransaction(async (transaction) => {
         const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
         if (count === 0) fail('not_found', 'The account is not linked to Google.');
-        await deleteFlowsOf(deps.db, transaction, accountId); // after the identity: a code minted meanwhile ends too
+        await deleteFlowsOf(deps.db, transaction, accountId); // after the identity, so that a code made meanwhile is deleted too
         await audit(deps, transaction, { accountId, actor: requester.actor, action: 'google.unlinked' });
         await tell(deps, transaction, 'google_unlinked', email);
       });
@@ -231,13 +231,13 @@ function refused(refusal: Refusal | 'expired'): string {
   return `google_error=${refusal}`;
 }
 
-/** What Google must echo and what proves that the code was asked for here; both follow from the cookie. */
+/** What Google must echo, and what proves that the code was requested here; both are derived from the cookie. */
 function secretsOf(state: string, cookie: string): FlowSecrets {
   const derive = (what: string) => createHmac('sha256', cookie).update(`google ${what}`).digest('base64url');
   return { state, nonce: derive('nonce'), verifier: derive('verifier') };
 }
 
-/** A look ahead must neither begin a way nor use one up. */
+/** Refuses HEAD: a prefetch must neither begin a flow nor use one. */
 function refuseHead(request: Request): void {
   if (request.method === 'HEAD')
     fail('method_not_allowed', 'This path supports GET.', { headers: { allow: 'GET' } });
@@ -247,7 +247,7 @@ function redirect(url: string, cookie?: CookieHeader) {
   return { status: 302 as const, headers: { 'referrer-policy': 'no-referrer', location: url, ...cookie } };
 }
 
-/** `__Host-` keeps other hosts of the domain from planting it; browsers take that prefix over HTTPS only. */
+/** `__Host-` keeps other hosts of the domain from setting it; browsers accept that prefix over HTTPS only. */
 function cookieName(deps: ServiceDeps): string {
   return isHttps(deps) ? '__Host-almanac_google' : 'almanac_google';
 }

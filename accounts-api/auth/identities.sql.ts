@@ -2,7 +2,7 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-/** Those of the accounts that have an identity elsewhere. */
+/** Which of the accounts have an external identity. */
 export async function selectLinked(
   db: AccountsDatabase,
   accountIds: readonly string[],
@@ -14,7 +14,7 @@ export async function selectLinked(
   return new Set(rows.map((row) => row.account_id));
 }
 
-/** The account of an identity, or null. The identity stays what it is until the transaction ends. */
+/** The account of an identity, or null. The identity is locked until the transaction ends. */
 export async function selectAccountIdOf(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -27,7 +27,7 @@ export async function selectAccountIdOf(
   return rows[0]?.account_id ?? null;
 }
 
-/** Gives an identity to an account. @returns false where it, or the account, is taken. */
+/** Links an identity to an account. @returns false if either is linked already. */
 export async function insertIdentity(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -42,7 +42,7 @@ export async function insertIdentity(
   return rows.length === 1;
 }
 
-/** Takes the identities of an account away. @returns how many it had. */
+/** Unlinks the identities of an account. @returns how many it had. */
 export async function deleteIdentitiesOf(
   db: AccountsDatabase,
   transaction: Transaction,

@@ -12,7 +12,7 @@ import {
 import { fail } from '../../kernel/errors.ts';
 import type { GoogleSettings } from '../deps.ts';
 
-/** The secrets of one way to Google and back. */
+/** The secrets of one flow. */
 export interface FlowSecrets {
   state: string;
   nonce: string;
@@ -23,17 +23,17 @@ export interface FlowSecrets {
 export interface GoogleIdentity {
   issuer: string;
   subject: string;
-  /** Null where Google gives none, or does not vouch for it. */
+  /** Null if Google gives none, or has not verified it. */
   verifiedEmail: string | null;
   name: string | null;
-  /** Whether Google itself runs the mailbox, so that owning the Google account is owning the mailbox. */
+  /** Whether Google runs the mailbox, so that owning the Google account means owning the mailbox. */
   isAuthoritative: boolean;
 }
 
 export interface OpenId {
-  /** Where to send the browser. @throws Failure `unavailable` while Google cannot be reached. */
+  /** The URL to send the browser to. @throws Failure `unavailable` if Google cannot be reached. */
   authorizationUrl(secrets: FlowSecrets): Promise<string>;
-  /** @param query of the callback, as it came. @throws Error where anything about it is not right. */
+  /** @param query of the callback, as received. @throws Error if any part of it is invalid. */
   identityOf(query: URLSearchParams, secrets: FlowSecrets): Promise<GoogleIdentity>;
 }
 
@@ -44,7 +44,7 @@ export function createOpenId(settings: GoogleSettings, redirectUri: string): Ope
   let known: Promise<Configuration> | undefined;
   const configuration = () => {
     known ??= discover(settings).catch((error: unknown) => {
-      known = undefined; // asked again by the next sign-in
+      known = undefined; // the next sign-in retries the discovery
       return fail('unavailable', 'Google cannot be reached at the moment. Try again.', {
         detail: error,
       });
@@ -76,7 +76,7 @@ export function createOpenId(settings: GoogleSettings, redirectUri: string): Ope
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('There is no ID token.');
       const { iss, sub, email, email_verified, hd, name } = claims;
-      const verified = email_verified === true && typeof email === 'string'; // "true", a text, vouches for nothing
+      const verified = email_verified === true && typeof email === 'string'; // the text "true" verifies nothing
       const isHosted = typeof hd === 'string' && hd !== '';
       return {
         issuer: iss,
@@ -89,12 +89,12 @@ export function createOpenId(settings: GoogleSettings, redirectUri: string): Ope
   };
 }
 
-/** Reads what the issuer says of itself. @throws Error where it cannot be reached, or says something else. */
+/** Reads the issuer's metadata. @throws Error if it cannot be reached, or names another issuer. */
 export async function discover({ issuer, clientId, clientSecret }: GoogleSettings): Promise<Configuration> {
   const server = new URL(issuer);
-  const insecure = server.protocol === 'http:' ? [allowInsecureRequests] : []; // a test's issuer on this machine
+  const insecure = server.protocol === 'http:' ? [allowInsecureRequests] : []; // an issuer of the tests, on this machine
   const configuration = await discovery(server, clientId, clientSecret, undefined, {
-    execute: [...insecure, enableNonRepudiationChecks], // without it the signature of the ID token is not looked at
+    execute: [...insecure, enableNonRepudiationChecks], // without it the signature of the ID token is not checked
     timeout: timeoutSeconds,
   });
   configuration.timeout = timeoutSeconds;

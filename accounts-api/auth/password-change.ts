@@ -37,7 +37,7 @@ export const changePassword = endpoint({
         fail('conflict', 'The account has no password yet. Set one with POST /auth/set-password.');
       }
       checkPassword(deps, account, 'new', body.new);
-      // Also here: a stolen session must not be a way to guess the password.
+      // Throttled here too: a stolen session must not allow guessing the password.
       const isRight = await deps.throttle.signIn({ email: account.email, ip: clientInfo.ip }, () =>
         deps.passwords.matches(account.passwordHash, body.current),
       );
@@ -47,7 +47,7 @@ export const changePassword = endpoint({
       const passwordHash = await deps.passwords.hash(body.new);
       const { actor } = requester;
       const session = await deps.db.inTransaction(async (transaction) => {
-        if (!(await holdAccount(deps, transaction, account))) failCurrent(); // somebody was faster
+        if (!(await holdAccount(deps, transaction, account))) failCurrent(); // a concurrent change came first
         await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
         return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
       });
@@ -55,7 +55,7 @@ export const changePassword = endpoint({
     },
 });
 
-/** The same work and the same answer whether or not there is an account. */
+/** Does the same work and gives the same answer whether or not the account exists. */
 export const forgotPassword = endpoint({
   summary: 'Mails a link for a new password, if the e-mail address has an account.',
   requester: 'anyone',
@@ -116,19 +116,19 @@ async function resetPassword(
   const link = await selectMailToken(deps.db, hash, ['reset_password'], deps.clock.now());
   const account = link && (await deps.db.accounts.findByPk(link.account_id));
   if (account === null) failGone();
-  checkPassword(deps, account, 'password', password); // before the link is used: a second choice must be possible
+  checkPassword(deps, account, 'password', password); // before the link is used, so that another password can be tried
   const passwordHash = await deps.passwords.hash(password);
   const now = deps.clock.now();
   await deps.db.inTransaction(async (transaction) => {
     if (!(await holdAccount(deps, transaction, account))) failGone();
     if (!(await spendMailToken(deps.db, transaction, hash, 'reset_password', now))) failGone();
-    // The mailbox is proved only now: whatever somebody else may have prepared in this account ends.
+    // The mailbox is verified only now, so any access that others may have set up is revoked.
     if (account.emailVerifiedAt === null) await revokeUnprovenAccess(deps.db, transaction, account.id, now);
     await account.update({ emailVerifiedAt: account.emailVerifiedAt ?? now }, { transaction });
     await replacePassword(deps, transaction, account, { passwordHash, actor: visitor, ip: clientInfo.ip });
   });
   await deps.throttle.forgive(account.email);
-  // Whoever owns the mailbox gets in by a known device, however many others try the account meanwhile.
+  // A known device lets the owner of the mailbox sign in, however many attempts others make on the account.
   return { device_token: deps.throttle.deviceToken(account.email) };
 }
 
@@ -146,7 +146,7 @@ async function setFirstPassword(
   const passwordHash = await deps.passwords.hash(password);
   const { actor } = caller;
   return deps.db.inTransaction(async (transaction) => {
-    if (!(await holdAccount(deps, transaction, account))) failExists(); // somebody was faster
+    if (!(await holdAccount(deps, transaction, account))) failExists(); // a concurrent change came first
     await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
     return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
   });
@@ -157,7 +157,7 @@ function checkPassword(deps: ServiceDeps, account: Account, field: string, passw
   requireGoodPassword(password, { field, lengthMin, context: [account.email, account.name] });
 }
 
-/** The new password is in force, and every session and every mailed link of before is not. The holder is told by mail. */
+/** Sets the new password, ends all sessions and invalidates all mailed links. The holder is notified by mail. */
 export async function replacePassword(
   deps: Deps & Pick<ServiceDeps, 'jobs'>,
   transaction: Transaction,

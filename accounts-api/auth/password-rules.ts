@@ -6,15 +6,15 @@ import { fail } from '../../kernel/errors.ts';
 
 export const passwordLengthMax = 256;
 
-// What people use most, by frequency in leaks: 49,000 passwords, lower case. They also serve as the stems of others.
+// The most used passwords, by frequency in leaks: 49,000, lower case. They also serve as stems.
 const common: ReadonlySet<string> = new Set([
   ...memberOf(dictionary, 'passwords-common').map(String),
-  ...['almanac', 'changeit', 'linkedin', 'pakistan', 'superuser', 'welcomehome'], // and what the list leaves out
+  ...['almanac', 'changeit', 'linkedin', 'pakistan', 'superuser', 'welcomehome'], // additions to the list
 ]);
-// Shorter words of the list are too much of many good passwords; longer ones fall whatever is appended to them.
+// Shorter words are part of too many good passwords; longer ones are refused with anything appended to them.
 const stemLengthMin = 4;
 
-// Rows of keyboards, the alphabet and the digits. A stretch of one, either way, is a keyboard run and no password.
+// Rows of keyboards, the alphabet and the digits. Any part of one, in either direction, is a keyboard run.
 const keyboardRuns = [
   'abcdefghijklmnopqrstuvwxyz',
   '01234567890',
@@ -44,8 +44,8 @@ const leet: Record<string, string> = {
 };
 
 /**
- * Refuses a new password that is too short, too long or too easy.
- * @param field the name of the body's field, for the message. @param context words that say whose it is: e-mail address, name.
+ * Refuses a new password that is too short, too long or too easy to guess.
+ * @param field the name of the body's field, for the message. @param context texts about the owner: e-mail address, name.
  * @throws Failure `invalid_body`.
  */
 export function requireGoodPassword(
@@ -63,7 +63,7 @@ export function requireGoodPassword(
   if (isMadeOf(password, words)) refuse('must not be made of your name or your e-mail address');
 }
 
-/** Whether a password is a common one, dressed up or not. */
+/** Whether a password is a common one, disguised or not. */
 export function isCommon(password: string): boolean {
   const plain = password.toLowerCase();
   if (new Set(plain).size <= 2 || isRepeated(plain) || isKeyboardRun(plain) || isDateOrNumber(plain))
@@ -84,7 +84,7 @@ function isStem(word: string): boolean {
   return word.length >= stemLengthMin && common.has(word);
 }
 
-/** Whether hardly anything is left of it without the words of the context. */
+/** Whether less than five characters are left without the words of the context. */
 function isMadeOf(password: string, words: readonly string[]): boolean {
   const plain = password.toLowerCase();
   const longestFirst = words.filter((word) => word.length >= 2).toSorted((a, b) => b.length - a.length);
@@ -92,12 +92,12 @@ function isMadeOf(password: string, words: readonly string[]): boolean {
   return rest !== plain && rest.length < 5;
 }
 
-/** Letters for the figures and signs that stand in for them, leaving out what is only appended. */
+/** Replaces digits and signs by the letters they stand for, and drops appended ones. */
 function undress(text: string): string {
   return text.replace(/[\d!?.,*#_-]+$/, '').replaceAll(/[0134578@$!]/g, (sign) => leet[sign] ?? sign);
 }
 
-/** `abcabcabc`: a beginning of at most four characters, again and again. */
+/** `abcabcabc`: a repeated prefix of at most four characters. */
 function isRepeated(text: string): boolean {
   return /^(.{1,4})\1+.{0,3}$/s.test(text);
 }
@@ -123,7 +123,7 @@ function isKeyboardRun(text: string): boolean {
   );
 }
 
-/** Figures alone, with or without signs between them, are a date, a telephone number or a count: up to twelve of them. */
+/** Up to twelve digits, with or without separators, are a date, a telephone number or a count. */
 function isDateOrNumber(text: string): boolean {
   return /^[\d\s./:+-]+$/.test(text) && text.replaceAll(/\D/g, '').length <= 12;
 }

@@ -6,29 +6,29 @@ import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { fail } from '../../kernel/errors.ts';
 
 export interface Passwords {
-  /** The PHC string to store. @throws Failure `unavailable` where too many wait already. */
+  /** Returns the PHC string to store. @throws Failure `unavailable` if too many are waiting. */
   hash(password: string): Promise<string>;
   /**
-   * Compares exactly what came: not trimmed, not normalised, not cut. Takes as long with a null hash, and is false then.
-   * @throws Failure `unavailable` where too many wait already.
+   * Compares the exact password: not trimmed, normalised or truncated. With a null hash it takes as long and returns false.
+   * @throws Failure `unavailable` if too many are waiting.
    */
   matches(storedHash: string | null, password: string): Promise<boolean>;
-  /** Whether a stored hash was made with other parameters than today's: to be renewed when its password comes by. */
+  /** Whether a stored hash has other parameters than the current ones: renew it at the next sign-in. */
   isOutdated(storedHash: string): boolean;
 }
 
 /** Parameters of argon2id. */
 export interface HashCost {
-  /** KiB of memory a hash. */
+  /** KiB of memory per hash. */
   memoryCost: number;
-  /** Passes over it. */
+  /** Passes over the memory. */
   timeCost: number;
   parallelism: number;
 }
 
-// OWASP's first choice: 46 MiB, one pass, one lane. 28 to 66 ms on the two cores it was measured on (2026-11-20).
+// OWASP's first choice: 46 MiB, one pass, one lane. Takes 28 to 66 ms on two cores (measured 2026-11-20).
 export const defaultCost: HashCost = { memoryCost: 47_104, timeCost: 1, parallelism: 1 };
-// Each running hash holds its memory, so memory is bounded by cores · 46 MiB; those who wait hold next to nothing.
+// Each running hash holds its memory, so memory is bounded by cores · 46 MiB; waiting ones hold almost none.
 const waitingMax = 64;
 
 export function createPasswords(cost = defaultCost, atOnce = availableParallelism()): Passwords {
@@ -47,7 +47,7 @@ export function createPasswords(cost = defaultCost, atOnce = availableParallelis
   };
 }
 
-/** Runs work in order of arrival, so many at once; who finds the queue full is sent away. */
+/** Runs work in order of arrival, at most `atOnce` at a time; refuses work if the queue is full. */
 function createSlots(atOnce: number) {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -64,12 +64,12 @@ function createSlots(atOnce: number) {
     } finally {
       const next = waiting.shift();
       if (next === undefined) running -= 1;
-      else next(); // the slot passes on: `running` stays
+      else next(); // the slot is passed on, so `running` is unchanged
     }
   };
 }
 
-/** A hash of today's parameters that no password has: its tag is random. */
+/** A hash with the current parameters that no password matches: its tag is random. */
 function dummyHash({ memoryCost, timeCost, parallelism }: HashCost): string {
   const part = (bytes: number) => randomBytes(bytes).toString('base64').replaceAll('=', '');
   return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${part(16)}$${part(32)}`;

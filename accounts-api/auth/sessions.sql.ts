@@ -3,10 +3,10 @@ import { Op, QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { deleteFlowsOf } from './google.sql.ts';
 
-/** How long a session lasts without a call, and in all. */
+/** How long a session lasts without a call, and in total. */
 export const idleHours = 24;
 export const absoluteDays = 14;
-/** How often its use is written down. */
+/** How often the last use is stored. */
 const seenEveryMinutes = 5;
 
 export interface SessionCredentialRow {
@@ -18,7 +18,7 @@ export interface SessionCredentialRow {
   active: boolean;
 }
 
-/** The sessions of those ids that last still, in any order; their secrets are the caller's to compare. */
+/** The sessions with the ids that have not ended, in any order; the caller compares their secrets. */
 export function selectSessions(
   db: AccountsDatabase,
   ids: readonly string[],
@@ -34,7 +34,7 @@ export function selectSessions(
   );
 }
 
-/** Moves the idle end of sessions in use forward, at most once in five minutes. */
+/** Extends the idle limit of sessions in use, at most once in five minutes. */
 export async function touchSessions(db: AccountsDatabase, ids: readonly string[], now: Date): Promise<void> {
   await db.sequelize.query(
     `update accounts.sessions
@@ -46,7 +46,7 @@ export async function touchSessions(db: AccountsDatabase, ids: readonly string[]
   );
 }
 
-/** Ends the sessions of an account that were used least recently, beyond the number that may last. @param id the new one, which stays. */
+/** Ends an account's least recently used sessions beyond the maximum. @param id the new session, which stays. */
 export async function endOldestSessions(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -62,10 +62,10 @@ export async function endOldestSessions(
 }
 
 /**
- * Ends all sessions of an account but one, and what could still open another or link a stranger: its flows to Google and their
- * codes. These go first: that waits for a code that is being exchanged, and finds the session that it opens.
- * @param exceptId null: all.
- * @returns how many sessions.
+ * Ends all sessions of an account except one, and deletes its Google flows and codes, which could open another session or link a
+ * stranger. Those are deleted first: this waits for a code that is being exchanged, and then finds the session that it opens.
+ * @param exceptId null: end all.
+ * @returns the number of sessions.
  */
 export async function endSessionsOf(
   db: AccountsDatabase,

@@ -15,24 +15,24 @@ import { inMemory, page } from '../list.ts';
 import { absoluteDays, endOldestSessions, endSessionsOf, idleHours } from './sessions.sql.ts';
 import type { ClientInfo } from '../client-info.ts';
 
-// An account's twenty-first session ends the one that was used least recently.
+// The twenty-first session of an account ends the least recently used one.
 const sessionsMax = 20;
-// How long after a password or Google has proved who it is the dangerous things can be done.
+// How long after a proof by password or Google sensitive changes are allowed.
 const freshMs = 60 * 60_000;
 
-/** What whoever signed in is given, once. */
+/** The answer to a sign-in; the token is shown once. */
 export const sessionAnswer = z.object({
   session_token: z.string().describe('Send it in `X-Session-Token`.'),
   expires_at: z.iso.datetime().describe('The session ends earlier after 24 hours without a call.'),
 });
 export type SessionAnswer = z.output<typeof sessionAnswer>;
 
-/** The same, for what a person has just typed a password at. */
+/** The same, after a sign-in with a password. */
 export const deviceAnswer = z.object({
   device_token: z.string().describe('Send it with the next sign-in from this device.'),
 });
 
-/** Signs an account in, in a transaction that is under way. @param how for the audit. */
+/** Signs an account in, within a transaction. @param how for the audit log. */
 export async function openSession(
   deps: Deps,
   transaction: Transaction,
@@ -56,7 +56,7 @@ export async function openSession(
   return { session_token: token, expires_at: instantText(absoluteExpiresAt) };
 }
 
-/** @throws Failure `reauthentication_required` where the session's last proof is more than an hour old. */
+/** @throws Failure `reauthentication_required` if the session's last proof is more than an hour old. */
 export async function requireFresh(deps: Deps, { sessionId }: SignedIn): Promise<void> {
   const session = await deps.db.sessions.findByPk(sessionId);
   if (session !== null && deps.clock.now().getTime() - session.authTime.getTime() <= freshMs) return;
@@ -72,7 +72,7 @@ export const logOut = endpoint({
     (deps) =>
     async ({ requester }) => {
       await endSession(deps, requester, requester.sessionId);
-      // What the browser kept of the account goes with the session.
+      // Clears what the browser has stored for the account.
       return { status: 204, headers: { 'clear-site-data': '"cache", "storage"' } };
     },
 });
@@ -116,7 +116,7 @@ export const listSessions = endpoint({
       return page(cursors, {
         query,
         of: ['sessions', accountId],
-        // By what is stored, which is finer than what is shown.
+        // Sorted by the stored instants, which are more precise than the shown ones.
         read: inMemory(rows, sort, ({ id }, position) => {
           const { createdAt, lastSeenAt } = entryAt(found, position);
           const made = createdAt.getTime();
@@ -163,7 +163,7 @@ export const deleteOtherSessions = endpoint({
     },
 });
 
-/** Ends a session of the caller's account. @returns false where there is none of that id. */
+/** Ends a session of the caller's account. @returns false if none has the id. */
 async function endSession(deps: Deps, { accountId, actor }: SignedIn, id: string): Promise<boolean> {
   return deps.db.inTransaction(async (transaction) => {
     const ended = await deps.db.sessions.destroy({ where: { accountId, id }, transaction });

@@ -31,10 +31,10 @@ export const logIn = endpoint({
       const renewed = outdated ? await deps.passwords.hash(password) : null;
       const { accountId: presentAccountId, sessionId: presentId } = call.identity;
       const session = await deps.db.inTransaction(async (transaction) => {
-        // A password that was changed since it was compared opens no session: the change has ended them all.
+        // If the password was changed since it was compared, no session is opened: the change has ended them all.
         if (!(await holdAccount(deps, transaction, account))) failCredentials();
         if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
-        // A token that came along is never taken over: the new session has a new one, and the old one ends.
+        // A presented session is never continued: the new one gets a new token, and the old one ends.
         if (presentId !== null && presentAccountId === account.id) {
           await deps.db.sessions.destroy({ where: { accountId: account.id, id: presentId }, transaction });
         }
@@ -45,8 +45,8 @@ export const logIn = endpoint({
 });
 
 /**
- * The account of an e-mail address and its password.
- * @throws Failure `invalid_credentials`, after the work of a right one; `rate_limited` before it.
+ * The account with an e-mail address and password.
+ * @throws Failure `invalid_credentials`, after the same work as for a valid one; `rate_limited` before it.
  */
 async function verify(
   deps: ServiceDeps,
@@ -62,7 +62,7 @@ async function verify(
     deps.passwords.matches(account?.passwordHash ?? null, password),
   );
   if (isRight && account !== null) return account;
-  // Not in the audit: a row there would take its time, and tell a known e-mail address from an unknown one.
+  // Not audited: writing a row takes time, which would reveal whether the e-mail address is known.
   deps.log.info(
     {
       event: 'sign_in_refused',
@@ -79,7 +79,7 @@ function failCredentials(): never {
   return fail('invalid_credentials', 'Incorrect e-mail address or password.');
 }
 
-/** Said only to whoever knows the password. */
+/** Call it only after the password was verified, as its failures reveal the account's state. */
 function requireUsable(deps: ServiceDeps, account: Account): void {
   if (account.status === 'disabled')
     fail('forbidden', 'This account is disabled. Ask whoever runs the service.');

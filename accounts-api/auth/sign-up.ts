@@ -104,7 +104,7 @@ export const resendVerification = endpoint({
     },
 });
 
-/** The sign-up and its mail exist together or not at all. Whether the e-mail address is known is for the worker to find out. */
+/** Stores the sign-up and its mail, both or neither. The worker finds out whether the e-mail address is known. */
 async function awaitMail(
   deps: ServiceDeps,
   wish: { email: string; name: string | null; passwordHash: string },
@@ -135,13 +135,13 @@ async function finishSignUp(
     clientInfo,
     async (transaction) => {
       if (!(await spendMailToken(deps.db, transaction, hash, 'sign_up', emailVerifiedAt))) failGone();
-      await signup.destroy({ transaction }); // and its links with it
+      await signup.destroy({ transaction }); // deletes its links too
     },
   );
   return { ...answer, device_token: deps.throttle.deviceToken(email) };
 }
 
-/** The link of an account's e-mail address, its own or its next one. Other sessions end: what they may do has changed. */
+/** Confirms an account's e-mail address, current or new. Other sessions end, as their rights have changed. */
 async function confirmEmail(
   deps: ServiceDeps,
   link: AccountLink,
@@ -186,7 +186,7 @@ async function confirmEmail(
   }
 }
 
-/** @throws Failure `invalid_body` without a password, `invalid_credentials` with a wrong one. The link stays good. */
+/** @throws Failure `invalid_body` without a password, `invalid_credentials` with a wrong one. The link stays valid. */
 async function requirePassword(
   deps: ServiceDeps,
   {
@@ -207,7 +207,7 @@ async function requirePassword(
   }
 }
 
-/** Makes an account and signs it in. @param also what belongs to it, in the same transaction. @throws Failure `email_taken`. */
+/** Makes an account and signs it in. @param also further work in the same transaction. @throws Failure `email_taken`. */
 export async function makeAccount(
   deps: ServiceDeps,
   wish: { email: string; name: string | null; passwordHash: string | null; emailVerifiedAt: Date | null },

@@ -10,21 +10,21 @@ import { RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
 
 export interface Throttle {
   /**
-   * Counts a try at a password, then has it compared. Five in a quarter of an hour are free; each one more waits twice as
-   * long as the one before, up to a quarter of an hour. One client IP may fail 30 times in that time. A right password
-   * forgets the tries; where the comparison throws nothing was learnt, so that was no try (503: too many at once).
-   * @param device the token of an earlier sign-in, as it came. @param compare whether the password is right.
-   * @returns what `compare` does. @throws Failure `rate_limited` before it, and whatever it throws.
+   * Counts an attempt at a password, then has it compared. Five per quarter of an hour are free; each further one waits twice as
+   * long as the previous one, up to a quarter of an hour. One client IP may fail 30 times in that time. A correct password
+   * resets the count; an attempt whose comparison throws is not counted (503: too many at once).
+   * @param device the token of an earlier sign-in, as received. @param compare returns whether the password is correct.
+   * @returns the result of `compare`. @throws Failure `rate_limited` before it, and whatever it throws.
    */
   signIn(
     who: { email: string; ip: string; device?: string | undefined },
     compare: () => Promise<boolean>,
   ): Promise<boolean>;
-  /** Forgets the failed tries at an account: its owner has proved to be one. */
+  /** Resets the failed attempts at an account, after its owner was verified in another way. */
   forgive(email: string): Promise<void>;
-  /** Counts requests that mail an e-mail address which anyone may enter: sign-ups, forgotten passwords. @throws Failure `rate_limited`. */
+  /** Counts requests that mail an address entered by anyone: sign-ups, forgotten passwords. @throws Failure `rate_limited`. */
   mail(who: { email: string; ip: string }): Promise<void>;
-  /** Counts a try at a mailed link or a way back from Google. @throws Failure `rate_limited`. */
+  /** Counts an attempt at a mailed link or a callback from Google. @throws Failure `rate_limited`. */
   token(ip: string): Promise<void>;
   /** A token for a device that has just signed in. */
   deviceToken(email: string): string;
@@ -34,22 +34,22 @@ const quarterHour = 15 * 60;
 const hour = 60 * 60;
 const freeTries = 5;
 
-/** The limits per client IP, recipient or account, each within so many seconds. */
+/** The limits per client IP, recipient or account; `seconds` is the window. */
 export const limits = {
-  /** Wrong passwords of one client IP. */
+  /** Wrong passwords per client IP. */
   failures: { points: 30, seconds: quarterHour },
   mailsOfIp: { points: 10, seconds: hour },
   mailsToRecipient: { points: 3, seconds: hour },
-  /** Attempts of one client IP at mailed links and callbacks from Google. */
+  /** Attempts per client IP at mailed links and callbacks from Google. */
   tokens: { points: 20, seconds: 10 * 60 },
 } as const;
 
-/** How long the next try waits after the n-th, in seconds: 1 after the sixth, doubling, a quarter of an hour at most. */
+/** The wait after the n-th attempt, in seconds: 1 after the sixth, doubling up to a quarter of an hour. */
 export function waitSeconds(tries: number): number {
   return tries <= freeTries ? 0 : Math.min(quarterHour, 2 ** (tries - freeTries - 1));
 }
 
-/** @param redis undefined: counted in this process. @param secret signs the tokens of devices. */
+/** @param redis undefined: count in this process. @param secret signs the device tokens. */
 export function createThrottle({
   redis,
   secret,
@@ -81,7 +81,7 @@ export function createThrottle({
         try {
           await gate.take(who, wait);
         } catch (error) {
-          await tries.giveBack(who); // what was refused was no try: hammering makes nobody wait longer
+          await tries.giveBack(who); // a refused attempt is not counted, so hammering does not extend the wait
           throw error;
         }
       }
@@ -113,7 +113,7 @@ export function createThrottle({
   };
 }
 
-/** Signed, so that nothing is stored; bound to the e-mail address, so that the device of one account is unknown to another. */
+/** Signed, so that nothing is stored; bound to the e-mail address, so that the token is valid for one account only. */
 function createDeviceTokens(secret: string) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac devices that have signed in', 32));
   const sign = (nonce: string, email: string) =>
@@ -123,7 +123,7 @@ function createDeviceTokens(secret: string) {
       const nonce = randomBytes(16).toString('base64url');
       return `dev_${nonce}.${sign(nonce, email)}`;
     },
-    /** The device's name, or null if the token is not one for this e-mail address. */
+    /** The device's name, or null if the token is not valid for this e-mail address. */
     open(token: string, email: string): string | null {
       const match = /^dev_([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/.exec(token);
       if (match?.[1] === undefined || match[2] === undefined) return null;
@@ -133,7 +133,7 @@ function createDeviceTokens(secret: string) {
 }
 
 interface Limiter {
-  /** Takes one of the points of a key. @returns how many are taken. @throws Failure `rate_limited`. */
+  /** Takes one point of a key. @returns the number taken. @throws Failure `rate_limited`. */
   take(key: string, durationSeconds?: number): Promise<number>;
   giveBack(key: string): Promise<void>;
   forget(key: string): Promise<void>;
@@ -150,7 +150,7 @@ function createLimiter(
   const shared =
     redis && new RateLimiterRedis({ ...settings, storeClient: redis.client, useRedisPackage: true });
 
-  /** Asks Redis where it answers, else this process. */
+  /** Uses Redis if it answers, else this process. */
   async function ask<T>(question: (store: RateLimiterMemory | RateLimiterRedis) => Promise<T>): Promise<T> {
     if (redis === undefined || shared === undefined) return question(memory);
     try {
@@ -179,7 +179,7 @@ function createLimiter(
   };
 }
 
-/** The library rejects both for a limit and for an error; only the former is an answer. */
+/** The library rejects both for a limit and for an error; only the former is a result. */
 async function consume(
   store: RateLimiterMemory | RateLimiterRedis,
   key: string,

@@ -3,7 +3,7 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-/** Ends the keys and sessions of an account and unlinks its Google identity; password and address are the caller's to set. */
+/** Ends an account's keys and sessions and unlinks its Google identity; the caller sets password and e-mail address. */
 export async function revokeUnprovenAccess(
   db: AccountsDatabase,
   transaction: Transaction,

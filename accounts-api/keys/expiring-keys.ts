@@ -4,10 +4,10 @@ import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
 import { noteExpiringKeys } from './keys.sql.ts';
 
-/** How long before its end a key is told of. One that lasts no longer than this from the start is not: its maker knows. */
+/** How long before its expiry a key is announced. A key with a shorter lifetime is not announced, as its creator knows. */
 const toldBeforeDays = 7;
 
-/** Writes a mail for each key that has come near its end. @returns how many. */
+/** Writes a mail for each key that is about to expire. @returns how many. */
 export async function tellOfExpiringKeys(deps: Deps & { jobs: Jobs }): Promise<number> {
   return deps.db.inTransaction(async (transaction) => {
     const ids = await noteExpiringKeys(deps.db, transaction, deps.clock.now(), toldBeforeDays);

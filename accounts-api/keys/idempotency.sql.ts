@@ -2,7 +2,7 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-/** A request that claims a key: one account, one route, one key, at one instant. */
+/** A request that claims a key, identified by account, route, key and instant. */
 export interface Claim {
   accountId: string;
   route: string;
@@ -14,8 +14,8 @@ export interface Claim {
 }
 
 /**
- * Claims the key for a request that is about to run. It is free where it is new, where its day is over, and where the
- * process that ran the same request has died. @returns false where another request holds it.
+ * Claims the key for a request that is about to run. The key is free if it is new, if its day is over, or if the
+ * process that ran the same request has died. @returns false if another request holds it.
  */
 export async function claimKey(
   db: AccountsDatabase,
@@ -40,12 +40,12 @@ export async function claimKey(
 
 export interface HeldKey {
   requestHash: string;
-  /** Null while the first request runs. */
+  /** Null while the first request is running. */
   status: number | null;
   answer: object | null;
 }
 
-/** Who holds the key, or null where it was given back meanwhile. */
+/** The holder of the key, or null if it was released meanwhile. */
 export async function selectHeldKey(db: AccountsDatabase, claim: Claim): Promise<HeldKey | null> {
   const rows = await db.sequelize.query<HeldKey>(
     `select request_hash as "requestHash", status, answer from accounts.idempotency_keys
@@ -56,8 +56,8 @@ export async function selectHeldKey(db: AccountsDatabase, claim: Claim): Promise
 }
 
 /**
- * Stores the answer, in the transaction that does what it tells of.
- * @returns false where the claim has meanwhile passed to a retry: then the transaction must not commit.
+ * Stores the answer, in the transaction of the change that it reports.
+ * @returns false if the claim has passed to a retry: then the transaction must not commit.
  */
 export async function storeAnswer(
   db: AccountsDatabase,
@@ -78,7 +78,7 @@ export async function storeAnswer(
   return rows.length === 1;
 }
 
-/** Gives the key back after a failure, so that a retry runs. */
+/** Releases the key after a failure, so that a retry runs. */
 export async function releaseKey(db: AccountsDatabase, claim: Claim): Promise<void> {
   await db.sequelize.query(
     `delete from accounts.idempotency_keys

@@ -11,17 +11,17 @@ export interface Answer {
   data: object;
 }
 
-/** Stores what a retry will be answered; call it last in the transaction that does the work. */
+/** Stores the answer for retries; call it last in the transaction of the work. */
 export type Remember = (transaction: Transaction, answer: Answer) => Promise<void>;
 
 const keptMs = 24 * 60 * 60_000;
-// Longer than any request runs: a claim this old without an answer belongs to a process that died.
+// Longer than any request runs: a claim this old without an answer is from a process that died.
 const leaseMs = 60_000;
 
 /**
- * Runs the work once a key; without the header it simply runs. Failures are not kept: the retry runs anew.
- * @param asked.key the header's value. @param asked.body as parsed: another spelling of it is the same request.
- * @throws Failure `idempotency_in_progress`, or `idempotency_mismatch` where the key came with another body before.
+ * Runs the work once per key; without the header it simply runs. Failures are not stored, so a retry runs again.
+ * @param asked.key the header's value. @param asked.body as parsed, so that its formatting does not matter.
+ * @throws Failure `idempotency_in_progress`, or `idempotency_mismatch` if the key was used with another body.
  */
 export async function idempotently(
   deps: Deps,
@@ -68,7 +68,7 @@ async function replay(deps: Deps, claim: Claim): Promise<Answer> {
   return { status: held.status, data: held.answer };
 }
 
-/** The draft standard puts the key in quotes; most clients do not. */
+/** The draft standard quotes the key; most clients do not. */
 function unquote(header: string): string {
   const key = header.replace(/^"(.*)"$/, '$1');
   if (key.length < 1 || key.length > 255) {

@@ -3,7 +3,7 @@ import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { ApiKey } from '../models/api-key.ts';
 
-/** Where a page of keys ended. */
+/** The end of a page of keys. */
 export interface KeyPosition {
   /** False unless sorted by `status`. */
   active: boolean;
@@ -12,8 +12,8 @@ export interface KeyPosition {
 }
 
 /**
- * The keys of an account. @param page.sort `status`: those that work first, then the newest; or `created_at`, `-created_at`.
- * @param page.after where the page before ended.
+ * The keys of an account. @param page.sort `status`: active ones first, then newest first; or `created_at`, `-created_at`.
+ * @param page.after the end of the previous page.
  */
 export function selectKeys(
   db: AccountsDatabase,
@@ -47,7 +47,7 @@ export function selectKeys(
   );
 }
 
-/** How many keys of each account work now; an account without any is not in the map. */
+/** The number of active keys of each account; accounts without any are not in the map. */
 export async function countActiveKeys(
   db: AccountsDatabase,
   accountIds: readonly string[],
@@ -62,7 +62,7 @@ export async function countActiveKeys(
   return new Map(rows.map((row) => [row.account_id, row.active]));
 }
 
-/** Takes the slots away from keys of the account that have expired. */
+/** Frees the slots of the account's expired keys. */
 export async function freeExpiredSlots(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -76,7 +76,7 @@ export async function freeExpiredSlots(
   );
 }
 
-/** The lowest slot that no key of the account holds, or null where all are taken. */
+/** The lowest free slot of the account, or null if all are taken. */
 export async function lowestFreeSlot(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -91,7 +91,7 @@ export async function lowestFreeSlot(
   return rows[0]?.slot ?? null;
 }
 
-/** When the n-th newest key of the account was made; null where it has had fewer. */
+/** When the n-th newest key of the account was made; null if it has had fewer. */
 export async function selectNthNewest(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -105,7 +105,7 @@ export async function selectNthNewest(
   return rows[0]?.created_at ?? null;
 }
 
-/** Notes that the holders of keys near their end are told. @returns the keys' ids; a thousand at most, the nearest first. */
+/** Marks expiring keys as announced. @returns the keys' ids; a thousand at most, the nearest to expiry first. */
 export async function noteExpiringKeys(
   db: AccountsDatabase,
   transaction: Transaction,

@@ -31,7 +31,7 @@ export const keysMax = 3;
 const keysMadePerHourMax = 10;
 const hourMs = 60 * 60_000;
 
-/** What is shown of a key, again and again. */
+/** The fields of a key that are always shown. */
 const keySchema = z.object({
   id: z.string(),
   name: z.string(),
@@ -123,7 +123,7 @@ export const createKey = endpoint({
     },
 });
 
-/** Again: 204 too, for a retry whose first answer was lost must not look like a failure. */
+/** Repeated calls also answer 204: a retry after a lost answer must not look like a failure. */
 export const deleteKey = endpoint({
   summary: 'Revokes an API key; the next call with it is refused.',
   params: { id: z.string().describe('An id of `/v1/keys`.') },
@@ -138,7 +138,7 @@ export const deleteKey = endpoint({
     },
 });
 
-/** The key as it is shown. */
+/** The key as shown. */
 export function keyRecord(key: ApiKey, now: Date): KeyRecord {
   return {
     id: key.id,
@@ -153,9 +153,9 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
 }
 
 /**
- * Makes a key in a transaction that is under way. Those who make keys of one account take turns by the lock on its row.
- * @returns the record, and the value, which is to be shown once.
- * @throws Failure `key_limit_reached` where the account holds three active keys, `invalid_body` for an expiry that is past,
+ * Makes a key, within a transaction. The lock on the account's row serialises the making of its keys.
+ * @returns the record, and the value, which must be shown once.
+ * @throws Failure `key_limit_reached` if the account has three active keys, `invalid_body` for an expiry in the past,
  * `rate_limited` for the eleventh within an hour.
  */
 export async function issueKey(
@@ -168,7 +168,7 @@ export async function issueKey(
   if (wish.expiresAt !== null && wish.expiresAt <= now) {
     fail('invalid_body', '"expires_at": must be in the future.', { param: 'expires_at' });
   }
-  // Not FOR UPDATE: that would make calls wait whose rows only refer to the account.
+  // Not FOR UPDATE, which would block calls whose rows only reference the account.
   const lock = transaction.LOCK.NO_KEY_UPDATE;
   const account = await deps.db.accounts.findByPk(accountId, { transaction, lock });
   if (account === null) fail('unauthorized', 'The account of this credential no longer exists.');
@@ -203,8 +203,8 @@ export async function issueKey(
 }
 
 /**
- * Ends a key at once; one that has ended already stays as it is.
- * @throws Failure `not_found` where the account has no such key.
+ * Revokes a key at once; one that has ended stays unchanged.
+ * @throws Failure `not_found` if the account has no such key.
  */
 export async function revokeKey(deps: Deps, caller: Requester, keyId: string): Promise<KeyRecord> {
   const now = deps.clock.now();
@@ -221,7 +221,7 @@ export async function revokeKey(deps: Deps, caller: Requester, keyId: string): P
   });
 }
 
-/** Ends a key that is held by a transaction which is under way. */
+/** Ends a key that the transaction has locked. */
 export async function endKeyWithin(
   deps: Deps,
   transaction: Transaction,
@@ -234,7 +234,7 @@ export async function endKeyWithin(
   await audit(deps, transaction, { accountId, actor, action: 'key.revoked', subject: key.id, detail });
 }
 
-/** @throws Failure `rate_limited` where ten keys were made within the hour: a loop that makes and revokes is a mistake. */
+/** @throws Failure `rate_limited` after ten keys within an hour: a loop that makes and revokes keys is a mistake. */
 async function requireMakingSlowly(
   deps: Deps,
   transaction: Transaction,
@@ -253,7 +253,7 @@ function works(key: ApiKey, now: Date): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
 }
 
-/** Where the page before ended, as its cursor says. */
+/** The end of the previous page, from its cursor. */
 function positionOf([active, createdAt, id]: CursorContent): KeyPosition {
   return { active: active === 1, createdAt: new Date(String(createdAt)), id: String(id) };
 }

@@ -4,7 +4,7 @@ import type { AccountsDatabase } from '../database.ts';
 
 export type Purpose = 'sign_up' | 'verify_email' | 'change_email' | 'reset_password';
 
-/** What a link is about. `email` is the mailbox it was sent to. */
+/** The purpose of a link. `email` is the mailbox it was sent to. */
 export type SignUpLink = { purpose: 'sign_up'; signup_id: string; account_id: null; email: string };
 export type AccountLink = {
   purpose: Exclude<Purpose, 'sign_up'>;

@@ -18,7 +18,7 @@ export const lifetimeMs: Record<Purpose, number> = {
 const tokenRule = 'must be the token of a mailed link';
 export const tokenField = z.string({ error: tokenRule }).regex(/^[A-Za-z0-9_-]{43}$/, tokenRule);
 
-/** Makes a link's secret. @param credentialVersion of the account, which ends the link when it rises. */
+/** Makes a link's token. @param credentialVersion of the account; the link becomes invalid when it rises. */
 export async function mintMailToken(
   deps: Deps,
   about: (SignUpLink | AccountLink) & { credentialVersion: number | null },
@@ -34,7 +34,7 @@ export function hashMailToken(token: string): string {
   return sha256(token);
 }
 
-/** @throws Failure `gone`, the one answer for links that are unknown, used, expired or overtaken. */
+/** @throws Failure `gone`, the same for links that are unknown, used, expired or superseded. */
 export function failGone(): never {
   return fail(
     'gone',

@@ -13,20 +13,20 @@ export interface Mail {
 }
 
 export interface MailSettings {
-  /** `smtp://user:password@host:587` or `smtps://…`; undefined: mails are kept in the folder. */
+  /** `smtp://user:password@host:587` or `smtps://…`; undefined: mails are written to the folder. */
   smtpUrl: string | undefined;
   from: string;
   outboxDirectory: string;
 }
 
 export interface Mailer {
-  /** @throws Error where the mail was not taken; it may be sent again. */
+  /** @throws Error if the mail was not accepted; it may be sent again. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
 
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
-// Nothing is fetched or read from disk to make a mail, whatever its text holds.
+// Composing a mail never fetches a URL or reads a file, whatever its text contains.
 const closed = { disableFileAccess: true, disableUrlAccess: true };
 
 export function createMailer({ smtpUrl, from, outboxDirectory }: MailSettings, log: Log): Mailer {
@@ -40,7 +40,7 @@ export function createMailer({ smtpUrl, from, outboxDirectory }: MailSettings, l
   };
 }
 
-/** Greets the server and signs in there, sending nothing. @throws Error where that fails. */
+/** Connects to the server and signs in, without sending mail. @throws Error if that fails. */
 export async function checkSmtp(smtpUrl: string): Promise<void> {
   const transport = createTransport({ ...optionsOf(smtpUrl), ...timeouts });
   try {
@@ -50,7 +50,7 @@ export async function checkSmtp(smtpUrl: string): Promise<void> {
   }
 }
 
-/** Each mail a file, complete as soon as it is there, for the eyes of whoever runs the service. */
+/** Writes each mail to a file, atomically, for the operator to read. */
 function createOutbox(from: string, directory: string, log: Log): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
   return {

@@ -3,7 +3,7 @@ import { nextUtcMonth } from '../../kernel/clock.ts';
 import type { Notice } from '../jobs.ts';
 import type { Mail } from './mail.ts';
 
-/** The pages of the dashboard that mailed links lead to; each uses its token by a POST, when its button is pressed. */
+/** The dashboard pages that mailed links open; each uses its token by a POST, when its button is pressed. */
 export const pages = {
   verifyEmail: '/dashboard/verify-email',
   setPassword: '/dashboard/set-password',

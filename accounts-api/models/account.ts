@@ -8,29 +8,29 @@ import {
   type Sequelize,
 } from 'sequelize';
 
-// `declare` everywhere: a real class field would hide the accessor that Sequelize puts on the prototype.
+// `declare` everywhere: a real class field would hide the accessor that Sequelize defines on the prototype.
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
   declare email: string;
   declare name: string | null;
-  /** An id of config/plans.yml, as stored; `planOf` tells what it means today. */
+  /** An id of config/plans.yml, as stored; `planOf` gives the current plan. */
   declare plan: string;
   declare status: CreationOptional<'active' | 'disabled'>;
   /** `inactive`: keyed calls answer 402. */
   declare subscriptionState: CreationOptional<'none' | 'active' | 'inactive'>;
   declare createdAt: Date;
-  /** argon2id; null where the holder signs in by Google, or has not set one yet. */
+  /** argon2id; null if the holder signs in with Google, or has not set one yet. */
   declare passwordHash: CreationOptional<string | null>;
-  /** When somebody showed to own the mailbox, or the operator vouched for it. */
+  /** When the holder proved to own the mailbox, or the operator confirmed it. */
   declare emailVerifiedAt: CreationOptional<Date | null>;
-  /** Rises with every change of password or address, and ends what was mailed before. */
+  /** Rises with every change of password or e-mail address, which invalidates mailed links. */
   declare credentialVersion: CreationOptional<number>;
-  /** Whether the holder wants mails about the month's usage, and about keys that expire soon. */
+  /** Whether the holder wants mails about the month's usage and about expiring keys. */
   declare mailsUsage: CreationOptional<boolean>;
   declare mailsKeyExpiry: CreationOptional<boolean>;
 }
 
-/** The model on one connection: several services may run in one process, each with a connection of its own. */
+/** Defines the model on one connection: several services may run in one process, each with its own connection. */
 export function accountModel(sequelize: Sequelize): typeof Account {
   return class extends Account {}.init(
     {

@@ -16,7 +16,7 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
   declare hash: string;
   /** `pk_live_abcd…wxyz` */
   declare mask: string;
-  /** 1 to 3; null once the key is revoked, or expired and found so. */
+  /** 1 to 3; null once the key is revoked, or was found expired. */
   declare slot: number | null;
   declare createdAt: Date;
   declare expiresAt: Date | null;
@@ -24,7 +24,7 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
   declare revokedAt: CreationOptional<Date | null>;
 }
 
-/** The model on one connection. */
+/** Defines the model on one connection. */
 export function apiKeyModel(sequelize: Sequelize): typeof ApiKey {
   return class extends ApiKey {}.init(
     {

@@ -9,13 +9,13 @@ import {
 } from 'sequelize';
 
 /**
- * Who makes a change. `actorId` is the id of the key or the session; the operator has none. A visitor is somebody who proved
+ * Who makes a change. `actorId` is the id of the key or the session; the operator has none. A visitor has proved
  * a password, a mailed link or a Google identity without being signed in.
  */
 export type Actor =
   { actorKind: 'key' | 'session'; actorId: string } | { actorKind: 'operator' | 'visitor'; actorId: null };
 
-/** Everything that leaves an audit row. */
+/** The actions that are audited. */
 export const actions = [
   'account.created',
   'account.updated',
@@ -45,13 +45,13 @@ export class AuditEvent extends Model<InferAttributes<AuditEvent>, InferCreation
   declare actorKind: Actor['actorKind'];
   declare actorId: string | null;
   declare action: Action;
-  /** The id of what was changed. */
+  /** The id of the changed object. */
   declare subject: string;
   /** What changed, without any secret. */
   declare detail: Record<string, unknown>;
 }
 
-/** The model on one connection. */
+/** Defines the model on one connection. */
 export function auditEventModel(sequelize: Sequelize): typeof AuditEvent {
   return class extends AuditEvent {}.init(
     {

@@ -13,17 +13,17 @@ export class Session extends Model<InferAttributes<Session>, InferCreationAttrib
   /** SHA-256 of the token's second half, 64 hex digits. */
   declare secretHash: string;
   declare createdAt: Date;
-  /** Off by five minutes at most, as `idleExpiresAt` is. */
+  /** Accurate to five minutes, as is `idleExpiresAt`. */
   declare lastSeenAt: Date;
   declare idleExpiresAt: Date;
   declare absoluteExpiresAt: Date;
-  /** When a password or Google last proved who it is. */
+  /** When a password or Google last proved the identity. */
   declare authTime: Date;
   declare ip: string;
   declare userAgent: string;
 }
 
-/** The model on one connection. */
+/** Defines the model on one connection. */
 export function sessionModel(sequelize: Sequelize): typeof Session {
   return class extends Session {}.init(
     {

@@ -16,7 +16,7 @@ export class Signup extends Model<InferAttributes<Signup>, InferCreationAttribut
   declare expiresAt: Date;
 }
 
-/** The model on one connection. */
+/** Defines the model on one connection. */
 export function signupModel(sequelize: Sequelize): typeof Signup {
   return class extends Signup {}.init(
     {

@@ -13,8 +13,8 @@ import { createPasswords } from '../auth/passwords.ts';
 import { endSessionsOf } from '../auth/sessions.sql.ts';
 
 /**
- * Gives an account a password. Its sessions and mailed links end; its holder is told by mail.
- * @throws Failure `not_found`, `invalid_body` for a password that is short or common, `conflict` where it is just being changed.
+ * Sets the password of an account. Its sessions end, mailed links become invalid, and its holder is notified by mail.
+ * @throws Failure `not_found`, `invalid_body` for a password that is short or common, `conflict` if it changes concurrently.
  */
 export async function setPassword(
   deps: Deps & { jobs: Jobs },
@@ -31,7 +31,7 @@ export async function setPassword(
   return accountRecord(deps, account);
 }
 
-/** Mails the link that sets a new password, as the holder could ask for. @throws Failure `not_found`, `conflict` for a disabled one. */
+/** Mails the link for a new password, as the holder could request. @throws Failure `not_found`, `conflict` for a disabled account. */
 export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string): Promise<AccountRecord> {
   const account = await findAccountByRef(deps, accountRef);
   if (account.status === 'disabled') fail('conflict', 'The account is disabled: enable it first.');
@@ -42,9 +42,9 @@ export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string)
 }
 
 /**
- * Closes an account to everybody, or opens it again. While it is disabled its keys are refused and nobody signs in; sessions and
- * mailed links of before are over for good, keys work again afterwards. The same status again changes nothing.
- * @throws Failure `not_found`, `conflict` where it is just being changed.
+ * Disables an account, or enables it again. While it is disabled its keys are refused and sign-in is impossible; its sessions and
+ * mailed links end for good, its keys work again afterwards. Setting the same status changes nothing.
+ * @throws Failure `not_found`, `conflict` if it changes concurrently.
  */
 export async function setStatus(
   deps: Deps,

@@ -4,7 +4,7 @@ import type { AccountsDatabase } from '../database.ts';
 import type { Account } from '../models/account.ts';
 import type { ApiKey } from '../models/api-key.ts';
 
-/** The account of an e-mail address, however it is capitalised, or null. */
+/** The account with an e-mail address, in any case, or null. */
 export async function findAccountByEmail(
   db: AccountsDatabase,
   email: string,
@@ -20,7 +20,7 @@ export async function findAccountByEmail(
   return rows[0] ?? null;
 }
 
-/** The keys that fit: at most one by id or by the hash of its value, perhaps several by mask. */
+/** The keys that match: at most one by id or by the hash of its value, possibly several by mask. */
 export function findKeys(
   db: AccountsDatabase,
   by: { hash: string } | { idOrMask: string },

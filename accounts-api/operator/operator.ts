@@ -42,7 +42,7 @@ export async function createAccount(
           status: 'active',
           subscriptionState: 'none',
           createdAt: at,
-          emailVerifiedAt: at, // the operator vouches for it
+          emailVerifiedAt: at, // the operator confirms it
         },
         { transaction },
       );
@@ -65,7 +65,7 @@ export async function listAccounts(deps: Deps): Promise<AccountRecord[]> {
   return accountRecords(deps, accounts);
 }
 
-/** Puts an account on a plan; its next call goes by it. @throws Failure `not_found`, `invalid_parameter`. */
+/** Changes the plan of an account, from its next call on. @throws Failure `not_found`, `invalid_parameter`. */
 export async function setPlan(deps: Deps, accountRef: string, plan: string): Promise<AccountRecord> {
   requirePlan(deps, plan);
   const account = await findAccountByRef(deps, accountRef);
@@ -96,7 +96,7 @@ export async function createKey(
   return { ...record, key: value };
 }
 
-/** All keys of an account, those that work first. @throws Failure `not_found`. */
+/** All keys of an account, active ones first. @throws Failure `not_found`. */
 export async function listKeys(deps: Deps, accountRef: string): Promise<KeyRecord[]> {
   const now = deps.clock.now();
   const { id: accountId } = await findAccountByRef(deps, accountRef);
@@ -107,9 +107,9 @@ export async function listKeys(deps: Deps, accountRef: string): Promise<KeyRecor
 }
 
 /**
- * Ends a key at once, on all running services.
+ * Revokes a key at once, on all running services.
  * @param keyRef its id, its mask (`pk_live_abcd…wxyz`), or its whole value.
- * @throws Failure `not_found`, or `conflict` where several keys have the mask.
+ * @throws Failure `not_found`, or `conflict` if several keys have the mask.
  */
 export async function revokeKey(deps: Deps, keyRef: string): Promise<KeyRecord> {
   const { accountId, id } = await findKey(deps, keyRef);
@@ -117,15 +117,15 @@ export async function revokeKey(deps: Deps, keyRef: string): Promise<KeyRecord> 
 }
 
 /**
- * Puts a new key of the same name and expiry in the place of one that works; the old one ends with the answer.
+ * Replaces an active key by a new one with the same name and expiry; the old one ends at once.
  * @returns the new record; `key` is its value: show it once.
- * @throws Failure `not_found`, or `conflict` for a key that has ended already.
+ * @throws Failure `not_found`, or `conflict` for a key that has already ended.
  */
 export async function rotateKey(deps: Deps, keyRef: string): Promise<KeyRecord & { key: string }> {
   const { accountId, id } = await findKey(deps, keyRef);
   const { record, value } = await deps.db.inTransaction(async (transaction) => {
     const lock = transaction.LOCK.NO_KEY_UPDATE;
-    await deps.db.accounts.findByPk(accountId, { transaction, lock }); // those who make keys take turns by it
+    await deps.db.accounts.findByPk(accountId, { transaction, lock }); // serialises the making of keys
     const old = await deps.db.keys.findOne({ where: { id, accountId }, transaction, lock });
     if (old === null || keyRecord(old, deps.clock.now()).status !== 'active') {
       fail('conflict', 'The key has ended already: make a new one.');
@@ -144,11 +144,11 @@ async function findKey(deps: Deps, keyRef: string): Promise<ApiKey> {
     const ids = found.map((key) => key.id).join(', ');
     fail('conflict', `Several keys look like that: ${ids}. Name the key by its id.`);
   }
-  // The reference is not repeated: it may be a key's value.
+  // The message does not repeat the reference, which may be a key's value.
   return found[0] ?? fail('not_found', 'There is no key of that id, mask or value.');
 }
 
-/** What an account has used this month. @throws Failure `not_found`. */
+/** The usage of an account this month. @throws Failure `not_found`. */
 export async function usage(deps: Deps, accountRef: string): Promise<MonthUsage> {
   return monthUsage(deps, await findAccountByRef(deps, accountRef));
 }

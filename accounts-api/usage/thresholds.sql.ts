@@ -4,8 +4,8 @@ import type { AccountsDatabase } from '../database.ts';
 import type { Allowance, UsageEntry } from '../quota/internal.sql.ts';
 
 /**
- * Adds what is billed to its months, which are to be locked (`lockMonths`), and notes each part of the limit that an account has
- * come to by it, once.
+ * Adds billed calls to their months, which must be locked (`lockMonths`), and stores each part of the limit that an account
+ * reaches by it, once.
  */
 export async function countServed(
   db: AccountsDatabase,
@@ -52,7 +52,7 @@ export interface Threshold {
   percent: number;
 }
 
-/** Marks parts of limits as mailed. @returns those that were not before, of each account and limit the highest. */
+/** Marks parts of limits as mailed. @returns the newly marked ones, only the highest per account and limit. */
 export function noteMailed(db: AccountsDatabase, transaction: Transaction, now: Date): Promise<Threshold[]> {
   return db.sequelize.query(
     `with noted as (

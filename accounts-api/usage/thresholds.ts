@@ -4,7 +4,7 @@ import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
 import { noteMailed } from './thresholds.sql.ts';
 
-/** Writes a mail for each account that has come to another part of its limit. @returns how many. */
+/** Writes a mail for each account that has reached another part of its limit. @returns how many. */
 export async function tellOfThresholds(deps: Deps & { jobs: Jobs }): Promise<number> {
   return deps.db.inTransaction(async (transaction) => {
     const reached = await noteMailed(deps.db, transaction, deps.clock.now());

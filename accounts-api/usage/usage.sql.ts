@@ -8,12 +8,12 @@ export const groups = ['key', 'endpoint', 'status'] as const;
 export type Interval = (typeof intervals)[number];
 export type Group = (typeof groups)[number];
 
-/** Calls answered, and those of them that count against the month. */
+/** Calls answered, and those that count against the month. */
 export type Sums = { calls: number; billed: number };
 
 /**
- * What is charged to the account for the month, calls under way included. What lies in allotments in Redis is charged in advance
- * and left out; gateways return what they hold in their processes within a moment. @param month `YYYY-MM-01`
+ * The calls charged to the account for the month, including calls under way. Those in allotments in Redis, which are charged in
+ * advance, are left out; gateways return what they hold in their processes within a moment. @param month `YYYY-MM-01`
  */
 export async function selectUsed(db: AccountsDatabase, accountId: string, month: string): Promise<number> {
   const rows = await db.sequelize.query<{ used: number }>(
@@ -25,7 +25,7 @@ export async function selectUsed(db: AccountsDatabase, accountId: string, month:
   return rows[0]?.used ?? 0;
 }
 
-/** The month's calls by key, most first. */
+/** The month's calls by key, most calls first. */
 export function selectUsageByKey(
   db: AccountsDatabase,
   accountId: string,
@@ -41,7 +41,7 @@ export function selectUsageByKey(
   );
 }
 
-/** The month's calls by endpoint, most first. */
+/** The month's calls by endpoint, most calls first. */
 export function selectUsageByEndpoint(
   db: AccountsDatabase,
   accountId: string,
@@ -70,7 +70,7 @@ const columnOf: Record<Group, string> = {
 
 export type HistoryRow = { date: string; key_id?: string; endpoint?: string; status?: string } & Sums;
 
-/** The calls of every day or month from `from` to `to`, both inclusive, oldest first; those without calls are left out. */
+/** The calls per day or month from `from` to `to`, both inclusive, oldest first; days or months without calls are omitted. */
 export function selectHistory(
   db: AccountsDatabase,
   accountId: string,

@@ -27,7 +27,7 @@ const sums = {
   billed: z.int().describe('The calls that count against the month.'),
 };
 
-/** The use of the current calendar month (UTC), as the holder and the operator see it. */
+/** The usage of the current calendar month (UTC), as the holder and the operator see it. */
 const monthSchema = z.object({
   month: z.iso.date().describe('The first day of the month (UTC).'),
   plan: z.string().describe('An id of `/v1/plans`.'),
@@ -56,7 +56,7 @@ export const readUsage = endpoint({
     },
 });
 
-/** by → the field that it adds to a row. */
+/** `by` → the field that it adds to a row. */
 const groupFields = { key: 'key_id', endpoint: 'endpoint', status: 'status' } as const satisfies Record<
   Group,
   string
@@ -70,7 +70,7 @@ const historySchema = z.object({
 });
 const historyFields = historySchema.keyof().options;
 
-// Bounds the answer, which is read whole: a year of days, ten years of months.
+// Limits the answer, which is read whole: a year of days, ten years of months.
 const rangeMonthsMax = { day: 12, month: 120 };
 const defaultDays = 30;
 
@@ -108,7 +108,7 @@ export const listUsageHistory = endpoint({
     },
 });
 
-/** The days asked for, by default the last ones. @throws Failure `invalid_parameter` for too many. */
+/** The requested days, by default the last ones. @throws Failure `invalid_parameter` for too many. */
 function rangeOf(query: HistoryQuery, today: string): { from: string; to: string } {
   const { from: asked, to = today } = windowOf({ ...query, to: query.to ?? { from: today, to: today } });
   const from = asked ?? addDays(to, 1 - defaultDays);
@@ -120,7 +120,7 @@ function rangeOf(query: HistoryQuery, today: string): { from: string; to: string
   return { from, to };
 }
 
-/** What rows of the group have of the fields. @throws Failure `invalid_parameter` where one is asked for that they have not. */
+/** The requested fields of a row. @throws Failure `invalid_parameter` for a field that the grouping does not have. */
 function shownFields({ by, fields }: HistoryQuery): readonly string[] {
   const absent = groups.filter((group) => group !== by && fields.includes(groupFields[group]));
   const [first] = absent;
@@ -130,7 +130,7 @@ function shownFields({ by, fields }: HistoryQuery): readonly string[] {
   return fields.filter((field) => !absent.some((group) => groupFields[group] === field));
 }
 
-/** Sums up the month of an account. */
+/** The usage of an account's month. */
 export async function monthUsage(deps: Deps, account: Account): Promise<MonthUsage> {
   const now = deps.clock.now();
   const month = utcMonth(now);
@@ -139,7 +139,7 @@ export async function monthUsage(deps: Deps, account: Account): Promise<MonthUsa
     selectUsageByKey(deps.db, account.id, month),
     selectUsageByEndpoint(deps.db, account.id, month),
   ]);
-  // Read last: what the failed calls of the ledger held has been handed back in it.
+  // Read last, after the refunds for the failed calls in the ledger.
   const used = await selectUsed(deps.db, account.id, month);
   return {
     month,
