@@ -8,22 +8,22 @@ export interface ColumnOptions {
   map?: Readonly<Record<string, string>>;
   /** Our name → the constant for every row. */
   set?: Readonly<Record<string, string>>;
-  /** The file's names of columns to leave out. */
+  /** The file's columns to ignore. */
   ignore?: readonly string[];
 }
 
 export interface SourceColumn {
-  /** Our name for it. */
+  /** Our name for the column. */
   target: string;
-  /** As the file names it, for messages. */
+  /** The file's name for it, for messages. */
   title: string;
   index: number;
 }
 
 /**
- * The columns of the file under our names, in the file's order. A column named by `map` takes that name; one that is
- * spelled as a known column, in any case, is that column; any other keeps its name. Columns without a name are left out.
- * @throws IngestFailure where a mapping or an ignored name is not in the header, or two columns end up as one.
+ * The columns of the file under our names, in the file's order. A column named in `map` takes that name; one that is
+ * spelled as a known column, in any case, is that column; any other keeps its name. Columns without a name are ignored.
+ * @throws IngestFailure if a mapped or ignored name is not in the header, or two columns get the same name.
  */
 export function sourceColumns(
   header: readonly string[],

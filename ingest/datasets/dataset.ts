@@ -5,43 +5,43 @@ import type { Column } from '../files/cells.ts';
 export interface Dataset {
   name: string;
   meaning: string;
-  /** `points`: observations with revisions, by their own rules. `table`: one row a key, inserted or updated. */
+  /** `points`: observations with revisions, by their own rules. `table`: one row per key, inserted or updated. */
   kind: 'points' | 'table';
-  /** The table that the rows end up in. */
+  /** The table that receives the rows. */
   target: string;
   key: readonly string[];
-  /** Where a row describes a series: the id of that of row `t`, in SQL. */
+  /** If rows describe series: the id of the series of row `t`, in SQL. */
   series?: string;
   columns: readonly Column[];
   references?: readonly Reference[];
-  /** Columns beside the key whose values no two rows share; the key is one column then. */
+  /** Further columns with unique values; the key is then a single column. */
   unique?: readonly string[];
   rules?: readonly Rule[];
-  /** Part of the key: a file states the rows that share it whole, and what it leaves out of them goes. */
+  /** Part of the key: a file must have all rows that share it, and those it omits are deleted. */
   whole?: readonly string[];
-  /** What a load of it brings about, in its transaction. */
+  /** Follow-up work of a load, in its transaction. */
   afterwards?: (on: Transaction) => Promise<void>;
-  /** What a column that is not in the list means; without it, such a column is an error. */
+  /** The meaning of columns that are not in the list; without it, such a column is an error. */
   otherColumns?: string;
 }
 
-/** A column that names rows of a table. */
+/** A column that refers to rows of a table. */
 export interface Reference {
   column: string;
   table: string;
   key: string;
-  /** Other names that a row `k` of the table goes by: the condition on `name`, in SQL. */
+  /** Alternative names of a row `k` of the table: the condition on `name`, in SQL. */
   alsoBy?: (name: string) => string;
-  /** The column of the table that the target keeps in the place of the name. */
+  /** The column of the table that the target stores instead of the name. */
   number?: string;
   expected: string;
 }
 
-/** What holds within a row. */
+/** A condition on each row. */
 export interface Rule {
-  /** Those it speaks of; where the file lacks one, it is not asked. The first is the one at fault. */
+  /** The columns it concerns; if the file lacks one, the rule is not checked. The first one is reported as the wrong one. */
   columns: readonly [string, ...string[]];
-  /** Of the row `t`, in SQL; null is no breach. */
+  /** The condition on row `t`, in SQL; null passes. */
   holds: string;
   expected: string;
 }

@@ -187,7 +187,7 @@ export const datasets: readonly Dataset[] = [
 
 export const datasetNames: readonly string[] = datasets.map((dataset) => dataset.name);
 
-/** @throws IngestFailure where there is no such dataset. */
+/** @throws IngestFailure if the dataset does not exist. */
 export function datasetNamed(name: string): Dataset {
   const found = datasets.find((dataset) => dataset.name === name);
   return found ?? misuse(`There is no dataset ${name}; there are ${datasetNames.join(', ')}.`);

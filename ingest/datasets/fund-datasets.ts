@@ -13,7 +13,7 @@ import type { Dataset, Reference } from './dataset.ts';
 import { refreshFundFigures } from '../load/fund-figures.ts';
 
 const share = (name: string, meaning: string) => column(name, 'number', meaning, { range: [-1e6, 1e6] });
-/** A price of a unit. */
+/** A price per unit. */
 const price = (name: string, meaning: string) =>
   column(name, 'number', `${meaning}; zero is none`, { zeroIsMissing: true });
 const publisher = required('source', 'text', 'who publishes it', { lengthMax: 500 });

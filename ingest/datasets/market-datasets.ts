@@ -15,7 +15,7 @@ import type { Dataset, Reference } from './dataset.ts';
 
 const price = (name: string, meaning: string) => column(name, 'number', meaning, { range: [0, 1e6] });
 const count = (name: string, meaning: string) => column(name, 'integer', meaning, { range: [0, 2e9] });
-/** Percent points; next to maturity a yield may be anything. */
+/** In percent; close to maturity a yield may have any value. */
 const yieldOf = (name: string, meaning: string) => column(name, 'number', meaning, { range: [-1e6, 1e6] });
 const source = text('source', 500, 'who publishes it; that of the security unless given');
 

@@ -13,7 +13,7 @@ const required = columns.filter((column) => column.required && column.name !== '
 /** The names of the columns that describe a series rather than a point. */
 export const metadataNames: ReadonlySet<string> = new Set(columns.map((column) => column.name));
 
-/** The metadata among the constants, read. @throws IngestFailure where one is not of its column's type. */
+/** Parses the metadata among the constants. @throws IngestFailure if one is not of its column's type. */
 export function metadataConstants(set: Readonly<Record<string, string>>): SeriesMetadata {
   const constants: Record<string, string | null> = {};
   for (const column of columns) {
@@ -26,7 +26,7 @@ export function metadataConstants(set: Readonly<Record<string, string>>): Series
   return constants;
 }
 
-/** @throws IngestFailure where --create lacks what every series must have. @param given by constants or columns. */
+/** @throws IngestFailure if --create lacks a required fact of a series. @param given by constants or columns. */
 export function requireMetadata(given: ReadonlySet<string>): void {
   const lacking = required.filter((column) => !given.has(column.name)).map((column) => column.name);
   if (lacking.length > 0)
@@ -36,14 +36,14 @@ export function requireMetadata(given: ReadonlySet<string>): void {
     );
 }
 
-/** A series to be made; its name is its title in the file where nothing names it. Null where a required fact is empty. */
+/** A series to create; its name defaults to its title in the file. Null if a required fact is empty. */
 export function newSeries(id: string, title: string, facts: SeriesMetadata): SeriesMetadata | null {
   const series: Record<string, string | null> = { ...facts, series_id: id };
   series['name'] ??= title.slice(0, 500).toWellFormed();
   return required.some((column) => (series[column.name] ?? null) === null) ? null : series;
 }
 
-/** Reads the metadata cells of a row; a cell that is not of its column's type is left out. */
+/** Reads the metadata cells of a row; a cell that is not of its column's type is ignored. */
 export function metadataOfRow(
   row: readonly string[],
   cells: readonly { target: string; index: number }[],

@@ -14,7 +14,7 @@ const releases = [
   { id: 'trade', title: 'External trade', series: 'DEMO.EXPORTS', day: 16, time: '11:30' },
 ];
 
-/** A release of each kind a month, from three months back to six ahead. */
+/** One release of each kind per month, from three months ago to six months ahead. */
 export function calendarFile(today: string): DemoFile {
   return {
     dataset: 'calendar',

@@ -16,7 +16,7 @@ const cities = [
   { id: 'southbay', name: 'Southbay', province: 'South', latitude: 48.9, longitude: -20.6, level: 0.97 },
 ];
 
-/** Items, cities, and their prices. @param lastDay of the prices, which is also their vintage. */
+/** Items, cities, and their prices. @param lastDay the last day of the prices, which is also their vintage. */
 export function commodityFiles(lastDay: string): DemoFile[] {
   return [
     {
@@ -41,7 +41,7 @@ export function commodityFiles(lastDay: string): DemoFile[] {
   ];
 }
 
-/** Each item's level walks; each city stands above or below it by its own, with some noise of the week. */
+/** Each item's level is a random walk; each city has its own offset from it, and weekly noise. */
 function* priceLines(lastDay: string): Iterable<string> {
   yield 'item,city,date,price,price_type,stat';
   for (const { id, price } of items) {

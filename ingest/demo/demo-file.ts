@@ -3,7 +3,7 @@
 /** One file, as the command line would load it. */
 export interface DemoFile {
   dataset: string;
-  /** The vintage it was published at, or undefined for the day of the load. */
+  /** The vintage of the file; undefined for the day of the load. */
   vintage?: string;
   /** CSV lines, the header first, without line ends. */
   lines(): Iterable<string>;

@@ -15,7 +15,7 @@ const companies = [
   { id: 'old-mill', name: 'Old Mill Funds', grade: 'AM2', established: '2011-02-01' },
 ];
 
-/** Drift and noise are of a day; `share` is how much of the index's move it takes part in. */
+/** Drift and noise are daily; `share` is the fund's share in the index's moves. */
 const funds = [
   fund('harbour-equity', 'Harbour Equity Fund', 'Equity', 'equity', 100, {
     share: 1.05,
@@ -67,10 +67,10 @@ interface Character {
   drift?: number;
   noise: number;
   ter: number;
-  /** Of the NAV, on the first working day of each July. */
+  /** Of the NAV, paid on the first working day of each July. */
   payoutPct?: number;
   shariah?: boolean;
-  /** It went into old-mill-islamic-equity the day after. */
+  /** It merged into old-mill-islamic-equity the day after. */
   lastDay?: string;
 }
 
@@ -90,7 +90,7 @@ function fund(
 }
 type Fund = (typeof funds)[number];
 
-/** Everything of funds in the order of loading. @param lastDay of the NAVs and the index. */
+/** All files about funds, in the order of loading. @param lastDay of the NAVs and the index. */
 export function fundFiles(lastDay: string): DemoFile[] {
   return [
     {
@@ -153,7 +153,7 @@ function* fundLines(): Iterable<string> {
   }
 }
 
-/** The index on working days, with the part of a day's move that it explains in the funds. */
+/** The index on working days, with the part of each day's move that also moves the funds. */
 function* indexWalk(lastDay: string): Iterable<{ day: string; level: number; move: number }> {
   const draw = random('share index');
   let level = 1_000;

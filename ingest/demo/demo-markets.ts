@@ -81,12 +81,12 @@ function* securityLines(): Iterable<string> {
   }
 }
 
-/** Working days. */
+/** The working days. */
 function* days(lastDay: string): Iterable<string> {
   for (let day = firstDay, n = 0; day <= lastDay; day = addDays(day, 1), n += 1) if (n % 7 < 5) yield day;
 }
 
-/** The yield of each security on each day, a walk around its coupon. */
+/** The yield of each security on each day, a random walk around its coupon. */
 function* yields(lastDay: string): Iterable<{ security: DemoSecurity; day: string; yieldPct: number }> {
   for (const security of securities) {
     const draw = random(`yield of ${security.code}`);
@@ -98,7 +98,7 @@ function* yields(lastDay: string): Iterable<{ security: DemoSecurity; day: strin
   }
 }
 
-/** Clean, per 100 of par: what the coupons and the repayment are worth at the yield, a year at a time. */
+/** The clean price per 100 of par: the value of coupons and repayment at the yield, compounded annually. */
 function priceAt(yieldPct: number, { couponPct, matures }: DemoSecurity, day: string): number {
   const years = Math.max(0, (dayNumber(matures) - dayNumber(day)) / 365.25);
   const discount = (1 + yieldPct / 100) ** -years;
@@ -141,7 +141,7 @@ const tenors = [
   { instrument: 'pib_fixed', tenor: '10Y', months: 120, everyWeeks: 4, yieldPct: 8.5 },
 ];
 
-/** Held on Wednesdays; the next one is announced. Bonds are reopened two times in three, and keep their id then. */
+/** Auctions are held on Wednesdays; the next one is announced. Two of three bond auctions reopen a bond, which keeps its id. */
 function* auctionLines(lastDay: string): Iterable<string> {
   yield 'auction_id,instrument,tenor,auction_date,reopening,announce_date,settlement_date,maturity_date,status,format,currency,target_amount,bids_received_face,bids_count,accepted_competitive,accepted_non_competitive,accepted_bids_count,min_bid_yield_pct,max_bid_yield_pct,cutoff_yield_pct,weighted_avg_yield_pct,coupon_pct,source';
   for (const { instrument, tenor, months, everyWeeks, yieldPct } of tenors) {
@@ -167,7 +167,7 @@ function* auctionLines(lastDay: string): Iterable<string> {
         tenor,
         day,
         isReopening,
-        isHeld ? addDays(day, -7) : lastDay, // nothing is announced in the future
+        isHeld ? addDays(day, -7) : lastDay, // no announcement has a future date
         addDays(day, 1),
         addMonths(addDays(first, 1), months),
         isHeld ? 'held' : 'announced',
@@ -208,7 +208,7 @@ const commodities = [
   ['630260', 'Toilet and kitchen linen, of terry fabrics, of cotton', 4, 'KGM'],
 ] as const;
 
-/** By month, partner and six digits of the Harmonized System; the newest month is provisional. */
+/** By month, partner and six-digit Harmonized System code; the newest month is provisional. */
 function* tradeLines(lastDay: string): Iterable<string> {
   yield 'reporter,flow,period,partner_code,partner_name,classification,classification_version,commodity_code,commodity_name,basis,currency,valuation,value,quantity,quantity_unit,status,source';
   const last = periodEnd(addMonths(`${lastDay.slice(0, 7)}-01`, -1), 'monthly');

@@ -75,7 +75,7 @@ function* months(vintage: string): Iterable<string> {
   for (let month = firstMonth; month <= last; month = periodEnd(addMonths(month, 1), 'monthly')) yield month;
 }
 
-/** What a vintage misses the final figure by: its newest month is a first estimate, revised a month on. */
+/** The factor of a vintage's estimate: its newest month is a first estimate, which is revised a month later. */
 function estimateError(month: string, vintage: string): number {
   const isFirstEstimate = month > periodEnd(addMonths(vintage, -2), 'monthly');
   return isFirstEstimate ? 1 + 0.004 * (random(`${month} first estimate`)() - 0.5) : 1;
@@ -116,7 +116,7 @@ function* policyRatePoints(lastDay: string): Iterable<Point> {
   }
 }
 
-/** Working days only, both sides of the market. */
+/** Working days only, both buying and selling. */
 function* exchangeRatePoints(lastDay: string): Iterable<Point> {
   const draw = random('exchange rates');
   const rates: Record<string, number> = { EUR: 1.1, USD: 1, GBP: 1.3 };

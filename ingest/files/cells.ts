@@ -16,12 +16,12 @@ export type ColumnType =
   | 'boolean'
   | 'word' // one of `words`
   | 'slug'
-  | 'instant' // local time in the row's time_zone, or with an offset of its own
+  | 'instant' // local time in the row's time_zone, or with its own offset
   | 'time_zone'
   | 'url'
   | 'currency'
   | 'coicop'
-  | 'security_code' // kept as domain/markets.ts writes it
+  | 'security_code' // normalised by domain/markets.ts
   | 'isin'
   | 'tenor'
   | 'country'
@@ -37,26 +37,26 @@ export interface Column {
   type: ColumnType;
   required: boolean;
   meaning: string;
-  /** Characters at most, for text. */
+  /** The maximum number of characters, for text. */
   lengthMax?: number;
-  /** What may stand there, for a word. */
+  /** The allowed values, for a word. */
   words?: readonly string[];
-  /** Where the file does not have it, or leaves its cell empty, it is the text of that column as it stands. */
+  /** The column whose text is used, unchanged, if this one is missing or its cell is empty. */
   copyOf?: string;
-  /** Of a number: zero or less says that there is none. */
+  /** For a number: zero or less means missing. */
   zeroIsMissing?: boolean;
-  /** Ids that mean something else already. */
+  /** Ids that already have another meaning. */
   reserved?: readonly string[];
   /** Both inclusive, for numbers and integers. */
   range?: readonly [least: number, most: number];
 }
 
 const slugLengthMax = 80;
-/** Of a name that an id is made of. */
+/** The maximum length of a name from which an id is made. */
 const nameLengthMax = 200;
 
 interface CellType {
-  /** The cell as PostgreSQL reads it; undefined where it is not of the type. */
+  /** The cell as PostgreSQL reads it; undefined if it is not of the type. */
   read: (text: string, column: Column) => string | undefined;
   expected: (column: Column) => string;
 }
@@ -174,7 +174,7 @@ function inCapitals(shape: RegExp, expected: string): CellType {
 }
 
 /**
- * A cell as PostgreSQL reads it (a list in its array form), null where it is empty, undefined where it is not of the
+ * A cell as PostgreSQL reads it (a list in its array form), null if it is empty, undefined if it is not of the
  * column's type.
  */
 export function readCell(column: Column, text: string): string | null | undefined {
@@ -183,7 +183,7 @@ export function readCell(column: Column, text: string): string | null | undefine
   return column.zeroIsMissing === true && Number(value) <= 0 ? null : value;
 }
 
-/** What a cell of the column should say, for messages and for --describe. */
+/** What a cell of the column must contain, for messages and for --describe. */
 export function expectedOf(column: Column): string {
   return cellTypes[column.type].expected(column);
 }
@@ -197,7 +197,7 @@ const booleans: ReadonlyMap<string, string> = new Map([
   ['0', 'false'],
 ]);
 
-/** An id made of a name: `Rice (basmati, broken)` is `rice-basmati-broken`. Undefined where no letter or digit is left. */
+/** Makes an id from a name: `Rice (basmati, broken)` is `rice-basmati-broken`. Undefined if no letter or digit is left. */
 function slugOf(name: string): string | undefined {
   const words = name
     .normalize('NFD')
@@ -225,7 +225,7 @@ function isIsin(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** A day, or a day and a time, alone or with an offset. */
+/** A day, or a day and a time with or without an offset. */
 function isInstant(text: string): boolean {
   const [, day = ''] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/.exec(
@@ -234,7 +234,7 @@ function isInstant(text: string): boolean {
   return isDate(day);
 }
 
-/** Offsets know no summer, and letters alone are not of one meaning: IST is in India to Node, in Israel to PostgreSQL. */
+/** Offsets have no daylight saving time, and abbreviations are ambiguous: IST is in India to Node, in Israel to PostgreSQL. */
 function hasOneMeaning(timeZone: string): boolean {
   return timeZone === 'UTC' || /^[A-Za-z].*\//.test(timeZone);
 }
@@ -252,7 +252,7 @@ function arrayLiteral(parts: string[]): string {
   return `{${words.map((word) => `"${word.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
 }
 
-/** Line breaks and tabs are allowed; other control characters are not text. */
+/** Line breaks and tabs are allowed; other control characters are not. */
 export function isPrintable(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- refusing control characters is the point
   return !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text);

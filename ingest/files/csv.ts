@@ -10,13 +10,13 @@ import type { CsvBatch } from './csv-batch.ts';
 import { PlainRows } from '../load/plain-rows.ts';
 
 export interface CsvOptions {
-  /** `,` `;` `|` or a tab; without it, the one that the header holds most often. */
+  /** `,` `;` `|` or a tab; default: the most frequent one in the header. */
   delimiter?: string;
-  /** `utf-8`, `utf-16le`, `utf-16be`, `windows-1252` (latin-1); without it, by the byte order mark and the first 64 KB. */
+  /** `utf-8`, `utf-16le`, `utf-16be`, `windows-1252` (latin-1); default: by the byte order mark and the first 64 KB. */
   encoding?: string;
-  /** The line that holds the column names, counted from 1; what stands above it is left out. */
+  /** The line with the column names, counted from 1; lines above it are ignored. */
   headerLine?: number;
-  /** Called after every piece of the file; bytes are those of the file as it is stored (compressed, if it is). */
+  /** Called after every piece of the file; bytes are those of the file as stored (possibly compressed). */
   onBytes?: (bytesRead: number, bytesTotal: number | undefined) => void;
 }
 
@@ -27,7 +27,7 @@ const quote = 0x22;
 /**
  * The rows of the input in batches; the first row of the first batch is the header.
  * @param input a path, or a stream of bytes.
- * @throws IngestFailure where the input is missing, damaged, or not text of its encoding.
+ * @throws IngestFailure if the input is missing, damaged, or not text in its encoding.
  */
 export async function* readCsv(input: Readable | string, options: CsvOptions): AsyncGenerator<CsvBatch> {
   const pieces = readPieces(input, options);
@@ -36,7 +36,7 @@ export async function* readCsv(input: Readable | string, options: CsvOptions): A
   const headerLine = options.headerLine ?? 1;
   const delimiter = options.delimiter ?? likelyDelimiter(first.value, headerLine);
   const plain = new PlainRows(delimiter, headerLine);
-  let parser: BatchParser | null = null; // from the first quote on
+  let parser: BatchParser | null = null; // used from the first quote on
   try {
     for await (const piece of concatenate(withoutMark(first.value), pieces)) {
       if (parser !== null) yield await parser.parse(piece);
@@ -72,7 +72,7 @@ export function readPieces(input: Readable | string, options: CsvOptions): Async
   return decoded(unpacked(open(input, options)), options.encoding);
 }
 
-/** csv-parse fed piece by piece: rows are taken as it finds them, so no stream of objects stands in between. */
+/** Feeds csv-parse piece by piece and takes rows as it finds them, without a stream of objects in between. */
 class BatchParser {
   readonly #parser: Parser;
   readonly #ended: Promise<void>;
@@ -80,9 +80,9 @@ class BatchParser {
   #nextLine: number;
   #parserLine: number;
 
-  /** @param before what was read without a parser: it begins where that ended. */
+  /** @param before has read the input up to where this parser starts. */
   constructor(delimiter: string, headerLine: number, before: PlainRows) {
-    const firstLine = Math.max(1, headerLine - before.line + 1); // of what it will be given
+    const firstLine = Math.max(1, headerLine - before.line + 1); // within the parser's input
     this.#nextLine = before.line - 1 + firstLine;
     this.#parserLine = firstLine - 1;
     this.#parser = new Parser({
@@ -107,7 +107,7 @@ class BatchParser {
   #take(row: string[], parserLine: number): void {
     this.#batch.rows.push(row);
     this.#batch.lines.push(this.#nextLine);
-    // The parser counts a quoted CRLF as two lines; rows without one are the rule, and cost no counting.
+    // The parser counts a quoted CRLF as two lines; most rows have none, and need no counting.
     const breaks = parserLine - this.#parserLine === 1 ? 0 : row.join('').replaceAll('\r\n', '\n');
     this.#nextLine += breaks === 0 ? 1 : 1 + (breaks.match(/[\r\n]/g)?.length ?? 0);
     this.#parserLine = parserLine;
@@ -155,7 +155,7 @@ class BatchParser {
   }
 }
 
-/** The bytes of the input, with the progress told on the way. */
+/** The bytes of the input; reports progress. */
 async function* open(input: Readable | string, options: CsvOptions): AsyncGenerator<Buffer> {
   let total: number | undefined;
   let stream: Readable;
@@ -177,7 +177,7 @@ async function* open(input: Readable | string, options: CsvOptions): AsyncGenera
   }
 }
 
-/** Unpacks gzip, known by its first two bytes and not by a file name. */
+/** Unpacks gzip, recognised by its first two bytes, not by the file name. */
 async function* unpacked(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const start = await gather(pieces, 2);
   if (start.length === 0) return;
@@ -187,7 +187,7 @@ async function* unpacked(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer>
     return;
   }
   const gunzip = createGunzip({ chunkSize: pieceBytes });
-  // An error reaches the reader below through gunzip itself, which pipeline destroys with it.
+  // Errors reach the loop below through gunzip, which pipeline destroys with them.
   pipeline(Readable.from(whole), gunzip, () => undefined);
   try {
     for await (const piece of gunzip as AsyncIterable<Buffer>) yield piece;
@@ -213,7 +213,7 @@ export async function* concatenate(start: Buffer, rest: AsyncGenerator<Buffer>):
   yield* rest;
 }
 
-/** Any encoding as UTF-8, in pieces that end between characters. */
+/** Converts any encoding to UTF-8, in pieces that end between characters. */
 async function* decoded(
   pieces: AsyncGenerator<Buffer>,
   encoding: string | undefined,
@@ -246,7 +246,7 @@ function checkedUtf8(bytes: Buffer): Buffer {
   );
 }
 
-/** Where the last whole UTF-8 character of the bytes ends. */
+/** The end of the last complete UTF-8 character of the bytes. */
 function completeCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes.readUInt8(bytes.length - back);
@@ -258,7 +258,7 @@ function completeCharacters(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** By the byte order mark; else UTF-8 where the start is valid UTF-8, and windows-1252 where it is not. */
+/** By the byte order mark; else UTF-8 if the start is valid UTF-8, and windows-1252 if not. */
 function detectEncoding(start: Buffer): string {
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
   if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';
@@ -276,7 +276,7 @@ function knownEncoding(name: string): string {
 
 const delimiters = [',', ';', '\t', '|'];
 
-/** The delimiter that the header line holds most often outside quotes; a comma where it holds none. */
+/** The most frequent delimiter in the header line, outside quotes; a comma if it has none. */
 function likelyDelimiter(start: Buffer, headerLine: number): string {
   const lines = start.toString().split(/\r\n|\n|\r/, headerLine);
   const header = (lines[headerLine - 1] ?? '').replaceAll(/"[^"]*"/g, '');

@@ -44,10 +44,10 @@ export function isDataPackage(input: LoadOptions['input']): input is string {
 }
 
 /**
- * The options that load the chosen resource, the only one where there is but one: its file, delimiter, encoding, missing
- * values, signs of numbers and format of dates; the date and value columns by their types; for new series the
+ * The options that load the chosen resource, or the only one: its file, delimiter, encoding, missing
+ * values, number signs and date format; the date and value columns by their types; for new series the
  * resource's name as id, and name, source and licence.
- * @throws IngestFailure where the package cannot be read, or holds more than one resource and none is chosen.
+ * @throws IngestFailure if the package cannot be read, or has more than one resource and none is chosen.
  */
 export function packageOptions(options: LoadOptions, file: string): LoadOptions {
   const description = readPackage(file);
@@ -102,7 +102,7 @@ function chosen(resources: readonly Resource[], name: string | undefined): Resou
   );
 }
 
-/** Packages name files below their own folder; a URL elsewhere is not followed. */
+/** Packages refer to files below their own folder; URLs are not followed. */
 function fileOf(resource: Resource, packageFile: string): string {
   const [name, second] = [resource.path ?? []].flat();
   if (name === undefined || second !== undefined) misuse(`The resource ${resource.name} is not one file.`);
@@ -113,7 +113,7 @@ function fileOf(resource: Resource, packageFile: string): string {
   return file;
 }
 
-/** Which column is which, and the constants of new series. */
+/** The mapping of columns, and the constants of new series. */
 function namesOf(
   dataset: Dataset,
   options: LoadOptions,
@@ -138,7 +138,7 @@ function namesOf(
     source: description.sources?.[0]?.title,
     licence: description.licenses?.[0]?.title ?? description.licenses?.[0]?.name,
   };
-  // The title is that of one series; in a wide file each has its own.
+  // The title is for one series; in a wide file each series has its own.
   if (wide) delete facts['name'];
   const constants: Record<string, string> = {};
   if (create) Object.assign(constants, withoutUndefined(facts));
@@ -156,7 +156,7 @@ const patternParts: Record<string, string> = {
   '%B': 'MMMM',
 };
 
-/** The package writes formats as strptime does; ISO needs none of ours. */
+/** The package uses strptime formats; ISO dates need no pattern. */
 function patternOf(field: Field | undefined): string | undefined {
   const format = field?.format;
   if (format === undefined || ['default', 'any', '%Y-%m-%d', '%Y-%m', '%Y'].includes(format))

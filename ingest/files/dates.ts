@@ -4,7 +4,7 @@ import { parsePeriod, type DateRange } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods.ts';
 import { misuse } from '../load/failure.ts';
 
-/** The days that a text means (one day, or a whole period), null where it is no date. */
+/** The days that a text covers (one day, or a whole period), null if it is not a date. */
 type DateReader = (text: string) => DateRange | null;
 
 const monthNames = [
@@ -22,7 +22,7 @@ const monthNames = [
   'december',
 ];
 
-/** What a pattern may hold → what it matches. Longer ones first: `MMM` is not `MM` and `M`. */
+/** The tokens of a pattern → what they match. Longer ones first: `MMM` is not `MM` and `M`. */
 const tokens: readonly [token: string, group: string, expression: string][] = [
   ['YYYY', 'year', '\\d{4}'],
   ['YY', 'shortYear', '\\d{2}'],
@@ -36,10 +36,10 @@ const tokens: readonly [token: string, group: string, expression: string][] = [
 ];
 
 /**
- * The reader of one pattern, or without one of ISO 8601: `2024-03-05`, `2024-03`, `2024-Q1`, `2024-H1`, `2024`, and a
- * midnight `2024-03-05T00:00:00`. A pattern holds YYYY, YY (69–99 are 19xx, 00–68 are 20xx), MMMM and MMM (English month names), MM,
+ * The reader for a pattern, or by default for ISO 8601: `2024-03-05`, `2024-03`, `2024-Q1`, `2024-H1`, `2024`, and a
+ * midnight `2024-03-05T00:00:00`. A pattern has YYYY, YY (69–99 are 19xx, 00–68 are 20xx), MMMM and MMM (English month names), MM,
  * M, DD, D and Q; text in [brackets] and every other character stands for itself. A pattern without a day is a period.
- * @throws IngestFailure where the pattern names no year.
+ * @throws IngestFailure if the pattern has no year.
  */
 export function dateReader(pattern?: string): DateReader {
   if (pattern === undefined) return (text) => parsePeriod(text.replace(/[T ]00:00(?::00(?:\.0+)?)?Z?$/, ''));
@@ -91,21 +91,21 @@ function rangeOf(parts: Record<string, string | undefined>): DateRange | null {
 }
 
 /**
- * The date of a point: the last day of its period at the series' frequency. Null where the text names a longer period
+ * The date of a point: the last day of its period at the series' frequency. Null if the text covers a longer period
  * than the series has (a year in a monthly series, a month in a daily one).
  */
 export function pointDate(range: DateRange, frequency: Frequency, fiscalYearEnd: string): string | null {
   if (range.from === range.to) return periodEnd(range.from, frequency, fiscalYearEnd);
   if (frequency === 'irregular') return range.to;
   if (monthsPerPeriod[frequency] === undefined) return null;
-  // A bare year of a fiscal-year series is the year that ends in it, so the period's first day decides.
+  // In a fiscal-year series a plain year is the fiscal year that ends in it, so the first day of the period decides.
   const end = periodEnd(range.from, frequency, fiscalYearEnd);
   return frequency === 'annual' || end >= range.to ? end : null;
 }
 
 const rememberedMax = 100_000;
 
-/** `read`, its answers remembered. All are forgotten once they are many: an order of use would cost every row more. */
+/** Caches the results of `read`. The whole cache is cleared when it is large: keeping an LRU order would slow down every row. */
 export function remembering<Value>(read: (text: string) => Value): (text: string) => Value {
   const found = new Map<string, Value>();
   return (text) => {
@@ -119,11 +119,11 @@ export function remembering<Value>(read: (text: string) => Value): (text: string
   };
 }
 
-/** Dates of points, remembered: files repeat them, and reading one costs more than finding it again. */
+/** Caches the dates of points: files repeat them, and parsing costs more than a lookup. */
 export class PointDates {
   readonly #read: DateReader;
   readonly #dateByRule = new Map<string, (text: string) => string | null>();
-  // The last rule asked for: rows of one frequency follow each other.
+  // The last rule used: consecutive rows usually have the same frequency.
   #frequency: Frequency | null = null;
   #fiscalYearEnd = '';
   #date: (text: string) => string | null = () => null;
@@ -132,7 +132,7 @@ export class PointDates {
     this.#read = read;
   }
 
-  /** @returns `YYYY-MM-DD`; null where the text is no date, or none that fits the frequency. */
+  /** @returns `YYYY-MM-DD`; null if the text is not a date, or does not fit the frequency. */
   at(text: string, frequency: Frequency, fiscalYearEnd: string): string | null {
     if (frequency !== this.#frequency || fiscalYearEnd !== this.#fiscalYearEnd)
       this.#turnTo(frequency, fiscalYearEnd);
@@ -153,7 +153,7 @@ export class PointDates {
   }
 }
 
-/** What a date cell should have said, for the message. */
+/** What a date cell must contain, for the message. */
 export function expectedDate(frequency: Frequency, pattern: string | undefined): string {
   const form =
     pattern === undefined
@@ -173,8 +173,8 @@ const exampleOf: Record<Frequency, string> = {
 };
 
 /**
- * The vintage that `--vintage` names: a day, or the last day of a period (`2020-05` is 2020-05-31).
- * @throws IngestFailure where it is no date, or lies after `today`.
+ * The vintage given by `--vintage`: a day, or the last day of a period (`2020-05` is 2020-05-31).
+ * @throws IngestFailure if it is not a date, or is after `today`.
  */
 export function parseVintage(text: string, today: string): string {
   const day = parsePeriod(text)?.to;

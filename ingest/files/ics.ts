@@ -5,7 +5,7 @@ import type { CsvBatch } from './csv-batch.ts';
 import { concatenate, readCsv, readPieces, type CsvOptions } from './csv.ts';
 import { IngestFailure } from '../load/failure.ts';
 
-/** The columns of the rows, as the calendar names them. */
+/** The columns of the rows, named as in the calendar dataset. */
 const header = ['release_id', 'title', 'release_at', 'time_zone', 'status', 'url'];
 
 const batchEvents = 1_000;
@@ -28,8 +28,8 @@ export async function* readCalendar(input: Readable | string, options: CsvOption
 }
 
 /**
- * The events as rows, the header first; a line number is that of the event's first line.
- * @throws IngestFailure where an event does not end, or repeats: only single events are releases.
+ * The events as rows, the header first; a row has the line number of the event's first line.
+ * @throws IngestFailure if an event does not end, or repeats: only single events are releases.
  */
 async function* readIcs(pieces: AsyncIterable<Buffer>): AsyncGenerator<CsvBatch> {
   let batch: CsvBatch = { rows: [header], lines: [1] };
@@ -70,7 +70,7 @@ function rowOf(event: ReadonlyMap<string, Property>, line: number): string[] {
   return [
     textOf('UID'),
     textOf('SUMMARY'),
-    // What is no time is refused as such, with its own text.
+    // A text that is not a time is passed on, and refused as such.
     time === null ? (start?.value ?? '') : hour === undefined ? date : `${date} ${hour}:${minute}:${second}`,
     utc === 'Z' ? 'UTC' : (start?.parameters.get('TZID') ?? ''),
     isCancelled ? 'cancelled' : '',
@@ -104,7 +104,7 @@ async function* lines(pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {
   yield rest;
 }
 
-/** Null for a line that is no property. */
+/** Null for a line that is not a property. */
 function parseProperty(text: string): Property | null {
   const parts = /^([A-Za-z0-9-]+)((?:;[A-Za-z0-9-]+=(?:"[^"]*"|[^";:]*))*):(.*)$/s.exec(text);
   if (parts === null) return null;

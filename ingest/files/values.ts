@@ -2,22 +2,22 @@
 import { misuse } from '../load/failure.ts';
 
 export interface ValueOptions {
-  /** The decimal sign of the file, `.` or `,`. */
+  /** The decimal separator of the file, `.` or `,`. */
   decimal?: string;
-  /** The sign between groups of three digits; none unless given. */
+  /** The thousands separator; default none. */
   thousands?: string;
-  /** Texts that mean missing, beside the empty cell. */
+  /** Texts that mean missing, besides the empty cell. */
   missing?: readonly string[];
 }
 
-/** The number as PostgreSQL reads it, with the digits as published; null for missing; undefined where it is no number. */
+/** The number as PostgreSQL reads it, with its published digits; null if missing; undefined if it is not a number. */
 export type ValueReader = (text: string) => string | null | undefined;
 
 const plainNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
 const numberWithExponent = /^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d{1,3}$/;
 const lengthMax = 100;
 
-/** @throws IngestFailure where the options contradict each other. */
+/** @throws IngestFailure if the options contradict each other. */
 export function valueReader(options: ValueOptions = {}): ValueReader {
   const { decimal = '.', thousands } = options;
   if (decimal !== '.' && decimal !== ',') misuse(`The decimal sign is . or , and not ${decimal}`);
@@ -41,12 +41,12 @@ export function valueReader(options: ValueOptions = {}): ValueReader {
     }
     if (number.length > lengthMax) return undefined;
     if (plainNumber.test(number)) return number;
-    // Beyond the range of a double no client could read it: 1e999 is a typing error, not a measurement.
+    // Clients cannot read numbers beyond the range of a double: 1e999 is a typing error, not a measurement.
     return numberWithExponent.test(number) && fitsDouble(number) ? number : undefined;
   };
 }
 
-/** Spaces between thousands come in three kinds: the plain one, the no-break space and its narrow sister. */
+/** A space as separator may be a plain space, a no-break space or a narrow no-break space. */
 function groupSign(thousands: string): RegExp {
   return thousands === ' ' ? /[ \u00a0\u202f]/g : new RegExp(`[${thousands}]`, 'g');
 }
@@ -60,7 +60,7 @@ function fitsDouble(number: string): boolean {
   return Number.isFinite(value) && (value !== 0 || /^[^eE]*$|^[+-]?[0.]+[eE]/.test(number));
 }
 
-/** What a value cell should have said, for the message. */
+/** What a value cell must contain, for the message. */
 export function expectedValue(text: string, options: ValueOptions): string {
   const example = options.decimal === ',' ? '1234,5' : '1234.5';
   const missingPattern = /^(?:nan|n\/?a|#n\/a|null|none|nil|-+|\.+|\*+)$/i;

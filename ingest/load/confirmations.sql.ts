@@ -4,8 +4,8 @@ import type { Transaction } from '../../kernel/database.ts';
 import type { LoadRow } from './revise.sql.ts';
 
 /**
- * load_spans: the combinations of series and dimensions with something to remember, and the dates that the load spans.
- * `whole`: it states every point that stands there, so the span is one run.
+ * load_spans: the combinations of series and dimensions with points to confirm, and the dates that the load spans.
+ * `whole`: the load has every existing point in the span, which is therefore one run.
  */
 export async function createSpans(on: Transaction): Promise<void> {
   await on.query(`
@@ -16,9 +16,9 @@ export async function createSpans(on: Transaction): Promise<void> {
 }
 
 /**
- * Remembers the points of load_points that are not among load_changes. Needs no memory, and is left out: a point whose row
- * begins at D, one that a complete vintage of D states, one that is remembered at D already. Runs before storeChanges,
- * as it reads what stood.
+ * Stores confirmations for the points of load_points that are not in load_changes. Not needed, and skipped: points whose row
+ * begins at D, that a complete vintage of D has, or that are already confirmed at D. Runs before storeChanges,
+ * as it reads the previous state.
  */
 export async function insertConfirmations(on: Transaction, load: LoadRow): Promise<void> {
   await on.query('truncate load_spans');
@@ -64,7 +64,7 @@ async function findSpans(on: Transaction, load: LoadRow): Promise<void> {
   );
 }
 
-/** The spans that are broken by points which the load leaves out, run by run. */
+/** The spans that are interrupted by points which the load omits, run by run. */
 async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `with span as (
@@ -100,8 +100,8 @@ async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
 }
 
 /**
- * A point that a backfill brings where none stood may lie within the run of a later confirmation, which did not speak
- * of it: takes its date out of those runs.
+ * A backfill may add a point within the run of a later confirmation, which did not include it, as the point did not
+ * exist: removes its date from those runs.
  */
 export async function narrowConfirmations(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(

@@ -1,27 +1,27 @@
 // The one error of a failed load: wrong options, an unreadable file, or rows that the dataset does not allow.
 
-/** A cell that was refused: where it stands, what it says, what was expected instead. */
+/** A refused cell: its position, its text, what was expected instead. */
 export interface Reject {
   /** The line of the file on which the row begins; the header is on line 1. */
   line: number;
-  /** The column as the file names it, or the part of the row that is at fault. */
+  /** The column as named in the file, or the part of the row that is wrong. */
   column: string;
   value: string;
   expected: string;
 }
 
 /**
- * `usage`: the call itself is wrong (an unknown dataset, a mapping to a column that is not there);
+ * `usage`: the call itself is wrong (an unknown dataset, a mapping to a missing column);
  * `invalid_file`: the file cannot be read (no header, broken gzip, wrong encoding);
- * `invalid_rows`: rows were refused. Nothing was stored in any of the three.
+ * `invalid_rows`: rows were refused. In all three cases nothing was stored.
  */
 export type IngestFailureCode = 'usage' | 'invalid_file' | 'invalid_rows';
 
 export class IngestFailure extends Error {
   readonly code: IngestFailureCode;
-  /** The first thousand refused cells, in the order found; the report file has all of them. */
+  /** The first thousand refused cells, in file order; the report file has all of them. */
   readonly rejects: readonly Reject[];
-  /** How many rows were refused in all. */
+  /** The total number of refused rows. */
   readonly rowsRejected: number;
 
   constructor(

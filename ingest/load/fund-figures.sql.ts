@@ -6,7 +6,7 @@ export interface DueFund {
   fundId: string;
   launchDate: string | null;
   assetClass: string | null;
-  /** The days of its first and last NAV; null where it has none. */
+  /** The dates of its first and last NAV; null if it has none. */
   firstDate: string | null;
   lastDate: string | null;
   nav: string | null;
@@ -17,9 +17,8 @@ export interface DueFund {
 }
 
 /**
- * `off` has all that follows found by the index of the fund: the planner knows nothing yet of the NAVs that this transaction
- * brought, and would read the whole table for each fund (measured: minutes for the seconds that it takes). `on` leaves it to
- * the planner again.
+ * Makes the following statements use the index on funds: the planner has no statistics yet on the NAVs of this transaction,
+ * and would read the whole table for each fund (measured: minutes instead of seconds).
  */
 export async function setOtherPlans(on: Transaction, setting: 'on' | 'off'): Promise<void> {
   await on.query(
@@ -28,7 +27,7 @@ export async function setOtherPlans(on: Transaction, setting: 'on' | 'off'): Pro
   );
 }
 
-/** Takes some funds off the list of those whose figures are due. Empty when it is done. */
+/** Takes up to `most` funds off the list of funds with due figures. Empty when it is done. */
 export async function takeDueFunds(on: Transaction, most: number): Promise<DueFund[]> {
   return on.query<DueFund>(
     `with taken as (
@@ -52,7 +51,7 @@ export async function takeDueFunds(on: Transaction, most: number): Promise<DueFu
 }
 
 /**
- * The NAVs that the figures as of the last one need, as lists `2024-01-02 10.50,…`: the last year's, those around the
+ * The NAVs needed for the figures as of the last one, as lists `2024-01-02 10.50,…`: those of the last year, those around the
  * start of each longer period, the first, and the first on or after each payout.
  */
 export async function readFigureNavs(
@@ -94,10 +93,10 @@ export async function readFigurePayouts(
   );
 }
 
-/** A row of data.fund_figures by its columns; a numeric may be text, what is left out is null. */
+/** A row of data.fund_figures by column; a numeric may be text, omitted columns are null. */
 export type FundFigures = { fund_no: number } & Record<string, number | string | null>;
 
-/** Stores rows of data.fund_figures in the place of those of the same funds; numerics may be texts. */
+/** Stores rows of data.fund_figures, replacing those of the same funds; numerics may be texts. */
 export async function storeFigures(on: Transaction, rows: readonly FundFigures[]): Promise<void> {
   await on.query('delete from data.fund_figures where fund_no = any($1)', [rows.map((row) => row.fund_no)]);
   await on.query(
@@ -107,7 +106,7 @@ export async function storeFigures(on: Transaction, rows: readonly FundFigures[]
   );
 }
 
-/** Adds up again what each company manages; a few hundred rows. */
+/** Recomputes the totals of each company; a few hundred rows. */
 export async function keepAmcFigures(on: Transaction): Promise<void> {
   await on.query('select data.keep_amc_figures()');
 }

@@ -17,7 +17,7 @@ import {
   type FundFigures,
 } from './fund-figures.sql.ts';
 
-/** How many funds are in memory at a time: about 300 NAVs each. */
+/** The number of funds in memory at a time, each with about 300 NAVs. */
 const blockFunds = 500;
 const daysPerYear = 365.25;
 

@@ -12,36 +12,36 @@ export interface LoadOptions extends ColumnOptions, ValueOptions {
   dataset: string;
   /** A path or a stream. Gzip is recognised by its content; `.json` is a data package. */
   input: Readable | string;
-  /** What to call the input in the record of loads; the path unless given. */
+  /** The name of the input in the record of loads; default: the path. */
   sourceName?: string;
-  /** Series that are not there are made, from the constants of `set` and from columns of the file. */
+  /** Creates missing series, from the constants of `set` and from columns of the file. */
   create?: boolean;
-  /** One row a date, one column a series. */
+  /** One row per date, one column per series. */
   wide?: boolean;
-  /** Lines below the header that hold no data. */
+  /** The number of lines to skip below the header. */
   skipRows?: number;
   /** Such as `DD/MM/YYYY`; see dates.ts. */
   dateFormat?: string;
-  /** The day, or the period by its last day, on which the file was published; today unless given. */
+  /** The publication day of the file, or a period for its last day; default today. */
   vintage?: string;
-  /** The file states each of its series completely: what it leaves out is deleted as of the vintage. */
+  /** The file is complete for each of its series: points it omits are deleted as of the vintage. */
   full?: boolean;
-  /** Does everything, then takes it back. */
+  /** Rolls back everything at the end. */
   dryRun?: boolean;
-  /** Leaves refused rows out (in a wide file: refused cells) instead of storing nothing. */
+  /** Skips refused rows (in a wide file: refused cells) instead of storing nothing. */
   skipInvalid?: boolean;
   /** See csv.ts for these three. */
   delimiter?: string | undefined;
   encoding?: string | undefined;
   headerLine?: number;
-  /** Of a data package that has several. */
+  /** The resource to load from a data package with several. */
   resource?: string;
-  /** Stands before the id of each series of a wide file that --map does not name. */
+  /** Prepended to the id of each series of a wide file that --map does not name. */
   prefix?: string;
-  /** Where today is decided. */
+  /** The time zone that determines today. */
   seriesTimeZone: string;
   clock: Clock;
-  /** bytesTotal is not known for streams. */
+  /** bytesTotal is unknown for streams. */
   onProgress?: (rowsRead: number, bytesRead: number, bytesTotal?: number) => void;
   /** A CSV file that receives every refused row. */
   reportFile?: string;
@@ -67,11 +67,11 @@ export interface LoadInput {
   header: string[];
   headerLine: number;
   batches: AsyncIterable<CsvBatch>;
-  /** Making the batches asks the database, so nothing else may be under way between them. */
+  /** Producing the batches queries the database, so no other statement may be under way between them. */
   batchesAsk?: boolean;
-  /** How many rows were refused on the way into the batches, and are not in them. */
+  /** How many rows were refused before the batches, and are not in them. */
   rowsRefused?: () => number;
-  /** The vintage of the load; given by the call where `vintageGiven`. */
+  /** The vintage of the load; set by the caller if `vintageGiven`. */
   vintage: string;
   vintageGiven: boolean;
   today: string;

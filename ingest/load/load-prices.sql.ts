@@ -1,20 +1,20 @@
 // The statements for commodity prices: existing items and cities, and new ones.
 import type { Queryable } from '../../kernel/database.ts';
 
-/** A row to be made: `id`, `name`, and the table's other columns as texts. */
+/** A row to insert: `id`, `name`, and the table's other columns as texts. */
 export type NewRow = Readonly<Record<string, string | null>>;
 
-/** Every item, with the unit its prices are for. */
+/** All items, with the unit of their prices. */
 export function findItems(on: Queryable): Promise<{ item_id: string; unit: string }[]> {
   return on.query('select item_id, unit from data.commodity_items');
 }
 
-/** Every city. */
+/** All cities. */
 export function findCities(on: Queryable): Promise<{ city_id: string }[]> {
   return on.query('select city_id from data.commodity_cities');
 }
 
-/** Makes items, and with them their series. */
+/** Inserts items and their series. */
 export async function insertItems(on: Queryable, rows: readonly NewRow[]): Promise<void> {
   await on.query(
     `insert into data.commodity_items (item_id, name, name_local, category, unit, unit_quantity, unit_measure, currency,
@@ -26,7 +26,7 @@ export async function insertItems(on: Queryable, rows: readonly NewRow[]): Promi
   );
 }
 
-/** Makes cities. */
+/** Inserts cities. */
 export async function insertCities(on: Queryable, rows: readonly NewRow[]): Promise<void> {
   await on.query(
     `insert into data.commodity_cities (city_id, name, province, latitude, longitude)

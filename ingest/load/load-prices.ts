@@ -18,11 +18,11 @@ type Row = ReadonlyMap<string, string | null>;
 const prices = datasetNamed('commodity-prices');
 const itemFacts = factsOf('commodity-items', ['item_id', 'name', 'active']);
 const cityFacts = factsOf('commodity-cities', ['city_id', 'name']);
-/** Columns that observations read by rules of their own. */
+/** Columns that observations parse by their own rules. */
 const pointColumns = ['date', 'price', 'status', 'vintage'];
 const defaults: Readonly<Record<string, string>> = { price_type: 'retail', stat: 'avg' };
 
-/** @throws IngestFailure where a row is refused and the load does not skip such. */
+/** @throws IngestFailure if a row is refused and `skipInvalid` is not set. */
 export async function loadPrices(
   on: Transaction,
   input: LoadInput,
@@ -41,7 +41,7 @@ export async function loadPrices(
   const titleOf = (name: string) => cells.find(({ column }) => column.name === name)?.title ?? name;
   const targets = ['series_id', 'city', 'price_type', 'stat', ...pointColumns.filter(isNamed)];
   const sources: Record<string, string> = { series_id: 'item', value: 'price' };
-  // The rows go on under the file's own titles, so that messages name its columns.
+  // The rows keep the file's own titles, so that messages name its columns.
   const header = targets.map((name) => titleOf(sources[name] ?? name));
   const map = Object.fromEntries(
     targets.map((name, at) => [name === 'price' ? 'value' : name, entryAt(header, at)]),
@@ -75,7 +75,7 @@ function planCells(header: readonly string[], options: LoadOptions): DatasetCell
 }
 
 /**
- * The rows as those of observations; a row of an unknown item or city is refused here and goes no further.
+ * Converts the rows to those of observations; a row of an unknown item or city is refused here and not passed on.
  * @param refused counts such rows.
  */
 async function* pointRows(
@@ -100,7 +100,7 @@ async function* pointRows(
       points.rows.push(pointOf(row, cells));
       points.lines.push(line);
     }
-    refused.rows += input.rejects.count - rejectsBefore; // one reject a row
+    refused.rows += input.rejects.count - rejectsBefore; // one reject per row
     yield points;
   }
 }
@@ -133,7 +133,7 @@ function readBatch(
   });
 }
 
-/** Whether the item and the city are there, and the price is for the item's unit; refuses the row where not. */
+/** Whether item and city exist and the price is for the item's unit; refuses the row if not. */
 function isKnown(
   row: Row,
   line: number,
@@ -160,7 +160,7 @@ function isKnown(
   return given === unit ? true : refuse('unit', `${unit}, the unit of the item`);
 }
 
-/** What a row has in a column that is filled in every row. */
+/** The text of a column that every row has. */
 function textIn(row: Row, name: string): string {
   const text = entryOf(row, name);
   if (text === null) throw new TypeError(`an empty cell in the column ${name}`);
@@ -199,7 +199,7 @@ async function createCities(
   for (const { id } of made) cities.add(String(id));
 }
 
-/** The first row of each id that is not known, as the table takes it; its name is what the file says. */
+/** The first row of each unknown id, as the table stores it; the name is the file's text. */
 function newRows(
   rows: readonly { row: Row }[],
   name: 'item' | 'city',

@@ -14,7 +14,7 @@ const sqlTypes: Partial<Record<Column['type'], string>> = {
   list: 'text[]',
 };
 
-/** Makes load_table: the line, and the columns that the file has. */
+/** Creates load_table: the line, and the columns of the file. */
 export async function createTableStage(on: Transaction, columns: readonly Column[]): Promise<void> {
   const definitions = columns.map((column) => `${column.name} ${sqlTypes[column.type] ?? 'text'}`);
   await on.query(
@@ -22,7 +22,7 @@ export async function createTableStage(on: Transaction, columns: readonly Column
   );
 }
 
-/** Takes every row but the first of each key out of the stage. @returns them. */
+/** Removes every row but the first of each key from the stage. @returns them. */
 export function takeRepeatedKeys(
   on: Transaction,
   dataset: Dataset,
@@ -35,7 +35,7 @@ export function takeRepeatedKeys(
   );
 }
 
-/** Takes out the rows of new keys that lack required columns. @returns them, with the first column they lack. */
+/** Removes the rows of new keys that lack required columns. @returns them, with the first column they lack. */
 export function takeIncomplete(
   on: Transaction,
   dataset: Dataset,
@@ -57,7 +57,7 @@ export function takeIncomplete(
 }
 
 /**
- * Takes out rows that would change how the dates of existing observations are to be read. @returns them.
+ * Removes rows that would change how the dates of existing observations are read. @returns them.
  * @param seriesId the series of a row `t`, in SQL.
  */
 export function takeRedatings(
@@ -73,7 +73,7 @@ export function takeRedatings(
   );
 }
 
-/** Takes out rows of the calendar that name series that do not exist. @returns them, with the first such. */
+/** Removes rows of the calendar that name series that do not exist. @returns them, with the first such series. */
 export function takeUnknownSeries(on: Transaction): Promise<{ line: number; unknown: string }[]> {
   return on.query(
     `delete from load_table t using (
@@ -83,7 +83,7 @@ export function takeUnknownSeries(on: Transaction): Promise<{ line: number; unkn
   );
 }
 
-/** Puts the key of the row meant in the place of another name for it, such as an ISIN. */
+/** Replaces alternative names, such as an ISIN, by the key of the row they refer to. */
 export async function resolveNames(
   on: Transaction,
   { column, table, key, alsoBy }: Reference,
@@ -98,7 +98,7 @@ export async function resolveNames(
   );
 }
 
-/** Takes out rows that name what is neither in the table referred to nor, where it is the target, in the file. */
+/** Removes rows that refer to a row that neither the table nor (if it is the target) the file has. @returns them. */
 export function takeDangling(
   on: Transaction,
   dataset: Dataset,
@@ -113,7 +113,7 @@ export function takeDangling(
   );
 }
 
-/** Takes out rows whose value of the column another row has, in the table or further up in the file. @returns them. */
+/** Removes rows whose value of the column another row has, in the table or earlier in the file. @returns them. */
 export function takeShared(
   on: Transaction,
   dataset: Dataset,
@@ -131,14 +131,14 @@ export function takeShared(
   );
 }
 
-/** Takes out rows that break a rule. @returns them. */
+/** Removes rows that violate a rule. @returns them. */
 export function takeBreakers(on: Transaction, rule: Rule): Promise<{ line: number; value: string }[]> {
   return on.query(
     `delete from load_table t where not (${rule.holds}) returning t.line, t.${rule.columns[0]}::text as value`,
   );
 }
 
-/** Inserts and updates. @returns how many rows were new, and how many changed; the others were as they stand. */
+/** Inserts and updates. @returns how many rows were new, and how many changed; the others were identical. */
 export async function upsert(
   on: Transaction,
   dataset: Dataset,
@@ -154,7 +154,7 @@ export async function upsert(
   const differences = others.map(
     (column) => `k.${storedName(dataset, column.name)} is distinct from ${cell(dataset, column)}`,
   );
-  // The version is what readers' caches go by, so metadata counts as a change of the series.
+  // Readers' caches depend on the version, so a change of metadata counts as a change of the series.
   const versions = dataset.target === 'data.series' ? ', data_version = $1, updated_at = now()' : '';
   const updated =
     others.length === 0
@@ -174,7 +174,7 @@ export async function upsert(
   return { inserted, updated };
 }
 
-/** Deletes what the file leaves out of the rows that it states whole. @returns how many. */
+/** Deletes the rows that the file should have but omits. @returns how many. */
 export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<number> {
   if (dataset.whole === undefined) return 0;
   const shared = dataset.whole.map((name) => storedName(dataset, name));
@@ -186,7 +186,7 @@ export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<
   );
 }
 
-/** Runs a statement that returns its rows, and counts them where they are: a file may have millions. */
+/** Counts the rows returned by a statement, in the database: a file may have millions. */
 async function countOf(on: Transaction, statement: string, values: readonly unknown[] = []): Promise<number> {
   const rows = await on.query<{ count: number }>(
     `with done as (${statement}) select count(*) as count from done`,
@@ -195,13 +195,13 @@ async function countOf(on: Transaction, statement: string, values: readonly unkn
   return entryAt(rows, 0).count;
 }
 
-/** The rows left in the stage. */
+/** The number of rows left in the stage. */
 export async function countStaged(on: Transaction): Promise<number> {
   const rows = await on.query<{ count: number }>('select count(*) as count from load_table');
   return entryAt(rows, 0).count;
 }
 
-/** A cell of the stage as the table takes it. */
+/** A cell of the stage, converted for the table. */
 function cell(dataset: Dataset, { name, type }: Column): string {
   if (type === 'list') return `coalesce(t.${name}, '{}')`;
   if (type !== 'instant') return `t.${storedName(dataset, name)}`;
@@ -209,7 +209,7 @@ function cell(dataset: Dataset, { name, type }: Column): string {
     else t.${name}::timestamp at time zone t.time_zone end`;
 }
 
-/** The stage, with the numbers of what its rows name. */
+/** The stage, joined with the numbers that its rows refer to. */
 function stageOf(dataset: Dataset): string {
   const numbered = (dataset.references ?? []).filter(({ number }) => number !== undefined);
   if (numbered.length === 0) return 'load_table';
@@ -219,7 +219,7 @@ function stageOf(dataset: Dataset): string {
   return `(select s.*, ${numbered.map(({ number }, i) => `r${i}.${number}`).join(', ')} from load_table s ${joins.join(' ')})`;
 }
 
-/** What the target calls a column of the file. */
+/** The target's name for a column of the file. */
 function storedName(dataset: Dataset, name: string): string {
   return dataset.references?.find(({ column }) => column === name)?.number ?? name;
 }

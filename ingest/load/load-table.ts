@@ -96,7 +96,7 @@ function zoneOfInstants(staged: readonly DatasetCell[]): string[] {
   return staged.some(({ column }) => column.type === 'instant') ? ['time_zone'] : [];
 }
 
-/** @returns how many rows held something. */
+/** @returns the number of non-empty rows. */
 async function stageRows(
   on: Transaction,
   staged: readonly DatasetCell[],
@@ -125,7 +125,7 @@ async function stageRows(
   return rowsRead;
 }
 
-/** The row as the stage takes it; null where it was refused. */
+/** The row in the stage's format; null if it was refused. */
 function readRow(
   row: readonly string[],
   line: number,
@@ -155,7 +155,7 @@ function readRow(
   return cells;
 }
 
-/** Refuses the rows that only the table can judge. */
+/** Refuses the rows that only a query can check. */
 async function refuseStaged(
   on: Transaction,
   dataset: Dataset,

@@ -20,7 +20,7 @@ import { Rejects } from './rejects.ts';
 import { lockLoads, relaxLimits } from './statements.sql.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
-/** Carries the result of a dry run out of its transaction, which it ends. */
+/** Thrown to roll back a dry run; carries its result. */
 class DryRunEnds extends Error {
   readonly result: LoadResult;
 
@@ -31,13 +31,13 @@ class DryRunEnds extends Error {
 }
 
 /**
- * Loads the file. The same file twice changes nothing; a file of an older vintage lands where it belongs.
- * @throws IngestFailure where the call or the file is wrong, or a row is and `skipInvalid` is not set; nothing is stored.
+ * Loads the file. Loading a file twice changes nothing; a file of an older vintage is inserted at its place in the history.
+ * @throws IngestFailure if the call or the file is invalid, or a row is and `skipInvalid` is not set; nothing is stored.
  */
 export async function load(database: Database, given: LoadOptions): Promise<LoadSummary> {
   const started = performance.now();
   const options = isDataPackage(given.input) ? packageOptions(given, given.input) : given;
-  // Only a file can be read a second time, so only its points may try the straight way.
+  // Only a file can be read a second time, so only its points may try the direct path.
   const isFile = typeof options.input === 'string';
   try {
     return await attempt(database, options, isFile, started);
@@ -111,7 +111,7 @@ function checkOptions(options: LoadOptions): void {
     misuse('--header-line is the number of a line, 1 or more.');
 }
 
-/** Takes the header and the rows to skip off the front. */
+/** Removes the header and the skipped rows from the front. */
 async function headerAndRows(
   batches: AsyncGenerator<CsvBatch>,
   options: LoadOptions,

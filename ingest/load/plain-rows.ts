@@ -6,22 +6,22 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 export class PlainRows {
-  /** What follows the last whole row: the beginning of the next. */
+  /** The bytes after the last complete row: the beginning of the next. */
   rest: Buffer = Buffer.alloc(0);
-  /** The line that `rest` begins on, counted from 1. */
+  /** The line on which `rest` begins, counted from 1. */
   line = 1;
   /** `\n`, `\r\n` or `\r`, whichever ends the first line; null before that. */
   lineBreak: string | null = null;
   readonly #delimiter: string;
   readonly #headerLine: number;
 
-  /** @param headerLine lines above it are left out. */
+  /** @param headerLine lines above it are ignored. */
   constructor(delimiter: string, headerLine: number) {
     this.#delimiter = delimiter;
     this.#headerLine = headerLine;
   }
 
-  /** The rows that end in this piece. It holds no quote, and ends between characters. */
+  /** The rows that end in this piece, which has no quotes and ends between characters. */
   read(piece: Buffer): CsvBatch {
     const bytes = this.rest.length === 0 ? piece : Buffer.concat([this.rest, piece]);
     const batch: CsvBatch = { rows: [], lines: [] };
@@ -38,16 +38,16 @@ export class PlainRows {
     return batch;
   }
 
-  /** The last row, where no line break ends it. */
+  /** The last row, if no line break ends it. */
   end(): CsvBatch {
     const batch: CsvBatch = { rows: [], lines: [] };
     const text = this.rest.toString();
-    // A break that could still have become \r\n.
+    // A break that might have become \r\n.
     if (text !== '') this.#take(this.lineBreak === null ? text.replace(/\r$/, '') : text, batch);
     return batch;
   }
 
-  /** Cells are parts of the text of their line alone: one that is remembered keeps no more than that in memory. */
+  /** Cells are slices of their own line's text, so that a cached cell keeps only that line in memory. */
   #take(text: string, batch: CsvBatch): void {
     if (this.line >= this.#headerLine) {
       batch.rows.push(text.split(this.#delimiter));
@@ -57,7 +57,7 @@ export class PlainRows {
   }
 }
 
-/** Null where none has ended for certain: a \r at the end may be the first half of \r\n. */
+/** Null if none has certainly ended: a \r at the end may be the first half of \r\n. */
 function firstLineBreak(bytes: Buffer): string | null {
   const at = bytes.findIndex((byte) => byte === lineFeed || byte === carriageReturn);
   if (at < 0) return null;

@@ -13,7 +13,7 @@ export class Rejects {
   #report: number | undefined;
   #count = 0;
 
-  /** @param reportFile made when the first row is refused; an existing file is replaced. */
+  /** @param reportFile created when the first row is refused; an existing file is replaced. */
   constructor(reportFile?: string) {
     this.#reportFile = reportFile;
   }
@@ -39,7 +39,7 @@ export class Rejects {
     writeSync(this.#report, stringify([[line, column, shown, expected]]));
   }
 
-  /** @throws IngestFailure where a row was refused. */
+  /** @throws IngestFailure if a row was refused. */
   throwIfAny(): void {
     if (this.#count === 0) return;
     const lines = this.first.map(

@@ -6,14 +6,14 @@ import type { Transaction } from '../../kernel/database.ts';
 export interface LoadRow {
   loadNo: number;
   vintage: string;
-  /** What the file leaves out is deleted as of the vintage. */
+  /** Points that the file omits are deleted as of the vintage. */
   complete: boolean;
 }
 
 /**
- * load_series: the series of the load. load_changes: what is to be done, a row a point: end the row `row_id` at D (where
- * there is one), state the new value from D until `ends_on` (where it states one), and bring the old value back from
- * there until `old_ends_on`. load_standing: what stood at D in the series that have later vintages.
+ * load_series: the series of the load. load_changes: the changes to make, one row per point: end the row `row_id` at D (if
+ * there is one), insert the new value from D until `ends_on` (if there is one), and restore the old value from
+ * there until `old_ends_on`. load_standing: the state at D of the series that have later vintages.
  */
 export async function createDifference(on: Transaction): Promise<void> {
   await on.query(`
@@ -38,7 +38,7 @@ export async function createDifference(on: Transaction): Promise<void> {
     ) on commit drop`);
 }
 
-/** Series that load_points does not tell of, side by side: what went straight into the table, or states no point. */
+/** Series that are not in load_points, as parallel lists: those stored directly, or without points in the file. */
 export interface SpokenOf {
   seriesNos: number[];
   points: number[];
@@ -47,7 +47,7 @@ export interface SpokenOf {
   lastDates: (string | null)[];
 }
 
-/** Fills load_series from load_points and from the series spoken of elsewhere. */
+/** Fills load_series from load_points and from the other series of the file. */
 export async function findLoadSeries(
   on: Transaction,
   load: LoadRow,
@@ -96,7 +96,7 @@ export async function findLoadSeries(
   return counts;
 }
 
-/** Stores the staged points of series that had none: nothing to compare with. */
+/** Stores the staged points of series that had none, without a comparison. */
 export async function storeFresh(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into data.observations (series_no, dims_no, date, published_on, load_no, value, status)
@@ -107,9 +107,9 @@ export async function storeFresh(on: Transaction, load: LoadRow): Promise<void> 
 }
 
 /**
- * Notes the changes of series without later vintages: what stands at D is what stands now.
- * `+ 0` keeps the planner from joining by the order of series alone: to statistics that do not know a new series yet
- * that looks free, and it compares every point of it with every other (6,700 points took 22 s).
+ * Finds the changes of series without later vintages: their state at D is the current one.
+ * `+ 0` keeps the planner from joining by series alone: without statistics on a new series
+ * that looks free, and it compares every point with every other (6,700 points took 22 s).
  */
 export async function compareWithLive(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
@@ -133,9 +133,9 @@ export async function compareWithLive(on: Transaction, load: LoadRow): Promise<v
 }
 
 /**
- * Notes the changes of series with later vintages. What the load says of a point holds until the next statement of it:
- * a later row, a later complete vintage, or a later confirmation. Nothing lies between, so one row at most stands there.
- * A confirmation speaks only of points that stood; a point that did not stand at D has a row before it.
+ * Finds the changes of series with later vintages. The load's value of a point is valid until the next statement about it:
+ * a later row, a later complete vintage, or a later confirmation. Nothing lies between, so at most one row exists there.
+ * A confirmation covers only points that existed; a point that did not exist at D has a row before it.
  */
 export async function compareWithStanding(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
@@ -183,10 +183,10 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
   );
 }
 
-/** Carries load_changes out. */
+/** Applies load_changes. */
 export async function storeChanges(on: Transaction, load: LoadRow): Promise<void> {
   await on.query('analyze load_changes');
-  // A row that had ended keeps the load that ended it: readers pinned to a load before that one saw it open.
+  // A row that has ended keeps the load that ended it: readers pinned to an earlier load see it as open.
   await on.query(
     `update data.observations o
      set superseded_on = $1, superseded_load_no = coalesce(o.superseded_load_no, $2)

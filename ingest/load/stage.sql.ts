@@ -3,8 +3,8 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '../../kernel/database.ts';
 
 /**
- * Makes the stage. load_points holds the rows of the vintage being stored; load_rows those of every vintage, where the
- * file has a vintage column. A row with value null was published as missing.
+ * Creates the stage. load_points has the rows of the vintage being stored; load_rows those of every vintage, if the
+ * file has a vintage column. A row whose value is null was published as missing.
  */
 export async function createStage(on: Transaction): Promise<void> {
   await on.query(`
@@ -17,29 +17,29 @@ export async function createStage(on: Transaction): Promise<void> {
 
 const flushCharacters = 1024 * 1024;
 
-/** Rows in COPY's text format on their way to a table: sent a megabyte at a time, while the next is being read. */
+/** Buffers rows in COPY's text format: sends a megabyte at a time, while the next is being read. */
 export class CopyBuffer {
   readonly #line: CopyLine;
   readonly #statement: string;
   #text = '';
 
-  /** @param table and columns, as in `load_points (line, date)`. */
+  /** @param table the table and its columns, such as `load_points (line, date)`. */
   constructor(line: CopyLine, table: string) {
     this.#line = line;
     this.#statement = `copy ${table} from stdin`;
   }
 
-  /** @param row cells divided by tabs and ended by a line break; `\N` is null; text has been through `copyText`. */
+  /** @param row cells separated by tabs, with a line break at the end; `\N` is null; text must be escaped by `copyText`. */
   add(row: string): void {
     this.#text += row;
   }
 
-  /** Sends what is there once it is a megabyte; returns as soon as what was under way has arrived. */
+  /** Sends the buffer once it has a megabyte; returns as soon as the previous data has arrived. */
   async flushIfFull(): Promise<void> {
     if (this.#text.length >= flushCharacters) await this.#send();
   }
 
-  /** Sends the rest and waits until all has arrived; needed before any other statement of the transaction. */
+  /** Sends the rest and waits until all has arrived; required before any other statement of the transaction. */
   async flush(): Promise<void> {
     if (this.#text !== '') await this.#send();
     await this.#line.arrived();
@@ -52,7 +52,7 @@ export class CopyBuffer {
   }
 }
 
-/** The COPY under way on a connection, which carries one at a time. */
+/** The COPY under way on a connection, which supports one at a time. */
 export class CopyLine {
   readonly #on: Transaction;
   #sending: Promise<void> = Promise.resolve();
@@ -61,7 +61,7 @@ export class CopyLine {
     this.#on = on;
   }
 
-  /** Sends rows as soon as those before have arrived, and returns when they are on their way. */
+  /** Sends rows as soon as the previous ones have arrived; returns when they are being sent. */
   async send(statement: string, rows: string): Promise<void> {
     await this.#sending;
     this.#sending = new Promise((resolve, reject) => {
@@ -70,20 +70,20 @@ export class CopyLine {
       copy.once('error', reject);
       copy.end(rows);
     });
-    this.#sending.catch(() => undefined); // told by the next send, arrived or settle
+    this.#sending.catch(() => undefined); // reported by the next send, arrived or settle
   }
 
   async arrived(): Promise<void> {
     await this.#sending;
   }
 
-  /** Waits for what is under way, whatever became of it: a rollback must not overtake it. */
+  /** Waits for the COPY under way, successful or not: a rollback must not overtake it. */
   async settle(): Promise<void> {
     await this.#sending.catch(() => undefined);
   }
 }
 
-/** Text as a cell of COPY's text format. */
+/** Escapes text for a cell of COPY's text format. */
 export function copyText(text: string): string {
   return /[\\\t\n\r]/.test(text)
     ? text.replaceAll(/[\\\t\n\r]/g, (character) => copyEscapes[character] ?? character)
@@ -98,7 +98,7 @@ export async function stagedVintages(on: Transaction): Promise<string[]> {
   return rows.map((row) => row.vintage);
 }
 
-/** Puts the staged rows of one vintage into load_points, in place of those of the one before. */
+/** Puts the staged rows of one vintage into load_points, replacing those of the previous one. */
 export async function stageVintage(on: Transaction, vintage: string): Promise<void> {
   await on.query('truncate load_points');
   await on.query(
@@ -116,7 +116,7 @@ interface Duplicate {
   dims: Record<string, string>;
 }
 
-/** Takes every row but the first of each point out of load_points. @returns them, with the line of that first. */
+/** Removes every row but the first of each point from load_points. @returns them, with the line of that first row. */
 export async function takeDuplicates(on: Transaction): Promise<Duplicate[]> {
   return on.query<Duplicate>(`
     with repeated as (

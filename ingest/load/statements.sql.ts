@@ -3,14 +3,14 @@ import type { Transaction } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { LoadRow } from './revise.sql.ts';
 
-/** Serialises loads: waits for the load under way, and holds until the transaction ends. */
+/** Serialises loads: waits for the load under way, and holds the lock until the transaction ends. */
 export async function lockLoads(on: Transaction): Promise<void> {
-  await on.query('select pg_advisory_xact_lock(4115202)'); // any constant of our own
+  await on.query('select pg_advisory_xact_lock(4115202)'); // an arbitrary constant
 }
 
 /**
- * A load takes as long as it takes. Its plans gain nothing from compilation, and nothing from remembering what was looked
- * up: every point is looked up once, though the planner cannot know it.
+ * Removes the timeouts, and turns off JIT compilation and memoization: loads take long, and every point is looked up only
+ * once, which the planner cannot know.
  */
 export async function relaxLimits(on: Transaction): Promise<void> {
   await on.query(
@@ -41,7 +41,7 @@ export interface LoadCounts {
   pointsDeleted: number;
 }
 
-/** Writes what the load came to. */
+/** Stores the result of the load. */
 export async function finishLoad(
   on: Transaction,
   loadNo: number,
@@ -63,7 +63,7 @@ export async function finishLoad(
   );
 }
 
-/** load_totals: what the load comes to, a row a series that it changes. */
+/** load_totals: the result of the load, one row per changed series. */
 export async function createTotals(on: Transaction): Promise<void> {
   await on.query(`
     create temp table load_totals (
@@ -101,8 +101,8 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
 }
 
 /**
- * Records the vintage for each series that it changed, and for each that it stated completely: a complete vintage
- * without changes has no counts, and is remembered because it ends what an older vintage, loaded later, says.
+ * Stores the vintage for each series that it changed, and for each that it has completely: a complete vintage
+ * without changes has no counts, and is stored because it ends the values of an older vintage that is loaded later.
  */
 export async function insertVintages(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
@@ -114,7 +114,7 @@ export async function insertVintages(on: Transaction, load: LoadRow): Promise<vo
   );
 }
 
-/** Brings the counts of the changed series up to date; those that the load did not change stay untouched. */
+/** Updates the counts of the changed series; other series are not touched. */
 export async function updateSeries(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `update data.series s set
@@ -134,7 +134,7 @@ export async function updateSeries(on: Transaction, load: LoadRow): Promise<void
   );
 }
 
-/** Refreshes the planner's picture of the observations once they have doubled since it was last taken. */
+/** Updates the planner's statistics on the observations once they have doubled since the last time. */
 export async function analyzeIfGrown(on: Transaction, pointsStored: number): Promise<void> {
   const tables = await on.query<{ rows: number }>(
     `select greatest(reltuples, 0)::float8 as rows from pg_class where oid = 'data.observations'::regclass`,

@@ -31,9 +31,9 @@ import { valueReader } from '../files/values.ts';
 import { planWide, WideReader } from './wide.ts';
 
 /**
- * @param straight whether points of series that were never published may go straight into their table.
- * @throws IngestFailure where a row is refused and the load does not skip such.
- * @throws NotAscending where points went straight, and must not have: load again without.
+ * @param straight whether points of never published series may be stored directly in their table.
+ * @throws IngestFailure if a row is refused and `skipInvalid` is not set.
+ * @throws NotAscending if points were stored directly but must not be: load again without `straight`.
  */
 export async function loadPoints(
   on: Transaction,
@@ -65,7 +65,7 @@ export async function loadPoints(
   for (const vintage of first === null ? await stagedVintages(on) : [input.vintage]) {
     if (plan.manyVintages) await stageVintage(on, vintage);
     if (sink.mayRepeat) await refuseDuplicates(on, input);
-    if (refuses()) continue; // only to name the other duplicates
+    if (refuses()) continue; // only to report further duplicates
     const load = first ?? (await loadOf(vintage));
     const counts = await storeVintage(on, load, spokenOf(reader, sink));
     await finishLoad(on, load.loadNo, {
@@ -153,7 +153,7 @@ function spokenOf(reader: PointReader, sink: PointSink): SpokenOf {
   };
 }
 
-/** A point that a vintage states twice is refused from its second row on, whether or not the values agree. */
+/** If a vintage has a point several times, all rows but the first are refused, even if the values are equal. */
 async function refuseDuplicates(on: Transaction, input: LoadInput): Promise<void> {
   for (const duplicate of await takeDuplicates(on)) {
     const dims = Object.entries(duplicate.dims).map(([name, value]) => `, ${name} ${value}`);

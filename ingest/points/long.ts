@@ -52,7 +52,7 @@ const pointNames = ['series_id', 'date', 'value', 'status', 'vintage'];
 const statusColumn = observations.columns.find((column) => column.name === 'status');
 const dimensionValueMax = 200;
 
-/** @throws IngestFailure where the header lacks a part of every row, or a constant is given twice. */
+/** @throws IngestFailure if the header lacks a required column, or a constant is given twice. */
 export function planLong(header: readonly string[], options: ColumnOptions & { create: boolean }): LongPlan {
   const set = options.set ?? {};
   const columns = sourceColumns(header, options, new Set(observations.columns.map((column) => column.name)));
@@ -91,10 +91,10 @@ export class LongReader implements PointReader {
   readonly #plan: LongPlan;
   readonly #context: PointContext;
   readonly #vintageDay: (text: string) => string | null;
-  /** The dimension values of the row at hand. */
+  /** The dimension values of the current row. */
   readonly #dims: string[] = [];
 
-  /** @param today a vintage column cannot hold later days. */
+  /** @param today a vintage column must not have later days. */
   constructor(plan: LongPlan, context: PointContext, today: string) {
     this.#plan = plan;
     this.#context = context;
@@ -170,7 +170,7 @@ export class LongReader implements PointReader {
     );
   }
 
-  /** Undefined where it was refused. */
+  /** Undefined if it was refused. */
   #status(row: readonly string[], line: number, cell: Cell): string | null | undefined {
     const text = cellText(row, cell);
     const status = statusColumn === undefined ? null : readCell(statusColumn, text);
@@ -179,7 +179,7 @@ export class LongReader implements PointReader {
     return status;
   }
 
-  /** The cell of load_rows, with its tab; null where it was refused. */
+  /** The cell of load_rows, with its tab; null if it was refused. */
   #vintage(row: readonly string[], line: number, cell: Cell): string | null {
     const text = cellText(row, cell);
     const day = this.#vintageDay(text);
@@ -193,7 +193,7 @@ export class LongReader implements PointReader {
     return day === null ? null : `${day}\t`;
   }
 
-  /** Null where the row was refused. */
+  /** Null if the row was refused. */
   #combination(row: readonly string[], line: number, series: KnownSeries): Combination | null {
     const { rejects, directory } = this.#context;
     if (series.misfit !== null) {
@@ -221,7 +221,7 @@ export class LongReader implements PointReader {
 // oxlint-disable-next-line no-control-regex -- refusing control characters is the point
 const hasControlCharacter = /[\u0000-\u001f\u007f]/;
 
-/** Reads the vintage column: the day, the last one of a period; null where it is no date or lies in the future. */
+/** Reads the vintage column: the day, or the last day of a period; null if it is not a date or is in the future. */
 function vintageReader(pattern: string | undefined, today: string): (text: string) => string | null {
   const read = dateReader(pattern);
   return remembering((text) => {
@@ -230,7 +230,7 @@ function vintageReader(pattern: string | undefined, today: string): (text: strin
   });
 }
 
-/** @throws IngestFailure where two cells of the file would be one. */
+/** @throws IngestFailure if both a column and the option give the vintage. */
 export function checkVintage(plan: LongPlan, vintage: string | undefined): void {
   if (plan.vintage !== null && vintage !== undefined)
     misuse(`The file has a vintage column ("${plan.vintage.title}"): leave out --vintage.`);

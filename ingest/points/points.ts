@@ -9,13 +9,13 @@ import { CopyBuffer, CopyLine } from '../load/stage.sql.ts';
 import type { ValueOptions, ValueReader } from '../files/values.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
-/** Turns rows of a file into staged points. */
+/** Converts rows of a file to staged points. */
 export interface PointReader {
-  /** Rows that held something. */
+  /** Non-empty rows. */
   readonly rowsRead: number;
   /** Reads a batch; its points are in the sink when this returns. */
   read(batch: CsvBatch): Promise<void>;
-  /** series_no of every series that the file speaks of though it may state no point of it (a column of a wide file). */
+  /** series_no of every series that the file has, possibly without any point (a column of a wide file). */
   readonly seriesWithoutPoints: ReadonlySet<number>;
 }
 
@@ -27,12 +27,12 @@ export interface PointContext {
   dateFormat: string | undefined;
   values: ValueReader;
   valueOptions: ValueOptions;
-  /** The line of the column names, for what is wrong with a column as a whole. */
+  /** The line of the column names, for errors about a whole column. */
   headerLine: number;
   create: boolean;
 }
 
-/** Thrown where points went straight into their table and one is not later than the last: they must be staged after all. */
+/** Thrown if points were stored directly and one is not later than the last: they must be staged instead. */
 export class NotAscending extends Error {
   constructor() {
     super('the points of a series do not ascend');
@@ -40,21 +40,21 @@ export class NotAscending extends Error {
   }
 }
 
-/** What went straight into the table for a series. */
+/** What was stored directly for a series. */
 interface DirectCount {
   points: number;
   pointsWithValue: number;
-  /** Of the points with a value. */
+  /** Among the points with a value. */
   firstDate: string | null;
   lastDate: string | null;
 }
 
 /**
- * Where points go: to the stage, to be compared with what stands; or straight into data.observations, where nothing of the
- * series was ever published and its dates ascend, so that there is nothing to compare with and no point comes twice.
+ * The destination of points: the stage, for comparison with the stored ones; or directly data.observations, if nothing of the
+ * series was ever published and its dates ascend, so that there is nothing to compare and no point can occur twice.
  */
 export class PointSink {
-  /** Whether a staged point may be there twice. */
+  /** Whether the stage may have a point twice. */
   mayRepeat = false;
   /** By series_no. */
   readonly direct = new Map<number, DirectCount>();
@@ -66,7 +66,7 @@ export class PointSink {
 
   /**
    * @param stage the table of the staged points.
-   * @param straight the vintage and number of the load, where points may go straight into the table.
+   * @param straight the vintage and number of the load, if points may be stored directly.
    */
   constructor(on: Transaction, stage: string, straight: { vintage: string; loadNo: number } | null) {
     this.#line = new CopyLine(on);
@@ -82,8 +82,8 @@ export class PointSink {
   }
 
   /**
-   * @param vintage of the row with a tab behind it, where the stage has a column for it; else ''.
-   * @param value digits, or `\N`. @param status as COPY takes it.
+   * @param vintage of the row, followed by a tab, if the stage has a column for it; else ''.
+   * @param value digits, or `\N`. @param status in COPY format.
    * @throws NotAscending
    */
   add(
@@ -121,12 +121,12 @@ export class PointSink {
     if (count.lastDate === null || date > count.lastDate) count.lastDate = date;
   }
 
-  /** The load is going to fail: what goes on is only looked at. */
+  /** The load will fail: further points are only checked. */
   refuse(): void {
     this.#isRefused = true;
   }
 
-  /** The directory forgot the last dates. @throws NotAscending where they are needed. */
+  /** The directory has dropped the last dates. @throws NotAscending if they are needed. */
   forgetDates(): void {
     if (this.#straight !== null && this.direct.size > 0) throw new NotAscending();
     this.mayRepeat = true;
@@ -137,13 +137,13 @@ export class PointSink {
     await this.#straight?.flushIfFull();
   }
 
-  /** After it, other statements may be asked. */
+  /** Sends the rest; other statements may follow. */
   async flush(): Promise<void> {
     await this.#staged.flush();
     await this.#straight?.flush();
   }
 
-  /** Waits for what is under way, whatever became of it. */
+  /** Waits for what is under way, successful or not. */
   async settle(): Promise<void> {
     await this.#line.settle();
   }
@@ -151,7 +151,7 @@ export class PointSink {
 
 const dimensionName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
-/** @throws IngestFailure where the names cannot be used in `dims=name:value`. */
+/** @throws IngestFailure if a name cannot be used in `dims=name:value`. */
 export function checkDimensionNames(names: readonly string[]): void {
   for (const name of names) {
     if (dimensionName.test(name)) continue;
@@ -168,17 +168,17 @@ function slug(name: string): string {
   return words.replace(/^_+|_+$/g, '').replace(/^(?=\d)/, '_') || 'name';
 }
 
-/** Whether no cell of the row holds anything: such rows stand at the end of many files. */
+/** Whether all cells of the row are empty: many files end with such rows. */
 export function isEmpty(row: readonly string[]): boolean {
   return row.every((cell) => cell.trim() === '');
 }
 
-/** Whether the row has the header's cells; empty ones beyond them do not count. */
+/** Whether the row has as many cells as the header; additional empty ones do not count. */
 export function hasCells(row: readonly string[], cells: number): boolean {
   return row.length === cells || (row.length > cells && isEmpty(row.slice(cells)));
 }
 
-/** The text of a cell of a row that has the header's cells; the constant where the index is -1. */
+/** The text of a cell of a complete row; the constant if the index is -1. */
 export function cellText(
   row: readonly string[],
   { index, constant }: { index: number; constant: string },

@@ -8,11 +8,11 @@ export interface SeriesRow {
   frequency: Frequency;
   fiscal_year_end: string | null;
   dimensions: string[];
-  /** Nothing of it was ever published. */
+  /** No point of it was ever published. */
   fresh: boolean;
 }
 
-/** The series that exist among the ids. */
+/** The existing series among the ids. */
 export function findSeries(on: Queryable, ids: readonly string[]): Promise<SeriesRow[]> {
   return on.query<SeriesRow>(
     `select series_no, series_id, frequency, fiscal_year_end, dimensions,
@@ -33,7 +33,7 @@ export function findDims(
   );
 }
 
-/** Makes series. @param rows objects of the table's columns; what one lacks is null, tags an array literal. */
+/** Inserts series. @param rows objects of the table's columns; missing ones are null, tags is an array literal. */
 export function insertSeries(
   on: Queryable,
   rows: readonly Record<string, string | null>[],
@@ -51,7 +51,7 @@ export function insertSeries(
   );
 }
 
-/** Adds combinations of dimension values. */
+/** Inserts combinations of dimension values. */
 export async function insertDims(
   on: Queryable,
   seriesNos: readonly number[],
@@ -65,7 +65,7 @@ export async function insertDims(
   );
 }
 
-/** Names the dimensions of series that had none yet. */
+/** Sets the dimension names of series that had none. */
 export async function nameDimensions(
   on: Queryable,
   seriesNos: readonly number[],
@@ -74,7 +74,7 @@ export async function nameDimensions(
   await on.query('update data.series set dimensions = $2 where series_no = any($1)', [seriesNos, names]);
 }
 
-/** Takes back series that this load made but no valid row spoke of. */
+/** Deletes series that this load created but no valid row used. */
 export async function deleteSeriesWithoutDims(on: Queryable, seriesNos: readonly number[]): Promise<void> {
   await on.query(
     `delete from data.series s where series_no = any($1)

@@ -18,23 +18,23 @@ export interface KnownSeries {
   readonly seriesNo: number;
   readonly frequency: Frequency;
   readonly fiscalYearEnd: string;
-  /** Nothing of it was ever published. */
+  /** No point of it was ever published. */
   readonly fresh: boolean;
-  /** Why no point of this file fits the series; null where they do. */
+  /** Why the points of this file do not fit the series; null if they do. */
   readonly misfit: string | null;
-  /** The dimension values, in the file's order, joined → what the file says under them. */
+  /** The dimension values, joined in the file's order → their combination. */
   readonly dims: Map<string, Combination>;
 }
 
 /** A series under one combination of dimension values. */
 export interface Combination {
-  /** series_no and dims_no as COPY takes them, a tab behind each. */
+  /** series_no and dims_no in COPY format, each followed by a tab. */
   readonly prefix: string;
   /** The date of its last point in the file so far; '' before the first. */
   lastDate: string;
 }
 
-/** The metadata of a series to be made, columns of data.series as `readCell` gives them. */
+/** The metadata of a series to create, columns of data.series as given by `readCell`. */
 export type SeriesMetadata = Readonly<Record<string, string | null>>;
 
 const separator = '\u001f';
@@ -51,7 +51,7 @@ export class SeriesDirectory {
   #unnamed = new Set<number>();
   readonly #created: number[] = [];
 
-  /** @param rememberedMax series and combinations to remember; a hundred thousand take about 100 MB. */
+  /** @param rememberedMax the series and combinations to cache; a hundred thousand take about 100 MB. */
   constructor(on: Transaction, dimensions: readonly string[], create: boolean, rememberedMax = 100_000) {
     this.#on = on;
     this.#rememberedMax = rememberedMax;
@@ -60,8 +60,8 @@ export class SeriesDirectory {
   }
 
   /**
-   * Forgets what it knows once that is much; between batches, as a batch relies on what it learned.
-   * @returns whether it forgot.
+   * Clears the cache if it is large. Call it between batches, as a batch relies on what it has looked up.
+   * @returns whether it was cleared.
    */
   async makeSpace(): Promise<boolean> {
     if (this.#remembered <= this.#rememberedMax) return false;
@@ -72,15 +72,15 @@ export class SeriesDirectory {
     return true;
   }
 
-  /** The series; null where there is none; undefined where `learn` has not been asked yet. */
+  /** The series; null if it does not exist; undefined if it was not looked up by `learn`. */
   get(id: string): KnownSeries | null | undefined {
     return this.#known.get(id);
   }
 
   /**
-   * Looks the ids up, and makes those that are not there where the load may.
+   * Looks up the ids, and creates missing series if the load may.
    * No other statement of the transaction may be under way.
-   * @param metadataOf the facts of a series to be made; null where they do not suffice (the rows are refused).
+   * @param metadataOf the facts of a series to create; null if they are incomplete (its rows are refused).
    */
   async learn(ids: readonly string[], metadataOf: (id: string) => SeriesMetadata | null): Promise<void> {
     const missing = new Set(ids);
@@ -172,7 +172,7 @@ export class SeriesDirectory {
     );
   }
 
-  /** Stores what is left, and takes back the series that were made for rows that were all refused. */
+  /** Stores the rest, and deletes the series that were created for rows that were all refused. */
   async finish(): Promise<void> {
     await this.writeNewDims();
     if (this.#created.length > 0) await deleteSeriesWithoutDims(this.#on, this.#created);

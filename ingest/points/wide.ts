@@ -31,8 +31,8 @@ interface WidePlan {
 
 /**
  * The date is the column that --map names, else the one called date, else the first. Every other column is a series:
- * its id is the name that --map gives it, else the prefix and its title, with what an id cannot hold as `_`.
- * @throws IngestFailure where two columns are one series, or a constant has no place in a wide file.
+ * its id is the name given by --map, else the prefix and its title, with characters that ids cannot have as `_`.
+ * @throws IngestFailure if two columns are the same series, or a constant does not apply to a wide file.
  */
 export function planWide(
   header: readonly string[],
@@ -96,7 +96,7 @@ interface Column {
   index: number;
   series: KnownSeries | null;
   id: string;
-  /** Made at the first value. */
+  /** Set at the first value. */
   combination: Combination | null;
 }
 
@@ -121,7 +121,7 @@ export class WideReader implements PointReader {
     for (const [at, row] of batch.rows.entries()) this.#readRow(row, entryAt(batch.lines, at), this.#columns);
   }
 
-  /** Finds the series of the header; one that is not there is refused once, on the header's line. */
+  /** Finds the series of the header; a missing one is refused once, on the header's line. */
   async #learnColumns(): Promise<Column[]> {
     const { directory, rejects, create, headerLine } = this.#context;
     const { series, metadata } = this.#plan;
@@ -164,7 +164,7 @@ export class WideReader implements PointReader {
         continue;
       }
       const date = dates.at(dateText, series.frequency, series.fiscalYearEnd);
-      // The one date of the row is wrong for every series of it: saying so once is enough.
+      // The date is wrong for every series of the row; one message is enough.
       if (date === null)
         return rejects.add(line, dateCell.title, dateText, expectedDate(series.frequency, dateFormat));
       column.combination ??= directory.combination(series, this.#dims);
