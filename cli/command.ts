@@ -4,7 +4,7 @@ import { Writable, type Readable } from 'node:stream';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { Environment } from './installation.ts';
 
-/** What a command reads and writes: those of the process, or of a test. */
+/** The streams and environment of a command: those of the process, or of a test. */
 export interface Terminal {
   env: Environment;
   stdin: Readable & { isTTY?: boolean };
@@ -20,15 +20,15 @@ export interface Output {
 export interface Command {
   summary: string;
   usage: string;
-  /** The flags that it takes. */
+  /** The flags it accepts. */
   flags: ParseArgsOptionsConfig;
-  /** @throws UsageError where the words are wrong; anything else is a failure. */
+  /** @throws UsageError if the arguments are wrong; anything else is a failure. */
   run(args: string[], terminal: Terminal): Promise<void>;
 }
 
 export class UsageError extends Error {}
 
-/** Reads flags and positional words. @throws UsageError on an unknown flag or a missing value. */
+/** Parses flags and positional arguments. @throws UsageError on an unknown flag or a missing value. */
 export function parseCommandArgs<const Flags extends ParseArgsOptionsConfig>(args: string[], flags: Flags) {
   try {
     return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
@@ -37,7 +37,7 @@ export function parseCommandArgs<const Flags extends ParseArgsOptionsConfig>(arg
   }
 }
 
-/** One line from the terminal, which does not show it, or the first line of standard input. @throws UsageError where there is none. */
+/** Reads one line from the terminal, without echo, or the first line of standard input. @throws UsageError if there is none. */
 export async function readSecret({ stdin, stderr }: Terminal, question: string): Promise<string> {
   const isTerminal = stdin.isTTY === true;
   if (isTerminal) stderr.write(question);
@@ -52,12 +52,12 @@ export async function readSecret({ stdin, stderr }: Terminal, question: string):
   throw new UsageError('Nothing came on standard input.');
 }
 
-/** One line of JSON, for machines. */
+/** Prints one line of JSON, for machines. */
 export function printJson({ stdout }: Terminal, value: unknown): void {
   stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-/** Columns padded to their widest cell, under a heading; a word where there are no rows. */
+/** Prints columns padded to their widest cell, under a heading; a text if there are no rows. */
 export function printTable(
   { stdout }: Terminal,
   heading: readonly string[],

@@ -14,18 +14,18 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Installation {
   settings: Settings;
   databaseUrl: string;
-  /** The names of the migrations that opening it ran. */
+  /** The migrations that were run when opening it. */
   migrated: readonly string[];
   identitySecret: string;
   /** Whether the database is the embedded one. */
   embedded: boolean;
-  /** For the one who serves: stops the embedded PostgreSQL. */
+  /** For a serving process: stops the embedded PostgreSQL. */
   stop(): Promise<void>;
-  /** For a command that came by: stops the embedded PostgreSQL unless somebody else uses it. */
+  /** For a single command: stops the embedded PostgreSQL unless another process uses it. */
   release(): Promise<void>;
 }
 
-/** Opens the installation that the environment names. @throws Error that says what is wrong with them. */
+/** Opens the installation that the environment configures. @throws Error that says what is wrong with the settings. */
 export async function openInstallation(env: Environment): Promise<Installation> {
   const settings = readSettings(env);
   const nothing = () => Promise.resolve();
@@ -49,7 +49,7 @@ export async function openInstallation(env: Environment): Promise<Installation> 
   }
 }
 
-/** Runs a command's work on the installation, and leaves it as it was found: running or not. */
+/** Runs a command's work on the installation, and leaves it as it was: running or not. */
 export async function withInstallation<T>(
   env: Environment,
   work: (installation: Installation) => Promise<T>,

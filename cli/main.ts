@@ -3,7 +3,7 @@
 import { UsageError, type Command, type Terminal } from './command.ts';
 import { Failure } from '../kernel/errors.ts';
 
-// Each is read when it is asked for: a load need not wait for the gateway's packages.
+// Imported on demand: a load need not wait for the gateway's packages.
 export const commands: Record<string, () => Promise<Command>> = {
   start: async () => (await import('./commands/start.ts')).start,
   migrate: async () => (await import('./commands/migrate.ts')).migrate,
@@ -16,7 +16,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   check: async () => (await import('./commands/check.ts')).check,
 };
 
-/** Runs the command that the words name. @returns the exit code. */
+/** Runs the command given by the arguments. @returns the exit code. */
 export async function main([name, ...args]: readonly string[], terminal: Terminal): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help') {
     terminal.stdout.write(await overview());

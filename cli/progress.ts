@@ -9,8 +9,8 @@ export interface Progress {
 const barWidth = 30;
 
 /**
- * @param bytesTotal the size of the file; undefined for standard input, which shows rows only.
- * @param out where it goes: standard error, so that what a command prints can be piped on.
+ * @param bytesTotal the size of the file; undefined for standard input, for which only rows are shown.
+ * @param out standard error, so that the command's output can be piped.
  */
 export function createProgress(bytesTotal: number | undefined, out: Output): Progress {
   let shown = false;

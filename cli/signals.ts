@@ -3,26 +3,26 @@ import { isatty } from 'node:tty';
 import type { Log } from '../kernel/log.ts';
 
 /**
- * Resolves on Ctrl-C or SIGTERM. SIGHUP says to a service "read your configuration again", and to a program on a
- * terminal that the terminal is gone: there it stops the program too.
+ * Resolves on Ctrl-C or SIGTERM. SIGHUP tells a service to reload its configuration; to a program on a
+ * terminal it says that the terminal is gone, so there it stops the program too.
  */
 export function stopSignal(): Promise<void> {
   const signals = isOnTerminal()
     ? (['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     : (['SIGINT', 'SIGTERM'] as const);
-  // Until there is something to read again, a SIGHUP is passed over: left alone it would end the process.
+  // SIGHUP is ignored until there is something to reload; without a listener it would end the process.
   if (!isOnTerminal()) process.on('SIGHUP', () => undefined);
   return new Promise((resolve) => {
     for (const signal of signals) process.once(signal, () => resolve());
   });
 }
 
-/** Reads a configuration and checks it. @returns puts it in force. @throws Error that says what is wrong with it. */
+/** Reads and checks a configuration. @returns applies it. @throws Error that says what is wrong with it. */
 export type PrepareReload = () => Promise<() => void> | (() => void);
 
 /**
- * On each SIGHUP: everything is read and checked, and only where all of it is right is any of it put in force. One reload
- * at a time; signals that arrive meanwhile are one more.
+ * On each SIGHUP: reads and checks all parts, and applies them only if all are valid. One reload
+ * at a time; signals that arrive meanwhile cause one more.
  */
 export function reloadOnHangUp(parts: readonly PrepareReload[], log: Log): void {
   if (isOnTerminal()) return;

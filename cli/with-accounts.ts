@@ -7,13 +7,13 @@ import { openRedis } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
 import { withInstallation, type Environment, type Installation } from './installation.ts';
 
-/** As the services have them; a mail is a job for the worker that runs, or for the next that is started. */
+/** As in the services; mails are jobs for the running worker, or for the next one that starts. */
 export interface CommandDeps extends Deps {
   jobs: Jobs;
   passwordLengthMin: number;
 }
 
-/** Runs work on the accounts of an installation that is open already. */
+/** Runs work on the accounts of an open installation. */
 export async function withAccountsOf<T>(
   installation: Installation,
   work: (deps: CommandDeps) => Promise<T>,
@@ -34,7 +34,7 @@ export async function withAccountsOf<T>(
   }
 }
 
-/** Opens the installation for the work, and leaves it as it was found. */
+/** Opens the installation for the work, and leaves it as it was. */
 export function withAccounts<T>(env: Environment, work: (deps: CommandDeps) => Promise<T>): Promise<T> {
   return withInstallation(env, (installation) => withAccountsOf(installation, work));
 }

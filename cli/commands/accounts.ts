@@ -51,7 +51,7 @@ A disabled account's keys are refused on the next call and its sessions end. A n
   },
 };
 
-/** The actions on one account, by their word. */
+/** The actions on one account, by name. */
 const changes: Record<
   string,
   { words: number; run(terminal: Terminal, account: string, word: string): Promise<Records[number]> }
@@ -63,7 +63,7 @@ const changes: Record<
   'set-password': {
     words: 1,
     async run(terminal, account) {
-      // Not a word of the command: those stand in the list of processes and in the shell's history.
+      // Not an argument: those are visible in the process list and the shell history.
       const password = await readSecret(terminal, 'New password: ');
       return withAccounts(terminal.env, (deps) =>
         setPassword(deps, account, { password, lengthMin: deps.passwordLengthMin }),

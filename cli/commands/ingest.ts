@@ -115,7 +115,7 @@ function printDescription(terminal: Terminal, dataset: string): void {
   }
 }
 
-/** A wrong call is told with the usage, whoever noticed it. */
+/** Reports a wrong call with the usage text, wherever it was detected. */
 function asUsage(error: unknown): unknown {
   return error instanceof IngestFailure && error.code === 'usage' ? new UsageError(error.message) : error;
 }
@@ -131,7 +131,7 @@ function loadInto(
   );
 }
 
-/** `target=source` pairs; a comma begins the next pair only where a name and `=` follow, so values may hold commas. */
+/** `target=source` pairs; a comma begins a new pair only before a name and `=`, so values may contain commas. */
 function assignments(given: readonly string[], flag: string): Record<string, string> {
   const pairs = given.flatMap((text) => text.split(/,(?=[A-Za-z_][A-Za-z0-9_.-]*=)/));
   return Object.fromEntries(

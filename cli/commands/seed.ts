@@ -22,9 +22,9 @@ export const seed: Command = {
 };
 
 /**
- * Loads the demo and makes its account, once: afterwards the installation is the operator's and nothing is added.
- * The account is made last, so a start that was killed in the middle begins again.
- * @returns the demo account's key, the only time it can be shown; undefined where there are accounts already.
+ * Loads the demo data and makes the demo account, unless the installation already has accounts.
+ * The account is made last, so a start that was killed in between begins again.
+ * @returns the demo account's key, the only time it can be shown; undefined if there are accounts already.
  */
 export async function seedDemo(installation: Installation): Promise<string | undefined> {
   return withAccountsOf(installation, async (deps) => {

@@ -43,7 +43,7 @@ accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS
 };
 
 async function serveEverything({ env, stdout }: Terminal): Promise<void> {
-  const stopped = stopSignal(); // from now on: Ctrl-C while starting stops in good order too
+  const stopped = stopSignal(); // from here on, Ctrl-C during the start also stops in order
   const installation = await openInstallation(env);
   const lock = await takeServeLock(installation);
   const services: Pick<RunningService, 'close'>[] = [];
@@ -66,7 +66,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       accountsApiUrls: [accountsApi.url],
     });
     reloadOnHangUp([plans.prepareReload, gateway.prepareReload], shared.log);
-    services.unshift(gateway); // first to close: it drains while the services behind it still answer
+    services.unshift(gateway); // closed first: it drains while the services behind it still answer
     const demoKey = installation.embedded ? await seedDemo(installation) : undefined;
     greet(stdout, gateway.url, demoKey);
     await stopped;
@@ -165,13 +165,13 @@ function gatewayOptions(settings: Installation['settings'], plans: Plans) {
   };
 }
 
-/** Holds a lock for as long as this process serves, so that a second start on the same data says so and stops. */
+/** Holds a lock while this process serves, so that a second start on the same data fails with a message. */
 async function takeServeLock(installation: Installation): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: installation.databaseUrl,
     application_name: 'almanac start',
   });
-  client.on('error', () => undefined); // the database went first: the services' own pools tell of it
+  client.on('error', () => undefined); // the database stopped first: the services' own pools report it
   await client.connect();
   const { rows } = await client.query<{ taken: boolean }>(
     'select pg_try_advisory_lock($1, $2) as taken',

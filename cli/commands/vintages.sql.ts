@@ -9,7 +9,7 @@ export interface VintageRow {
   points_deleted: number;
 }
 
-/** The vintages of a series, oldest first; null where there is no such series. */
+/** The vintages of a series, oldest first; null if the series does not exist. */
 export async function findVintages(on: Queryable, seriesId: string): Promise<VintageRow[] | null> {
   const [series] = await on.query<{ series_no: number }>(
     'select series_no from data.series where series_id = $1',
