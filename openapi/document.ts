@@ -9,13 +9,13 @@ import { errorHeaders, headerDescriptions, policyAnswers } from './policies.ts';
 import { tagOf, tags } from './tags.ts';
 import { tidy, type Json } from './tidy.ts';
 
-/** An endpoint with the URL that it stands at. */
+/** An endpoint with its URL. */
 export interface DeclaredEndpoint {
   method: string;
-  /** As in `/v1/series/:id`. */
+  /** Such as `/v1/series/:id`. */
   path: string;
   declaration: Declaration;
-  /** Whether it takes a session and nothing else. */
+  /** Whether it accepts only a session. */
   takesSessionOnly?: boolean;
 }
 
@@ -28,7 +28,7 @@ interface DocumentOptions {
 const description = `Statistical data with vintages, by API key: series as they are and as they were published, prices, funds, debt
 securities and trade, as JSON and CSV. Every failure has one envelope; \`error.docs_url\` leads to what its code means.`;
 
-/** @throws Error where an endpoint is declared that no pipeline serves. */
+/** @throws Error if no pipeline serves a declared endpoint. */
 export function openApiDocument({ version, endpoints, routes }: DocumentOptions): Json {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const endpoint of endpoints) {
@@ -94,7 +94,7 @@ function operationOf(endpoint: DeclaredEndpoint, { steps }: PipelineRoutes): Zod
   return {
     operationId: operationIdOf(method, path),
     summary,
-    description: description ?? summary, // linters ask for both
+    description: description ?? summary, // linters require both
     tags: [tagOf(path)],
     security,
     requestParams: {
@@ -114,7 +114,7 @@ function operationOf(endpoint: DeclaredEndpoint, { steps }: PipelineRoutes): Zod
   };
 }
 
-/** What the endpoint and the server that it stands on refuse. */
+/** The errors of the endpoint and of its server. */
 function errorsOf({ declaration: { errors, body } }: DeclaredEndpoint): ErrorCode[] {
   const ofBodies: ErrorCode[] =
     body === undefined ? [] : ['invalid_body', 'payload_too_large', 'unsupported_media_type'];
@@ -178,13 +178,13 @@ const errorSchema = z
   })
   .meta({ id: 'Error' });
 
-/** What any answer of the gateway may carry. */
+/** Headers that any answer of the gateway may have. */
 const commonHeaders = [
   'Cache-Control',
   ...Object.values(policyAnswers).flatMap(({ headers = [] }) => headers),
 ];
 
-/** A response a status and set of codes: the library makes a component of what is one object. */
+/** One response object per status and set of codes: the library makes a component of each object. */
 const failureResponses = new Map<string, ZodOpenApiResponseObject>();
 
 function failures(codes: readonly ErrorCode[]): Responses {

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../kernel/errors.ts';
 
 interface PolicyAnswers {
   errors?: readonly ErrorCode[];
-  /** On every answer that passes the policy. */
+  /** Headers of every answer that passes the policy. */
   headers?: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
   },
 };
 
-/** Codes whose answers say more: header names. */
+/** Headers of the answers with these codes. */
 export const errorHeaders: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
   quota_exceeded: ['Retry-After'],
   rate_limited: ['Retry-After'],
@@ -48,7 +48,7 @@ export const errorHeaders: Readonly<Partial<Record<ErrorCode, readonly string[]>
   idempotency_in_progress: ['Retry-After'],
 };
 
-/** What each header of an answer says. */
+/** The description of each response header. */
 export const headerDescriptions: Readonly<Record<string, string>> = {
   'X-Request-Id': 'The id of the call; quote it when something went wrong.',
   'Server-Timing': 'The stages of the call and their milliseconds.',

@@ -26,7 +26,7 @@ interface Document {
 
 const block = /<!-- parameters: (\w+) (\S+?)(?: but ([\w, ]+))? -->\n[^]*?<!-- end -->/g;
 
-/** The page with its tables as the document has them. @throws Error for an endpoint that the document does not have. */
+/** The page with its tables updated from the document. @throws Error for an endpoint that the document lacks. */
 export function withTables(page: string, document: Json): string {
   const { paths } = document as unknown as Document;
   return page.replaceAll(block, (_found, method: string, at: string, but: string | undefined) => {
@@ -45,7 +45,7 @@ export function withTables(page: string, document: Json): string {
   });
 }
 
-/** The endpoints whose tables a page has, as `GET /v1/…`. */
+/** The endpoints that have a table on a page, as `GET /v1/…`. */
 export function tablesOf(page: string): string[] {
   return [...page.matchAll(block)].map(([, method, at]) => `${method} ${at}`);
 }
@@ -76,7 +76,7 @@ function byDefault({ default: value }: Schema): string {
   return typeof value === 'string' || typeof value === 'number' ? `; default \`${value}\`` : '';
 }
 
-/** The words; of an order and its opposite, which all lists of orders have, one. */
+/** The values of an enum; of a sort order and its opposite only one, as all lists have both. */
 function alternatives(words: readonly string[], byDefault: Json | undefined): string {
   const isOrder = (word: string) =>
     word === byDefault || !(word.startsWith('-') && words.includes(word.slice(1)));

@@ -4,8 +4,9 @@ export type Json = string | number | boolean | null | Json[] | JsonObject;
 type JsonObject = { [name: string]: Json };
 
 /**
- * Removes limits that only say "a safe integer", patterns that repeat a format, and `additionalProperties: false` of what is sent
- * (a field may be added to an answer; a body is strict), and what is said of a parameter and again of its schema. An array that is written with commas gets its style.
+ * Removes limits that only mean "a safe integer", patterns that repeat a format, `additionalProperties: false` from answers
+ * (which may get more fields, unlike strict bodies), and descriptions repeated in the schema of a parameter. Sets the style of
+ * comma-separated arrays.
  */
 export function tidy(document: Json): Json {
   return tidied(document, false);
@@ -23,7 +24,7 @@ function tidied(value: Json, isSent: boolean): Json {
   return 'in' in shown && isObject(schema) ? tidiedParameter(shown, schema) : shown;
 }
 
-/** What is said of a parameter stands once, with the parameter. */
+/** Moves the description from the schema to the parameter. */
 function tidiedParameter(parameter: JsonObject, schema: JsonObject): JsonObject {
   const { description = '', 'x-separator': separator, ...kind } = schema;
   const style: JsonObject = separator === undefined ? {} : { style: 'form', explode: false };
