@@ -2,8 +2,8 @@
 // next. A burst costs few round trips, and a lone item no more than it would by itself.
 
 /**
- * @param send makes one call for many items, and gives their results in the same order.
- * @returns asks for one item; rejects as the call that carried it does.
+ * @param send makes one call for many items, and returns their results in the same order.
+ * @returns processes one item; rejects if the call that included it does.
  */
 export function batched<Item, Result>(
   itemsMax: number,
@@ -12,7 +12,7 @@ export function batched<Item, Result>(
   return batchedBy(itemsMax, () => '', send);
 }
 
-/** As `batched`, with a queue for each key: one that waits long holds up its own kind only. */
+/** As `batched`, with a queue per key, so that a slow call delays only its own key. */
 export function batchedBy<Item, Result>(
   itemsMax: number,
   keyOf: (item: Item) => string,
@@ -23,7 +23,7 @@ export function batchedBy<Item, Result>(
     resolve(result: Result): void;
     reject(error: unknown): void;
   }
-  const queues = new Map<string, Waiting[]>(); // of the keys that a call is under way for
+  const queues = new Map<string, Waiting[]>(); // for keys with a call under way
 
   async function sendAll(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {

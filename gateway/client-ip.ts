@@ -2,9 +2,9 @@
 import { isIP } from 'node:net';
 
 /**
- * The client's IP address. With n trusted proxies it is the n-th entry from the right of X-Forwarded-For: what stands
- * further left was written by the client and proves nothing.
- * @param peer the IP address that the connection comes from.
+ * The client's IP address. With n trusted proxies it is the n-th entry from the right of X-Forwarded-For: entries further
+ * left are written by the client and prove nothing.
+ * @param peer the IP address of the connection's other end.
  */
 export function clientIp(peer: string, forwardedFor: readonly string[], trustedProxyHops: number): string {
   const chain = forwardedFor.flatMap((header) => header.split(',')).map((entry) => entry.trim());

@@ -5,7 +5,7 @@ import { groupName, type GatewayRoutes, type PipelineRoutes } from './routes.ts'
 import { plainPath } from './policies/path-check.ts';
 import type { BuildPolicy, Policy } from './policy.ts';
 
-/** Runs the call if its path is one of ours. @returns undefined where it is not: the engine's then. */
+/** Runs the call if its path is compiled. @returns undefined if not: the engine handles the call. */
 export type RunCompiled = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;
 
 interface CompiledRoute {
@@ -14,13 +14,13 @@ interface CompiledRoute {
   steps: readonly Policy[];
 }
 
-/** @param answerFailure answers for a policy that threw. */
+/** @param answerFailure answers if a policy throws. */
 export function compilePipelines(
   { pipelines }: GatewayRoutes,
   policies: Readonly<Record<string, BuildPolicy>>,
   answerFailure: (request: IncomingMessage, response: ServerResponse, thrown: unknown) => void,
 ): RunCompiled {
-  const compiled = new Map<string, CompiledRoute[]>(); // by the group of their paths
+  const compiled = new Map<string, CompiledRoute[]>(); // by path group
   for (const { routes, steps } of pipelines.filter(onlyReads)) {
     const methods = new Set(['GET', 'HEAD', ...(routes[0]?.methods ?? [])]);
     const built = steps.map(({ policy, action }) => {
@@ -39,7 +39,7 @@ export function compilePipelines(
   };
 }
 
-/** Every path of it takes GET, perhaps OPTIONS, and nothing else. */
+/** Whether every path of it accepts GET, possibly OPTIONS, and nothing else. */
 function onlyReads({ routes }: PipelineRoutes): boolean {
   const methods = routes[0]?.methods;
   return (
@@ -49,7 +49,7 @@ function onlyReads({ routes }: PipelineRoutes): boolean {
   );
 }
 
-/** Only for paths that are plainly normal; whatever is odd about one is the engine's to route and `path-check`'s to refuse. */
+/** Only for plainly normal paths; the engine routes all others, and `path-check` refuses them. */
 function compiledRouteOf(
   compiled: ReadonlyMap<string, readonly CompiledRoute[]>,
   { url = '', method = '' }: IncomingMessage,
@@ -75,7 +75,7 @@ async function runSteps(
       if (!passed) return;
       passed = false;
       const work = step(request, response, pass);
-      if (work !== undefined) await work; // most have nothing to wait for, and a turn of the loop costs as much as they do
+      if (work !== undefined) await work; // most policies are synchronous, and a turn of the event loop costs as much as they do
     }
   } catch (error) {
     answerFailure(request, response, error);

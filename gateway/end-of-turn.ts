@@ -5,26 +5,26 @@ import type { ServerResponse } from 'node:http';
 
 let waiting: (() => void)[] = [];
 
-/** Runs the work when all that has come in so far is handled, in the order in which it was handed in. It must not throw. */
+/** Runs the work after all input received so far has been handled, in the order of the calls. It must not throw. */
 export function atEndOfTurn(work: () => void): void {
   if (waiting.length === 0) setImmediate(run);
   waiting.push(work);
 }
 
-// The bytes that wait are copied into one piece of memory, used again with each turn: to allocate and free each for itself, and
-// to have the kernel clear it, took a twentieth of a gateway's time.
+// The waiting bytes are copied into one buffer, reused in each turn: allocating and freeing a buffer for each answer, and
+// having the kernel clear it, took a twentieth of a gateway's time.
 const memoryBytes = 1024 * 1024;
 let memory = Buffer.allocUnsafeSlow(memoryBytes);
 let usedBytes = 0;
 let isHeld = false;
 
-/** Ends the response with these bytes when all that has come in so far is handled. They are good only during the call. */
+/** Ends the response with these bytes after all input received so far has been handled. They are valid only during the call. */
 export function endAtEndOfTurn(response: ServerResponse, bytes: Buffer): void {
   const kept = keep(bytes);
   atEndOfTurn(() => {
-    if (response.destroyed) return; // the client has left meanwhile
+    if (response.destroyed) return; // the client has left
     response.end(kept);
-    if (response.writableLength > 0) isHeld = true; // the kernel did not take all of it, or an earlier answer goes first
+    if (response.writableLength > 0) isHeld = true; // the kernel did not accept all of it, or an earlier answer goes first
   });
 }
 
@@ -41,7 +41,7 @@ function run(): void {
   const all = waiting;
   waiting = [];
   for (const work of all) work();
-  // Whoever still writes from the old one keeps it.
+  // Responses that still write from the old buffer keep it.
   if (isHeld || waiting.length > 0) memory = Buffer.allocUnsafeSlow(memoryBytes);
   isHeld = false;
   usedBytes = 0;

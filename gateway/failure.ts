@@ -4,7 +4,7 @@ import { toEnvelope, toFailure } from '../kernel/errors.ts';
 import type { Log } from '../kernel/log.ts';
 import { callIfOpen } from './call.ts';
 
-/** Answers a thrown value. Where an answer has begun, or the client has left, the connection is cut: that is all that is honest. */
+/** Answers a thrown value. If an answer has begun or the client has left, it cuts the connection: nothing else is left to do. */
 export function answerFailure(
   log: Log,
   request: IncomingMessage,

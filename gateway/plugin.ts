@@ -3,18 +3,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BuildPolicy, Policy } from './policy.ts';
 
-/** What the engine is given to run. */
+/** What the engine is to run. */
 export interface Prepared {
   policies: Readonly<Record<string, BuildPolicy>>;
-  /** The routes in the engine's own shape. It does not listen: the server is ours. */
+  /** The routes in the engine's format. The engine does not listen: the server is ours. */
   gatewayConfig: object;
-  /** Given the engine's app, which the pipelines are mounted on. */
+  /** Receives the engine's app, on which the pipelines are mounted. */
   onApp: (app: EngineApp) => void;
-  /** Answers for a policy that threw. */
+  /** Answers if a policy throws. */
   answerFailure: (request: IncomingMessage, response: ServerResponse, thrown: unknown) => void;
 }
 
-/** An Express 4 app. `next` is called where it has no answer. */
+/** An Express 4 app. `next` is called if it has no answer. */
 export type EngineApp = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -29,12 +29,12 @@ interface EngineContext {
 
 let prepared: Prepared | undefined;
 
-/** Called right before the engine runs, which loads and builds everything in the same turn. */
+/** Call it right before the engine runs, which loads and builds everything in the same turn. */
 export function prepare(next: Prepared): void {
   prepared = next;
 }
 
-/** Of the plugin interface; the engine compares it with its own, 1.2.0. */
+/** The version of the plugin interface, which the engine compares with its own, 1.2.0. */
 export const version = '1.0.0';
 
 export function init(context: EngineContext): void {
@@ -46,12 +46,12 @@ export function init(context: EngineContext): void {
   }
 }
 
-/** The engine keeps a registered policy for the life of the process, so each build asks what is prepared now. */
+/** The engine keeps a registered policy for the life of the process, so each build uses what is currently prepared. */
 function build(name: string, engineAction: object): Policy {
   const { policies, answerFailure } = current();
   const buildPolicy = policies[name];
   if (buildPolicy === undefined) throw new Error(`There is no policy "${name}".`);
-  // The engine mixes a function of its own into every action.
+  // The engine adds a function of its own to every action.
   const action = Object.fromEntries(
     Object.entries(engineAction).filter(([key]) => key !== 'getCommonAuthCallback'),
   );

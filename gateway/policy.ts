@@ -3,17 +3,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 
-/** One step of a pipeline. It calls `next`, or answers, or throws a Failure, which is answered as the envelope. */
+/** One step of a pipeline. It calls `next`, answers, or throws a Failure, which is answered with the envelope. */
 export type Policy = (
   request: IncomingMessage,
   response: ServerResponse,
   next: () => void,
 ) => void | Promise<void>;
 
-/** Builds a policy from the `action` in the file. @throws Error where the action is not what the policy takes. */
+/** Builds a policy from its `action` in the file. @throws Error if the action is invalid. */
 export type BuildPolicy = (action: unknown) => Policy;
 
-/** A policy that takes an action of the given shape. */
+/** A policy whose action has the given schema. */
 export function withAction<Schema extends z.ZodType>(
   schema: Schema,
   build: (action: z.output<Schema>) => Policy,
@@ -26,7 +26,7 @@ export function withAction<Schema extends z.ZodType>(
   };
 }
 
-/** A policy that takes no action. */
+/** A policy without an action. */
 export function withoutAction(policy: Policy): BuildPolicy {
   return withAction(z.strictObject({}), () => policy);
 }

@@ -6,10 +6,10 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import { entryAt } from '../kernel/entries.ts';
 import { callIfOpen, enterStage, type Call } from './call.ts';
 
-export const keepAliveTimeoutMs = 65_000; // longer than the idle time of common load balancers, 60 s
+export const keepAliveTimeoutMs = 65_000; // longer than the usual idle time of load balancers, 60 s
 
 const timedStages = ['credential', 'rate', 'quota', 'upstream'] as const;
-/** What a browser that opens an answer as a page is told: it is what its type says, loads nothing, and stands in no frame. */
+/** For browsers that open an answer as a page: no type sniffing, nothing is loaded, no framing. */
 export const safety = [
   'x-content-type-options',
   'nosniff',
@@ -22,12 +22,12 @@ const keepAlive = `timeout=${keepAliveTimeoutMs / 1000}`;
 export class GatewayResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
-  /** The last word on the head, whoever answers: a service, a policy, or a failure. */
+  /** Completes the head of every answer: of a service, a policy, or a failure. */
   override writeHead(...args: unknown[]): this {
     const write = super.writeHead as (...args: unknown[]) => this;
     const call = callIfOpen(this.req);
     if (call === undefined) {
-      // Refused before there was a call, such as for its Expect header: the id is this answer's alone.
+      // Refused before a call existed, for example because of its Expect header: it gets its own id.
       this.setHeader('x-request-id', randomUUID());
       for (let i = 0; i < safety.length; i += 2) this.setHeader(entryAt(safety, i), entryAt(safety, i + 1));
       return write.apply(this, args);
@@ -37,7 +37,7 @@ export class GatewayResponse<
     addGiven(head, args.at(-1));
     addLimits(head, call);
     head.push('x-request-id', call.requestId, ...safety);
-    // Said only to clients that came over TLS: on plain HTTP it would be ignored, and a local start must stay reachable.
+    // Only for clients on TLS: browsers ignore it on plain HTTP, where a local start must stay reachable.
     if (call.secure) head.push('strict-transport-security', 'max-age=31536000');
     head.push('server-timing', timingOf(call, this.getHeader('server-timing')));
     if (call.clientKeeps && !call.isDraining() && this.getHeader('connection') !== 'close') {
@@ -49,7 +49,7 @@ export class GatewayResponse<
   }
 }
 
-/** Headers as `writeHead` takes them: a list of names and values, or an object. */
+/** Adds headers in the forms that `writeHead` accepts: a list of names and values, or an object. */
 function addGiven(head: string[], given: unknown): void {
   if (Array.isArray(given)) for (const word of given as string[]) head.push(word);
   else if (typeof given === 'object' && given !== null) {
@@ -66,7 +66,7 @@ function addLimits(head: string[], { limits }: Call): void {
   if (limits.length > 0) head.push('ratelimit-policy', policies, 'ratelimit', states);
 }
 
-/** The stages of the service, then ours; `gateway` is the time in the gateway, without the wait for the service. */
+/** The stages of the service, then ours; `gateway` is the time spent in the gateway, without waiting for the service. */
 function timingOf({ arrivedAtMs, stageSinceMs, stageMs, serviceTiming }: Call, ofProxy: unknown): string {
   const ofService = serviceTiming ?? ofProxy;
   let text = typeof ofService === 'string' ? `${ofService}, ` : '';

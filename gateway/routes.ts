@@ -48,15 +48,15 @@ export interface PipelineRoutes {
 
 export interface GatewayRoutes {
   readonly pipelines: readonly PipelineRoutes[];
-  /** Every group there is; `other` is for what has no route. */
+  /** All route groups; `other` is for paths without a route. */
   readonly groups: readonly string[];
-  /** The group of paths that a path belongs to: what follows /v1, as `series`, or its beginning, as `auth`. */
+  /** The group of a path: the segment after /v1, such as `series`, or the first segment, such as `auth`. */
   groupOf(path: string): string;
-  /** The path as the file spells it, as `/v1/series/:id`; undefined where there is no route. */
+  /** The path as written in the file, such as `/v1/series/:id`; undefined if there is no route. */
   routeOf(path: string): string | undefined;
-  /** The methods that the path takes, HEAD and OPTIONS included where they stand; empty where there is no route. */
+  /** The methods of the path, with HEAD and OPTIONS if supported; empty if there is no route. */
   methodsAt(path: string): readonly string[];
-  /** The routes as express-gateway takes them, every path an anchored pattern. */
+  /** The routes in express-gateway's format, every path an anchored pattern. */
   readonly forEngine: {
     apiEndpoints: Record<string, { host: string; pathRegex: string; methods?: readonly string[] }[]>;
     policies: readonly string[];
@@ -74,8 +74,8 @@ export function loadRoutes(file: string, registered: readonly string[]): Gateway
 }
 
 /**
- * @param text the YAML. @param registered the names of the policies that exist.
- * @throws Error for a condition, an unknown policy, an endpoint without a pipeline, or any other fault of shape.
+ * @param text the YAML. @param registered the names of the existing policies.
+ * @throws Error for a condition, an unknown policy, an endpoint without a pipeline, or an invalid structure.
  */
 export function parseRoutes(text: string, registered: readonly string[]): GatewayRoutes {
   const parsed = fileSchema.safeParse(parse(text));
@@ -111,7 +111,7 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
   };
 }
 
-/** The pattern of a path of the file: anchored, in exact case; `:name` is one segment, a closing `*` the rest. */
+/** The pattern of a path of the file: anchored, case-sensitive; `:name` is one segment, a trailing `*` the rest. */
 export function patternOf(path: string): RegExp {
   if (path === '*') return /^/;
   const source = path
@@ -121,7 +121,7 @@ export function patternOf(path: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** What follows /v1 in a path, as `series`, or its beginning, as `auth`. */
+/** The segment after /v1 of a path, such as `series`, or the first segment, such as `auth`. */
 export function groupName(path: string): string {
   const begin = path.startsWith('/v1/') ? 4 : 1;
   const end = path.indexOf('/', begin);

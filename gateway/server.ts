@@ -17,27 +17,27 @@ import type { Metrics } from './observability/metrics.ts';
 import type { EngineApp } from './plugin.ts';
 import { GatewayResponse, keepAliveTimeoutMs, safety } from './response.ts';
 
-/** What runs the calls: the compiled pipelines and, for all other paths, the engine's app. */
+/** Run the calls: the compiled pipelines and, for all other paths, the engine's app. */
 export interface Pipelines {
   runCompiled: RunCompiled;
   app: EngineApp;
 }
 
 export interface ServerOptions {
-  /** What is in force for a call that comes in now. */
+  /** The current pipelines, for each new call. */
   pipelines: () => Pipelines;
-  /** How long a client may take to send a request; a third of it for the head. */
+  /** How long a client may take to send a request; a third of it for the headers. */
   requestWithinMs: number;
-  /** After so long without a byte in either direction, in the middle of a call, the connection is closed. */
+  /** A connection without a byte in either direction for this long during a call is closed. */
   stalledAfterMs: number;
   metrics: Pick<Metrics, 'malformed'>;
   log: Log;
 }
 
-/** A socket as Node keeps it: with the answer that is being written to it, by which Node's own handling of errors goes too. */
+/** A socket of Node with the answer being written to it, which Node's own error handling uses too. */
 type Answering = Duplex & { _httpMessage?: ServerResponse | null };
 
-/** The server around the pipelines; it does not listen yet. */
+/** Creates the server around the pipelines; it does not listen yet. */
 export function createGatewayServer(options: ServerOptions): Server {
   const { log } = options;
   const serverOptions = {
@@ -46,7 +46,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     connectionsCheckingInterval: Math.ceil(options.requestWithinMs / 15),
     keepAliveTimeout: keepAliveTimeoutMs,
     ServerResponse: GatewayResponse,
-    requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it
+    requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it instead
   };
   const server = createServer(serverOptions, (request, response) => {
     const { runCompiled, app } = options.pipelines();
@@ -69,18 +69,18 @@ export function createGatewayServer(options: ServerOptions): Server {
     refuse(socket, new Failure('method_not_allowed', 'CONNECT is not supported.'));
   });
 
-  /** Answers where there is no call to answer: an id of its own, a line in the log, the end of the connection. */
+  /** Answers an invalid request for which no call exists: with its own request id and log line; closes the connection. */
   function refuse(socket: Duplex, failure: Failure): void {
     const requestId = randomUUID();
     options.metrics.malformed();
     log.info({ request_id: requestId, status: failure.status, code: failure.code }, failure.message);
-    socket.on('error', () => socket.destroy()); // it has left meanwhile
+    socket.on('error', () => socket.destroy()); // the client has left
     socket.end(rawAnswer(failure, requestId));
   }
   return server;
 }
 
-/** What the engine hands to its own HTML page: no route, or a fault in the engine. */
+/** The failures that the engine would answer with its own HTML page: no route, or an error in the engine. */
 function unanswered(error: unknown): unknown {
   if (error === undefined || error === null)
     return new Failure('not_found', 'No endpoint exists at this path.');
@@ -90,7 +90,7 @@ function unanswered(error: unknown): unknown {
 
 function malformed(error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number }): Failure {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    // What overflowed without the end of a line is the first line, which holds the URL.
+    // If what overflowed has no line end, it is the first line, which has the URL.
     return error.rawPacket?.subarray(0, error.bytesParsed).includes('\n') === false
       ? new Failure('uri_too_long', 'The URL is too long. URL and headers together may have 16 KB.')
       : new Failure(

@@ -6,7 +6,7 @@ import { enterStage, stages, type Call } from '../call.ts';
 import type { GatewayRoutes } from '../routes.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Watches a call from its first policy to the end of its answer. */
+/** Observes a call from its first policy to the end of its answer. */
 export type AccessLog = (request: IncomingMessage, response: ServerResponse, call: Call) => void;
 
 export function createAccessLog(options: {
@@ -30,7 +30,7 @@ export function createAccessLog(options: {
     if (call.failureCode !== undefined) line += `,"code":"${call.failureCode}"`;
     line += `,"bytes":${bytes},"complete":${response.writableFinished}`;
     for (const stage of stages) {
-      if (stageMs[stage] > 0) line += `,"${stage}_ms":${thousandths(stageMs[stage])}`; // else it did not come so far
+      if (stageMs[stage] > 0) line += `,"${stage}_ms":${thousandths(stageMs[stage])}`; // otherwise the call did not reach it
     }
     write(`${line},"total_ms":${thousandths(call.stageSinceMs - call.arrivedAtMs)}`);
   }

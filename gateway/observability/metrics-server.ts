@@ -7,7 +7,7 @@ import type { Gauge, Metrics } from './metrics.ts';
 
 const resolutionMs = 10;
 
-/** @throws Error where the port is taken. */
+/** @throws Error if the port is taken. */
 export async function serveMetrics(
   metrics: Metrics,
   gauges: readonly Gauge[],
@@ -15,7 +15,7 @@ export async function serveMetrics(
 ): Promise<RunningService> {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
-  /** Each scrape tells of the time since the one before; two that scrape share it. */
+  /** Each scrape reports the time since the previous one; two scrapers share it. */
   function lag(): { mean: number; p99: number; max: number } {
     const seconds = (nanoseconds: number) =>
       Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3) : 0;

@@ -3,19 +3,19 @@
 import type { ErrorCode } from '../../kernel/errors.ts';
 import { stages, type Stage } from '../call.ts';
 
-/** What is known of a call when its answer has ended. */
+/** The facts of a call whose answer has ended. */
 export interface EndedCall {
-  /** Of the routes. */
+  /** The route group. */
   group: string;
   status: number;
-  /** Whether the client was answered to the end. */
+  /** Whether the whole answer was sent. */
   complete: boolean;
   totalMs: number;
   stageMs: Readonly<Record<Stage, number>>;
   failureCode: ErrorCode | undefined;
 }
 
-/** A figure that is read when it is asked for. */
+/** A value that is read on each scrape. */
 export interface Gauge {
   name: string;
   help: string;
@@ -26,9 +26,9 @@ export interface Gauge {
 export interface Metrics {
   began(): void;
   ended(call: EndedCall): void;
-  /** A request that was no HTTP, or did not come to its end. */
+  /** Counts a request that is not HTTP, or incomplete. */
   malformed(): void;
-  /** Everything, in Prometheus' text format, version 0.0.4. */
+  /** All metrics, in Prometheus text format, version 0.0.4. */
   render(gauges: readonly Gauge[]): string;
 }
 
@@ -38,7 +38,7 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 interface Group {
   /** By the first digit of the status. */
   statuses: number[];
-  /** By bucket, not summed up; the last is for what is beyond all. */
+  /** By bucket, not cumulative; the last is for all longer ones. */
   durations: number[];
   seconds: number;
 }

@@ -8,7 +8,7 @@ import { presentedCredential } from './credential.ts';
 import { callsOf } from './quota.ts';
 
 export interface AdmissionOptions {
-  /** Undefined where there is no Redis. */
+  /** Undefined without Redis. */
   admissions: Admissions | undefined;
   month: Pick<Month, 'charge'>;
 }

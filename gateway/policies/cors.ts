@@ -5,9 +5,9 @@ import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
 export interface CorsOptions {
-  /** `https://dashboard.example`: beside the gateway's own pages, which need no leave. */
+  /** Such as `https://dashboard.example`; the gateway's own pages need no permission. */
   dashboardOrigins: readonly string[];
-  /** The methods that a path takes. */
+  /** The methods of a path. */
   methodsAt: (path: string) => readonly string[];
 }
 
@@ -32,7 +32,7 @@ const dashboardAllowed =
   'Content-Type, X-Session-Token, X-API-Key, Authorization, Idempotency-Key, Traceparent, Tracestate';
 const preflightSeconds = 86_400;
 
-/** @param from which pages: of any origin, or of the dashboard's. */
+/** @param from which origins: any, or the dashboard's. */
 export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' | 'dashboard'): Policy {
   return (request, response, next) => {
     const { head } = callOf(request);
@@ -48,7 +48,7 @@ export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' |
   };
 }
 
-/** A page that may not call is told the methods like everybody, and no more. */
+/** Other origins get the list of methods too, but no permission. */
 function answerPreflight(
   request: IncomingMessage,
   response: ServerResponse,

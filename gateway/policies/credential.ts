@@ -14,7 +14,7 @@ import type { Policy } from '../policy.ts';
 
 export interface CredentialOptions {
   accounts: Pick<Accounts, 'session'>;
-  /** Finds whose key it is, null where it does not work. @throws Failure unavailable. */
+  /** Finds the owner of a key; null if the key is invalid. @throws Failure unavailable. */
   findKey(keyHash: string): Promise<Credential | null>;
   journal: Pick<Journal, 'touch'>;
   plans: Plans;
@@ -52,11 +52,11 @@ export function credential(
   }
 }
 
-/** Makes the call one of the account that the credential stands for. */
+/** Sets the caller of the call from its credential. */
 export type SetCallerContext = (call: Call, found: Credential, plan: Plan) => void;
 
 /**
- * What is said of a caller is made once and used for as long as the lookups say the same: a call then makes no objects, and the
+ * The objects that describe a caller are created once and reused while lookups return the same: a call then creates none, and the
  * sealed identity is found by them.
  */
 export function createCallerContexts(): SetCallerContext {
@@ -82,8 +82,8 @@ export function createCallerContexts(): SetCallerContext {
 }
 
 /**
- * The one credential of the call: the SHA-256 of a well-formed key (in X-API-Key, `Authorization: Bearer` or `api_key`), or a session
- * where sessions are accepted; elsewhere a session beside a key is ignored. @throws Failure unauthorized, which says what is wrong.
+ * The only credential of a call: the SHA-256 of a well-formed key (in X-API-Key, `Authorization: Bearer` or `api_key`), or a session
+ * if sessions are accepted; otherwise a session beside a key is ignored. @throws Failure unauthorized, which says what is wrong.
  */
 export function presentedCredential(call: Call, accept: readonly ['key']): { keyHash: string };
 export function presentedCredential(

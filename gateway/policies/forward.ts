@@ -23,7 +23,7 @@ export interface ForwardOptions {
   timeoutMs: number;
 }
 
-// What a service may read of a client's headers; all others stay here, hop-by-hop ones and unheard-of ones alike.
+// The client headers that services may read; all others are dropped, including hop-by-hop and unknown ones.
 const passedOn = [
   'accept',
   'accept-encoding',
@@ -56,7 +56,7 @@ export function createForwarder(options: ForwardOptions): Forwarder {
         } catch (error) {
           if (!(error instanceof AttemptFailed)) throw error;
           if (error.why !== 'silent') upstreams.failed(url);
-          // What was never sent may be sent again; so may a read that got no answer. Silence is an answer: the service is overloaded.
+          // Unsent requests may be sent again, and so may unanswered reads. Silence is not repeated: the service is overloaded.
           const isRepeatable = error.why === 'unsent' || (error.why === 'cut' && isRead);
           if (attempt === 2 || response.headersSent || !isRepeatable) throw toFailure(upstreams.name, error);
         }
@@ -69,7 +69,7 @@ export function createForwarder(options: ForwardOptions): Forwarder {
   };
 }
 
-/** Names and values in turn. */
+/** Alternating names and values. */
 function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity: string): string[] {
   const sent = request.headers;
   const headers: string[] = [];
@@ -78,7 +78,7 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity
     pass(headers, 'traceparent', sent['traceparent']);
     pass(headers, 'tracestate', sent['tracestate']);
   }
-  // The one cookie of the service ties a sign-in with Google to the browser that began it.
+  // The only cookie of the service: it binds a sign-in with Google to the browser that began it.
   if (call.path.startsWith('/auth/google/')) pass(headers, 'cookie', sent.cookie);
   if (body.length > 0) headers.push('content-length', String(body.length));
   pass(headers, 'x-forwarded-for', call.clientIp);
@@ -89,7 +89,7 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity
 
 const notInValue = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** @throws Error for what would be more than one header; Node's parser lets nothing in that could be. */
+/** @throws Error if a value would add a second header; Node's parser accepts none that does. */
 function pass(headers: string[], name: string, given: string | string[] | undefined): void {
   if (given === undefined) return;
   const value = typeof given === 'string' ? given : given.join(', ');
@@ -97,14 +97,14 @@ function pass(headers: string[], name: string, given: string | string[] | undefi
   headers.push(name, value);
 }
 
-/** The whole body; `framing` has refused one that says it is too long, this one that is. */
+/** Reads the whole body. `framing` refuses bodies with an excessive Content-Length, this one those without. */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   if (request.headers['transfer-encoding'] === undefined && !Number(request.headers['content-length'] ?? 0)) {
     return Buffer.alloc(0);
   }
   const chunks: Buffer[] = [];
   let length = 0;
-  // Not destroyed on leaving: a client whose body is too long must still read why.
+  // Not destroyed on return: a client whose body is too long must still be able to read the error.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > bodyBytesMax) {

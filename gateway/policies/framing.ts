@@ -5,7 +5,7 @@ import { bodyBytesMax } from '../../kernel/http/server.ts';
 import type { Policy } from '../policy.ts';
 
 const bodyless = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
-// What follows an unread body on the connection cannot be trusted to be a request.
+// After an unread body, the following bytes on the connection may not be a request.
 const close = { connection: 'close' };
 
 export function framing(): Policy {
@@ -14,7 +14,7 @@ export function framing(): Policy {
     const encoding = request.headers['transfer-encoding'];
     const length = request.headers['content-length'];
     const { httpVersion } = request;
-    // HTTP/1.0 knows no chunks, and what speaks neither has no framing at all.
+    // HTTP/1.0 has no chunked encoding, and other versions have no framing at all.
     if (httpVersion !== '1.1' && (httpVersion !== '1.0' || encoding !== undefined)) {
       fail('invalid_request', 'The request is not valid HTTP/1.1.', { headers: close });
     }

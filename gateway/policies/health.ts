@@ -18,7 +18,7 @@ export function health(options: { services: readonly Upstreams[]; isDraining: ()
 
 const deadlineMs = 1_000;
 
-/** One instance that is ready is enough. */
+/** Requires one ready instance. */
 async function requireReady(service: Upstreams): Promise<void> {
   const probes = service.urls.map(async (url) => {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(deadlineMs) });

@@ -7,7 +7,7 @@ import type { Policy } from '../policy.ts';
 
 /** Most paths are plainly normal: letters, digits and -._~, no segment empty or beginning with a dot. */
 export const plainPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
-// The one place where an encoded slash has a meaning: codes of debt securities contain slashes.
+// The only place where an encoded slash is allowed: codes of debt securities contain slashes.
 const securityCode = /^(\/v1\/securities\/)([^/]+)(\/prices)$/;
 
 export function pathCheck(): Policy {
@@ -38,11 +38,11 @@ export function pathCheck(): Policy {
   };
 }
 
-/** Whether a path reads the same to everyone: no dot or empty segments, no second spelling of a separator, valid escapes. */
+/** Whether all readers parse the path alike: no dot segments, empty segments or alternative separators, and valid escapes. */
 export function isNormalPath(path: string): boolean {
   if (plainPath.test(path)) return true;
   if (!/^\/[\x21-\x7e]*$/.test(path) || /[\\#]/.test(path)) return false;
-  // As somebody reads it who takes the slashes of a code for separators: to him, too, it must lead nowhere else.
+  // A reader that decodes the slashes of a code as separators must not be led to another path either.
   const read = path.replace(
     securityCode,
     (_whole, before: string, code: string, after: string) => before + code.replace(/%2f/gi, '/') + after,
@@ -59,8 +59,8 @@ export function isNormalPath(path: string): boolean {
 }
 
 /**
- * The query without its keys. The name is compared decoded and in any case, so that no spelling of it slips into a log; only
- * `api_key` gives a key, another case is `misspelled`.
+ * Removes the keys from the query. Names are compared decoded and in any case, so that no spelling of a key gets into a log; only
+ * `api_key` is accepted as a key, another case is `misspelled`.
  */
 export function takeKeys(rawQuery: string): {
   query: string;
@@ -81,7 +81,7 @@ export function takeKeys(rawQuery: string): {
   return { query: kept.join('&'), keys, misspelled };
 }
 
-/** Express keeps a second copy of the URL for error pages and loggers; it must not keep the key either. */
+/** Express keeps a second copy of the URL for error pages and loggers; it must not contain the key either. */
 function setUrl(request: IncomingMessage & { originalUrl?: string }, url: string): void {
   request.url = url;
   if (request.originalUrl !== undefined) request.originalUrl = url;

@@ -10,7 +10,7 @@ export interface QuotaOptions {
   clock: Clock;
 }
 
-const seriesMax = 100; // of one list; data-api refuses longer ones, so no more is ever served
+const seriesMax = 100; // per list; data-api refuses longer ones, so no more is ever served
 
 export function quota({ month, clock }: QuotaOptions): Policy {
   return async (request, response, next) => {
@@ -29,7 +29,7 @@ export function quota({ month, clock }: QuotaOptions): Policy {
   };
 }
 
-/** A list of series counts as one call a series. */
+/** A list of series counts as one call per series. */
 export function callsOf(path: string, query: string): number {
   if (path !== '/v1/series') return 1;
   const ids = new URLSearchParams(query).get('ids');

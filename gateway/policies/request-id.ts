@@ -9,7 +9,7 @@ import { clientIp } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
 import { GatewayResponse } from '../response.ts';
 
-// Compared in lower case with `_` as `-`: servers that map headers to variables cannot tell `X_Almanac_Identity` from ours.
+// Compared in lower case with `_` as `-`: servers that map headers to variables cannot distinguish `X_Almanac_Identity` from ours.
 const beginsLikeOurs = /^[xfa]/i;
 const ours =
   /^(?:x-almanac-.*|x-forwarded-.*|forwarded|x-real-ip|x-request-id|x-api-key|x-session-token|authorization)$/;
@@ -49,14 +49,14 @@ export function requestId(options: {
       failureCode: undefined,
     };
     openCall(request, call);
-    // On the engine's way Express has put a class of its own in the place of ours.
+    // In the engine's path, Express has replaced our class by its own.
     if (!(response instanceof GatewayResponse)) response.writeHead = GatewayResponse.prototype.writeHead;
     options.accessLog(request, response, call);
     next();
   };
 }
 
-/** The headers that only the gateway may set and yet reads, as the client or a trusted proxy sent them. */
+/** The headers that only the gateway may set but also reads, as sent by the client or a trusted proxy. */
 interface Taken {
   keyHeaders: string[];
   bearers: string[];
@@ -65,7 +65,7 @@ interface Taken {
   forwardedProto: string | undefined;
 }
 
-/** Takes every header that only the gateway may set out of both of Node's views of them. */
+/** Removes every header that only the gateway may set from both of Node's header lists. */
 function takeOurHeaders(request: IncomingMessage): Taken {
   const taken: Taken = {
     keyHeaders: [],
@@ -86,12 +86,12 @@ function takeOurHeaders(request: IncomingMessage): Taken {
     }
     if (exact === 'x-api-key') taken.keyHeaders.push(value);
     else if (exact === 'authorization') {
-      const bearer = /^bearer +(\S+)$/i.exec(value)?.[1]; // other schemes are none of ours
+      const bearer = /^bearer +(\S+)$/i.exec(value)?.[1]; // other schemes are ignored
       if (bearer !== undefined) taken.bearers.push(bearer);
     } else if (exact === 'x-session-token') taken.sessionHeaders.push(value);
     else if (exact === 'x-forwarded-for') taken.forwardedFor.push(value);
     else if (exact === 'x-forwarded-proto') taken.forwardedProto = value;
-    request.headers[exact] = undefined; // not `delete`, after which all the other headers are read more slowly
+    request.headers[exact] = undefined; // not `delete`, which slows down reading all other headers
   }
   request.rawHeaders = kept;
   return taken;

@@ -35,7 +35,7 @@ function record(
     keyId,
     day,
     endpoint: call.path.split('/')[2] ?? '',
-    // Who left before the answer saw no 200: that is the client's doing, 4xx, as the log's 499.
+    // If the client left before the answer, it is counted as 4xx, like the log's 499.
     statusClass: response.headersSent ? Math.floor(response.statusCode / 100) : 4,
     calls,
     billed: charge !== undefined && isServed(response) ? calls : 0,

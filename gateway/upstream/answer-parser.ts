@@ -2,14 +2,14 @@
 // Refuses whatever could be read in two ways: two lengths, a length beside chunks, an answer without an end of its own,
 // folded lines, bare line feeds. RFC 9112, sections 4 to 7. Hides how the bytes are split into chunks.
 
-/** The bytes are no answer that the gateway would hand on. */
+/** The bytes are not an answer that the gateway may forward. */
 export class BadAnswer extends Error {}
 
-/** Told of one answer, in this order. */
+/** Receives one answer, in this order. */
 export interface AnswerHandler {
-  /** @param head names in lower case and values, in turn. */
+  /** @param head lower-case names and values, alternating. */
   onHead(status: number, head: readonly string[]): void;
-  /** @param bytes good only during the call. @param isLast known only where the answer said its length. */
+  /** @param bytes valid only during the call. @param isLast known only if the answer declared its length. */
   onBody(bytes: Buffer, isLast: boolean): void;
   onEnd(): void;
 }
@@ -17,7 +17,7 @@ export interface AnswerHandler {
 type State = 'head' | 'sized body' | 'chunk size' | 'chunk' | 'after chunk' | 'trailers' | 'ended';
 
 const headBytesMax = 16 * 1024;
-const chunkLineBytesMax = 18; // 16 digits and the end of the line
+const chunkLineBytesMax = 18; // 16 digits and the line end
 const interimMax = 8; // 1xx before an answer
 const lineEnd = '\r\n';
 const [cr, lf] = [13, 10];
@@ -30,13 +30,13 @@ export class AnswerParser {
   readonly #isHead: boolean;
   #state: State = 'head';
   #interim = 0;
-  /** Of the body or the chunk. */
+  /** In the body or the chunk. */
   #bytesLeft = 0;
-  /** Of a line or a head that has not come whole. */
+  /** An incomplete line or head. */
   #held: Buffer | undefined;
   /** Whether the service closes the connection after this answer. */
   closes = false;
-  /** What it said in `Keep-Alive`. */
+  /** The value of the `Keep-Alive` header. */
   keepAlive: string | undefined;
 
   /** @param method of the request: the answer to HEAD has no body. */
@@ -49,7 +49,7 @@ export class AnswerParser {
     return this.#state === 'ended';
   }
 
-  /** @returns false where bytes came beyond the end. @throws BadAnswer, and whatever the handler throws. */
+  /** @returns false if there are bytes after the end. @throws BadAnswer, and whatever the handler throws. */
   read(arrived: Buffer): boolean {
     const bytes = this.#held === undefined ? arrived : Buffer.concat([this.#held, arrived]);
     this.#held = undefined;
@@ -65,7 +65,7 @@ export class AnswerParser {
     return at === bytes.length;
   }
 
-  /** @returns up to where it has read; undefined where more must come first. */
+  /** @returns the position up to which it has read; undefined if it needs more bytes. */
   #readSome(bytes: Buffer, at: number): number | undefined {
     switch (this.#state) {
       case 'head':
@@ -89,7 +89,7 @@ export class AnswerParser {
     const end = bytes.indexOf('\r\n\r\n', at, 'latin1');
     if ((end < 0 ? bytes.length : end) - at > headBytesMax) throw new BadAnswer('The head is too long.');
     if (end < 0) {
-      // What is no answer at all might never come to an end.
+      // Refused early, as bytes that are no HTTP answer might never end.
       if (!'HTTP/1.1 '.startsWith(bytes.toString('latin1', at, Math.min(at + 9, bytes.length))))
         throw noHttp();
       return undefined;
@@ -143,11 +143,11 @@ export class AnswerParser {
       this.#interim += 1;
       if (status === 101) throw new BadAnswer('The service would speak another protocol.');
       if (this.#interim > interimMax) throw new BadAnswer('The service does not come to its answer.');
-      return; // "early hints" and the like stay between the service and the gateway
+      return; // "early hints" and the like are not forwarded
     }
     const hasNoBody = this.#isHead || status === 204 || status === 304;
     if (!hasNoBody && length === undefined && encoding === undefined) {
-      throw new BadAnswer('The answer does not say where it ends.'); // else one that is cut off would pass for whole
+      throw new BadAnswer('The answer does not say where it ends.'); // otherwise a truncated answer would look complete
     }
     this.#handler.onHead(status, head);
     if (hasNoBody || length === '0') return this.#end();
@@ -188,7 +188,7 @@ export class AnswerParser {
     return at + 2;
   }
 
-  /** They are left out: no client was told that they would come. */
+  /** Drops trailers, as no client was told to expect them. */
   #readTrailer(bytes: Buffer, at: number): number | undefined {
     const line = lineAt(bytes, at, headBytesMax);
     if (line === undefined) return undefined;
@@ -206,7 +206,7 @@ function noHttp(): BadAnswer {
   return new BadAnswer('The service does not answer in HTTP/1.1.');
 }
 
-/** The line that begins there, without its end; undefined where its end has not come. @throws BadAnswer where it is too long. */
+/** The line at a position, without its end; undefined if it is incomplete. @throws BadAnswer if it is too long. */
 function lineAt(bytes: Buffer, at: number, bytesMax: number): string | undefined {
   const end = bytes.indexOf(lineEnd, at, 'latin1');
   if ((end < 0 ? bytes.length : end) - at > bytesMax) throw new BadAnswer('A line of the body is too long.');
@@ -215,7 +215,7 @@ function lineAt(bytes: Buffer, at: number, bytesMax: number): string | undefined
 
 const [tab, space] = [9, 32];
 
-/** Without the spaces and tabs around it. They are all that may be left out: `trim` would take more. */
+/** Removes surrounding spaces and tabs only; `trim` would remove more. */
 function withoutBlanks(text: string): string {
   const isBlank = (at: number) => text.charCodeAt(at) === space || text.charCodeAt(at) === tab;
   let [from, to] = [0, text.length];
@@ -224,7 +224,7 @@ function withoutBlanks(text: string): string {
   return text.slice(from, to);
 }
 
-// Services say the same few names again and again.
+// Services send the same few names again and again.
 const lowerCased = new Map<string, string>();
 const namesMax = 500;
 

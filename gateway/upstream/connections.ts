@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { AnswerParser, type AnswerHandler } from './answer-parser.ts';
 import { atEndOfTurn } from '../end-of-turn.ts';
 
-/** Why an attempt failed before or within its answer. */
+/** Why an attempt failed before or during its answer. */
 export class AttemptFailed extends Error {
   /** `unsent`: no byte reached the service. `silent`: it took too long. `cut`: the connection broke. */
   readonly why: 'unsent' | 'silent' | 'cut';
@@ -15,31 +15,31 @@ export class AttemptFailed extends Error {
   }
 }
 
-/** One request and its answer. What `onHead` and `onBody` throw cuts the connection and comes back as `onFailed`. */
+/** One request and its answer. If `onHead` or `onBody` throws, the connection is cut and `onFailed` receives the error. */
 export interface Exchange extends AnswerHandler {
   onFailed(error: AttemptFailed): void;
 }
 
 /** A request under way. */
 export interface Sent {
-  /** Leaves what the service sends next in the kernel; its silence is then not the service's. */
+  /** Stops reading, so that further bytes stay in the kernel; silence is then not attributed to the service. */
   pause(): void;
   resume(): void;
-  /** Cuts the connection: the client has left. The exchange hears no more. */
+  /** Cuts the connection, because the client has left. The exchange receives no more calls. */
   abort(): void;
 }
 
 export interface UpstreamConnections {
-  /** @param request its head whole, as bytes in latin1, without a body. */
+  /** @param request its complete head, as latin1, without a body. */
   send(method: 'GET' | 'HEAD', request: string, exchange: Exchange): Sent;
   close(): void;
 }
 
 const connectWithinMs = 2_000;
-// Without a hint of the service; our own say 75 s.
+// If the service does not send a hint; our own send 75 s.
 const idleMs = 4_000;
 const idleMaxMs = 60_000;
-// All connections read into it in turn: what is in it is handed on before the next reads.
+// All connections read into it in turn: its content is passed on before the next read.
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** @param url `http://host:port`. @param silenceMs how long the service may be silent, before its answer or within it. */
@@ -47,7 +47,7 @@ export function createUpstreamConnections(url: string, silenceMs: number): Upstr
   const { hostname, port } = new URL(url);
   const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 80 };
   const all = new Set<Connection>();
-  const idle: Connection[] = []; // the one that was used last is last, and is used next
+  const idle: Connection[] = []; // the most recently used one is last, and is used next
   const pool: Pool = {
     address,
     silenceMs,
@@ -58,7 +58,7 @@ export function createUpstreamConnections(url: string, silenceMs: number): Upstr
       if (at >= 0) idle.splice(at, 1);
     },
     broke() {
-      // What broke one in use, such as a service that was replaced, has broken those beside it: what is sent again goes by a new one.
+      // What broke a connection in use, such as a restart of the service, also broke the idle ones: a retry uses a new one.
       for (const connection of idle.splice(0))
         connection.destroy(new Error('Another connection to the service broke.'));
     },
@@ -89,13 +89,13 @@ export function createUpstreamConnections(url: string, silenceMs: number): Upstr
   };
 }
 
-/** What a connection knows of the others: nothing but when to tell. */
+/** The part of the pool that a connection notifies. */
 interface Pool {
   readonly address: { host: string; port: number };
   readonly silenceMs: number;
   freed(connection: Connection): void;
   closed(connection: Connection): void;
-  /** One that was in use broke. */
+  /** A connection in use broke. */
   broke(): void;
 }
 
@@ -117,7 +117,7 @@ class Connection implements Sent {
       ...pool.address,
       noDelay: true,
       keepAlive: true,
-      // Not a stream of chunks, each in memory of its own.
+      // Avoids a stream, which allocates memory for each chunk.
       onread: { buffer: shared, callback: (length) => this.#receive(length) },
     });
     this.#socket.once('connect', () => void (this.#isConnected = true));
@@ -161,7 +161,7 @@ class Connection implements Sent {
     this.#socket.destroy();
   }
 
-  /** Ends a connection on which nothing has happened for too long. */
+  /** Ends the connection if nothing has happened on it for too long. */
   check(nowMs: number): void {
     const silentMs = nowMs - this.#activeAtMs;
     if (this.#exchange === undefined) {
@@ -173,12 +173,12 @@ class Connection implements Sent {
     }
   }
 
-  /** @returns false where no more is to be read for now. */
+  /** @returns false to stop reading for now. */
   #receive(length: number): boolean {
     const parser = this.#parser;
     this.#activeAtMs = performance.now();
     if (parser === undefined || this.#socket.destroyed) {
-      this.#socket.destroy(); // nobody has asked it
+      this.#socket.destroy(); // nothing was requested on it
       return true;
     }
     try {
@@ -190,7 +190,7 @@ class Connection implements Sent {
     return !this.#isPaused;
   }
 
-  /** The answer is whole. Bytes beyond it would be taken for the answer to the next request. */
+  /** The answer is complete. Bytes after it would be read as the answer to the next request. */
   #free(parser: AnswerParser, isAll: boolean): void {
     this.#exchange = undefined;
     this.#parser = undefined;

@@ -5,7 +5,7 @@ import { createProxyMiddleware } from 'http-proxy-middleware';
 import { hopByHop, type Outgoing, type Transport } from './reader.ts';
 import { AttemptFailed } from './connections.ts';
 
-/** One try at one instance. */
+/** One attempt at one instance. */
 interface Attempt {
   outgoing: Outgoing;
   timedOut: boolean;
@@ -14,8 +14,8 @@ interface Attempt {
 
 /** @param silenceMs how long the service may be silent, before its answer or within it. */
 export function createProxy(urls: readonly string[], silenceMs: number): Transport {
-  // A connection for each write: one that is kept may be closed by the service just when the write is sent, and a write cannot
-  // be sent again; nor can anything left on it be taken for the answer.
+  // One connection per write: the service may close a kept one just when the write is sent, and a write cannot
+  // be sent again. Also, no bytes left on a connection can be read as the answer.
   const agent = new Agent({ keepAlive: false });
   const attempts = new WeakMap<IncomingMessage, Attempt>();
   const proxies = new Map(urls.map((url) => [url, proxyTo(url, agent, silenceMs, attempts)]));
@@ -56,8 +56,8 @@ function proxyTo(
     agent,
     changeOrigin: true,
     proxyTimeout: silenceMs,
-    // Bodies are small and read already: sent whole, with their length, so that there is no framing to disagree on.
-    // It also saves the pipe of a request without one (-15 % CPU a call, 2026-11-20).
+    // Bodies are small and already read: they are sent whole, with their length, so that the framing is unambiguous.
+    // It also avoids piping a request without a body (-15 % CPU per call, 2026-11-20).
     buffer: { pipe: (upstream: ClientRequest) => upstream.end(bodies.get(upstream)) } as unknown as Stream,
     ejectPlugins: true, // the default ones answer failures in plain text, and log URLs
     plugins: [

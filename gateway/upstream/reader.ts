@@ -6,19 +6,19 @@ import { callOf, type Call } from '../call.ts';
 import { endAtEndOfTurn } from '../end-of-turn.ts';
 import { createUpstreamConnections, type AttemptFailed, type Exchange, type Sent } from './connections.ts';
 
-/** Sends one request to one instance. Resolves when the answer is sent on whole, or the client has left. @throws AttemptFailed. */
+/** Sends one request to one instance. Resolves when the answer is sent whole, or the client has left. @throws AttemptFailed. */
 export interface Transport {
   send(url: string, request: IncomingMessage, response: ServerResponse, outgoing: Outgoing): Promise<void>;
   close(): void;
 }
 
 export interface Outgoing {
-  /** Names in lower case and values, in turn. */
+  /** Lower-case names and values, alternating. */
   headers: readonly string[];
   body: Buffer;
 }
 
-/** What a service says to the gateway's connection, not to the client. */
+/** Headers between a service and the gateway, not meant for the client. */
 export const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -29,7 +29,7 @@ export const hopByHop: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What the gateway does not pass on of an answer's head: that, and what it says itself. */
+/** Headers of an answer that the gateway does not forward: those above, and those it sets itself. */
 const keptHere: ReadonlySet<string> = new Set([
   ...hopByHop,
   'server-timing',
@@ -66,7 +66,7 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
 
 const notInUrl = /[^\x21-\x7e\x80-\xff]/;
 
-/** @throws Error where it would be more than one request: Node's parser lets nothing in that could make it so. */
+/** @throws Error if the text would be more than one request; Node's parser accepts nothing that could cause it. */
 function requestText(method: string, target: string, host: string, headers: readonly string[]): string {
   if (notInUrl.test(target)) throw new Error('The URL holds what no URL may.');
   let text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n`;
@@ -74,7 +74,7 @@ function requestText(method: string, target: string, host: string, headers: read
   return `${text}\r\n`;
 }
 
-/** Hands an answer on as it comes, at the pace of the client; where the client leaves, the service is told. */
+/** Forwards an answer as it arrives, at the pace of the client; if the client leaves, cuts the connection to the service. */
 class Relay implements Exchange {
   readonly #response: ServerResponse;
   readonly #call: Call;
@@ -111,7 +111,7 @@ class Relay implements Exchange {
       else if (name === 'x-request-id') answersTo = value;
       else if (name === 'server-timing') call.serviceTiming = value;
     }
-    // Bytes that a service sends beyond an answer would be taken for the answer to the next call on the connection.
+    // Bytes that a service sends after an answer would be read as the answer to the next call on the connection.
     if (answersTo !== call.requestId) throw new BadAnswer('The answer is to another request.');
     this.#response.writeHead(status, handedOn);
   }
@@ -129,7 +129,7 @@ class Relay implements Exchange {
   }
 
   onEnd(): void {
-    this.#sent = undefined; // the connection is another's from now on
+    this.#sent = undefined; // the connection may be reused by another call
     if (!this.#isWhole) this.#response.end();
   }
 

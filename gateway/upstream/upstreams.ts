@@ -5,13 +5,13 @@ import { entryAt } from '../../kernel/entries.ts';
 export interface Upstreams {
   readonly name: Service;
   readonly urls: readonly string[];
-  /** The next instance in turn; one that failed lately only where all did. */
+  /** The next instance in turn; skips recently failed ones unless all have failed. */
   pick(): string;
   /** Whether calls go to it in turn: false for a while after a connection to it failed. */
   isHealthy(url: string): boolean;
-  /** A connection to it failed. */
+  /** Notes that a connection to it failed. */
   failed(url: string): void;
-  /** It answered. */
+  /** Notes that it answered. */
   answered(url: string): void;
 }
 
