@@ -21,7 +21,7 @@ export interface Credential {
   active: boolean;
 }
 
-/** A question for calls to be put into an allotment. */
+/** A request to charge calls for an allotment. */
 export interface AllotmentTopUp {
   accountId: string;
   /** `YYYY-MM-01`, UTC. */
@@ -29,42 +29,42 @@ export interface AllotmentTopUp {
   allotment: string;
   /** Where it is held. */
   holder: 'redis' | 'process';
-  /** All that was ever granted to the allotment, as far as its holder knows. */
+  /** The total ever granted to the allotment, as far as its holder knows. */
   seen: number;
-  /** Calls that are wanted beyond what the allotment holds. */
+  /** Calls needed beyond what the allotment holds. */
   calls: number;
-  /** How many may be granted at once, these included. */
+  /** How many may be granted at once, including `calls`. */
   ahead: number;
 }
 
 export interface AllotmentState {
-  /** All that was ever granted to the allotment. */
+  /** The total ever granted to the allotment. */
   granted: number;
-  /** What is charged to the month outside the allotment. */
+  /** Calls charged to the month outside the allotment. */
   elsewhere: number;
   limit: number | null;
-  /** The allotment must not be drawn from any more. */
+  /** The allotment must no longer be drawn from. */
   closed: boolean;
-  /** Gateways hold calls of the month in their processes, which they may return. */
+  /** Gateways hold calls of the month in their processes, and may return them. */
   held: boolean;
 }
 
-/** What a key stands for, and until when, in ms since 1970. */
+/** The credential of a key, and its expiry in ms since 1970. */
 export interface KeyCredential {
   credential: Credential;
   expiresAt: number;
 }
 
 export interface Accounts {
-  /** Whose key it is; null where it is unknown, revoked, expired or its account disabled. @throws Failure unavailable. */
+  /** The owner of a key; null if it is unknown, revoked, expired or its account disabled. @throws Failure unavailable. */
   key(keyHash: string): Promise<KeyCredential | null>;
-  /** Whose session it is; null where it is unknown, ended or its account disabled. @throws Failure unavailable. */
+  /** The owner of a session; null if it is unknown, ended or its account disabled. @throws Failure unavailable. */
   session(name: SessionName): Promise<Credential | null>;
-  /** Charges the month with calls for an allotment; one question an account at a time. @throws Failure unavailable. */
+  /** Charges the month with calls for an allotment; one request at a time per account. @throws Failure unavailable. */
   topUp(topUp: AllotmentTopUp): Promise<AllotmentState>;
-  /** A lease on the credential cache, of that length from when it was asked for. @returns its generation. */
+  /** Leases the credential cache; the lease counts from the request. @returns the generation. */
   leaseCredentialCache(cacheIn: 'redis' | 'process'): Promise<number>;
-  /** Sends one batch of the journal; the same batch may be sent again. @throws Failure unavailable, or BatchRefused. */
+  /** Sends one batch of the journal; may be repeated with the same batch. @throws Failure unavailable, or BatchRefused. */
   settle(batch: object): Promise<void>;
   close(): void;
 }
@@ -118,7 +118,7 @@ const settleAnswer = z.object({ success: z.literal(true) });
 
 const ourselves: Identity = { ...anonymous, scope: 'internal' };
 const batchMax = 500;
-// Everyone waits behind a call that hangs, so it is given up early.
+// All calls wait for a hanging request, so it is given up early.
 const deadlineMs = 2_000;
 
 export interface AccountsOptions {
@@ -145,7 +145,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
       allotment_id: allotment,
       ...rest,
     }));
-    // May be sent again: what was granted is told as a sum, and an allotment that was filled already is not filled again.
+    // May be repeated: grants are reported as totals, and an allotment already topped up is not topped up again.
     return (await post('/internal/quota/top-up', { top_ups: topUps }, allotmentsAnswer)).allotments;
   });
   return {
@@ -167,7 +167,7 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
   const seal = createSealer(identitySecret, 'accounts-api');
   const agent = new Agent({ connect: { timeout: deadlineMs } });
 
-  /** Asks one instance, once. */
+  /** Sends a request to one instance, once. */
   async function ask<Schema extends z.ZodType>(
     url: string,
     path: string,
@@ -196,7 +196,7 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
     return answer.parse(JSON.parse(text));
   }
 
-  /** Asks an instance, and another where that fails: every question may be asked twice. */
+  /** Sends a request to one instance, and to another if that fails: requests must be repeatable. */
   async function post<Schema extends z.ZodType>(
     path: string,
     body: object,

@@ -52,40 +52,40 @@ export interface GatewayOptions {
   accountsApiUrls: readonly string[];
   identitySecret: string;
   plans: Plans;
-  /** Undefined: limits are counted in this process, all else is asked of accounts-api. */
+  /** Undefined: limits are counted in this process, everything else is asked of accounts-api. */
   redisUrl: string | undefined;
   trustedProxyHops: number;
   publicCallsPerSecond: number;
-  /** Whose pages may call account and sign-in endpoints beside the gateway's own; none by default. */
+  /** Origins whose pages may call account and sign-in endpoints, besides the gateway's own; none by default. */
   dashboardOrigins?: readonly string[];
-  /** How long close() goes on serving after /readyz has turned to 503. */
+  /** How long close() continues to serve after /readyz has turned to 503. */
   drainDelayMs: number;
   host: string;
   port: number;
   log: Log;
   clock: Clock;
-  /** Where gateway.config.yml, system.config.yml and models/ stand; the project's config/ by default. */
+  /** The directory of gateway.config.yml, system.config.yml and models/; by default the project's config/. */
   configDirectory?: string;
   /** How long a service may be silent; 30 s by default. */
   upstreamTimeoutMs?: number;
-  /** What is served where nobody can say what is left of a month; `bounded` by default. */
+  /** What is served if the remaining quota of a month is unknown; `bounded` by default. */
   quotaOutage?: QuotaOutage;
-  /** How often usage is handed to accounts-api; 250 ms by default. */
+  /** How often usage is reported to accounts-api; 250 ms by default. */
   settleEveryMs?: number;
-  /** Under it, by its port, the gateway keeps the usage that it has not handed over; by default in memory alone. */
+  /** Unreported usage is stored in it, in a subdirectory per port; by default only in memory. */
   journalDirectory?: string;
-  /** How long a client may take to send a request, a third of it for the head; 30 s by default. */
+  /** How long a client may take to send a request, a third of it for the headers; 30 s by default. */
   requestWithinMs?: number;
-  /** Where /metrics is served; nowhere by default. */
+  /** Where /metrics is served; not served by default. */
   metrics?: { host: string; port: number };
 }
 
 export interface RunningGateway extends RunningService {
-  /** `http://host:port` of /metrics; undefined where it is not served. */
+  /** `http://host:port` of /metrics; undefined if it is not served. */
   metricsUrl: string | undefined;
   /**
-   * Reads gateway.config.yml again and builds everything from it, beside what is in force. Calls under way end as they began.
-   * @returns puts it in force, at once and whole. @throws Error that says what is wrong with the file.
+   * Reads gateway.config.yml again and builds new pipelines from it. Calls under way end with the old ones.
+   * @returns applies all of it at once. @throws Error that says what is wrong with the file.
    */
   prepareReload(): Promise<() => void>;
 }
@@ -93,14 +93,14 @@ export interface RunningGateway extends RunningService {
 const upstreamTimeoutMs = 30_000;
 const requestWithinMs = 30_000;
 const closeJournalWithinMs = 10_000;
-/** A change of a credential waits for leases on entries in processes: these are short, and end where nobody calls. */
+/** A change of a credential waits for leases on process caches, so these are short, and lapse without calls. */
 const leaseRenewal = {
   redis: { renewEveryMs: 300, idleAfterMs: Infinity },
   process: { renewEveryMs: 100, idleAfterMs: 1_000 },
 } as const;
 const answersWithinMs = 2_000;
 
-/** @throws Error where gateway.config.yml is wrong, a policy of it does not exist, or the port is taken. */
+/** @throws Error if gateway.config.yml is invalid, one of its policies does not exist, or the port is taken. */
 export async function start(options: GatewayOptions): Promise<RunningGateway> {
   const { log } = options;
   const configDirectory = options.configDirectory ?? path.resolve(import.meta.dirname, '../config');
@@ -120,13 +120,13 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
     const server = createGatewayServer({
       pipelines: current,
       requestWithinMs: requestMs,
-      stalledAfterMs: 2 * timeoutMs + requestMs, // a service may be silent twice, where a read is repeated
+      stalledAfterMs: 2 * timeoutMs + requestMs, // a service may be silent twice, as reads are repeated
       metrics,
       log,
     });
     scraped = options.metrics && (await serveMetrics(metrics, gateway.gauges, options.metrics));
     const url = await listen(server, options.host, options.port);
-    // By the port, which nobody else can have now: no two gateways of a machine use one directory.
+    // By port, which is ours alone once we listen: no two gateways of a machine share a directory.
     if (options.journalDirectory !== undefined) {
       gateway.keepJournalIn(path.join(options.journalDirectory, new URL(url).port));
     }
@@ -152,7 +152,7 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
   }
 }
 
-/** Reads gateway.config.yml and builds all it says, touching nothing that runs. @throws Error where it is wrong. */
+/** Builds the pipelines of gateway.config.yml, without affecting the running ones. @throws Error if the file is invalid. */
 async function buildPipelines(
   configDirectory: string,
   policies: Readonly<Record<string, BuildPolicy>>,
@@ -166,7 +166,7 @@ async function buildPipelines(
   return { routes, runCompiled, app: await runEngine(configDirectory, engine) };
 }
 
-/** Everything the policies need, built once and given to them here and nowhere else. */
+/** Builds all dependencies of the policies, once, and passes them on. */
 function assemble(options: GatewayOptions, metrics: Metrics, routes: () => GatewayRoutes) {
   const { plans, clock, log, identitySecret, trustedProxyHops, publicCallsPerSecond } = options;
   const dataApi = createUpstreams('data-api', options.dataApiUrls);
@@ -250,7 +250,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     keepJournalIn: journal.keepIn,
     beginDrain: () => void (draining = true),
     async close() {
-      // Of those who left before they were answered, and of answers that come late, calls are still to be handed back.
+      // Calls of clients that left early, and of late answers, are still to be refunded.
       await redis?.allAnswered(answersWithinMs);
       processAllotments.close();
       await journal.close();

@@ -2,24 +2,24 @@
 // ended or the change is known to be in force here. Hides the renewal.
 import type { Log } from '../../kernel/log.ts';
 
-/** What a lease is on. The same object for as long as one lease follows another without a gap, on the same generation. */
+/** The period of a lease. The same object while leases follow each other without a gap, on the same generation. */
 export interface Term {
   readonly generation: number;
 }
 
 export interface Lease {
-  /** Undefined while there is no lease. */
+  /** Undefined without a lease. */
   current(): Term | undefined;
   close(): void;
 }
 
 export interface LeaseOptions {
-  /** Asks accounts-api for a lease; gives the generation. */
+  /** Requests a lease from accounts-api; returns the generation. */
   ask(): Promise<number>;
-  /** How long a lease is good for, from the moment at which it is asked for. */
+  /** How long a lease is valid from the moment of its request. */
   leaseMs: number;
   renewEveryMs: number;
-  /** Where nobody has asked about the lease for so long, it is not renewed until somebody does. */
+  /** A lease that is not used for this long is not renewed until it is needed again. */
   idleAfterMs: number;
   log: Log;
 }
@@ -34,7 +34,7 @@ export function createLease({ ask, leaseMs, renewEveryMs, idleAfterMs, log }: Le
 
   async function renew(): Promise<void> {
     renewing = true;
-    const askedAtMs = performance.now(); // accounts-api counts from later on, so a lease never outlasts what it granted
+    const askedAtMs = performance.now(); // accounts-api counts from a later moment, so the lease never outlasts the grant
     try {
       const generation = await ask();
       if (askedAtMs >= leasedUntilMs || generation !== term?.generation) term = { generation };

@@ -7,16 +7,16 @@ import type { Lease, Term } from './lease.ts';
 
 export interface ProcessCacheOptions {
   lease: Lease;
-  /** Asks accounts-api whose key it is. */
+  /** Asks accounts-api for the owner of a key. */
   ask(keyHash: string): Promise<KeyCredential | null>;
   clock: Clock;
 }
 
 const keysMax = 10_000;
-/** How long an entry is used before accounts-api is asked again: the bound where everything else has failed. */
+/** How long an entry is used before accounts-api is asked again: the bound if everything else fails. */
 const freshMs = 60_000;
 
-/** @returns finds whose key it is, null where it does not work. @throws Failure unavailable. */
+/** @returns finds the owner of a key, null if the key is invalid. @throws Failure unavailable. */
 export function createProcessCache({ lease, ask, clock }: ProcessCacheOptions) {
   const entries = new LRUCache<string, KeyCredential>({ max: keysMax, ttl: freshMs });
   let madeUnder: Term | undefined;
@@ -28,7 +28,7 @@ export function createProcessCache({ lease, ask, clock }: ProcessCacheOptions) {
     const known = entries.get(keyHash);
     if (known !== undefined) return known.expiresAt <= clock.now().getTime() ? null : known.credential;
     const found = await ask(keyHash);
-    // Read while this very lease was held: a change since then begins another generation, and waits until the lease has ended.
+    // Cached only if this lease was held throughout: a later change begins a new generation, and waits until the lease has ended.
     if (found !== null && term !== undefined && lease.current() === term) entries.set(keyHash, found);
     return found?.credential ?? null;
   };

@@ -14,18 +14,18 @@ import { batchedBy } from '../batched.ts';
 import type { Lease } from './lease.ts';
 
 export interface RedisCache {
-  /** Finds whose key it is, null where it does not work. @throws Failure unavailable. */
+  /** Finds the owner of a key, null if the key is invalid. @throws Failure unavailable. */
   find(keyHash: string): Promise<Credential | null>;
-  /** Where the entry of a key stands, for those who ask Redis themselves; undefined while there is no lease. */
+  /** The Redis key of the entry, for other scripts; undefined without a lease. */
   placeOf(keyHash: string): string | undefined;
-  /** What an entry says: whose key it is, or null where it does not work. Undefined: there is no valid entry. */
+  /** Parses an entry: the owner, or null if the key is invalid. Undefined: there is no valid entry. */
   read(found: unknown): Credential | null | undefined;
 }
 
 export interface RedisCacheOptions {
   redis: RedisLink;
   lease: Lease;
-  /** Asks accounts-api whose key it is. */
+  /** Asks accounts-api for the owner of a key. */
   ask(keyHash: string): Promise<KeyCredential | null>;
   clock: Clock;
 }
@@ -36,7 +36,7 @@ const batchMax = 500;
 export function createRedisCache({ redis, lease, ask, clock }: RedisCacheOptions): RedisCache {
   const parsed = new LRUCache<string, KeyCredential>({ max: parsedMax });
 
-  /** The same JSON again and again is parsed once. */
+  /** Caches the result, as the same JSON is parsed again and again. */
   function parse(json: string): KeyCredential {
     const known = parsed.get(json);
     if (known !== undefined) return known;
@@ -78,7 +78,7 @@ export function createRedisCache({ redis, lease, ask, clock }: RedisCacheOptions
     }
   }
 
-  // Calls with one key share a question; it begins after each of them has come in, so none is answered from before that.
+  // Calls with one key share a lookup; it begins after all of them have arrived, so none gets an earlier state.
   const readShared = batchedBy(
     batchMax,
     (keyHash: string) => keyHash,

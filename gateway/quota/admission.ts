@@ -16,25 +16,25 @@ import { accountCounter, countLua, share, type Taken } from './limits.ts';
 import type { Month, Take } from './month.ts';
 import { drawLua, type RedisAllotments } from './redis-allotments.ts';
 
-/** What one question has answered of a call. */
+/** The answer to the combined request about a call. */
 export interface Admission {
-  /** Whose key it is, or null where it does not work. */
+  /** The owner of the key, or null if the key is invalid. */
   credential: Credential | null;
-  /** The call is counted in its second; undefined: it is not. */
+  /** The call was counted against the rate limit; undefined: it was not. */
   second?: Taken | undefined;
-  /** The calls are taken from the month; undefined: they are not. */
+  /** Calls were taken from the month; undefined: they were not. */
   month?: Take | undefined;
 }
 
 export interface Admissions {
-  /** @param calls how many of the month the call stands for. @throws Failure unavailable. */
+  /** @param calls how many calls of the month this call counts as. @throws Failure unavailable. */
   ask(keyHash: string, calls: number): Promise<Admission>;
 }
 
 export interface AdmissionsOptions {
   redis: RedisLink;
   credentials: Pick<RedisCache, 'placeOf' | 'read'>;
-  /** Asks accounts-api whose key it is. */
+  /** Asks accounts-api for the owner of a key. */
   ask(keyHash: string): Promise<KeyCredential | null>;
   allotments: Pick<RedisAllotments, 'question'>;
   month: Pick<Month, 'share'>;
@@ -58,9 +58,9 @@ const keysMax = 10_000;
 
 export function createAdmissions(options: AdmissionsOptions): Admissions {
   const { redis, credentials, allotments, month, plans } = options;
-  const lastFound = new LRUCache<string, string>({ max: keysMax }); // by hash of the key: what its entry said
+  const lastFound = new LRUCache<string, string>({ max: keysMax }); // hash of the key → its last entry
 
-  /** What the entry said last, where a call with the key would be counted. */
+  /** The last entry of the key, if a call with it would be counted. */
   function foreseen(keyHash: string): { entry: string; credential: Credential } | undefined {
     const entry = redis.isCluster ? undefined : lastFound.get(keyHash);
     const credential = credentials.read(entry);
@@ -73,7 +73,7 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
     return credentials.read(found);
   }
 
-  /** @returns undefined for each call where Redis cannot say whose key it is. */
+  /** @returns undefined for each call if Redis does not know the owner of the key. */
   async function askAll(keyHash: string, calls: readonly number[]): Promise<(Admission | undefined)[]> {
     const all = (credential: Credential | null | undefined) =>
       calls.map((): Admission | undefined => (credential === undefined ? undefined : { credential }));
@@ -121,7 +121,7 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
       }
     },
   );
-  // Calls with one key share a question; it begins after each of them has come in, so none is answered from before that.
+  // Calls with one key share a request; it begins after all of them have arrived, so none gets an earlier state.
   return {
     async ask(keyHash, calls) {
       const admission = await ask({ keyHash, calls });

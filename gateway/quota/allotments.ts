@@ -5,57 +5,57 @@ import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/cl
 import type { Accounts } from '../accounts.ts';
 import type { Journal } from './journal.ts';
 
-/** What was taken from a month. */
+/** Calls taken from a month. */
 export interface Grant {
-  /** At most what was asked for. */
+  /** At most the number requested. */
   granted: number;
   /** Null: unlimited. */
   limit: number | null;
-  /** Calls used this month, these included; null where it is unknown. */
+  /** Calls used this month, including these; null if unknown. */
   used: number | null;
   /** ISO instant. */
   resetsAt: string;
 }
 
-/** Whose month an allotment belongs to. */
+/** The account and month of an allotment. */
 export interface AccountMonth {
   accountId: string;
   /** `YYYY-MM-01`, UTC. */
   month: string;
 }
 
-/** What a draw came to. */
+/** The result of a draw. */
 export interface Drawn {
   /** The id of the allotment. */
   allotment: string;
   taken: number;
-  /** All that was ever granted to the allotment, as far as its holder knows. */
+  /** The total ever granted to the allotment, as far as its holder knows. */
   granted: number;
-  /** All that is used of the month. */
+  /** The total used of the month. */
   used: number;
-  /** How many calls a top-up may grant at once, those that are lacking included. */
+  /** How many calls a top-up may grant at once, including the lacking ones. */
   ahead: number;
 }
 
-/** What a top-up has brought. */
+/** The result of a top-up. */
 export interface Credit {
   allotment: string;
-  /** All that was ever granted to the allotment. */
+  /** The total ever granted to the allotment. */
   granted: number;
-  /** What is charged to the month outside the allotment. */
+  /** Calls charged to the month outside the allotment. */
   elsewhere: number;
 }
 
 export interface Holder {
   readonly name: 'redis' | 'process';
-  /** Draws up to so many calls, and begins an allotment where there is none. @throws RedisUnavailable. */
+  /** Draws up to `calls`, and begins an allotment if there is none. @throws RedisUnavailable. */
   draw(month: AccountMonth, calls: number, limit: number | null, credit?: Credit): Promise<Drawn>;
   /** Removes an allotment that accounts-api has closed. @throws RedisUnavailable. */
   discard(month: AccountMonth, allotment: string): Promise<void>;
 }
 
 export interface Allotments {
-  /** Takes up to so many calls. @param limit of the account's plan. @throws RedisUnavailable; Failure unavailable. */
+  /** Takes up to `calls`. @param limit of the account's plan. @throws RedisUnavailable; Failure unavailable. */
   take(accountId: string, calls: number, limit: number | null): Promise<Grant>;
 }
 
@@ -65,11 +65,11 @@ export interface AllotmentsOptions {
   clock: Clock;
 }
 
-// Another gateway returns what it holds and does not need within this time.
+// Within this time other gateways return calls that they hold but do not need.
 const waitForReturnsMs = 250;
 const askAgainAfterMs = 50;
 
-/** Allotments of one holder. Not to be asked twice at once for one account. */
+/** The allotments of one holder. Concurrent calls for one account are not allowed. */
 export function createAllotments(
   holder: Holder,
   { accounts, journal, clock }: AllotmentsOptions,
@@ -92,7 +92,7 @@ export function createAllotments(
           if (state.closed) await holder.discard(month, allotment);
           const credit = state.closed ? undefined : { allotment, granted, elsewhere };
           drawn = await holder.draw(month, lacking, bound, credit);
-          // More was in it, and others were faster: it is topped up again.
+          // The allotment was topped up meanwhile, but others drew the calls first: top up again.
           if (state.closed || granted > seen || drawn.allotment !== allotment) continue;
           isMore = held && performance.now() < waitUntilMs;
           if (isMore && drawn.taken < lacking) await pause(askAgainAfterMs);

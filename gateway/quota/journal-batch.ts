@@ -18,12 +18,12 @@ export type UsageEntry = z.output<typeof usageSchema>;
 
 const monthCalls = { accountId: z.string(), month: z.string(), calls: z.int() };
 
-/** One thing to tell accounts-api. */
+/** One item to report to accounts-api. */
 export const entrySchema = z.discriminatedUnion('of', [
   usageSchema.extend({ of: z.literal('usage') }),
   z.strictObject({ of: z.literal('refund'), ...monthCalls }),
   z.strictObject({ of: z.literal('charge'), ...monthCalls }),
-  // What was ever drawn from an allotment, and returned of it.
+  // The totals drawn from an allotment and returned to it.
   z.strictObject({
     of: z.literal('drawn'),
     accountId: z.string(),
@@ -42,7 +42,7 @@ interface MonthCalls {
   calls: number;
 }
 
-/** Entries under one id, which accounts-api counts once however often it comes. */
+/** Entries under one id, which accounts-api counts once, however often it is sent. */
 export class Batch {
   readonly id: string;
   readonly #usage = new Map<string, UsageEntry>();
@@ -75,7 +75,7 @@ export class Batch {
 
   #addUsage(entry: UsageEntry): void {
     if (this.#lastUsage !== undefined && isSameUsage(this.#lastUsage, entry)) {
-      addCounts(this.#lastUsage, entry); // calls of one key come in bursts
+      addCounts(this.#lastUsage, entry); // calls with one key come in bursts
       return;
     }
     const key = `${entry.keyId} ${entry.accountId} ${entry.day} ${entry.endpoint} ${entry.statusClass}`;
@@ -115,7 +115,7 @@ export class Batch {
   }
 }
 
-/** Whether two entries count as one. */
+/** Whether two entries can be counted together. */
 export function isSameUsage(one: UsageEntry, other: UsageEntry): boolean {
   return (
     one.keyId === other.keyId &&

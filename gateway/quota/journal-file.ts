@@ -6,28 +6,28 @@ import path from 'node:path';
 import type { Log } from '../../kernel/log.ts';
 import { addCounts, entrySchema, isSameUsage, type Entry, type UsageEntry } from './journal-batch.ts';
 
-/** A batch that an earlier process of the gateway had not handed over. */
+/** A batch that an earlier process of the gateway left unreported. */
 export interface LeftBatch {
   id: string;
   entries: Entry[];
 }
 
 export interface JournalFile {
-  /** What was left when the directory was opened. */
+  /** The batches found when the directory was opened. */
   readonly left: readonly LeftBatch[];
-  /** Notes an entry of a batch; a kill after the present turn of the event loop loses nothing of it. */
+  /** Appends an entry of a batch; it survives a kill after the current turn of the event loop. */
   append(batchId: string, entry: Entry): void;
-  /** Forgets a batch, which accounts-api has. */
+  /** Deletes a batch that accounts-api has received. */
   forget(batchId: string): void;
-  /** Writes what is not written yet, and lets go of the files. */
+  /** Writes what is buffered, and closes the files. */
   close(): void;
 }
 
 const ending = '.jsonl';
 
 /**
- * Opens a directory that this gateway alone uses, and makes it where it is missing.
- * @throws Error where it cannot be made or read, or holds what no journal wrote.
+ * Opens a directory that only this gateway uses, and creates it if it is missing.
+ * @throws Error if it cannot be created or read, or has files that no journal wrote.
  */
 export function openJournalFile(directory: string, log: Log): JournalFile {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -35,10 +35,10 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
   let batchId = '';
   let descriptor: number | undefined;
   let lines = '';
-  let usage: UsageEntry | undefined; // of the calls of this turn that count as one; its line is not made yet
+  let usage: UsageEntry | undefined; // combined entry of this turn's calls; its line is not made yet
   let turn: NodeJS.Immediate | undefined;
 
-  /** Calls are served all the same: what cannot be written is still in memory, and is sent from there. */
+  /** If writing fails, calls are still served: the entries are in memory, and are sent from there. */
   function unlessBroken(work: () => void): void {
     try {
       work();

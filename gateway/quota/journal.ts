@@ -10,48 +10,48 @@ import { openJournalFile, type JournalFile } from './journal-file.ts';
 
 export interface Journal {
   record(entry: UsageEntry): void;
-  /** Hands calls back to the month they were taken from. */
+  /** Refunds calls to the month they were taken from. */
   refund(accountId: string, month: string, calls: number): void;
-  /** Charges calls that were served while nobody could be asked. */
+  /** Charges calls that were served during an outage of accounts-api. */
   charge(accountId: string, month: string, calls: number): void;
-  /** Notes what was ever drawn from an allotment, and returned of it undrawn. */
+  /** Notes the totals drawn from an allotment, and returned to it undrawn. */
   drawn(accountId: string, month: string, allotment: string, drawn: number, returned: number): void;
-  /** Notes that a key was used just now; at most once a minute a key goes out. */
+  /** Notes that a key was used just now; reported at most once a minute per key. */
   touch(keyId: string): void;
   /**
-   * From now on, keeps what is not handed over in files of this directory, which no other gateway uses, and hands over what an
-   * earlier process left there. To be called before the first call is served. @throws Error where it cannot be used.
+   * From now on stores unreported entries in files of this directory, which no other gateway uses, and reports those that an
+   * earlier process left there. Call it before the first call is served. @throws Error if the directory cannot be used.
    */
   keepIn(directory: string): void;
-  /** Sends what was gathered, now. */
+  /** Sends the gathered entries now. */
   flush(): void;
-  /** What accounts-api has not taken yet: entries, and how many batches of them wait to be sent again. */
+  /** The entries not yet received by accounts-api, and the number of batches to be sent again. */
   backlog(): { entries: number; batches: number };
-  /** Sends what is left. Gives up after a while, and says so in the log, where accounts-api stays away. */
+  /** Sends the rest. If accounts-api is unavailable, it gives up after a while and logs that. */
   close(): Promise<void>;
 }
 
 export interface JournalOptions {
   send(batch: object): Promise<void>;
   flushEveryMs: number;
-  /** How long close() goes on trying. */
+  /** How long close() retries. */
   closeWithinMs: number;
   clock: Clock;
   log: Log;
 }
 
-/** Thrown by `send` where a batch can never be taken: sending it again would only hold up what comes after it. */
+/** Thrown by `send` if a batch can never be accepted; retrying it would only delay later ones. */
 export class BatchRefused extends Error {}
 
 const touchEveryMs = 60_000;
 const touchedKeysMax = 100_000;
 const retryAfterMs = 500;
-// A service takes bodies of 64 KB; an entry is at most about 240 bytes.
+// A service accepts bodies of 64 KB; an entry has at most about 240 bytes.
 const entriesMax = 250;
 
 export function createJournal(options: JournalOptions): Journal {
   const { log } = options;
-  const sealed: Batch[] = []; // oldest first; each goes on its way unchanged
+  const sealed: Batch[] = []; // oldest first; their content no longer changes
   let gathering = new Batch();
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
@@ -110,7 +110,7 @@ export function createJournal(options: JournalOptions): Journal {
     await flush();
     while (sealed.length + gathering.size > 0 && performance.now() < giveUpAtMs) {
       if (sealed.length > 0) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
-      await flush(); // also what came in while the last was under way
+      await flush(); // includes entries that arrived during the last flush
     }
     clearTimeout(timer);
     timer = undefined;

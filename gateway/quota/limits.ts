@@ -9,12 +9,12 @@ export const countLua = luaFile(new URL('count.lua', import.meta.url));
 export interface Taken {
   allowed: boolean;
   remaining: number;
-  /** Until the window of one second ends. */
+  /** The time until the one-second window ends. */
   resetMs: number;
 }
 
 export interface Limits {
-  /** Takes one call. @param key who is limited. @param callsPerSecond how many the key may make. */
+  /** Takes one call. @param key identifies the limited client. @param callsPerSecond its limit. */
   take(key: string, callsPerSecond: number): Promise<Taken>;
 }
 
@@ -30,7 +30,7 @@ interface Item {
 const batchMax = 500;
 const keyPrefix = 'almanac:rate';
 
-/** Where the calls of an account are counted. */
+/** The counter of an account's calls. */
 export function accountCounter(accountId: string): string {
   return `${keyPrefix}:account:${accountId}`;
 }
@@ -51,14 +51,14 @@ export function createLimits(redis: RedisLink | undefined): Limits {
     (points) =>
       new RateLimiterRedis({
         storeClient,
-        useRedisPackage: true, // it is spoken to as node-redis is
+        useRedisPackage: true, // it is called like node-redis
         points,
         duration: 1,
         keyPrefix,
         customIncrTtlLuaScript: countLua,
       }),
   );
-  // Calls of one account that wait for Redis are counted by one question.
+  // Waiting calls of one account are counted by one request.
   const take = batchedBy(
     batchMax,
     ({ key, callsPerSecond }: Item) => `${callsPerSecond} ${key}`,
@@ -75,13 +75,13 @@ export function createLimits(redis: RedisLink | undefined): Limits {
   return { take: (key, callsPerSecond) => take({ key, callsPerSecond }) };
 }
 
-/** Counts some calls at once. */
+/** Counts several calls at once. */
 async function takeAll(limiter: Limiter, key: string, points: number, calls: number): Promise<Taken[]> {
   const { consumedPoints, msBeforeNext } = await consume(limiter, key, calls);
   return share(calls, { counted: consumedPoints, resetMs: msBeforeNext }, points);
 }
 
-/** Shares a count out to the calls that were counted last: the first of them are allowed, as far as the limit goes. */
+/** Distributes a count among the calls it includes: the first ones are allowed, up to the limit. */
 export function share(
   calls: number,
   { counted, resetMs }: { counted: number; resetMs: number },
@@ -93,7 +93,7 @@ export function share(
   });
 }
 
-/** The library rejects both for a limit and for an error; only the former is an answer. */
+/** The library rejects both for a limit and for an error; only the former is a result. */
 async function consume(limiter: Limiter, key: string, points: number): Promise<RateLimiterRes> {
   try {
     return await limiter.consume(key, points);
@@ -103,7 +103,7 @@ async function consume(limiter: Limiter, key: string, points: number): Promise<R
   }
 }
 
-/** As much of node-redis as the library uses. It would send the text of its script with each call; we send the SHA-1. */
+/** The part of node-redis that the library uses. It would send the text of its script with each call; we send the SHA-1. */
 function scriptClient(redis: RedisLink) {
   const scripts = new Map<string, Script>();
   return {

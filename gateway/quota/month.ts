@@ -13,11 +13,11 @@ import type { Journal } from './journal.ts';
 
 export interface Take {
   granted: boolean;
-  /** How many were wanted. */
+  /** The number of calls requested. */
   calls: number;
   /** Null: unlimited. */
   limit: number | null;
-  /** Calls used this month, this one included where it was granted; null while nobody can say. */
+  /** Calls used this month, including this one if granted; null if unknown. */
   used: number | null;
   /** ISO instant. */
   resetsAt: string;
@@ -31,16 +31,16 @@ export interface Take {
 export interface Month {
   /** Takes calls from the account's month, all or none. @param limit of its plan. @throws Failure unavailable. */
   take(accountId: string, calls: number, limit: number | null): Promise<Take>;
-  /** Shares out what an allotment has granted to calls of an account. */
+  /** Distributes the calls granted by an allotment among the calls of an account. */
   share(accountId: string, calls: readonly number[], grant: Grant): Take[];
-  /** Charges a call with what was taken for it. It is refunded when the response closes without having served the call. */
+  /** Charges the call with what was taken for it. It is refunded if the response closes without having been served. */
   charge(call: Call, response: ServerResponse, accountId: string, take: Take): void;
 }
 
 export type QuotaOutage = 'bounded' | 'closed' | 'open';
 
 export interface MonthOptions {
-  /** Allotments in Redis; undefined where there is no Redis. */
+  /** The allotments in Redis; undefined without Redis. */
   inRedis: Allotments | undefined;
   inProcess: Allotments;
   journal: Pick<Journal, 'refund' | 'charge'>;
@@ -55,17 +55,17 @@ interface Item {
 }
 
 const batchMax = 500;
-// While nobody can be asked, a gateway serves an account so much of its plan, or so many calls where that is more; but none
-// to an account that it knows nothing of, and never more than it last saw to be left.
+// During an outage of accounts-api, a gateway serves each account this part of its plan, or a minimum number of calls if that is
+// more; but none to an account it has not seen before, and never more than the last known remaining quota.
 const outagePart = 0.02;
 const outageCallsLeast = 100;
 const accountsSeenMax = 100_000;
 
-/** An account's month as a gateway last saw it. */
+/** The last known state of an account's month. */
 interface LastSeen {
   month: string;
   left: number;
-  /** Calls served since then, while nobody could be asked. */
+  /** Calls served since then during an outage. */
   takenInOutage: number;
 }
 
@@ -79,7 +79,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
     return grant;
   }
 
-  /** @returns undefined where Redis cannot be asked. */
+  /** @returns undefined if Redis is unavailable. */
   async function takeFromRedis(
     accountId: string,
     calls: number,
@@ -98,7 +98,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
     lastSeen.set(accountId, { month: monthBefore(resetsAt), left: limit - used, takenInOutage: 0 });
   }
 
-  /** What may be served while nobody can be asked; it is charged when somebody can. */
+  /** Grants what may be served during an outage; it is charged afterwards. */
   function takeInOutage(accountId: string, calls: number, limit: number | null): Grant {
     const now = clock.now();
     const granted =
@@ -121,7 +121,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
     batchMax,
     (item: Item) => item.accountId,
     async (items) => {
-      const { accountId, limit } = items.at(-1) as Item; // the limit as it was looked up last
+      const { accountId, limit } = items.at(-1) as Item; // the most recent limit
       const calls = items.reduce((sum, item) => sum + item.calls, 0);
       try {
         return shareOut(accountId, callsPerItem(items), await takeUpTo(accountId, calls, limit));
@@ -134,7 +134,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
     },
   );
 
-  /** Gives what an account was granted to its calls, first come first served; a call gets all it needs or nothing. */
+  /** Distributes a grant among the account's calls, first come first served; a call gets all it needs or nothing. */
   function shareOut(accountId: string, wanted: readonly number[], grant: Grant): Take[] {
     const { limit, resetsAt } = grant;
     const month = monthBefore(resetsAt);
@@ -157,7 +157,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
   return {
     async take(accountId, calls, limit) {
       const taken = await take({ accountId, calls, limit });
-      // Beyond what may be served in an outage. Whether the month has calls left, nobody can say: this is no 402.
+      // Over the limit for an outage. The month may have calls left, so this is not a 402.
       if (!taken.granted && taken.used === null)
         fail('unavailable', 'The monthly quota cannot be checked at the moment. Try again.');
       return taken;
@@ -177,7 +177,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
   };
 }
 
-/** Whether the client was answered 2xx or 304, whole: only then is a call billed. */
+/** Whether the client received a complete 2xx or 304: only then is a call billed. */
 export function isServed({ writableFinished, statusCode }: ServerResponse): boolean {
   return writableFinished && ((statusCode >= 200 && statusCode < 300) || statusCode === 304);
 }

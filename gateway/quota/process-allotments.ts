@@ -6,35 +6,35 @@ import type { Drawn, Holder, AccountMonth } from './allotments.ts';
 import type { Journal } from './journal.ts';
 
 export interface ProcessAllotments extends Holder {
-  /** Returns all that was granted and not drawn. */
+  /** Returns all undrawn calls. */
   close(): void;
 }
 
 export interface ProcessAllotmentsOptions {
   journal: Pick<Journal, 'drawn' | 'flush'>;
-  /** What the time is, in ms since whenever; `performance.now()` by default. */
+  /** A monotonic clock, in ms; `performance.now()` by default. */
   nowMs?: () => number;
 }
 
 interface Allotment extends AccountMonth {
   id: string;
-  /** All that was ever granted, drawn and returned. */
+  /** The totals granted, drawn and returned. */
   granted: number;
   drawn: number;
   returned: number;
-  /** What is charged to the month outside the allotment. */
+  /** Calls charged to the month outside the allotment. */
   elsewhere: number;
-  /** When it was topped up last, and how many calls were drawn since then. */
+  /** When it was last topped up, and how many calls were drawn since. */
   toppedUpAtMs: number;
   drawnSince: number;
-  /** Until when what was granted may be drawn. */
+  /** Until when granted calls may be drawn. */
   keepUntilMs: number;
 }
 
 const accountsMax = 100_000;
-/** So long a gateway keeps calls that it has not drawn. */
+/** How long a gateway keeps undrawn calls. */
 const keepMs = 100;
-/** A top-up asks for what is lacking, and for what will be drawn in so many ms if calls go on coming as they did. */
+/** A top-up requests the lacking calls, and those expected in this time at the current rate. */
 const aheadMs = 50;
 
 export function createProcessAllotments({
@@ -58,7 +58,7 @@ export function createProcessAllotments({
     return allotment;
   }
 
-  /** Returns what may be drawn until that instant at most. */
+  /** Returns the calls that may be drawn only until that instant. */
   function returnUnused(untilMs: number): void {
     let returned = 0;
     for (const allotment of notEmpty) {
@@ -66,7 +66,7 @@ export function createProcessAllotments({
       notEmpty.delete(allotment);
       returned += giveBack(allotment);
     }
-    if (returned > 0) journal.flush(); // at once: others may wait for it
+    if (returned > 0) journal.flush(); // at once: other gateways may wait for it
   }
 
   function tell({ accountId, month, id, drawn, returned }: Allotment): void {
@@ -146,7 +146,7 @@ function leftIn({ granted, drawn, returned }: Allotment): number {
   return granted - drawn - returned;
 }
 
-/** How many calls will be drawn in so many ms, if they go on coming as since the last top-up. */
+/** The number of calls expected in `ms`, at the rate since the last top-up. */
 function expectedIn(ms: number, { drawnSince, toppedUpAtMs }: Allotment, nowMs: number): number {
   return Math.floor((drawnSince * ms) / Math.max(1, nowMs - toppedUpAtMs));
 }

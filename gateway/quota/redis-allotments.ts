@@ -8,19 +8,19 @@ import type { Credit, Drawn, Grant, Holder, AccountMonth } from './allotments.ts
 import type { Journal } from './journal.ts';
 
 export interface RedisAllotments extends Holder {
-  /** The question for up to so many calls that the allotment holds already, for those who ask Redis themselves. */
+  /** The request for up to `calls` that the allotment already holds, for use in another script. */
   question(accountId: string, calls: number, limit: number | null): DrawQuestion;
 }
 
-/** A question to be asked once, of draw.lua. Pass the reply to exactly one of `note` and `noteLate`. */
+/** A single-use request to draw.lua. Pass the reply to exactly one of `note` and `noteLate`. */
 export interface DrawQuestion {
   /** KEYS[1] of the script. */
   key: string;
   /** Its ARGV. */
   words: readonly string[];
-  /** An answer in time. @returns undefined where Redis ran it too late, and took nothing. */
+  /** Processes a reply in time. @returns undefined if Redis ran it too late, and drew nothing. */
   note(answer: unknown): Grant | undefined;
-  /** One after the deadline: the call was answered otherwise meanwhile, so what was taken for it is refunded. */
+  /** Processes a reply after the deadline: the call was answered otherwise, so the calls drawn for it are refunded. */
   noteLate(answer: unknown): void;
 }
 
@@ -28,7 +28,7 @@ export const drawLua = luaFile(new URL('draw.lua', import.meta.url));
 const drawScript = script(replicationIdLua + drawLua);
 const discardScript = script(luaFile(new URL('discard.lua', import.meta.url)));
 
-// A draw that was written to a connection just before Redis stalled must not be run when it goes on, long after.
+// A draw written to a connection just before Redis stalled must not run when Redis resumes much later.
 const drawWithinMs = 1_000;
 const aheadMax = 1_000;
 
