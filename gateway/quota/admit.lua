@@ -1,8 +1,8 @@
--- Admits a call by one question. Needs read.lua as `cached`, count.lua as `count` and draw.lua as `draw`. The keys are in several slots,
--- so a cluster cannot run it.
--- KEYS: the entry of the credential. ARGV: what the entry should say, the counter of the second, calls to count, how many may be, the
--- allotment, then as draw.lua.
--- Gives what the entry says; if that is as it should be, also what count.lua gives; and if all of them fit, what draw.lua gives.
+-- Admits a call in one request. Needs read.lua as `cached`, count.lua as `count` and draw.lua as `draw`. The keys are in several
+-- slots, so a cluster cannot run it.
+-- KEYS: the entry of the credential. ARGV: the expected entry, the counter of the rate limit, calls to count, their limit, the
+-- allotment, then as for draw.lua.
+-- Returns the entry; if it is the expected one, also the result of count.lua; if all calls are within the limit, also that of draw.lua.
 local found = cached({ KEYS[1] }, {})
 if found ~= ARGV[1] then return { found or false } end
 local counted = count({ ARGV[2] }, { ARGV[3], 1 })

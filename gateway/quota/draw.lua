@@ -1,9 +1,9 @@
 -- Draws calls of a month from an allotment. Needs `replid`.
--- KEYS: the allotment. ARGV: calls wanted; the limit of the month, or '' for none; an id for a new allotment; an instant of Redis'
--- clock, in ms, after which nothing may be drawn; then, after a top-up, else empty: the id of the allotment that was topped up, all
--- that was ever granted to it, what is charged to the month elsewhere.
--- Gives the allotment's id, the calls drawn, all granted, all drawn, what is charged elsewhere; or nil where it is too late.
--- An allotment of another replication id may lack the last draws: a new one takes its place.
+-- KEYS: the allotment. ARGV: calls wanted; the limit of the month, or '' for none; an id for a new allotment; an instant of Redis's
+-- clock, in ms, after which nothing may be drawn; then, after a top-up, else empty: the id of the allotment that was topped up, the
+-- total ever granted to it, the calls charged to the month elsewhere.
+-- Returns the allotment's id, the calls drawn, the totals granted and drawn, the calls charged elsewhere; or nil if it is too late.
+-- An allotment of another replication id may lack the last draws, so a new one replaces it.
 local now = redis.call('time')
 if now[1] * 1000 + now[2] / 1000 > tonumber(ARGV[4]) then return nil end
 local allotment = redis.call('hmget', KEYS[1], 'replid', 'id', 'granted', 'drawn', 'elsewhere')
