@@ -1,8 +1,8 @@
--- Writes an entry of the credential cache, unless a newer one is there. Needs `replid`.
--- KEYS: the entry. ARGV: its revision; its value; the replication id that the cache is written under, or '' for whichever the server
--- has; for how many ms the entry is valid; for how many seconds it is kept.
--- Gives 1 where the entry stands now, 0 where a newer one does; the server's replication id where that is another: nothing has
--- changed then.
+-- Writes an entry of the credential cache, unless a newer one exists. Needs `replid`.
+-- KEYS: the entry. ARGV: its revision; its value; the replication id of the cache's server, or '' to accept any; for how many ms the
+-- entry is valid; for how many seconds it is kept.
+-- Returns 1 if the entry was written, 0 if a newer one exists; or the server's replication id if it differs: then nothing has
+-- changed.
 if ARGV[3] ~= '' and ARGV[3] ~= replid then return replid end
 local before = redis.call('hget', KEYS[1], 'revision')
 if before and tonumber(before) > tonumber(ARGV[1]) then return 0 end
