@@ -1,7 +1,7 @@
 -- Computed percentages have ten significant digits, as those of the services (domain/percent.ts).
 
--- 100 · part / whole; null where the whole is not positive. The quotient has 100 decimals before it is rounded, so that what is
--- not a half is not taken for one. Its parameters stand once, so that the planner puts the expression in its place.
+-- 100 · part / whole; null if the whole is not positive. The quotient has 100 decimals before it is rounded, so that no other value
+-- is rounded as a half. Each parameter is used once, so that the planner can inline the function.
 create function data.percent_of(part numeric, whole numeric) returns numeric language sql stable parallel safe as $$
   select trim_scale(to_char(round(100 * part, 100) / nullif(greatest(whole, 0), 0), '9.999999999EEEE')::numeric)
 $$;

@@ -1,4 +1,4 @@
--- The figures of funds are stored as the loads round them from now on; those that stand are rounded in the same way.
+-- From now on loads round the figures of funds before storing them; the stored ones are rounded in the same way.
 do $$
 begin
   execute (
