@@ -4,7 +4,7 @@ import { startAccountsService } from '../services/accounts-service.ts';
 import { exchange } from './raw.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
-test('each call leaves one line: who, what, how it ended and where its time went; and no key, no query', async (t) => {
+test('each call writes one log line: caller, request, outcome and stage times; no key and no query', async (t) => {
   const lines: string[] = [];
   const log = createLog('gateway', 'info', { write: (line) => void lines.push(line) });
   const accounts = await startAccountsService(noon);

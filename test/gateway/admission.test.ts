@@ -42,7 +42,7 @@ async function usedOf(key: string, wanted: number): Promise<number> {
   return used;
 }
 
-test.serial('a call of a known key asks Redis once, not three times', async (t) => {
+test.serial('a call with a known key makes one request to Redis, not three', async (t) => {
   const { key } = await services.accountWithKey();
   await warmUp(key);
   const before = await scriptsRun(redis);
@@ -51,7 +51,7 @@ test.serial('a call of a known key asks Redis once, not three times', async (t) 
   t.true(run >= 60 && run < 120, `${run} scripts for 60 calls, heartbeats and top-ups among them`);
 });
 
-test.serial('what it answers stands in the headers as ever', async (t) => {
+test.serial('the limit headers are the same with the combined request', async (t) => {
   const { key } = await services.accountWithKey('free');
   const left = freeLimit - (await warmUp(key)) - 1;
   const { headers } = await get(key);
@@ -72,7 +72,7 @@ test.serial('of 200 calls at once with 100 left, exactly 100 are served', async 
   t.is(answers.filter(({ status }) => status === 402).length, 100);
 });
 
-test.serial('a call that its plan refuses costs nothing, though it was taken with its key', async (t) => {
+test.serial('a call that its plan refuses costs nothing, though it was charged at first', async (t) => {
   const { key } = await services.accountWithKey('free');
   const calls = await warmUp(key);
   for (let i = 0; i < 10; i += 1) t.is((await get(key, '?vintage=2024-01-31')).status, 403);
@@ -80,7 +80,7 @@ test.serial('a call that its plan refuses costs nothing, though it was taken wit
 });
 
 test.serial(
-  'calls beyond the second are refused, cost nothing, and those within it are served',
+  'calls over the rate limit are refused and cost nothing; calls within it are served',
   async (t) => {
     const { accountId, key } = await services.accountWithKey('free');
     await services.setPlan(accountId, 'slow');
@@ -96,7 +96,7 @@ test.serial(
   },
 );
 
-test.serial('a revoked key is refused on the next call, and takes nothing from its account', async (t) => {
+test.serial('a revoked key is refused on the next call, and charges nothing to its account', async (t) => {
   const { accountId, keyId, key } = await services.accountWithKey('free');
   const { key: other } = await createKey(services.accounts, accountId, 'other');
   const calls = (await warmUp(key)) + (await warmUp(other));

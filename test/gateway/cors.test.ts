@@ -103,7 +103,7 @@ test.serial('no other origin is allowed, however similar, and no origin is ever 
   }
 });
 
-test.serial('where no origin is set, no foreign page may call an account endpoint', async (t) => {
+test.serial('if no origin is configured, no foreign page may call an account endpoint', async (t) => {
   for (const [method, path] of accountEndpoints) {
     const answer = await preflight(path, dashboard, method, closed.url);
     t.is(answer.headers.get('access-control-allow-origin'), null);

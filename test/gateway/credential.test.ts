@@ -87,7 +87,7 @@ test.serial(
 );
 
 test.serial(
-  'api_key in another case is an unknown parameter, and is taken out of the URL all the same',
+  'api_key in another case is an unknown parameter, and is still removed from the URL',
   async (t) => {
     const before = reached();
     for (const at of [
@@ -122,7 +122,7 @@ test.serial('two different keys in one request are refused', async (t) => {
   }
 });
 
-test.serial('a credential given twice is refused, even where both are the same', async (t) => {
+test.serial('a credential given twice is refused, even if both are the same', async (t) => {
   const twice = [
     ['/v1/series/A', `X-API-Key: ${key}`, `X-API-Key: ${key}`],
     [`/v1/series/A?api_key=${key}&api_key=${key}`, 'A: b', 'C: d'],
@@ -140,7 +140,7 @@ test.serial('a credential given twice is refused, even where both are the same',
 });
 
 test.serial(
-  'a key and a session in one request are refused: they may stand for different accounts',
+  'a key and a session in one request are refused: they may belong to different accounts',
   async (t) => {
     const before = reached();
     const response = await fetch(`${gateway.url}/v1/usage`, {
@@ -153,7 +153,7 @@ test.serial(
   },
 );
 
-test.serial('sign-in endpoints take no key and not two sessions, and no service is asked', async (t) => {
+test.serial('sign-in endpoints refuse a key or two sessions, and no service is called', async (t) => {
   const before = reached();
   const ask = (...text: string[]) => exchange(gateway.url, lines(...text, 'Host: a', 'Connection: close'));
   for (const [status, answers] of [
@@ -208,7 +208,7 @@ test.serial('a key never reaches a URL or a header of a service, nor the log', a
   t.false(logged.includes(key.slice(8)));
 });
 
-test.serial('when accounts cannot be asked, a call is 503, never 401', async (t) => {
+test.serial('if accounts-api is unavailable, a call is 503, never 401', async (t) => {
   const alone = await startTestGateway(); // nobody is in accounts-api's place
   t.teardown(() => alone.close());
   const response = await fetch(`${alone.url}/v1/series/A`, { headers: { 'x-api-key': key } });

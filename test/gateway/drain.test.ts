@@ -28,7 +28,7 @@ function get(url: string, agent: Agent, key: string): Promise<{ status: number; 
   });
 }
 
-test('closing under load loses no call: readiness goes first, then connections, then the calls under way end', async (t) => {
+test('closing under load loses no call: readiness ends first, then connections, then the calls under way', async (t) => {
   const gateway = await startTestGateway({ accounts, drainDelayMs: 300 });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('enterprise');
@@ -57,7 +57,7 @@ test('closing under load loses no call: readiness goes first, then connections, 
   t.is(await accounts.used(client), served);
 });
 
-test('a call under way when closing begins is answered whole, and is in the usage', async (t) => {
+test('a call under way when closing begins is answered completely, and is in the usage', async (t) => {
   const gateway = await startTestGateway({ accounts });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('enterprise');

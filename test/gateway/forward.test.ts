@@ -101,7 +101,7 @@ test.serial('a service that is down is answered 502 with an envelope that contai
   t.is((await fetch(`${alone.url}/readyz`)).status, 503);
 });
 
-test.serial('a service that is silent for too long is 504, and its request is given up', async (t) => {
+test.serial('a service that is silent for too long is 504, and its request is aborted', async (t) => {
   dataApi.answer = () => undefined;
   const response = await fetch(`${gateway.url}/v1/series/A`, { headers });
   t.is(response.status, 504);
@@ -122,7 +122,7 @@ test.serial('a read whose connection is reset is sent once more', async (t) => {
 });
 
 test.serial(
-  'a read that finds its kept connection dead is sent again by a new one, not by another dead one',
+  'a read on a dead kept-alive connection is retried on a new connection, not on another dead one',
   async (t) => {
     const service = await startRawUpstream();
     t.teardown(() => service.close());
@@ -167,7 +167,7 @@ test.serial('a write whose connection is reset is never repeated', async (t) => 
   t.is(server.connections(), 1);
 });
 
-test.serial('calls take turns over the instances of a service, and pass by one that is away', async (t) => {
+test.serial('calls go to the instances of a service in turn, and skip an unreachable one', async (t) => {
   const [one, two] = [await startRecordingUpstream('data-api'), await startRecordingUpstream('data-api')];
   t.teardown(() => Promise.all([one.close(), two.close()]));
   const several = await startTestGateway({ accounts, dataApiUrls: [one.url, nobody, two.url] });
@@ -178,7 +178,7 @@ test.serial('calls take turns over the instances of a service, and pass by one t
   t.is((await fetch(`${several.url}/readyz`)).status, 200);
 });
 
-test.serial('when the client leaves, the request to the service is given up', async (t) => {
+test.serial('when the client leaves, the request to the service is aborted', async (t) => {
   const left = new AbortController();
   dataApi.answer = () => left.abort();
   await t.throwsAsync(fetch(`${gateway.url}/v1/series/A`, { headers, signal: left.signal }));
@@ -199,7 +199,7 @@ test.serial(
   },
 );
 
-test.serial('an answer that a service cuts off is cut off for the client too, not ended', async (t) => {
+test.serial('an answer that a service cuts off is cut off for the client too, not completed', async (t) => {
   dataApi.answer = (_request, response) => {
     response.writeHead(200);
     response.write('half', () => response.destroy());
@@ -237,7 +237,7 @@ test.serial(
   },
 );
 
-test.serial('what a service says to the connection stays between it and the gateway', async (t) => {
+test.serial('connection headers of a service are not passed on to the client', async (t) => {
   dataApi.answer = (_request, response) => {
     response.setHeader('connection', 'x-hop, close');
     response.setHeader('keep-alive', 'timeout=1');
@@ -256,7 +256,7 @@ test.serial('what a service says to the connection stays between it and the gate
   );
 });
 
-test.serial('what accounts-api says to the connection of a write stays there too', async (t) => {
+test.serial('connection headers of accounts-api to a write are not passed on either', async (t) => {
   const accountsApi = await startRecordingUpstream('accounts-api');
   t.teardown(() => accountsApi.close());
   const alone = await startTestGateway({ accountsApiUrls: [accountsApi.url] });

@@ -113,7 +113,7 @@ for (const [name, headers] of Object.entries({
   'to HTTP/2': ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'],
 })) {
   test.serial(
-    `an upgrade ${name} is not made: the request is an ordinary one, and the connection goes on`,
+    `an upgrade ${name} is ignored: the request is served as usual, and the connection stays open`,
     async (t) => {
       const before = gateway.dataApi.received.length;
       const socket = openSocket(gateway.url);
@@ -168,7 +168,7 @@ test.serial('a request without Host is refused', async (t) => {
   t.regex(answer?.body ?? '', /Host header/);
 });
 
-test.serial('an honest chunked body reaches the service whole, with its length', async (t) => {
+test.serial('a valid chunked body reaches the service whole, with its length', async (t) => {
   const body = '4\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n';
   const head = lines(
     'POST /auth/login HTTP/1.1',

@@ -116,7 +116,7 @@ for (const kind of ['read', 'write'] as const) {
   const service = kind === 'read' ? dataService : accountsService;
   for (const [name, { answer, sees }] of Object.entries(faults)) {
     test.serial(
-      `a service that ${name}: its ${kind} ends so, and the next gets its own answer`,
+      `a ${kind} to a service that ${name} ends as expected, and the next call gets its own answer`,
       async (t) => {
         const own = targetOf(kind, 'first');
         service.answer = (socket, request) =>
@@ -147,7 +147,7 @@ for (const [what, beyond] of Object.entries({
   'the beginning of an answer': () => stolen.slice(0, 20),
   'a second answer to the same request': plain,
 })) {
-  test.serial(`a connection on which ${what} followed an answer carries no further call`, async (t) => {
+  test.serial(`a connection is not reused if ${what} followed an answer on it`, async (t) => {
     const used: Socket[] = [];
     dataService.answer = (socket, request) => {
       used.push(socket);
@@ -175,7 +175,7 @@ test.serial('an answer to another request, about another key, admits nobody', as
 });
 
 test.serial(
-  'of a service that faults at random, no client ever gets what was meant for another',
+  'with random faults of a service, no client ever gets an answer meant for another one',
   async (t) => {
     const answers = Object.values(faults).filter(({ sees }) => sees !== 504);
     let turn = 0;

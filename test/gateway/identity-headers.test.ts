@@ -70,7 +70,7 @@ test.serial('a thousand headers with a forged identity last are refused whole', 
 });
 
 test.serial(
-  'behind 990 headers, as many as are taken, a forged identity is removed all the same',
+  'after 990 headers, the most that are accepted, a forged identity is still removed',
   async (t) => {
     const [answer] = await callWith([
       ...padding(990),

@@ -59,7 +59,7 @@ const usedOf = ({ accountId }: Caller) => selectUsed(service.deps.db, accountId,
 const warmUp = (gateway: RunningGateway, client: Caller) =>
   untilOneQuestion(redis, () => call(gateway, client));
 
-test.serial('of Redis, where accounts-api has let the call in meanwhile', async (t) => {
+test.serial('a late answer of Redis is refunded if accounts-api admitted the call meanwhile', async (t) => {
   const client = await service.newClient('free');
   const gateway = await startGateway(`redis://127.0.0.1:${toRedis.port}`);
   t.teardown(() => gateway.close());
@@ -72,7 +72,7 @@ test.serial('of Redis, where accounts-api has let the call in meanwhile', async 
   t.is(await usedOf(client), before + 1);
 });
 
-test.serial('of Redis, where the client has left and the gateway is about to end', async (t) => {
+test.serial('a late answer of Redis is refunded if the client left and the gateway closes', async (t) => {
   const client = await service.newClient('free');
   const gateway = await startGateway(`redis://127.0.0.1:${toRedis.port}`);
   t.teardown(() => gateway.close());
@@ -95,7 +95,7 @@ for (const [what, query] of [
   ['of an ordinary call', ''],
   ['of one that its plan would have refused', '?vintage=2024-01-31'],
 ] as const) {
-  test.serial(`of Redis in time, where the client ${what} has left: nothing is charged`, async (t) => {
+  test.serial(`an answer of Redis in time charges nothing if the client ${what} has left`, async (t) => {
     // Where the machine was so busy that Redis was late, something else was tried: then it is tried again.
     for (let tries = 0; tries < 20; tries += 1) {
       const forwarded = dataApi.received.length;
@@ -137,7 +137,7 @@ async function leaveWhileRedisAnswers(
   return { warmUps: before, wasInTime, before, after: await usedOf(client) };
 }
 
-test.serial('of accounts-api in time, where the client has left: nothing is charged', async (t) => {
+test.serial('an answer of accounts-api in time charges nothing if the client has left', async (t) => {
   const client = await service.newClient('free');
   let logged = '';
   const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
@@ -169,7 +169,7 @@ for (const [where, url] of [
   ['in a process', () => undefined],
 ] as const) {
   test.serial(
-    `a top-up of an allotment ${where} whose answer is lost is asked again, and charged once`,
+    `a top-up of an allotment ${where} whose answer is lost is repeated, and charged once`,
     async (t) => {
       const client = await service.newClient('free');
       const throughProxy = { url: `http://127.0.0.1:${toAccounts.port}`, clock: service.clock };
@@ -194,7 +194,7 @@ for (const [where, url] of [
   );
 }
 
-test.serial('calls that were taken before a top-up failed go back', async (t) => {
+test.serial('calls that were taken before a top-up failed are refunded', async (t) => {
   const client = await service.newClient('free');
   const toService = await startProxy(Number(new URL(service.url).port));
   t.teardown(() => toService.close());
@@ -212,7 +212,7 @@ test.serial('calls that were taken before a top-up failed go back', async (t) =>
 });
 
 test.serial(
-  'of accounts-api, where the call was served as one that nobody could be asked about',
+  'a late answer of accounts-api is refunded if the call was charged as one of an outage',
   async (t) => {
     const client = await service.newClient('free');
     const gateway = await startGateway(undefined);

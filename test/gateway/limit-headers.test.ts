@@ -28,7 +28,7 @@ function parseList(t: ExecutionContext, field: string | null): Map<string, Recor
 }
 
 test.serial(
-  'a keyed answer tells of the second and the month: quota and window, what is left and for how long',
+  "a keyed answer has the rate and the month's limit: quota and window, what remains and for how long",
   async (t) => {
     const gateway = await startTestGateway({ accounts, plans: unhurried(projectPlans()) });
     t.teardown(() => gateway.close());
@@ -53,7 +53,7 @@ test.serial(
   },
 );
 
-test.serial('an account without a monthly limit is told of the second only', async (t) => {
+test.serial('an account without a monthly limit gets only the headers of the rate limit', async (t) => {
   const gateway = await startTestGateway({ accounts });
   t.teardown(() => gateway.close());
   const { key } = await accounts.newClient('enterprise');
@@ -64,7 +64,7 @@ test.serial('an account without a monthly limit is told of the second only', asy
 });
 
 test.serial(
-  '402 says to come back when the month begins, 429 within the second, and neither earlier than its t',
+  "Retry-After is the next month for 402, at most a second for 429, and never earlier than the limit's t",
   async (t) => {
     const gateway = await startTestGateway({ accounts });
     t.teardown(() => gateway.close());

@@ -51,7 +51,7 @@ async function allEnded(t: ExecutionContext, url: string | undefined): Promise<M
   return samples;
 }
 
-test('requests are counted by group and class of status, refusals by their code, and no label tells of a client', async (t) => {
+test('requests are counted by group and status class, refusals by code, and no label identifies a client', async (t) => {
   const gateway = await startTestGateway({ accounts, metrics });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('free');
@@ -110,7 +110,7 @@ test('requests are counted by group and class of status, refusals by their code,
   await t.throwsAsync(fetch(`${metricsUrl}/metrics`), undefined, 'it ends with the gateway');
 });
 
-test('a service that is away and Redis that is away are seen', async (t) => {
+test('an unreachable service and an unreachable Redis are visible', async (t) => {
   const gateway = await startTestGateway({
     accounts,
     metrics,
@@ -137,7 +137,7 @@ test('a service that is away and Redis that is away are seen', async (t) => {
   });
 });
 
-test('a service that is silent stays in turn, one that is cut off leaves it until it answers again', async (t) => {
+test('a silent service still gets calls in turn; an unreachable one gets none until it answers again', async (t) => {
   const toAccounts = await startProxy(Number(new URL(accounts.url).port));
   t.teardown(() => toAccounts.close());
   const accountsUrl = `http://127.0.0.1:${toAccounts.port}`;
@@ -182,7 +182,7 @@ test('a client that leaves before its answer is counted as such, not as answered
   t.is(samples.get('almanac_gateway_requests_total{group="series",status="4xx"}'), 1);
 });
 
-test('the figures of the process are there, and the loop of an idle one does not lag', async (t) => {
+test('the metrics of the process are present, and an idle event loop does not lag', async (t) => {
   const gateway = await startTestGateway({ metrics });
   t.teardown(() => gateway.close());
   const samples = await scrape(t, gateway.gateway.metricsUrl);

@@ -131,7 +131,7 @@ for (const [where, redisUrl] of [
   ['in processes', () => undefined],
 ] as const) {
   test.serial(
-    `no history of bursts, failures, crashes, lost Redis and turning months serves more than the limit, and none less, with allotments ${where}`,
+    `no history of bursts, failures, crashes, Redis losses and month changes serves more or less than the limit, with allotments ${where}`,
     async (t) => {
       await tryHistories(redisUrl());
       t.pass();

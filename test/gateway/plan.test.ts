@@ -20,7 +20,7 @@ const vintageCalls = [
   '/v1/commodities?vintage=',
 ];
 
-test.serial('vintages need the Pro plan: 403 names it, costs nothing and asks no service', async (t) => {
+test.serial('vintages need the Pro plan: 403 names it, costs nothing and calls no service', async (t) => {
   for (const plan of ['free', 'starter']) {
     const client = await accounts.newClient(plan);
     const { accountId, key } = client;
@@ -59,14 +59,14 @@ test.serial('an inactive subscription is 402 on data and may still see its accou
   t.not((await fetch(`${gateway.url}/v1/billing/portal`, { headers: { 'x-api-key': key } })).status, 402);
 });
 
-test.serial('a plan that was taken out of the file leaves its accounts with the free one', async (t) => {
+test.serial('accounts of a plan that was removed from the file are on the free one', async (t) => {
   const { accountId, key } = await accounts.newClient('pro');
   await accounts.deps.db.accounts.update({ plan: 'gone' }, { where: { id: accountId } });
   t.is((await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).status, 200);
   t.is(gateway.dataApi.received.at(-1)?.identity?.plan, 'free');
 });
 
-test.serial('a subscription that ends, or runs again, is in force on the next call', async (t) => {
+test.serial('the end or renewal of a subscription is in force on the next call', async (t) => {
   const { accountId, key } = await accounts.newClient('pro');
   for (const [subscriptionState, status] of [
     ['active', 200],

@@ -54,7 +54,7 @@ for (const [what, service, redisOf] of [
   ['only some of the gateways have no Redis', () => withRedis, [() => redis.url, () => redis.url]],
 ] as const) {
   test.serial(
-    `where ${what}, no lookup that begins after a revocation was answered finds the key`,
+    `if ${what}, no lookup that begins after the answer to a revocation finds the key`,
     async (t) => {
       const doors: Door[] = [];
       t.teardown(() => doors.forEach((door) => door.close()));
@@ -82,7 +82,7 @@ test.serial('a key in use is looked up once, and once more after any credential 
   t.is(door.questions(), before + 1);
 });
 
-test.serial('a key that does not work is asked about each time: it may be made at any moment', async (t) => {
+test.serial('an invalid key is looked up each time, as it may be created at any moment', async (t) => {
   const door = await startDoor(withoutRedis, undefined);
   t.teardown(() => door.close());
   const [victim] = (await makeVictims(withoutRedis, 1)) as [Victim];
@@ -96,7 +96,7 @@ test.serial('a key that does not work is asked about each time: it may be made a
 });
 
 test.serial(
-  'a gateway that is cut off from accounts-api refuses a revoked key from the answer on',
+  'a gateway that is cut off from accounts-api refuses a key once its revocation is answered',
   async (t) => {
     const { door, toAccounts } = await startDoorBehindProxy(withoutRedis);
     t.teardown(() => toAccounts.close());
@@ -109,7 +109,7 @@ test.serial(
   },
 );
 
-test.serial('what a gateway kept before its lease ended counts no more with the next lease', async (t) => {
+test.serial('entries cached before a lease ended are not used with the next lease', async (t) => {
   const { door, toAccounts } = await startDoorBehindProxy(withRedis);
   t.teardown(() => toAccounts.close());
   t.teardown(() => door.close());
@@ -129,7 +129,7 @@ test.serial('what a gateway kept before its lease ended counts no more with the 
   t.false(await door.opensFor(victim.hash));
 });
 
-test('an answer of accounts-api that is older than the lease is used once, and not kept', async (t) => {
+test('an answer of accounts-api that is older than the lease is used once, and not cached', async (t) => {
   let lease: Term = { generation: 1 };
   const answers: (() => void)[] = [];
   let asked = 0;
@@ -155,7 +155,7 @@ test('an answer of accounts-api that is older than the lease is used once, and n
   t.is(asked, 3);
 });
 
-test.serial('a kept key lets nobody in from the instant at which it expires', async (t) => {
+test.serial('a cached key is refused from the instant at which it expires', async (t) => {
   const door = await startDoor(withoutRedis, undefined);
   t.teardown(() => door.close());
   const [victim] = (await makeVictims(withoutRedis, 1)) as [Victim];
@@ -168,7 +168,7 @@ test.serial('a kept key lets nobody in from the instant at which it expires', as
   t.false(await door.opensFor(victim.hash));
 });
 
-test('a lease is asked for when it is first needed, renewed while it is used, and given up when it is not', async (t) => {
+test('a lease is requested when first needed, renewed while in use, and not renewed otherwise', async (t) => {
   let asked = 0;
   const lease = createLease({
     ask: () => Promise.resolve((asked += 1) && 7),

@@ -38,7 +38,7 @@ async function untilItHolds(t: { fail(message: string): void }, { month }: Count
 }
 
 for (let round = 1; round <= 3; round += 1) {
-  test(`of three times as many calls as are left, over three gateways, exactly those are served (${round})`, async (t) => {
+  test(`with three times the remaining calls over three gateways, exactly the remaining ones are served (${round})`, async (t) => {
     const client = await service.newClient('free');
     const gateways = await startGateways(3);
     t.teardown(() => gateways.forEach((gateway) => gateway.crash()));
@@ -62,7 +62,7 @@ for (let round = 1; round <= 3; round += 1) {
   });
 }
 
-test('what a gateway holds and does not draw, another is granted that asks for all that is left', async (t) => {
+test('calls that a gateway holds but does not draw are granted to another that needs all that is left', async (t) => {
   const client = await service.newClient('free');
   const [one, other] = (await startGateways(2)) as [CountingGateway, CountingGateway];
   t.teardown(() => [one, other].forEach((gateway) => gateway.crash()));
@@ -75,7 +75,7 @@ test('what a gateway holds and does not draw, another is granted that asks for a
   t.false((await one.month.take(client.accountId, 1, limit)).granted);
 });
 
-test.serial('what a gateway held that was killed comes back after a minute', async (t) => {
+test.serial('calls held by a killed gateway are refunded after a minute', async (t) => {
   const client = await service.newClient('free');
   const [killed, other] = (await startGateways(2)) as [CountingGateway, CountingGateway];
   t.teardown(() => other.crash());

@@ -56,7 +56,7 @@ test.serial('of 200 calls at once with 100 left, exactly 100 are served', async 
   t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 200, billed: 100 });
 });
 
-test.serial('a call beyond the quota is 402, saying when it starts anew and how to get more', async (t) => {
+test.serial('a call beyond the quota is 402, and says when it resets and how to get more', async (t) => {
   const { key } = await clientWithLeft(0);
   const response = await get('/v1/series/A', key);
   t.is(response.status, 402);
@@ -68,7 +68,7 @@ test.serial('a call beyond the quota is 402, saying when it starts anew and how 
   t.is(response.headers.get('x-quota-remaining'), '0');
 });
 
-test.serial('a served call says what is left of the second and of the month', async (t) => {
+test.serial('a served call says what remains of the rate limit and of the month', async (t) => {
   const { key } = await clientWithLeft(990);
   const { headers } = await get('/v1/series/A', key);
   t.is(headers.get('x-quota-limit'), '1000');
@@ -78,7 +78,7 @@ test.serial('a served call says what is left of the second and of the month', as
   t.is(headers.get('ratelimit'), '"second";r=4;t=1, "month";r=989;t=907200');
 });
 
-test.serial('an unlimited plan has no month policy, and its calls are still counted', async (t) => {
+test.serial('an unlimited plan has no month policy, but its calls are still counted', async (t) => {
   const client = await accounts.newClient('enterprise');
   const { headers } = await get('/v1/series/A', client.key);
   t.is(headers.get('x-quota-limit'), 'unlimited');
@@ -100,7 +100,7 @@ for (const status of [200, 204, 304]) {
 }
 
 for (const status of [400, 404, 406, 500, 503]) {
-  test.serial(`a call answered ${status} costs nothing and is still in the usage`, async (t) => {
+  test.serial(`a call answered ${status} costs nothing but is in the usage`, async (t) => {
     const client = await accounts.newClient('free');
     dataApi.answer = answerWith(status);
     t.is((await get('/v1/funds/A', client.key)).status, status);
@@ -155,7 +155,7 @@ test.serial('account and public endpoints are free', async (t) => {
   t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 1, billed: 1 });
 });
 
-test.serial('a list of series counts as one call a series, all of them or none', async (t) => {
+test.serial('a list of series counts as one call per series, all of them or none', async (t) => {
   const client = await clientWithLeft(5);
   const { key } = client;
   t.is((await get('/v1/series?ids=A,B,C', key)).status, 200);
@@ -174,7 +174,7 @@ test.serial('a list of series counts as one call a series, all of them or none',
   await used(limit);
 });
 
-test('a list counts at most as many calls as a list may hold', (t) => {
+test('a list counts as at most the maximum number of series in a list', (t) => {
   t.is(callsOf('/v1/series', `ids=${'A,'.repeat(1_000_000)}`), 100);
   t.is(callsOf('/v1/series', ''), 1);
   t.is(callsOf('/v1/series/A', 'ids=A,B'), 1);

@@ -65,7 +65,7 @@ test('several gateways share one limit through Redis', async (t) => {
   isLimited(t, allowed[0] + allowed[1]);
 });
 
-test('a counter in Redis that would never end is given an end, and limits nobody for good', async (t) => {
+test('a counter in Redis without an expiry is given one, so it limits nobody for ever', async (t) => {
   const redis = await ownRedis(t);
   const limits = await sharedLimits(t, redis.url);
   await redis.command('set', accountCounter('a'), '1000000');
@@ -75,7 +75,7 @@ test('a counter in Redis that would never end is given an end, and limits nobody
   await until('its window has ended', async () => (await limits.take('account:a', limit)).allowed);
 });
 
-test('while Redis is dead a burst is limited all the same', async (t) => {
+test('while Redis is dead a burst is still limited', async (t) => {
   const redis = await ownRedis(t);
   const [limits, other] = [await sharedLimits(t, redis.url), await sharedLimits(t, redis.url)];
   await sharesWith(limits, other);
@@ -83,7 +83,7 @@ test('while Redis is dead a burst is limited all the same', async (t) => {
   isLimited(t, await allowedOf(limits, crypto.randomUUID()));
 });
 
-test('while Redis is stalled a burst is limited all the same, and shared again when it goes on', async (t) => {
+test('while Redis is stalled a burst is still limited, and the limit is shared again when it resumes', async (t) => {
   const redis = await ownRedis(t);
   const [limits, other] = [await sharedLimits(t, redis.url), await sharedLimits(t, redis.url)];
   await sharesWith(limits, other);
@@ -93,7 +93,7 @@ test('while Redis is stalled a burst is limited all the same, and shared again w
   await sharesWith(limits, other);
 });
 
-test('a Redis that was never there limits nobody out', async (t) => {
+test('a Redis that was never reachable locks nobody out', async (t) => {
   const limits = await sharedLimits(t, 'redis://127.0.0.1:1');
   const { allowed } = await limits.take('a', limit);
   t.true(allowed);

@@ -72,7 +72,7 @@ const faults: Record<string, Fault> = {
 };
 
 for (const [what, fault] of Object.entries(faults)) {
-  test.serial(`while Redis ${what}, calls go on and are counted once, up to exactly the limit`, async (t) => {
+  test.serial(`while Redis ${what}, calls are served and counted once, up to the exact limit`, async (t) => {
     const client = await service.newClient();
     t.is(await serve(client, 200), 200);
     await settleAll();
@@ -109,7 +109,7 @@ async function isLoading(server: PrivateRedis): Promise<boolean> {
   );
 }
 
-test.serial('while Redis loads its data, it counts as away', async (t) => {
+test.serial('while Redis loads its data, it counts as unavailable', async (t) => {
   const big = await startRedis(
     '--enable-debug-command',
     'yes',
@@ -178,7 +178,7 @@ for (const [outage, before, most] of [
 }
 
 test.serial(
-  'with neither Redis nor accounts-api, a month that begins is served from anew, and charged for itself',
+  'with neither Redis nor accounts-api, a new month has its own outage quota, and is charged separately',
   async (t) => {
     const client = await service.newClient();
     const accountsWay = await startProxy(Number(new URL(service.url).port));
@@ -203,7 +203,7 @@ test.serial(
 );
 
 test.serial(
-  'a gateway whose allotment another has closed takes a new one: exactly the limit is served',
+  'a gateway whose allotment was closed by another gets a new one: exactly the limit is served',
   async (t) => {
     const client = await service.newClient();
     // Two databases of one server, as two masters are that have each been the only one.
@@ -226,7 +226,7 @@ test.serial(
 );
 
 test.serial(
-  'a Redis that starts again from an old snapshot gives nothing away twice: exactly the limit is served',
+  'a Redis that restarts from an old snapshot grants nothing twice: exactly the limit is served',
   async (t) => {
     const own = await startRedis();
     t.teardown(() => own.stop());

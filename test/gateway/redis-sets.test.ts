@@ -99,7 +99,7 @@ for (const [name, setOf] of [
     }
   });
 
-  test.serial(`in ${name}, all gateways count the same second`, async (t) => {
+  test.serial(`in ${name}, all gateways share one rate limit`, async (t) => {
     const limits = setOf().gateways.map(({ redis }) => createLimits(redis));
     const [one, other] = limits as [Limits, Limits];
     for (let account = 0; account < 6; account += 1) {
@@ -116,7 +116,7 @@ for (const [name, setOf] of [
 }
 
 test.serial(
-  "when a replica takes the place of a cluster's master, nobody gets a second allowance or loses the first",
+  "when a replica replaces a cluster's master, nobody gets a second allowance or loses the first",
   async (t) => {
     const set = inCluster;
     const clients = await Promise.all(Array.from({ length: 6 }, () => set.service.newClient()));
@@ -150,7 +150,7 @@ test.serial(
 );
 
 test.serial(
-  'a key that is revoked while the master is lost is not let in by the cache entry that its replica has',
+  "a key that is revoked while the master is lost is not accepted from the replica's cache entry",
   async (t) => {
     const set = underWatch;
     const present = await watched.presentMaster();

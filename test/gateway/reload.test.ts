@@ -73,7 +73,7 @@ test.serial(
 );
 
 test.serial(
-  'new routes are in force once they are put in force, compiled pipelines and the engine’s alike',
+  'new routes are in force once they are applied, in compiled pipelines and in the engine’s',
   async (t) => {
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
     t.teardown(() => gateway.close());

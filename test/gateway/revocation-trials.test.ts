@@ -110,7 +110,7 @@ const cutsOff: Record<string, CutOff> = {
 
 for (const [what, { begin, answered }] of Object.entries(cutsOff)) {
   test.serial(
-    `a gateway that ${what}, while accounts-api cannot write Redis, refuses a revoked key from the answer on`,
+    `a gateway that ${what}, while accounts-api cannot write Redis, refuses a key once its revocation is answered`,
     async (t) => {
       const toAccounts = await startProxy(Number(new URL(service.url).port));
       t.teardown(() => toAccounts.close());
@@ -135,7 +135,7 @@ for (const [what, { begin, answered }] of Object.entries(cutsOff)) {
   );
 }
 
-test.serial('a cached key lets nobody in from the instant at which the key expires', async (t) => {
+test.serial('a cached key is refused from the instant at which it expires', async (t) => {
   const door = doors[0] as Door;
   const [victim] = await makeVictims(service, 1);
   const { keyId, hash } = victim as Victim;
@@ -154,7 +154,7 @@ test.serial('a cached key lets nobody in from the instant at which the key expir
 });
 
 test.serial(
-  'more changes than are settled at once are all in force when the change is answered',
+  'even more changes than fit in one batch are all in force when the change is answered',
   async (t) => {
     const door = doors[0] as Door;
     const victims = await makeVictims(service, 600);

@@ -76,7 +76,7 @@ test.serial('two gateways of one process serve side by side', async (t) => {
   await two.close();
 });
 
-test.serial('a taken port is said in words', async (t) => {
+test.serial('a port that is taken gives a readable message', async (t) => {
   const one = await startTestGateway();
   const port = Number(new URL(one.url).port);
   await t.throwsAsync(startTestGateway({ port }), { message: /is in use by another program/ });
@@ -101,7 +101,7 @@ const registered = [
   'not-found',
 ];
 
-test('every pipeline opens the call, checks its framing and its path, in this order, before anything else', (t) => {
+test('every pipeline first opens the call, then checks its framing and its path, before anything else', (t) => {
   const { pipelines } = parseRoutes(text, registered).forEngine;
   for (const { policies } of Object.values(pipelines)) {
     t.deepEqual(policies.slice(0, 3).flatMap(Object.keys), ['request-id', 'framing', 'path-check']);

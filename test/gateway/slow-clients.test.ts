@@ -51,7 +51,7 @@ function isTooLate(t: ExecutionContext, answers: RawAnswer[]): void {
   });
 }
 
-test('a head that drips in is given up with an envelope', async (t) => {
+test('a request head that arrives too slowly is refused with an envelope', async (t) => {
   isTooLate(t, await drip(impatient.url, lines('GET /v1/catalog HTTP/1.1', `Host: ${'a'.repeat(500)}`)));
 });
 
@@ -59,7 +59,7 @@ test('a silent connection is closed', async (t) => {
   isTooLate(t, await exchange(impatient.url, ''));
 });
 
-test('a body that stops coming is given up with an envelope, and reaches no service', async (t) => {
+test('a body that stops arriving is refused with an envelope, and reaches no service', async (t) => {
   const head = (framing: string) => lines('POST /auth/login HTTP/1.1', 'Host: a', framing);
   isTooLate(t, await exchange(impatient.url, `${head('Content-Length: 500')}{"email":"a`));
   isTooLate(t, await exchange(impatient.url, `${head('Transfer-Encoding: chunked')}4\r\n{"em`));
@@ -99,7 +99,7 @@ test.serial(
 );
 
 test.serial(
-  'a client that stops reading for longer than a service may be silent gets its answer whole',
+  'a client that stops reading for longer than a service may be silent still gets the whole answer',
   async (t) => {
     const gateway = await startTestGateway({ upstreamTimeoutMs: 1_000 });
     t.teardown(() => gateway.close());
@@ -138,7 +138,7 @@ test.serial(
   },
 );
 
-test.serial('a thousand connections that dawdle stop no one else', async (t) => {
+test.serial('a thousand slow connections do not affect other clients', async (t) => {
   const { key } = await accounts.newClient('enterprise');
   const dawdlers = await Promise.all(
     Array.from({ length: 1_000 }, async (_, i): Promise<Socket> => {

@@ -193,7 +193,7 @@ for (const [where, redisUrl] of [
   ['with Redis', () => redis.url],
 ] as const) {
   test.serial(
-    `${where}: usage and its history equal what clients saw, whatever is served, refused, cut off or given up`,
+    `${where}: usage and its history equal what clients saw, whether served, refused, cut off or aborted`,
     async (t) => {
       t.timeout(180_000);
       await fc.assert(
