@@ -83,7 +83,7 @@ async function charged({ accountId }: Client): Promise<number> {
   return row?.used ?? 0;
 }
 
-test('a question that is asked again, at once or later, is charged once and answered the same', async (t) => {
+test('a repeated top-up, concurrent or later, is charged once and answered the same', async (t) => {
   const asked = fc.record({ calls: fc.integer({ min: 1, max: 300 }), times: fc.integer({ min: 1, max: 4 }) });
   await fc.assert(
     fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 6 }), async (questions) => {
@@ -106,7 +106,7 @@ test('a question that is asked again, at once or later, is charged once and answ
   );
 });
 
-test('gateways that ask for the same new allotment at once are each granted what they lack, and the month is charged what it holds', async (t) => {
+test('concurrent top-ups of the same new allotment are each granted what they lack, and the month is charged what the allotment holds', async (t) => {
   const client = await service.newClient('free');
   const allotment = randomUUID();
   const asked = [40, 300, 120, 7, 300];
@@ -117,7 +117,7 @@ test('gateways that ask for the same new allotment at once are each granted what
   t.true(holds <= limit);
 });
 
-test('an allotment that is new closes the one before: it is filled no more, and says so', async (t) => {
+test('a new allotment closes the previous one, which is no longer topped up and answers that it is closed', async (t) => {
   const client = await service.newClient('free');
   const [lost, next] = [randomUUID(), randomUUID()];
   t.like(await topUp(client, { allotment: lost, seen: 0, calls: 400 }), { granted: 400, closed: false });
@@ -146,7 +146,7 @@ async function isReclaimed(t: ExecutionContext, client: Client, expected: boolea
 }
 
 test.serial(
-  'what a closed allotment holds stays charged for a minute, while gateways may still tell what they drew from it',
+  'what a closed allotment holds stays charged for a minute, while gateways may still report their draws',
   async (t) => {
     const client = await service.newClient('free');
     const { lost, next } = await loseAllotment(client, 600);
@@ -167,7 +167,7 @@ test.serial(
   },
 );
 
-test.serial('calls that are told of after an allotment came back are charged then, once', async (t) => {
+test.serial('draws reported after an allotment was reclaimed are charged then, once', async (t) => {
   const client = await service.newClient('free');
   const { lost } = await loseAllotment(client, 600);
   await settle({ drawn: [{ client, allotment: lost, drawn: 100 }] });
@@ -186,7 +186,7 @@ test.serial('calls that are told of after an allotment came back are charged the
   }
 });
 
-test('what was drawn never shrinks, though an older report comes later', async (t) => {
+test('the drawn total never decreases, even if an older report arrives later', async (t) => {
   const client = await service.newClient('free');
   const allotment = randomUUID();
   await topUp(client, { allotment, seen: 0, calls: 600 });
@@ -196,7 +196,7 @@ test('what was drawn never shrinks, though an older report comes later', async (
   }
 });
 
-test('an allotment holds a fiftieth of what is left beyond what is lacking, a thousand at most, and never more than is left', async (t) => {
+test('a top-up grants what is lacking, or up to a fiftieth of what is left and at most a thousand, and never more than is left', async (t) => {
   const client = await service.newClient('pro'); // 250,000 a month
   const allotment = randomUUID();
   t.like(await topUp(client, { allotment, seen: 0, calls: 1 }), { granted: 1000, limit: 250_000 });
@@ -210,7 +210,7 @@ test('an allotment holds a fiftieth of what is left beyond what is lacking, a th
   t.like(await topUp(unlimited, { allotment, seen: 1000, calls: 5000 }), { granted: 6000, limit: null });
 });
 
-test('a gateway that draws at once is granted what is lacking, or what it asks for ahead within a fiftieth of what is left', async (t) => {
+test('a gateway that draws at once is granted what is lacking, or what it requests ahead within a fiftieth of what is left', async (t) => {
   const client = await service.newClient('free');
   const ask = (seen: number, calls: number, ahead: number) =>
     topUp(client, { allotment: 'a', holder: 'process', seen, calls, ahead });
@@ -220,7 +220,7 @@ test('a gateway that draws at once is granted what is lacking, or what it asks f
   t.is(await charged(client), 34);
 });
 
-test('allotments in processes stand beside each other and beside the one in Redis; none closes another', async (t) => {
+test('allotments in processes coexist with each other and with the one in Redis; none closes another', async (t) => {
   const client = await service.newClient('free');
   const ask = (allotment: string, holder: 'redis' | 'process', seen = 0) =>
     topUp(client, { allotment, holder, seen, calls: 10, ahead: 0 });
@@ -240,7 +240,7 @@ test('allotments in processes stand beside each other and beside the one in Redi
   t.like(await ask('b', 'process', 10), { granted: 20, closed: false });
 });
 
-test('what is returned goes back to the month once, and an older report takes nothing back', async (t) => {
+test('returned calls are refunded to the month once, and an older report reverts nothing', async (t) => {
   const client = await service.newClient('free');
   const allotment = randomUUID();
   await topUp(client, { allotment, holder: 'process', seen: 0, calls: 100 });
@@ -284,7 +284,7 @@ test.serial(
 );
 
 test.serial(
-  'what a gateway that has ended still held in its process comes back a minute after its last top-up, and is drawn no more',
+  'calls held in the process of a gateway that has ended are refunded a minute after its last top-up, and can no longer be drawn',
   async (t) => {
     const client = await service.newClient('free');
     const allotment = randomUUID();
@@ -308,7 +308,7 @@ test.serial(
 );
 
 test.serial(
-  'an allotment in a process of which nothing is left stays, however long nobody calls',
+  'an empty allotment in a process stays open, however long there is no call to draw from it',
   async (t) => {
     const client = await service.newClient('free');
     const allotment = randomUUID();
@@ -333,7 +333,7 @@ test('an account that is disabled is granted nothing, and a changed plan is in f
 });
 
 test.serial(
-  'a month is filled while it is the present one, a minute early or late for clocks that differ, and no other',
+  'a month is topped up only while it is current, with a tolerance of a minute for clock differences',
   async (t) => {
     const client = await service.newClient('free');
     const december = '2026-12-01';
@@ -352,7 +352,7 @@ test.serial(
   },
 );
 
-test('a top-up that names an account twice, or asks for nothing, is refused whole', async (t) => {
+test('a top-up that names an account twice, or requests nothing, is refused whole', async (t) => {
   const client = await service.newClient('free');
   const id = { account_id: client.accountId, month, allotment_id: randomUUID() };
   const one = { ...id, holder: 'redis', seen: 0, calls: 1, ahead: 0 };
@@ -376,7 +376,7 @@ test('a top-up that names an account twice, or asks for nothing, is refused whol
   t.is(await charged(client), 0);
 });
 
-test.serial('allotments that came back long ago do not hold up one that is to come back', async (t) => {
+test.serial('allotments reclaimed long ago do not delay the reclaiming of another', async (t) => {
   const client = await service.newClient('free');
   await service.take(client, 1); // the month has a row
   await service.deps.db.sequelize.query(

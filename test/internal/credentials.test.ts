@@ -51,7 +51,7 @@ test('a changed plan, an unpaid subscription and a disabled account are in force
   t.deepEqual(await lookUp(hash), [null]);
 });
 
-test('500 hashes are a batch, 501 are refused, and so is what is no hash', async (t) => {
+test('a batch has at most 500 hashes; 501 are refused, and so is anything that is not a hash', async (t) => {
   const hashes = Array.from({ length: 500 }, (_, i) => sha256(String(i)));
   t.deepEqual(
     await lookUp(...hashes),

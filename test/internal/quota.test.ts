@@ -189,7 +189,7 @@ test('takes and settles of the same accounts at once neither deadlock nor lose a
   }
 });
 
-test('settles that bill some accounts, note others and refund yet others at once never deadlock', async (t) => {
+test('concurrent settles that bill some accounts, note others and refund yet others never deadlock', async (t) => {
   const clients: Client[] = [];
   for (let i = 0; i < 5; i += 1) clients.push(await service.newClient('pro'));
   await take(...clients.map((client): [Client, number] => [client, 1_000]));
@@ -271,7 +271,7 @@ test('a batch that is settled again changes nothing, not even ten times at once'
   t.is(await lastUsed(client), '2026-11-20T09:00:00.000Z');
 });
 
-test('entries of one batch that tell of the same thing are added up', async (t) => {
+test('entries of one batch about the same thing are added up', async (t) => {
   const client = await service.newClient();
   await take([client, 9]);
   const refund = { account_id: client.accountId, month, calls: 2 };
@@ -280,7 +280,7 @@ test('entries of one batch that tell of the same thing are added up', async (t) 
   t.is(await used(client), 5);
 });
 
-test('a refund never takes a month below zero, and one for an unknown account harms nobody', async (t) => {
+test('a refund never takes a month below zero, and one for an unknown account has no effect', async (t) => {
   const client = await service.newClient();
   await take([client, 2]);
   const answer = await settle({
@@ -311,7 +311,7 @@ test('the last use of a key moves forward only, at most once a minute, and never
   t.is(await lastUsed(client), '2026-11-20T10:00:00.000Z');
 });
 
-test.serial('a settled batch is forgotten after a week, not before', async (t) => {
+test.serial('a settled batch is deleted after a week, not before', async (t) => {
   const client = await service.newClient();
   const batch: Partial<Batch> = { batch_id: randomUUID(), usage: [usageOf(client, 1)] };
   await settle(batch);
@@ -323,7 +323,7 @@ test.serial('a settled batch is forgotten after a week, not before', async (t) =
   t.deepEqual(await ledger(client), { calls: 2, billed: 2 });
 });
 
-test('a batch as large as an outage leaves it is settled whole', async (t) => {
+test('a batch as large as after an outage is settled whole', async (t) => {
   const client = await service.newClient('pro');
   const usage = Array.from({ length: 10_000 }, (_, i) => usageOf(client, 1, { endpoint: `endpoint-${i}` }));
   t.is((await settle({ usage })).status, 200);

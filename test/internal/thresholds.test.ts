@@ -50,7 +50,7 @@ async function reached({ accountId }: Client, of = month): Promise<[percent: num
   return rows.map(({ percent, served }) => [percent, served]);
 }
 
-test('half, 80 % and all of a limit are noted by the very call that reaches them', async (t) => {
+test('half, 80 % and all of a limit are stored by the very call that reaches them', async (t) => {
   const client = await service.newClient();
   await charge(client, 1000);
   await settle(t, batchOf([client, 499]));
@@ -75,7 +75,7 @@ test('half, 80 % and all of a limit are noted by the very call that reaches them
   ]);
 });
 
-test('of 130 batches at once, 30 of them repeated, every part of two limits is noted once and exactly', async (t) => {
+test('in 130 concurrent batches, 30 of them repeated, every part of two limits is stored once and exactly', async (t) => {
   const [one, two] = [await service.newClient(), await service.newClient()];
   await charge(one, 1000);
   await charge(two, 1000);
@@ -101,14 +101,14 @@ test('of 130 batches at once, 30 of them repeated, every part of two limits is n
   t.deepEqual(await reached(two), [[50, 500]]);
 });
 
-test('an unlimited plan comes to no part of its limit', async (t) => {
+test('an unlimited plan reaches no part of a limit', async (t) => {
   const client = await service.newClient('enterprise');
   await charge(client, 1_000_000);
   await settle(t, batchOf([client, 1_000_000]));
   t.deepEqual(await reached(client), []);
 });
 
-test('a changed limit begins anew, and so does a month', async (t) => {
+test('a changed limit starts again, and so does a month', async (t) => {
   const client = await service.newClient();
   await charge(client, 1000);
   await settle(t, batchOf([client, 1000]));
@@ -123,7 +123,7 @@ test('a changed limit begins anew, and so does a month', async (t) => {
 });
 
 test.serial(
-  'whoever comes to two parts at once is told of the higher one, once, by whichever worker looks',
+  'an account that reaches two parts at once gets one mail, about the higher one, however many workers run',
   async (t) => {
     const client = await service.newClient();
     await charge(client, 1000);
@@ -139,7 +139,7 @@ test.serial(
   },
 );
 
-test.serial('a part that is noted is mailed by the worker', async (t) => {
+test.serial('a part that is stored is mailed by the worker', async (t) => {
   const client = await service.newClient();
   const { email } = (await service.deps.db.accounts.findByPk(client.accountId)) as { email: string };
   await charge(client, 1000);
