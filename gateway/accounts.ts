@@ -1,5 +1,5 @@
-// What the gateway asks of accounts-api: whose key or session it is, and whether the month has calls left. Hides the internal face.
-// The truth is in accounts-api; nothing is remembered here, so what it says is in force on the next call.
+// The gateway's client for accounts-api: looks up keys and sessions, and tops up allotments. Hides the internal endpoints.
+// Nothing is cached here, so every answer of accounts-api is in force on the next call.
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 // Natural batching: items that arrive in one turn of the event loop form a batch; those that arrive while it is under way form the
-// next. A burst costs few round trips, and a lone item no more than it would by itself.
+// next. A burst needs few round trips, and a single item no more than without batching.
 
 /**
  * @param send makes one call for many items, and returns their results in the same order.

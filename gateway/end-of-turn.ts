@@ -1,6 +1,6 @@
 // Collects the writes of one turn of the event loop and performs them at its end, one after another.
-// A write wakes the peer of its connection, and waking a peer that has fallen asleep since the last write
-// costs more than the write does: a ninth of a gateway's time (2026-11-21). Back-to-back writes keep the peer from sleeping.
+// A write wakes its peer, and waking a peer that has gone to sleep since the last write costs more than the write itself:
+// a ninth of a gateway's time (2026-11-21). Back-to-back writes keep the peer from sleeping.
 import type { ServerResponse } from 'node:http';
 
 let waiting: (() => void)[] = [];

@@ -12,7 +12,7 @@ export function answerFailure(
   thrown: unknown,
 ): void {
   if (request.destroyed && !request.complete) {
-    response.destroy(); // the client left in the middle of its own request: nobody's fault, and nobody to answer
+    response.destroy(); // the client left in the middle of its own request: there is nobody to answer
     return;
   }
   const failure = toFailure(thrown);

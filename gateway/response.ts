@@ -1,6 +1,6 @@
-// The gateway's response class: writes the head in one go, from what the policies have gathered for the call.
-// Hides the common headers and how they are written: Node takes one list of names and values faster than single headers, and a
-// class is faster than a `writeHead` put on each response, which would change the object's shape.
+// The gateway's response class: writes the head at once, from what the policies have gathered for the call.
+// Hides the common headers and how they are written: Node accepts one list of names and values faster than single headers, and a
+// class is faster than setting `writeHead` on each response, which would change the object's shape.
 import { randomUUID } from 'node:crypto';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { entryAt } from '../kernel/entries.ts';

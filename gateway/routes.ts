@@ -1,5 +1,5 @@
-// Reads config/gateway.config.yml and refuses what would open a hole in it.
-// Hides how its paths become patterns: whole, in exact case, without the engine's tolerance for either.
+// Reads config/gateway.config.yml and refuses an unsafe one.
+// Hides how its paths become patterns: anchored and case-sensitive, where the engine is tolerant.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// A gateway's lease on the credential cache. While it holds one, accounts-api answers no change of a credential before the lease has
-// ended or the change is known to be in force here. Hides the renewal.
+// A gateway's lease on the credential cache. While it has one, accounts-api answers a change of a credential only after the lease
+// has ended or the change is known to be in force here. Hides the renewal.
 import type { Log } from '../../kernel/log.ts';
 
 /** The period of a lease. The same object while leases follow each other without a gap, on the same generation. */

@@ -1,5 +1,5 @@
-// Credentials that the gateway keeps in its own process, for where there is no Redis. They count only while it holds a lease: accounts-api
-// begins a new generation with every change, and answers the change when all leases on the one before have ended.
+// Caches credentials in the gateway's own process, if there is no Redis. Entries are valid only while it holds a lease: accounts-api
+// begins a new generation with every change, and answers the change when all leases on earlier ones have ended.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Credential, KeyCredential } from '../accounts.ts';

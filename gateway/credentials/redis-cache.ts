@@ -1,5 +1,5 @@
-// Reads credentials from the cache in Redis. An entry counts only while the gateway holds a lease on this generation of the cache;
-// otherwise, and where there is no entry, accounts-api is asked.
+// Reads credentials from the cache in Redis. Entries are valid only while the gateway holds a lease on this generation of the
+// cache; otherwise, and if there is no entry, accounts-api is asked.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import {

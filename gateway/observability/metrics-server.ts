@@ -1,5 +1,5 @@
-// Serves /metrics on a port of its own, not meant to be reachable from outside; adds the figures of the process.
-// These have the names that Node's usual Prometheus client gives them, so that dashboards fit.
+// Serves /metrics on its own port, not meant to be reachable from outside; adds the metrics of the process,
+// under the names of Node's usual Prometheus client, so that existing dashboards work.
 import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { closeServer, listen, type RunningService } from '../../kernel/http/server.ts';

@@ -1,5 +1,5 @@
-// Asks Redis one question for what three policies that follow decide: whose key it is, the calls of the second, and the month's. What it
-// leaves open, because it has not seen the key before or Redis cannot say, they ask for themselves. Without Redis it does nothing.
+// Makes one request to Redis for what three later policies decide: the owner of the key, the rate limit and the month's quota. If
+// the key is new here or Redis cannot decide, those policies make their own requests. Without Redis it does nothing.
 import { callOf, enterStage } from '../call.ts';
 import type { Admissions } from '../quota/admission.ts';
 import type { Month } from '../quota/month.ts';

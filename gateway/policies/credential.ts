@@ -1,5 +1,5 @@
-// Who calls: takes the API key or the session from where it may stand, checks its form, looks it up, and refuses everyone
-// else with 401. Both are looked up on every call, after the call has come in: one that ended is refused on the next request.
+// Identifies the caller: takes the API key or the session from the request, checks its format, looks it up, and refuses everyone
+// else with 401. The lookup is made on every call, after its arrival, so an ended credential is refused on the next request.
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';

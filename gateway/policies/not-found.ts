@@ -1,4 +1,4 @@
-// The last pipeline: 405 where the path exists for another method, else 404.
+// The last pipeline: 405 if the path exists for another method, else 404.
 import { fail } from '../../kernel/errors.ts';
 import { callOf } from '../call.ts';
 import type { GatewayRoutes } from '../routes.ts';

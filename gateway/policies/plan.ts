@@ -1,5 +1,5 @@
-// What the account's plan allows: 402 where its subscription does not run, 403 where a feature belongs to a higher plan.
-// Which parameters and paths belong to a feature is said in gateway.config.yml.
+// Enforces the account's plan: 402 if its subscription is unpaid, 403 if a feature needs a higher plan.
+// gateway.config.yml lists the parameters and paths of each feature.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { features, type Feature, type Plans } from '../../kernel/plans.ts';

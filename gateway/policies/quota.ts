@@ -1,4 +1,4 @@
-// How much: charges the call to the month of its account before it is forwarded; 402 when the month is used up.
+// Enforces the quota: charges the call to the month of its account before it is forwarded; 402 when the month is used up.
 import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import { callOf, callerOf, enterStage, type Call } from '../call.ts';

@@ -1,4 +1,4 @@
-// How fast: calls a second, per account by its plan, or per client IP where nobody is known; 429 beyond.
+// Enforces the rate limit: calls per second, per account by its plan, or per client IP for anonymous calls; 429 beyond.
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
 import { callOf, callerOf, enterStage } from '../call.ts';

@@ -1,6 +1,6 @@
-// Lets a call in by one question to Redis instead of three in turn: whose key it is and, for the account that the key stood for
-// last, the second and the month. Redis answers them as one: nothing is counted unless the key still stands for that very account
-// and plan, and nothing is taken from the month unless the second has calls left for all.
+// Admits a call with one request to Redis instead of three: it looks up the key and, for the account that the key last belonged
+// to, the rate limit and the month. Redis processes them atomically: nothing is counted unless the key still has that account
+// and plan, and nothing is taken from the month unless all calls are within the rate limit.
 import { LRUCache } from 'lru-cache';
 import {
   readCachedCredential,

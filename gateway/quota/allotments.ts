@@ -1,5 +1,5 @@
-// Takes calls of a month from an allotment: calls that accounts-api has charged to the month in advance. Hides the top-ups. Where an
-// allotment is held, in Redis or in this process, is its holder's matter (redis-allotments.ts, process-allotments.ts).
+// Takes calls of a month from an allotment: calls that accounts-api has charged to the month in advance. Hides the top-ups. The
+// holders store the allotments, in Redis or in this process (redis-allotments.ts, process-allotments.ts).
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import type { Accounts } from '../accounts.ts';

@@ -1,4 +1,4 @@
-// One message to accounts-api: what was served, handed back, charged, drawn and used, summed by key.
+// One message to accounts-api: calls served, refunded, charged and drawn, and last uses, summed by key.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 

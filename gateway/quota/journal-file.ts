@@ -1,6 +1,6 @@
-// Keeps the journal's unsent batches in files, so that a gateway that is killed tells of what it served when it comes back.
-// Hides how they are written: a file a batch, and in it, at the end of each turn of the event loop, a line for all of
-// its calls that count as one.
+// Stores the journal's unsent batches in files, so that a killed gateway reports what it served when it is started again.
+// Hides the format: one file per batch, to which each turn of the event loop appends a line for all of
+// its calls that can be counted together.
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import type { Log } from '../../kernel/log.ts';

@@ -1,5 +1,5 @@
-// The journal of what was served: usage, refunds and last uses, gathered and sent to accounts-api in batches.
-// Hides the batching. A batch that failed is kept and sent again under the same id, so nothing is lost or counted twice. With
+// The journal of served calls: usage, refunds and last uses, gathered and sent to accounts-api in batches.
+// Hides the batching. A failed batch is sent again under the same id, so nothing is lost or counted twice. With
 // files it also survives kill -9.
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';

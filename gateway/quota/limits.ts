@@ -1,5 +1,5 @@
-// Counts calls a second, shared over all gateways by Redis, or in this process where there is none or it does not answer.
-// Hides the limiters and the fallback: an error or a stall of Redis is never a limit, and never an open door.
+// Counts calls per second, shared by all gateways through Redis, or in this process if there is none or it does not answer.
+// Hides the limiters and the fallback: a failing or stalled Redis neither refuses calls nor lifts the limit.
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { RedisUnavailable, luaFile, script, type RedisLink, type Script } from '../../kernel/redis.ts';
 import { batchedBy } from '../batched.ts';

@@ -1,6 +1,6 @@
-// Charges calls to the month of their account, and refunds those that are not served; nothing else in the gateway does either. The calls
-// are drawn from an allotment in Redis, or in this process where there is no Redis or it does not answer; where the allotment cannot be
-// topped up, from what QUOTA_OUTAGE allows. Hides which of them it was, and that calls share questions.
+// Charges calls to the month of their account, and refunds those that are not served; nothing else in the gateway does. The calls
+// are drawn from an allotment in Redis, or in this process if there is no Redis or it does not answer; if the allotment cannot be
+// topped up, QUOTA_OUTAGE decides. Hides which of them it was, and that calls share requests.
 import type { ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';

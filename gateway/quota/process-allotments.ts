@@ -1,5 +1,5 @@
-// Allotments in this process, for a gateway without Redis, or whose Redis does not answer. Calls granted in advance spare questions;
-// what is not drawn soon is returned, so that another gateway can have it.
+// Allotments in this process, for a gateway without Redis, or whose Redis does not answer. Calls granted in advance save requests;
+// those not drawn soon are returned, so that another gateway can have them.
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Drawn, Holder, AccountMonth } from './allotments.ts';

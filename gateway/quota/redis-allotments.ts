@@ -1,5 +1,5 @@
-// Allotments in Redis, which all gateways share. An allotment that is lost with Redis costs its account nothing for long, and gives
-// it nothing twice: the month was charged with it in PostgreSQL.
+// Allotments in Redis, shared by all gateways. If one is lost with Redis, its calls are refunded after a while and never granted
+// twice, as they were charged to the month in PostgreSQL.
 import { randomUUID } from 'node:crypto';
 import { replicationIdLua } from '../../kernel/credentials/cache.ts';
 import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
