@@ -1,4 +1,4 @@
-// The locks that closing an account takes before it deletes. PostgreSQL deletes the account's rows in an order of its own; concurrent
+// The locks to take before an account is deleted. PostgreSQL deletes the account's rows in an order of its own; concurrent
 // settlements lock months first, then keys in the order of their ids, and so does closing.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';

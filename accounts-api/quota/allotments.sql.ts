@@ -1,5 +1,5 @@
 // The statements about allotments: calls that were charged to a month in advance, to be drawn by gateways.
-// As all that touches a month, each locks the month's rows first, in the order of their keys.
+// Each locks the month's rows first, in key order, like everything that touches a month.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { Allowance } from './internal.sql.ts';

@@ -1,5 +1,5 @@
-// Allotments: calls that are charged to a month before a gateway may draw them, so that whatever happens to Redis or a gateway,
-// nobody is served above the limit.
+// Allotments: calls that are charged to a month before a gateway may draw them, so that no failure of Redis or a gateway lets an
+// account exceed its limit.
 import { z } from 'zod';
 import { utcMonth } from '../../kernel/clock.ts';
 import { dateParam } from '../../kernel/http/params.ts';

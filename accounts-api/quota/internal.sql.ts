@@ -1,5 +1,5 @@
 // The statements behind the gateway's batches. Each takes its batch as one JSON array and locks rows in the order of
-// their primary keys, so that two batches can wait for each other but never form a ring.
+// their primary keys, so that concurrent batches may wait for each other but never deadlock.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
