@@ -6,7 +6,7 @@ import { returnPeriods, type ReturnPeriod } from '../../domain/funds/returns.ts'
 interface CategoryPlace {
   period: ReturnPeriod;
   averagePct: number | null;
-  /** 1 is the highest return; null where the fund has none. */
+  /** 1 is the highest return; null if the fund has none. */
   rank: number | null;
   /** The number of funds that have a return. */
   rankOf: number;
