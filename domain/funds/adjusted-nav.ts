@@ -21,7 +21,7 @@ export interface AdjustedNav {
   date: string;
   /** The NAV with its published digits. */
   nav: string;
-  /** NAV × units held per unit of the first day. Infinite only where the input is beyond any real fund. */
+  /** NAV × units held per unit of the first day. Infinite only if the input is beyond any real fund. */
   adjusted: number;
 }
 
