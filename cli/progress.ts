@@ -1,4 +1,4 @@
-// A progress line on a terminal; nothing where the output goes to a file or a pipe.
+// A progress line on a terminal; nothing if the output is a file or a pipe.
 import type { Output } from './command.ts';
 
 export interface Progress {
