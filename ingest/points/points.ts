@@ -1,4 +1,4 @@
-// Shared by long and wide files: where their points go, and how a row without a point is told from a bad one.
+// Shared by long and wide files: where their points go, and how rows without a point are distinguished from invalid ones.
 import type { Transaction } from '../../kernel/database.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import type { PointDates } from '../files/dates.ts';
