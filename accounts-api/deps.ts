@@ -1,4 +1,4 @@
-// The dependencies of the handlers beside the database, built by main.ts.
+// The dependencies of the handlers besides the database, built by main.ts.
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Deps } from './database.ts';

@@ -1,4 +1,4 @@
-// The state of one call beside the request itself; `request-id` creates it, the other policies read and extend it.
+// The state of one call besides the request itself; `request-id` creates it, the other policies read and extend it.
 import type { IncomingMessage } from 'node:http';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { Identity } from '../kernel/identity.ts';

@@ -1,5 +1,5 @@
 // The lists of external trade: rows as published, and their sums over partners or commodities.
-// Hides which rows may be added up: a table holds totals beside their parts, and codes of several lengths.
+// Hides which rows may be added up: a table holds totals as well as their parts, and codes of several lengths.
 import { addMonths } from '../../kernel/dates.ts';
 import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/markets.ts';
 import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';

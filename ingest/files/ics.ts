@@ -1,5 +1,5 @@
 // Reads a release calendar: CSV, or iCalendar (RFC 5545) converted to the rows of such a CSV, one per event.
-// Hides how the two are told apart, folded lines and escapes. Memory is one batch, whatever the file size.
+// Hides how the two are distinguished, folded lines and escapes. Memory is one batch, whatever the file size.
 import { Readable } from 'node:stream';
 import type { CsvBatch } from './csv-batch.ts';
 import { concatenate, readCsv, readPieces, type CsvOptions } from './csv.ts';

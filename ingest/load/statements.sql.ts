@@ -1,4 +1,4 @@
-// The records of a load beside its rows: vintages, confirmations, the counts of series and loads.
+// The records of a load besides its rows: vintages, confirmations, the counts of series and loads.
 import type { Transaction } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { LoadRow } from './revise.sql.ts';
