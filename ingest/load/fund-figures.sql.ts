@@ -17,8 +17,8 @@ export interface DueFund {
 }
 
 /**
- * Makes the following statements use the index on funds: the planner has no statistics yet on the NAVs of this transaction,
- * and would read the whole table for each fund (measured: minutes instead of seconds).
+ * With `off`, the following statements use the index on funds: the planner has no statistics yet on the NAVs of this transaction,
+ * and would read the whole table for each fund (measured: minutes instead of seconds). With `on`, the planner chooses again.
  */
 export async function setOtherPlans(on: Transaction, setting: 'on' | 'off'): Promise<void> {
   await on.query(

@@ -47,9 +47,9 @@ export interface LoadOptions extends ColumnOptions, ValueOptions {
   reportFile?: string;
 }
 
-/** What a kind of dataset makes of the batches. */
+/** The result of loading the batches. */
 export interface LoadResult extends LoadCounts {
-  /** Rows of the file that held something. */
+  /** Non-empty rows of the file. */
   rowsRead: number;
 }
 
