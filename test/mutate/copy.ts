@@ -51,7 +51,8 @@ export async function makeCopy(source: string, directory: string): Promise<Copy>
   chmodSync(directory, 0o755); // the server's user must reach it where root runs the tests
   for (const file of projectFiles(source))
     cpSync(path.join(source, file), path.join(root, file), { recursive: true });
-  linkModules(path.join(source, 'node_modules'), path.join(root, 'node_modules'));
+  for (const modules of ['node_modules', 'test/openapi/generator/node_modules'])
+    linkModules(path.join(source, modules), path.join(root, modules));
   const postgres = await startEmbeddedPostgres(directory);
   const redis = await startRedis().catch(async (error: unknown) => {
     await postgres.stop();
