@@ -44,7 +44,7 @@ export function openApiDocument({ version, endpoints, routes }: DocumentOptions)
       title: 'Almanac',
       version,
       description,
-      contact: { name: 'Whoever runs this installation' },
+      contact: { name: 'The operator of this installation' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -70,7 +70,7 @@ export const headerDescriptions: Readonly<Record<string, string>> = {
   Location: 'Where the browser is sent.',
   'Set-Cookie': 'Binds the sign-in to the browser.',
   'Clear-Site-Data': 'What the browser is to forget.',
-  'Referrer-Policy': 'Nothing of the URL is told to the next page.',
+  'Referrer-Policy': 'The URL is not sent to the next page.',
   'Idempotent-Replayed': '`true`: the answer to an earlier request with the same Idempotency-Key.',
   'Access-Control-Allow-Origin': 'Whose pages may read the answer.',
   'Access-Control-Expose-Headers': 'The headers that such a page may read.',

@@ -85,7 +85,7 @@ function assertEnvelope(
   t.true(requestId.length > 10, what);
 }
 
-/** The calls used of the month, once so many calls are settled: what was not served of them is handed back together with that. */
+/** The calls used of the month, once so many calls are settled: refunds are in the same batch. */
 async function usedOnceSettled(key: string, calls: number): Promise<number> {
   let used = Number.NaN;
   await until(`${calls} calls are settled`, async () => {

@@ -82,7 +82,7 @@ function failCredentials(): never {
 /** Call it only after the password was verified, as its failures reveal the account's state. */
 function requireUsable(deps: ServiceDeps, account: Account): void {
   if (account.status === 'disabled')
-    fail('forbidden', 'This account is disabled. Ask whoever runs the service.');
+    fail('forbidden', 'This account is disabled. Contact the operator of this service.');
   if (deps.settings.mailGoesOut && account.emailVerifiedAt === null) {
     fail(
       'forbidden',

@@ -142,7 +142,7 @@ export function noticeMail(to: string, notice: Notice, at: string): Mail {
     subject,
     paragraphs: [
       `${happened} on ${dayAndTime(at)}.`,
-      'If it was not you, write to whoever runs this service at once.',
+      'If it was not you, contact the operator of this service at once.',
     ],
   });
 }

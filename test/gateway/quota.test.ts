@@ -28,7 +28,7 @@ async function clientWithLeft(left: number): Promise<Client & { key: string }> {
   return client;
 }
 
-/** Resolves when so many calls of the client are settled; what was not served of them is handed back together with that. */
+/** Resolves when so many calls of the client are settled; refunds are in the same batch. */
 async function settled(client: Client, calls: number): Promise<void> {
   await until(`${calls} calls are settled`, async () => sumOf(await accounts.ledger(client)).calls >= calls);
 }

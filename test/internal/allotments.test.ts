@@ -258,7 +258,7 @@ test('returned calls are refunded to the month once, and an older report reverts
 });
 
 test.serial(
-  'a gateway is told that others hold calls while they may still return them, and not of what they drew',
+  'a top-up says that other gateways hold calls as long as they may return them; calls that they drew do not count',
   async (t) => {
     const client = await service.newClient('free');
     const ask = (allotment: string, holder: 'redis' | 'process', seen: number, calls: number) =>
