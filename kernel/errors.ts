@@ -66,7 +66,7 @@ export type ErrorCode = keyof typeof errorTable;
 
 export interface FailureOptions {
   /** The parameter or field at fault, for `error.param`. */
-  param?: string;
+  param?: string | undefined;
   /** Headers that belong to the answer, such as Retry-After or Allow. */
   headers?: Record<string, string>;
   /** For the log only; never sent. */

@@ -119,23 +119,21 @@ export function filterPoints(points: Points, keep: (position: number) => boolean
 
 /** The first `count` points. */
 export function firstPoints(points: Points, count: number): Points {
-  return {
-    dates: points.dates.slice(0, count),
-    values: points.values.slice(0, count),
-    dimsNos: points.dimsNos.slice(0, count),
-    publishedOn: points.publishedOn.slice(0, count),
-    statuses: points.statuses.slice(0, count),
-  };
+  return eachColumn(points, (column) => column.slice(0, count));
 }
 
 /** The same points in reverse order. */
 export function reversePoints(points: Points): Points {
+  return eachColumn(points, (column) => column.toReversed());
+}
+
+function eachColumn(points: Points, change: <Value>(column: Value[]) => Value[]): Points {
   return {
-    dates: points.dates.toReversed(),
-    values: points.values.toReversed(),
-    dimsNos: points.dimsNos.toReversed(),
-    publishedOn: points.publishedOn.toReversed(),
-    statuses: points.statuses.toReversed(),
+    dates: change(points.dates),
+    values: change(points.values),
+    dimsNos: change(points.dimsNos),
+    publishedOn: change(points.publishedOn),
+    statuses: change(points.statuses),
   };
 }
 

@@ -193,11 +193,7 @@ export function toRequest(
 /** @throws Failure `plan_required`. Checked here again, without trusting the gateway's check. */
 export function requireVintages(param: string | undefined, call: ServiceCall): void {
   if (call.identity.features.includes('vintages')) return;
-  fail(
-    'plan_required',
-    'Vintages require a higher plan. See GET /v1/plans.',
-    param === undefined ? {} : { param },
-  );
+  fail('plan_required', 'Vintages require a higher plan. See GET /v1/plans.', { param });
 }
 
 /** @throws Failure `invalid_parameter` for a vintage in the future. */
