@@ -1,28 +1,31 @@
 // The statement of the release calendar: the releases in a window.
 // Hides time zones: the day of a release is its local day where it is published.
+import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { utc } from '../instants.sql.ts';
 
+export const releaseStatuses = ['scheduled', 'released', 'delayed', 'cancelled'] as const;
+export const importances = ['low', 'medium', 'high'] as const;
+const text = z.string().nullable();
+
 /** A release as it is sent. */
-export interface Release extends Record<string, unknown> {
-  id: string;
-  title: string;
-  source: string;
-  /** An instant in UTC, `YYYY-MM-DDTHH:MM:SSZ`. */
-  release_at: string;
-  /** The local day where it is published. */
-  release_date: string;
-  time_zone: string;
-  /** False: the day is known, but not the time. */
-  time_confirmed: boolean;
-  reference_period: string | null;
-  frequency: string | null;
-  kind: string | null;
-  status: string;
-  importance: string | null;
-  series: string[];
-  url: string | null;
-}
+export const releaseSchema = z.object({
+  id: z.string(),
+  title: z.string(),
+  source: z.string(),
+  release_at: z.iso.datetime(),
+  release_date: z.iso.date().describe('The local day of the publisher.'),
+  time_zone: z.string().describe('An IANA name.'),
+  time_confirmed: z.boolean().describe('False: only the day is known, not the time.'),
+  reference_period: text,
+  frequency: text,
+  kind: text,
+  status: z.enum(releaseStatuses),
+  importance: z.enum(importances).nullable(),
+  series: z.array(z.string()).describe('The ids of the series in the release.'),
+  url: text,
+});
+export type Release = z.output<typeof releaseSchema>;
 
 export interface ReleaseQuery {
   /** Publication days, inclusive, each in the release's own time zone. */

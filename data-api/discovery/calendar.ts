@@ -5,32 +5,12 @@ import { dateIn } from '../../kernel/clock.ts';
 import { limitDefault, listOf, listParams, renderList, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { addDays, type DateRange } from '../../kernel/dates.ts';
-import { listReleases } from './calendar.sql.ts';
+import { importances, listReleases, releaseSchema, releaseStatuses } from './calendar.sql.ts';
 import { endpoint } from '../endpoint.ts';
 import { releasesIcs } from './ics.ts';
 
 const daysDefault = 30;
 
-const releaseStatuses = ['scheduled', 'released', 'delayed', 'cancelled'] as const;
-const importances = ['low', 'medium', 'high'] as const;
-const text = z.string().nullable();
-
-const releaseSchema = z.object({
-  id: z.string(),
-  title: z.string(),
-  source: z.string(),
-  release_at: z.iso.datetime(),
-  release_date: z.iso.date().describe('The local day of the publisher.'),
-  time_zone: z.string().describe('An IANA name.'),
-  time_confirmed: z.boolean().describe('False: only the day is known, not the time.'),
-  reference_period: text,
-  frequency: text,
-  kind: text,
-  status: z.enum(releaseStatuses),
-  importance: z.enum(importances).nullable(),
-  series: z.array(z.string()).describe('The ids of the series in the release.'),
-  url: text,
-});
 const columns = Object.keys(releaseSchema.shape);
 
 /** Without `from` it begins today; without `to` it ends thirty days after it begins. */

@@ -6,7 +6,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import { utc } from '../instants.sql.ts';
 import { date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
-import { hasWords } from './search.sql.ts';
+import { hasWords, type FacetCount } from './search.sql.ts';
 
 /** The series in short form. */
 export const catalogList: List = {
@@ -54,17 +54,16 @@ export function catalogWhere(filter: CatalogFilter): Conditions {
     .and(filter.tag, (p) => `${p} = any(tags)`);
 }
 
-export interface CatalogFacets {
-  facet: 'category' | 'source' | 'frequency' | 'geography';
-  value: string;
-  count: number;
-}
-
 const facetValuesMax = 100;
 
-/** The number of matching series by category, source, frequency and geography: the most common values. */
-export async function countCatalogFacets(database: Queryable, where: Conditions): Promise<CatalogFacets[]> {
-  return database.query<CatalogFacets>(
+export const catalogFacets = ['category', 'source', 'frequency', 'geography'] as const;
+
+/** How many of the series that pass have each category, source, frequency and geography: the most common values. */
+export async function countCatalogFacets(
+  database: Queryable,
+  where: Conditions,
+): Promise<FacetCount<(typeof catalogFacets)[number]>[]> {
+  return database.query(
     `select facet, value, count from (
        select facet, value, count, row_number() over (partition by facet order by count desc, value) as place
        from (
@@ -79,12 +78,13 @@ export async function countCatalogFacets(database: Queryable, where: Conditions)
   );
 }
 
-interface RelatedSeries extends Record<string, unknown> {
-  id: string;
-  name: string;
-  unit: string;
-  frequency: string;
-}
+export const relatedSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  unit: z.string(),
+  frequency: z.enum(frequencies),
+});
+type RelatedSeries = z.output<typeof relatedSchema>;
 
 const relatedMax = 10;
 /** Related series usually have similar ids; this many before and after are compared. */
@@ -112,27 +112,29 @@ export async function findRelated(database: Queryable, seriesNo: number): Promis
   );
 }
 
-export const sourceStates = ['current', 'due', 'late', 'unscheduled', 'empty'] as const;
+const instant = z.iso.datetime().nullable();
 
-/** The state of a source, as sent. Instants are UTC. */
-export interface SourceState extends Record<string, unknown> {
-  source: string;
+/** The state of a source, as it is sent. */
+export const sourceSchema = z.object({
+  source: z.string(),
   /**
    * `current`: everything that the calendar has released is loaded · `due`: something was released within the last day
    * and is not loaded · `late`: the same, released earlier · `unscheduled`: the source is not in the calendar, so this is unknown ·
    * `empty`: nothing was ever loaded.
    */
-  state: (typeof sourceStates)[number];
-  /** When the last load that changed something ended. */
-  last_success_at: string | null;
-  last_data_date: string | null;
-  series_count: number;
-  /** The last release in the calendar up to now; only those that name series, if any does. */
-  last_release_at: string | null;
-  next_release_at: string | null;
-  /** Whole hours since the oldest release that is not loaded; 0 if all are; null without a calendar. */
-  lag_hours: number | null;
-}
+  state: z
+    .enum(['current', 'due', 'late', 'unscheduled', 'empty'])
+    .describe('Whether the releases of the calendar are loaded.'),
+  last_success_at: instant.describe('When the last load with new data ended.'),
+  last_data_date: z.iso.date().nullable(),
+  series_count: z.int(),
+  /** The last that the calendar has up to now; of those that name series, where any does. */
+  last_release_at: instant,
+  next_release_at: instant,
+  /** Whole; 0 where all are loaded; null without a calendar. */
+  lag_hours: z.int().nullable().describe('Hours since the oldest release that is not loaded.'),
+});
+export type SourceState = z.output<typeof sourceSchema>;
 
 /** All sources, ordered by name. */
 export async function listSources(database: Queryable, now: Date): Promise<SourceState[]> {

@@ -6,14 +6,17 @@ import { oneOf } from '../../kernel/http/list.ts';
 import { flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
 import {
+  catalogFacets,
   catalogList,
   catalogWhere,
   countCatalogFacets,
   findRelated,
   listSources,
-  sourceStates,
+  relatedSchema,
+  sourceSchema,
   type SourceState,
 } from './discovery.sql.ts';
+import type { FacetCount } from './search.sql.ts';
 import { endpoint } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, recordReply, schemaOf } from '../list.ts';
 import { factsOf } from '../series/series-meta.ts';
@@ -30,14 +33,12 @@ export function facetsSchema(names: readonly string[]) {
 /** Groups counts of values by facet. */
 export function toFacets<Name extends string>(
   names: readonly Name[],
-  counts: readonly { facet: NoInfer<Name>; value: string; count: number }[],
+  counts: readonly FacetCount<NoInfer<Name>>[],
 ): object {
   const byFacet = Map.groupBy(counts, ({ facet }) => facet);
   const valuesOf = (name: Name) => byFacet.get(name)?.map(({ value, count }) => ({ value, count })) ?? [];
   return Object.fromEntries(names.map((name) => [name, valuesOf(name)]));
 }
-
-const catalogFacets = ['category', 'source', 'frequency', 'geography'] as const;
 
 export const getCatalog = endpoint({
   summary: 'The series, filtered.',
@@ -78,9 +79,7 @@ export const getCatalog = endpoint({
 const entrySchema = z.object({
   id: z.string(),
   ...factShapes,
-  related: z.array(
-    z.object({ id: z.string(), name: z.string(), unit: z.string(), frequency: z.enum(frequencies) }),
-  ),
+  related: z.array(relatedSchema),
   sample_url: z.string().describe('A path to try, with an API key.'),
 });
 
@@ -105,25 +104,13 @@ export const getCatalogEntry = endpoint({
 });
 
 const sourcesKeptMs = 1_000;
-const instant = z.iso.datetime().nullable();
 const componentStates = ['operational', 'down'] as const;
 
 const statusSchema = z.object({
   state: z.enum(['operational', 'degraded']),
   checked_at: z.iso.datetime(),
   components: z.array(z.object({ name: z.string(), state: z.enum(componentStates) })),
-  sources: z.array(
-    z.object({
-      source: z.string(),
-      state: z.enum(sourceStates).describe('Whether the releases of the calendar are loaded.'),
-      last_success_at: instant.describe('When the last load with new data ended.'),
-      last_data_date: z.iso.date().nullable(),
-      series_count: z.int(),
-      last_release_at: instant,
-      next_release_at: instant,
-      lag_hours: z.int().nullable().describe('Hours since the oldest release that is not loaded.'),
-    }),
-  ),
+  sources: z.array(sourceSchema),
 });
 
 export const getStatus = endpoint({

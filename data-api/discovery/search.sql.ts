@@ -1,5 +1,6 @@
 // The statements of search: ranked matches, facet counts, and corrections for a misspelt query.
 // Hides its tables (migrations/000004_discovery.sql), and that no query looks at more than a few thousand entries.
+import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 
 /**
@@ -51,23 +52,38 @@ export interface SearchQuery {
 /** The place of a hit in the order: two ranks, then the number of the entry. */
 export type HitPlace = readonly [rank: number, finerRank: number, entryNo: number];
 
-export interface SearchHit {
-  type: string;
-  id: string;
-  name: string;
-  unit: string | null;
-  frequency: string | null;
-  source: string | null;
-  category: string | null;
-  last_date: string | null;
-  last_updated: string | null;
-  /** HTML: the escaped name, with the words of the query in <mark>. */
-  highlight: string;
+export const searchTypes = ['series', 'fund', 'amc', 'security', 'commodity'] as const;
+export const searchFacets = ['type', 'frequency', 'source', 'category'] as const;
+
+/** A hit as it is sent. */
+export const hitSchema = z.object({
+  type: z.enum(searchTypes),
+  id: z.string(),
+  name: z.string(),
+  unit: z.string().nullable(),
+  frequency: z.string().nullable(),
+  source: z.string().nullable(),
+  category: z.string().nullable(),
+  last_date: z.iso.date().nullable(),
+  last_updated: z.iso.date().nullable(),
+  match: z.enum(matchKinds).describe('How it matches, best first.'),
+  score: z.number().describe('From 0 to 1; only the order is meaningful.'),
+  highlight: z.string().describe('HTML: the name with the words of the query in `<mark>`.'),
+});
+
+export interface SearchHit extends Omit<z.output<typeof hitSchema>, 'match' | 'score'> {
   /** A position in `matchKinds`. */
   match: number;
   rank: number;
   finerRank: number;
   entryNo: number;
+}
+
+/** How many have a value. */
+export interface FacetCount<Facet> {
+  facet: Facet;
+  value: string;
+  count: number;
 }
 
 // $1 the text · $2 the corrected query or null · $3 the filters as a tsquery · $4–$7 the same filters as values.
@@ -175,15 +191,12 @@ export async function findHits(
   );
 }
 
-export interface FacetCount {
-  facet: 'type' | 'frequency' | 'source' | 'category';
-  value: string;
-  count: number;
-}
-
-/** The number of ranked hits by type, frequency, source and category; the most common first. */
-export async function countFacets(database: Queryable, query: SearchQuery): Promise<FacetCount[]> {
-  return database.query<FacetCount>(
+/** How many of the ranked hits have each type, frequency, source and category; the most common first. */
+export async function countFacets(
+  database: Queryable,
+  query: SearchQuery,
+): Promise<FacetCount<(typeof searchFacets)[number]>[]> {
+  return database.query(
     `with ${hits}
      select facet, value, count(*) as count
      from hits join data.search_entries e using (entry_no), lateral (

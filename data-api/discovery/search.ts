@@ -12,7 +12,10 @@ import {
   countFacets,
   findCorrection,
   findHits,
+  hitSchema,
   matchKinds,
+  searchFacets,
+  searchTypes,
   type HitPlace,
   type SearchHit,
   type SearchQuery,
@@ -29,10 +32,7 @@ const searched = [
   'commodity-prices',
   'nav',
 ];
-const searchTypes = ['series', 'fund', 'amc', 'security', 'commodity'] as const;
-const searchFacets = ['type', 'frequency', 'source', 'category'] as const;
-
-/** match → score; only the order is meaningful. */
+/** match → score; only the order means something. */
 const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
   id: 1,
   name: 0.95,
@@ -44,22 +44,7 @@ const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
   words_begun: 0.3,
 };
 
-const hitSchema = z.object({
-  type: z.enum(searchTypes),
-  id: z.string(),
-  name: z.string(),
-  unit: z.string().nullable(),
-  frequency: z.string().nullable(),
-  source: z.string().nullable(),
-  category: z.string().nullable(),
-  last_date: z.iso.date().nullable(),
-  last_updated: z.iso.date().nullable(),
-  match: z.enum(matchKinds).describe('How it matches, best first.'),
-  score: z.number().describe('From 0 to 1; only the order is meaningful.'),
-  highlight: z.string().describe('HTML: the name with the words of the query in `<mark>`.'),
-});
-
-/** If nothing matches, the query is retried with the nearest known words: `meta.corrected`. */
+/** Where nothing matches, the query is tried again with the nearest known words: `meta.corrected`. */
 export const getSearch = endpoint({
   summary: 'Full-text search by id, name and words; tolerates typing errors.',
   query: {
