@@ -2,6 +2,7 @@
 // Hides that the totals of the list are precomputed: each load sums the newest figures of the funds, per currency.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
+import type { Row } from '../../kernel/http/list.ts';
 import { date, filled, json, number, sorted, text } from '../list-fields.ts';
 import type { List } from '../list.sql.ts';
 
@@ -47,17 +48,15 @@ export async function listAmcIds(database: Queryable): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-interface ManagedCategory {
-  category: string | null;
-  funds_count: number;
-  /** In `currency`; null if unknown. */
+/** A row of what a company manages; its other members are those of its schema in amcs.ts. */
+interface ManagedRow extends Row {
+  /** Published digits, in the row's currency; null where nothing is known. */
   aum: string | null;
-  currency: string;
 }
 
-/** What a company manages, by category and currency; funds whose assets are more than a quarter old are excluded. */
-export async function readCategories(database: Queryable, amcId: string): Promise<ManagedCategory[]> {
-  return database.query<ManagedCategory>(
+/** What a company manages, by category and currency; funds without newer assets for a quarter are not counted in. */
+export async function readCategories(database: Queryable, amcId: string): Promise<ManagedRow[]> {
+  return database.query(
     `select f.category, count(*) as funds_count, sum(g.aum) filter (where g.aum_date >= m.aum_date - 92) as aum, f.currency
      from data.funds f left join data.fund_figures g using (fund_no) left join data.amc_figures m using (amc_id)
      where f.amc_id = $1 and (f.status is null or f.status in ('active', 'suspended'))
@@ -66,22 +65,12 @@ export async function readCategories(database: Queryable, amcId: string): Promis
   );
 }
 
-interface ManagedFund {
-  id: string;
-  name: string;
-  category: string | null;
-  status: string | null;
-  currency: string;
-  nav: string | null;
-  nav_date: string | null;
-  aum: string | null;
-  aum_date: string | null;
-  return_1y_pct: number | null;
-}
-
-/** The funds of a company, including past ones, ordered by id. */
-export async function readManagedFunds(database: Queryable, amcId: string): Promise<ManagedFund[]> {
-  return database.query<ManagedFund>(
+/** The funds of a company, past ones too, in order of id. */
+export async function readManagedFunds(
+  database: Queryable,
+  amcId: string,
+): Promise<(ManagedRow & { nav: string | null })[]> {
+  return database.query(
     `select f.fund_id as id, f.name, f.category, f.status, f.currency, g.nav, g.as_of as nav_date, g.aum, g.aum_date,
        g.return_1y_pct
      from data.funds f left join data.fund_figures g using (fund_no) where f.amc_id = $1 order by f.fund_id`,
@@ -89,19 +78,12 @@ export async function readManagedFunds(database: Queryable, amcId: string): Prom
   );
 }
 
-interface ManagedAssets {
-  date: string;
-  aum: string;
-  currency: string;
-  funds_count: number;
-}
-
 /**
  * A company's assets at the end of each of the last 120 months, oldest first: the sum of each fund's last assets within
  * the month, including past funds.
  */
-export async function readAssetsHistory(database: Queryable, amcId: string): Promise<ManagedAssets[]> {
-  return database.query<ManagedAssets>(
+export async function readAssetsHistory(database: Queryable, amcId: string): Promise<ManagedRow[]> {
+  return database.query(
     `with managed as materialized (select fund_no, currency from data.funds where amc_id = $1),
      newest as (select max(n.date) as date from managed m, lateral (
        select date from data.navs n where n.fund_no = m.fund_no and n.aum is not null order by date desc limit 1) n)

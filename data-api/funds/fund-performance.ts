@@ -110,7 +110,7 @@ export const getFundReturns = endpoint({
       const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
         state: await findDataState(database, datasets),
         navs: await readAdjusted(database, fund, asOf),
-        benchmark: query.benchmark ? await readBenchmark(database, fund.benchmarkSeries, 'benchmark') : null,
+        benchmark: query.benchmark ? await readBenchmark(database, fund.benchmarkSeries) : null,
         places: isNewest ? await readCategoryPlaces(database, fund.fundNo) : [],
       }));
       const periods = await call.stage('compute', () =>
@@ -210,7 +210,7 @@ export const getFundAnalytics = endpoint({
         state: await findDataState(database, datasets),
         navs: await readAdjusted(database, fund, asOf),
         riskFree: await requireLevels(database, query.risk_free ?? null, 'risk_free'),
-        benchmark: await readBenchmark(database, query.benchmark ?? fund.benchmarkSeries, 'benchmark'),
+        benchmark: await readBenchmark(database, query.benchmark ?? fund.benchmarkSeries),
       }));
       const figures = await call.stage('compute', () =>
         fundAnalytics(navs, {
@@ -249,17 +249,8 @@ async function readAdjusted(database: Queryable, { fundNo }: Fund, asOf: string)
   return adjustNavs(await readNavHistory(database, fundNo, asOf), await readPayouts(database, fundNo));
 }
 
-interface Benchmark {
-  seriesId: string;
-  levels: readonly AdjustedNav[];
-}
-
-async function readBenchmark(
-  database: Queryable,
-  seriesId: string | null,
-  param: string,
-): Promise<Benchmark | null> {
-  const found = await requireLevels(database, seriesId, param);
+async function readBenchmark(database: Queryable, seriesId: string | null) {
+  const found = await requireLevels(database, seriesId, 'benchmark');
   if (found === null) return null;
   const levels = adjustNavs(
     found.points.map(({ date, value }) => ({ date, nav: value })),

@@ -54,6 +54,15 @@ const lineSchemas = {
 
 const columnsOf = (section: Section) => Object.keys(lineSchemas[section].shape);
 
+/** The figures of the whole. */
+const figuresShape = {
+  weighted_avg_maturity_days: number,
+  modified_duration: number,
+  portfolio_ytm_pct: number,
+  cash_pct: number,
+  leverage_pct: number,
+};
+
 const portfolioSchema = z.object({
   fund: z.string().describe('The id of the fund.'),
   name: z.string(),
@@ -63,11 +72,7 @@ const portfolioSchema = z.object({
   credit_quality: z.array(lineSchemas.credit_quality).nullable(),
   sectors: z.array(lineSchemas.sectors).nullable(),
   holdings: z.array(lineSchemas.holdings).nullable(),
-  weighted_avg_maturity_days: number,
-  modified_duration: number,
-  portfolio_ytm_pct: number,
-  cash_pct: number,
-  leverage_pct: number,
+  ...figuresShape,
   disclosure_scope: z.enum(disclosureScopes).nullable(),
   top10_pct: number,
   source: z.string(),
@@ -163,17 +168,9 @@ function holdingOf(line: PortfolioLine): Row {
   );
 }
 
-/** The figures of the whole portfolio. */
-function summaryOf(lines: readonly PortfolioLine[]) {
+function summaryOf(lines: readonly PortfolioLine[]): Row {
   const summary = lines.find((line) => line.section === 'summary');
   const fact = (name: string) => (summary === undefined ? null : memberOf(summary, name));
-  const figure = (name: string) => digits(fact(name) as string | null);
-  return {
-    weighted_avg_maturity_days: figure('weighted_avg_maturity_days'),
-    modified_duration: figure('modified_duration'),
-    portfolio_ytm_pct: figure('portfolio_ytm_pct'),
-    cash_pct: figure('cash_pct'),
-    leverage_pct: figure('leverage_pct'),
-    disclosure_scope: fact('disclosure_scope'),
-  };
+  const figures = Object.keys(figuresShape).map((name) => [name, digits(fact(name) as string | null)]);
+  return { ...Object.fromEntries(figures), disclosure_scope: fact('disclosure_scope') };
 }

@@ -15,6 +15,17 @@ const from = 'data.fund_figures g join data.funds f using (fund_no) left join da
 
 const lastUpdated = filled(date('greatest(f.updated_on, g.updated_on)'));
 
+/** Who manages a fund, and what kind it is. */
+const classFields = {
+  amc_id: text('f.amc_id'),
+  amc_name: text('a.name'),
+  category: text('f.category'),
+  asset_class: word('f.asset_class', assetClasses),
+  structure: word('f.structure', fundStructures),
+  shariah_compliant: boolean('f.shariah_compliant'),
+  risk_profile: text('f.risk_profile'),
+};
+
 export const fundsList: List = {
   name: 'funds',
   datasets,
@@ -26,13 +37,7 @@ export const fundsList: List = {
     source_code: text('f.source_code'),
     name: sorted(filled(text('f.name'))),
     short_name: text('f.short_name'),
-    amc_id: text('f.amc_id'),
-    amc_name: text('a.name'),
-    category: text('f.category'),
-    asset_class: word('f.asset_class', assetClasses),
-    structure: word('f.structure', fundStructures),
-    shariah_compliant: boolean('f.shariah_compliant'),
-    risk_profile: text('f.risk_profile'),
+    ...classFields,
     benchmark: text('f.benchmark'),
     plan: text('f.plan'),
     option: text('f.option'),
@@ -100,13 +105,7 @@ export const fundProfile: List = {
   },
 };
 
-const riskFields = {
-  volatility_1y_pct: sorted(number('g.volatility_1y_pct')),
-  sharpe_1y: sorted(number('g.sharpe_1y')),
-  max_drawdown_1y_pct: sorted(number('g.max_drawdown_1y_pct')),
-};
-
-/** The screened figures: `<name>_min`, `<name>_max`, and `sort`. */
+/** What the screener compares: `<name>_min`, `<name>_max`, and `sort`. */
 const screenedFigures: Readonly<Record<string, ListField>> = {
   aum: sorted(number('g.aum')),
   ter_pct: sorted(number('g.ter_pct')),
@@ -114,7 +113,9 @@ const screenedFigures: Readonly<Record<string, ListField>> = {
   ...Object.fromEntries(
     returnPeriods.map((period) => [`return_${period}_pct`, sorted(number(`g.return_${period}_pct`))]),
   ),
-  ...riskFields,
+  volatility_1y_pct: sorted(number('g.volatility_1y_pct')),
+  sharpe_1y: sorted(number('g.sharpe_1y')),
+  max_drawdown_1y_pct: sorted(number('g.max_drawdown_1y_pct')),
 };
 export const screenedFigureNames = Object.keys(screenedFigures);
 
@@ -125,13 +126,7 @@ export const screenerList: List = {
   fields: {
     id: sorted(filled(text('g.fund_id'))),
     name: sorted(filled(text('f.name'))),
-    amc_id: text('f.amc_id'),
-    amc_name: text('a.name'),
-    category: text('f.category'),
-    asset_class: word('f.asset_class', assetClasses),
-    structure: word('f.structure', fundStructures),
-    shariah_compliant: boolean('f.shariah_compliant'),
-    risk_profile: text('f.risk_profile'),
+    ...classFields,
     rating: text('f.rating'),
     currency: filled(text('f.currency')),
     status: word('f.status', fundStatuses),
