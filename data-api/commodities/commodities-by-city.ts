@@ -1,7 +1,7 @@
 // GET /v1/commodities/by-city: the price of an item in each city, its changes over a week and a year, and its rank.
 // Hides which prices a date selects: per city, the newest in the period that the date stands for.
 import { z } from 'zod';
-import { digits, type Digits } from '../../kernel/digits.ts';
+import { digits } from '../../kernel/digits.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { formatParam, listCsv } from '../../kernel/http/list.ts';
@@ -35,11 +35,11 @@ interface CityPrice {
   /** The published digits, or the result of the transform. */
   value: string;
   dims: Readonly<Record<string, string>>;
-  cityName: string;
-  /** In percent; null if there is no earlier price to compare with. */
-  change1wPct: string | null;
-  change1yPct: string | null;
-  /** 1 is the cheapest; equal prices share a rank. */
+  city_name: string;
+  /** Percent; null where there is nothing to compare with. */
+  change_1w_pct: string | null;
+  change_1y_pct: string | null;
+  /** 1 is the cheapest; equal prices have the same. */
   rank: number;
 }
 
@@ -121,11 +121,18 @@ export const getCommoditiesByCity = endpoint({
             const priced = await withChanges(dependencies, selection, computation, { points, cityNames });
             return ranked(priced, query.sort);
           });
-          const text = await call.stage('render', () =>
-            query.format === 'csv'
-              ? listCsv(rows.map(toCsvRow), csvColumns)
-              : byCityJson(series, { vintage, computation }, rows),
-          );
+          const text = await call.stage('render', () => {
+            const data = rows.map(shownRow);
+            if (query.format === 'csv') {
+              return listCsv(
+                data.map((row) => ({ ...row.dims, ...row })),
+                csvColumns,
+              );
+            }
+            const meta = metaOf(series, { vintage, version: series.version }, computation);
+            const pagination = { next_cursor: null, count: data.length };
+            return JSON.stringify({ success: true, series: series.id, meta, data, pagination });
+          });
           return { text };
         },
       };
@@ -191,9 +198,9 @@ async function withChanges(
         date,
         value: entryAt(shown, i),
         dims,
-        cityName: cityNames.get(memberOf(dims, 'city')) ?? '', // a general load may add a city that no list names
-        change1wPct: weekChange(series, earlier, { date, value, dimsNo }),
-        change1yPct: entryAt(overYear, i) || null,
+        city_name: cityNames.get(memberOf(dims, 'city')) ?? '', // a general load may bring a city that no list names
+        change_1w_pct: weekChange(series, earlier, { date, value, dimsNo }),
+        change_1y_pct: entryAt(overYear, i) || null,
       });
     });
   }
@@ -227,31 +234,6 @@ function byCity(a: Omit<CityPrice, 'rank'>, b: Omit<CityPrice, 'rank'>): number 
   return memberOf(a.dims, 'city') < memberOf(b.dims, 'city') ? -1 : 1;
 }
 
-/** The series envelope; each point has its changes and its rank. */
-function byCityJson(
-  series: Series,
-  { vintage, computation }: { vintage: string | null; computation: Computation | null },
-  rows: readonly CityPrice[],
-): string {
-  const data = rows.map((row) => ({
-    date: row.date,
-    value: digits(row.value),
-    dims: row.dims,
-    city_name: row.cityName,
-    change_1w_pct: digits(row.change1wPct),
-    change_1y_pct: digits(row.change1yPct),
-    rank: row.rank,
-  }));
-  const pagination = { next_cursor: null, count: rows.length };
-  return JSON.stringify({
-    success: true,
-    series: series.id,
-    meta: metaOf(series, { vintage, version: series.version }, computation),
-    data,
-    pagination,
-  });
-}
-
 const csvColumns = [
   'date',
   'value',
@@ -262,18 +244,14 @@ const csvColumns = [
   'change_1w_pct',
   'change_1y_pct',
   'rank',
-] as const;
+];
 
-function toCsvRow(row: CityPrice): Record<(typeof csvColumns)[number], string | Digits | number | null> {
+/** A row as it is sent. */
+function shownRow(row: CityPrice) {
   return {
-    date: row.date,
+    ...row,
     value: digits(row.value),
-    city: memberOf(row.dims, 'city'),
-    price_type: memberOf(row.dims, 'price_type'),
-    stat: memberOf(row.dims, 'stat'),
-    city_name: row.cityName,
-    change_1w_pct: digits(row.change1wPct),
-    change_1y_pct: digits(row.change1yPct),
-    rank: row.rank,
+    change_1w_pct: digits(row.change_1w_pct),
+    change_1y_pct: digits(row.change_1y_pct),
   };
 }
