@@ -121,18 +121,9 @@ export const getCommoditiesByCity = endpoint({
             const priced = await withChanges(dependencies, selection, computation, { points, cityNames });
             return ranked(priced, query.sort);
           });
-          const text = await call.stage('render', () => {
-            const data = rows.map(shownRow);
-            if (query.format === 'csv') {
-              return listCsv(
-                data.map((row) => ({ ...row.dims, ...row })),
-                csvColumns,
-              );
-            }
-            const meta = metaOf(series, { vintage, version: series.version }, computation);
-            const pagination = { next_cursor: null, count: data.length };
-            return JSON.stringify({ success: true, series: series.id, meta, data, pagination });
-          });
+          const text = await call.stage('render', () =>
+            query.format === 'csv' ? byCityCsv(rows) : byCityJson(series, { vintage, computation }, rows),
+          );
           return { text };
         },
       };
@@ -234,6 +225,17 @@ function byCity(a: Omit<CityPrice, 'rank'>, b: Omit<CityPrice, 'rank'>): number 
   return memberOf(a.dims, 'city') < memberOf(b.dims, 'city') ? -1 : 1;
 }
 
+/** The series envelope, each point with its changes and its rank. */
+function byCityJson(
+  series: Series,
+  { vintage, computation }: { vintage: string | null; computation: Computation | null },
+  rows: readonly CityPrice[],
+): string {
+  const meta = metaOf(series, { vintage, version: series.version }, computation);
+  const pagination = { next_cursor: null, count: rows.length };
+  return JSON.stringify({ success: true, series: series.id, meta, data: rows.map(shownRow), pagination });
+}
+
 const csvColumns = [
   'date',
   'value',
@@ -245,6 +247,11 @@ const csvColumns = [
   'change_1y_pct',
   'rank',
 ];
+
+function byCityCsv(rows: readonly CityPrice[]): string {
+  const cells = rows.map((row) => ({ ...row.dims, ...shownRow(row) }));
+  return listCsv(cells, csvColumns);
+}
 
 /** A row as it is sent. */
 function shownRow(row: CityPrice) {
