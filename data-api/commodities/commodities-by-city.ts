@@ -36,10 +36,10 @@ interface CityPrice {
   value: string;
   dims: Readonly<Record<string, string>>;
   city_name: string;
-  /** Percent; null where there is nothing to compare with. */
+  /** In percent; null if there is no earlier price to compare with. */
   change_1w_pct: string | null;
   change_1y_pct: string | null;
-  /** 1 is the cheapest; equal prices have the same. */
+  /** 1 is the cheapest; equal prices share a rank. */
   rank: number;
 }
 
@@ -189,7 +189,7 @@ async function withChanges(
         date,
         value: entryAt(shown, i),
         dims,
-        city_name: cityNames.get(memberOf(dims, 'city')) ?? '', // a general load may bring a city that no list names
+        city_name: cityNames.get(memberOf(dims, 'city')) ?? '', // a general load may add a city that no list names
         change_1w_pct: weekChange(series, earlier, { date, value, dimsNo }),
         change_1y_pct: entryAt(overYear, i) || null,
       });

@@ -58,7 +58,7 @@ const facetValuesMax = 100;
 
 export const catalogFacets = ['category', 'source', 'frequency', 'geography'] as const;
 
-/** How many of the series that pass have each category, source, frequency and geography: the most common values. */
+/** The number of matching series by category, source, frequency and geography: the most common values. */
 export async function countCatalogFacets(
   database: Queryable,
   where: Conditions,
@@ -114,7 +114,7 @@ export async function findRelated(database: Queryable, seriesNo: number): Promis
 
 const instant = z.iso.datetime().nullable();
 
-/** The state of a source, as it is sent. */
+/** The state of a source, as sent. Instants are UTC. */
 export const sourceSchema = z.object({
   source: z.string(),
   /**
@@ -128,10 +128,10 @@ export const sourceSchema = z.object({
   last_success_at: instant.describe('When the last load with new data ended.'),
   last_data_date: z.iso.date().nullable(),
   series_count: z.int(),
-  /** The last that the calendar has up to now; of those that name series, where any does. */
+  /** The last release in the calendar up to now; only those that name series, if any does. */
   last_release_at: instant,
   next_release_at: instant,
-  /** Whole; 0 where all are loaded; null without a calendar. */
+  /** Whole; 0 if all are loaded; null without a calendar. */
   lag_hours: z.int().nullable().describe('Hours since the oldest release that is not loaded.'),
 });
 export type SourceState = z.output<typeof sourceSchema>;

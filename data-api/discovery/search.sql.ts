@@ -55,7 +55,7 @@ export type HitPlace = readonly [rank: number, finerRank: number, entryNo: numbe
 export const searchTypes = ['series', 'fund', 'amc', 'security', 'commodity'] as const;
 export const searchFacets = ['type', 'frequency', 'source', 'category'] as const;
 
-/** A hit as it is sent. */
+/** A hit, as sent. */
 export const hitSchema = z.object({
   type: z.enum(searchTypes),
   id: z.string(),

@@ -48,13 +48,13 @@ export async function listAmcIds(database: Queryable): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** A row of what a company manages; its other members are those of its schema in amcs.ts. */
+/** A row of what a company manages; its other members are those of the schema in amcs.ts. */
 interface ManagedRow extends Row {
-  /** Published digits, in the row's currency; null where nothing is known. */
+  /** Published digits, in the row's currency; null if unknown. */
   aum: string | null;
 }
 
-/** What a company manages, by category and currency; funds without newer assets for a quarter are not counted in. */
+/** What a company manages, by category and currency; funds whose assets are more than a quarter old are excluded. */
 export async function readCategories(database: Queryable, amcId: string): Promise<ManagedRow[]> {
   return database.query(
     `select f.category, count(*) as funds_count, sum(g.aum) filter (where g.aum_date >= m.aum_date - 92) as aum, f.currency
@@ -65,7 +65,7 @@ export async function readCategories(database: Queryable, amcId: string): Promis
   );
 }
 
-/** The funds of a company, past ones too, in order of id. */
+/** The funds of a company, including past ones, ordered by id. */
 export async function readManagedFunds(
   database: Queryable,
   amcId: string,

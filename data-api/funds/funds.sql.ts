@@ -105,7 +105,7 @@ export const fundProfile: List = {
   },
 };
 
-/** What the screener compares: `<name>_min`, `<name>_max`, and `sort`. */
+/** The screened figures: `<name>_min`, `<name>_max`, and `sort`. */
 const screenedFigures: Readonly<Record<string, ListField>> = {
   aum: sorted(number('g.aum')),
   ter_pct: sorted(number('g.ter_pct')),
