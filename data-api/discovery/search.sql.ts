@@ -191,7 +191,7 @@ export async function findHits(
   );
 }
 
-/** How many of the ranked hits have each type, frequency, source and category; the most common first. */
+/** The number of ranked hits by type, frequency, source and category; the most common first. */
 export async function countFacets(
   database: Queryable,
   query: SearchQuery,
