@@ -7,6 +7,7 @@ import { QueryTypes } from 'sequelize';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { reclaimLostAllotments } from '../../accounts-api/quota/allotments.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
+import { until } from '../run/until.ts';
 import {
   assertError,
   startAccountsService,
@@ -351,6 +352,14 @@ test.serial(
     t.true((await ask(december)).granted > 0);
   },
 );
+
+test.serial('accounts-api reclaims allotments by itself', async (t) => {
+  const client = await service.newClient('free');
+  await topUp(client, { allotment: randomUUID(), holder: 'process', seen: 0, calls: 5, ahead: 0 });
+  t.is(await charged(client), 5);
+  service.clock.advance(60_001);
+  await until('it has come back', async () => (await charged(client)) === 0);
+});
 
 test('a top-up that names an account twice, or requests nothing, is refused whole', async (t) => {
   const client = await service.newClient('free');

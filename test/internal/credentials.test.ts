@@ -1,6 +1,7 @@
 // POST /internal/credentials: the owners of keys, according to PostgreSQL at that moment.
 import { createHash } from 'node:crypto';
 import test from 'ava';
+import { moveToReplicationId, selectGeneration } from '../../accounts-api/keys/credential-cache.sql.ts';
 import { start } from '../../accounts-api/main.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { assertError, startAccountsService, type AccountsService } from '../services/accounts-service.ts';
@@ -93,3 +94,16 @@ test('the service says whether it is alive, and whether its database answers', a
   t.like(await notReady.json(), { error: { code: 'unavailable' } });
   await cutOff.close();
 });
+
+test.serial(
+  'a cache that moves to another Redis server begins one generation, however many notice it',
+  async (t) => {
+    const { sequelize } = service.deps.db;
+    const { generation } = await selectGeneration(sequelize);
+    await Promise.all(Array.from({ length: 5 }, () => moveToReplicationId(sequelize, 'another server')));
+    t.like(await selectGeneration(sequelize), {
+      generation: generation + 1,
+      replicationId: 'another server',
+    });
+  },
+);

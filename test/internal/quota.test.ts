@@ -342,6 +342,7 @@ for (const [what, batch, message] of [
     '"usage.1.day": must be a date, YYYY-MM-DD, that exists.',
   ],
   ['a class that is none', { usage: [{ status_class: 6 }] }],
+  ['an endpoint without a name', { usage: [{ endpoint: '' }] }],
   ['a field that is not known', { usage: [{ plan: 'free' }] }],
   ['more than a billion calls', { usage: [{ calls: 1_000_000_001, billed: 0 }] }],
   ['a negative refund', { refunds: [{ account_id: 'acct_x', month, calls: -1 }] }],
