@@ -246,6 +246,12 @@ const refusals: Record<string, Refusal> = {
     code: 'usage',
     message: /--set side: the value of a dimension, at most 200 characters/,
   },
+  'a wide file with a dimension of more than 200 characters': {
+    csv: 'date,SIDED\n2024-01-02,1',
+    options: { wide: true, set: { side: 'b'.repeat(201) } },
+    code: 'usage',
+    message: /--set side: the value of a dimension, at most 200 characters/,
+  },
   'one sign for decimals and for thousands': {
     csv: `${long}\nKNOWN,2024-01-02,1`,
     options: { decimal: ',', thousands: ',' },

@@ -271,7 +271,12 @@ test('a portfolio shows holdings and shares: published ones, else summed where a
   const only = await record('/v1/funds/worked/portfolio?section=holdings');
   t.is(only['asset_allocation'], null);
   t.is((only['holdings'] as unknown[]).length, 1);
-  t.is((await service.list('/v1/funds/worked/portfolio?date=2023-01-01')).error.code, 'not_found');
+  for (const [path, message] of [
+    ['worked/portfolio?date=2023-01-01', 'There is no portfolio of the fund worked on or before 2023-01-01.'],
+    ['old-mill-growth/portfolio', 'There is no portfolio of the fund old-mill-growth.'],
+  ] as const) {
+    t.like((await service.list(`/v1/funds/${path}`)).error, { code: 'not_found', message });
+  }
   const csv = await service.call('/v1/funds/worked/portfolio?date=2024-02-29&format=csv');
   t.deepEqual(csvLines(csv).lines, [
     'worked,1,Bill,,,tbill,Government,AAA,100,1000.50,55.50,,,,',
