@@ -175,3 +175,16 @@ test.serial('a row that lacks cells does not speak for a new series: the next ro
   );
   t.deepEqual(await published(database, 'CUT'), { '2024-01-02': '2' });
 });
+
+test.serial('a load that keeps no row counts none', async (t) => {
+  await loadCsv(database, 'series_id,date,value\nNOTHING,2024-01-01,1', made);
+  const counts = await loadCsv(database, 'series_id,date,value\nNOTHING,2024-02-30,1', { skipInvalid: true });
+  t.like(counts, {
+    rowsRead: 1,
+    rowsRejected: 1,
+    pointsNew: 0,
+    pointsRevised: 0,
+    pointsUnchanged: 0,
+    pointsDeleted: 0,
+  });
+});
