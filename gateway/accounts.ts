@@ -1,5 +1,5 @@
 // The gateway's client for accounts-api: looks up keys and sessions, and tops up allotments. Hides the internal endpoints.
-// Nothing is cached here, so every answer of accounts-api is in force on the next call.
+// Every request may be repeated, and is repeated once after a failure. Nothing is cached here; see credentials/.
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
 import { z } from 'zod';

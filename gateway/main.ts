@@ -52,7 +52,7 @@ export interface GatewayOptions {
   accountsApiUrls: readonly string[];
   identitySecret: string;
   plans: Plans;
-  /** Undefined: limits are counted in this process, everything else is asked of accounts-api. */
+  /** Undefined: credentials, quota allotments and rate limits are kept in this process. */
   redisUrl: string | undefined;
   trustedProxyHops: number;
   publicCallsPerSecond: number;

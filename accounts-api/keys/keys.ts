@@ -1,6 +1,5 @@
 // API keys: list, create, revoke. The value is shown once, at creation; only its SHA-256 is stored.
-// Revocation is immediate: without Redis, credentials are looked up in PostgreSQL (quota/internal.ts) on every call; with Redis,
-// the credential cache is updated before the change is answered.
+// A revocation is strict: it is answered when no gateway can use the key any more, in Redis or in its process (credential-cache.ts).
 import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';

@@ -32,7 +32,7 @@ const dashboardAllowed =
   'Content-Type, X-Session-Token, X-API-Key, Authorization, Idempotency-Key, Traceparent, Tracestate';
 const preflightSeconds = 86_400;
 
-/** @param from which origins: any, or the dashboard's. */
+/** @param from the origins whose pages may call: any, or those of the dashboard (`dashboardOrigins`). */
 export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' | 'dashboard'): Policy {
   return (request, response, next) => {
     const { head } = callOf(request);

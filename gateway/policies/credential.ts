@@ -1,5 +1,5 @@
 // Identifies the caller: takes the API key or the session from the request, checks its format, looks it up, and refuses everyone
-// else with 401. The lookup is made on every call, after its arrival, so an ended credential is refused on the next request.
+// else with 401. A session is looked up on every call, a key if it is not cached; an ended credential is refused on the next request.
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';

@@ -83,6 +83,16 @@ test('the months of accounts, and an account’s months, are apart', async (t) =
   t.is(new Set(ids).size, 3);
 });
 
+test('an allotment that is not the discarded one still returns what is not drawn', async (t) => {
+  const { clock, told, allotments, flushes } = setUp();
+  const { allotment } = await allotments.draw(month, 0, null);
+  await allotments.draw(month, 1, null, { allotment, granted: 10, elsewhere: 0 });
+  await allotments.discard(month, 'another');
+  clock.advance(100);
+  await until('it is returned', () => flushes() === 1);
+  t.deepEqual(told.at(-1), { allotment, drawn: 1, returned: 9 });
+});
+
 test('a discarded allotment is drawn from no more; a new one takes its place', async (t) => {
   const { allotments } = setUp();
   const { allotment } = await allotments.draw(month, 0, null);

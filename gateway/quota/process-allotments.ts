@@ -130,8 +130,10 @@ export function createProcessAllotments({
     draw: (month, calls, limit, credit) => Promise.resolve(draw(month, calls, limit, credit)),
     discard(month, id) {
       const allotment = allotmentOf(month);
-      if (allotment.id === id) allotments.delete(`${month.accountId} ${month.month}`);
-      notEmpty.delete(allotment);
+      if (allotment.id === id) {
+        allotments.delete(`${month.accountId} ${month.month}`);
+        notEmpty.delete(allotment);
+      }
       return Promise.resolve();
     },
     close() {

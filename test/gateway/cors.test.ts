@@ -1,4 +1,4 @@
-// Which pages of a browser may call what: any page the data, only the dashboard's the account, none with the browser's credentials.
+// CORS: pages of any origin may call data endpoints, pages of the dashboard also account endpoints, none with the browser's credentials.
 import test from 'ava';
 import { publishedDocument } from '../../openapi/published.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
