@@ -1,6 +1,10 @@
 // The connection of accounts-api: Sequelize, its pool and the models of schema `accounts`. Hides their setup.
+import pg from 'pg';
 import { Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
+import { answerMarginMs, statementTimeoutMs } from '../kernel/database.ts';
+import { createDatabaseCircuit } from '../kernel/database-circuit.ts';
+import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import type { RedisLink } from '../kernel/redis.ts';
 import { createCredentialCacheWriter, type CredentialCacheWriter } from './keys/credential-cache.ts';
@@ -15,9 +19,11 @@ export interface AccountsDatabase {
   readonly sequelize: Sequelize;
   /**
    * Runs work in a transaction, commits it, and resolves when its changes of credentials are in force at every gateway.
-   * The only way to begin a transaction here: otherwise a request would be answered before its change is in force.
+   * The only way to begin a transaction that may change one: otherwise a request would be answered before its change is in force.
    */
   inTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
+  /** Runs work that changes no credential in a transaction: it does not wait for the changes of others. */
+  inLedgerTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
   readonly credentialCache: CredentialCacheWriter;
   readonly accounts: typeof Account;
   readonly keys: typeof ApiKey;
@@ -37,12 +43,16 @@ export interface Deps {
 
 const connectionsMax = 10;
 const acquireTimeoutMs = 10_000;
-const statementTimeoutMs = 30_000;
 
-/** Opens a pool. Nothing connects before the first statement. @param redis where gateways read credentials, if known. */
-export function connect(databaseUrl: string, redis?: RedisLink): AccountsDatabase {
+/**
+ * Opens a pool. Nothing connects before the first statement. @param redis where gateways read credentials, if known.
+ * @param log given: what waits for a stalled PostgreSQL fails, and the log says so.
+ */
+export function connect(databaseUrl: string, redis?: RedisLink, log?: Log): AccountsDatabase {
+  const circuit = log && createDatabaseCircuit(databaseUrl, log, statementTimeoutMs + answerMarginMs);
   const sequelize = new Sequelize(databaseUrl, {
     dialect: 'postgres',
+    ...(circuit && { dialectModule: Object.create(pg, { Client: { value: circuit.Client } }) as object }),
     schema: 'accounts',
     define: { timestamps: false, underscored: true },
     pool: { max: connectionsMax, acquire: acquireTimeoutMs },
@@ -58,11 +68,15 @@ export function connect(databaseUrl: string, redis?: RedisLink): AccountsDatabas
       await credentialCache.settle();
       return result;
     },
+    inLedgerTransaction: (work) => sequelize.transaction(work),
     accounts: accountModel(sequelize),
     keys: apiKeyModel(sequelize),
     sessions: sessionModel(sequelize),
     signups: signupModel(sequelize),
     auditEvents: auditEventModel(sequelize),
-    close: () => sequelize.close(),
+    async close() {
+      await sequelize.close();
+      circuit?.close();
+    },
   };
 }

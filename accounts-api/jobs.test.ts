@@ -1,17 +1,44 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { QueryTypes } from 'sequelize';
 import { createTestDatabase, silentLog } from '../test/services/harness.ts';
+import { untilThere, within } from '../test/run/until.ts';
 import { connect } from './database.ts';
-import { openJobs, startWork, type MailJob } from './jobs.ts';
+import { openJobs, startWork, type MailJob, type Work } from './jobs.ts';
 
-const database = await createTestDatabase();
-const db = connect(database.url);
-test.after.always(async () => {
-  await db.close();
-  await database.drop();
-});
+/** Jobs of a database of their own, whose work a test does itself. */
+async function openQueue(t: ExecutionContext) {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const db = connect(database.url);
+  t.teardown(() => db.close());
+  const jobs = openJobs(db.sequelize, database.url, silentLog);
+  t.teardown(() => jobs.close());
+  return {
+    db,
+    jobs,
+    enqueue: (...wanted: MailJob[]) =>
+      db.inTransaction((transaction) => jobs.enqueue(transaction, ...wanted)),
+    async work(work: Partial<Work>) {
+      const all = {
+        send: async () => {},
+        withRecipient: async (requests: readonly MailJob[]) => [...requests],
+      };
+      const running = await startWork(database.url, silentLog, { ...all, ...work });
+      t.teardown(() => running.close());
+      return running;
+    },
+    rows: <Row extends object>(statement: string, bind: unknown[] = []) =>
+      db.sequelize.query<Row>(statement, { bind, type: QueryTypes.SELECT }),
+  };
+}
+
+const requests = (count: number) =>
+  Array.from({ length: count }, (_, i): MailJob => ({ mail: 'reset_password', email: `a${i}@example.org` }));
+const signUps = (count: number) =>
+  Array.from({ length: count }, (_, i): MailJob => ({ mail: 'sign_up', signupId: `sup_${i}` }));
 
 test('a job exists if and only if its transaction commits, and one that fails is done again', async (t) => {
-  const jobs = openJobs(db.sequelize, database.url, silentLog);
+  const { db, jobs, work } = await openQueue(t);
   const aborted = db.inTransaction(async (transaction) => {
     await jobs.enqueue(transaction, { mail: 'reset_password', email: 'rolled-back@example.org' });
     throw new Error('no');
@@ -27,23 +54,119 @@ test('a job exists if and only if its transaction commits, and one that fails is
   const done: MailJob[] = [];
   let failures = 0;
   const all = Promise.withResolvers<void>();
-  const work = await startWork(database.url, silentLog, async (job) => {
-    if (failures === 0) {
-      failures += 1;
-      throw new Error('for once');
-    }
-    done.push(job);
-    if (done.length === 2) all.resolve();
-    return Promise.resolve();
+  await work({
+    async send(job) {
+      if (failures === 0) {
+        failures += 1;
+        throw new Error('for once');
+      }
+      done.push(job);
+      if (done.length === 2) all.resolve();
+    },
   });
-  await all.promise;
-  await work.close();
-  await jobs.close();
+  await within('both are done', all.promise);
   const emails = done.map((job) => (job.mail === 'reset_password' ? job.email : ''));
   t.deepEqual(emails.sort(), ['one@example.org', 'two@example.org']);
 });
 
+test('requests for unknown e-mail addresses delay no mail, and a thousand are looked up at once', async (t) => {
+  const { enqueue, work, rows } = await openQueue(t);
+  await enqueue(...requests(2500));
+  await enqueue(...signUps(30));
+  const [sent, asked]: [string[], number[]] = [[], []];
+  const [lookup, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await work({
+    async send({ mail }) {
+      sent.push(mail);
+      if (sent.length === 30) all.resolve();
+    },
+    async withRecipient(some) {
+      asked.push(some.length);
+      await lookup.promise;
+      return [];
+    },
+  });
+  await within('mails are sent while nothing has been looked up', all.promise);
+  await untilThere('a batch is looked up', () => Promise.resolve(asked.length > 0 ? true : undefined));
+  t.deepEqual(asked, [1000]);
+  lookup.resolve();
+  await untilThere('all requests are looked up', async () => {
+    const left = await rows(`select from jobs.job where state < 'completed'`);
+    return left.length === 0 ? true : undefined;
+  });
+  t.deepEqual(asked, [1000, 1000, 500]);
+  t.is(sent.length, 30);
+});
+
+test('notices go first, then the mails of account holders, then those that anyone can cause', async (t) => {
+  const { enqueue, work } = await openQueue(t);
+  const at = '2026-11-20T10:00:00.000Z';
+  const each = <Job>(make: (i: number) => Job) => Array.from({ length: 20 }, (_, i) => make(i));
+  await enqueue(...signUps(20));
+  await enqueue(...each((i): MailJob => ({ mail: 'verify_email', accountId: `acct_${i}` })));
+  const email = 'a@example.org';
+  await enqueue(...each((): MailJob => ({ mail: 'notice', notice: 'password_changed', email, at })));
+  const started: string[] = [];
+  const [first, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await work({
+    async send({ mail }) {
+      started.push(mail);
+      if (started.length === 20) first.resolve();
+      if (started.length === 60) all.resolve();
+      await first.promise;
+    },
+  });
+  await within('all are sent', all.promise);
+  t.deepEqual(new Set(started.slice(0, 20)), new Set(['notice']));
+  t.deepEqual(new Set(started.slice(20, 30)), new Set(['verify_email']));
+});
+
+test('a mail that takes hours keeps its lease and is not sent again, and delays no other', async (t) => {
+  const { enqueue, work, rows } = await openQueue(t);
+  const [begun, over, all] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+  if (begun === undefined || over === undefined || all === undefined) throw new Error('three are made');
+  let others = 0;
+  const slow: string[] = [];
+  await enqueue({ mail: 'key_expires', keyId: 'slow' });
+  const running = await work({
+    async send(job, id) {
+      if (job.mail === 'key_expires') {
+        slow.push(id);
+        begun.resolve();
+        await over.promise;
+      } else if ((others += 1) === 60) all.resolve();
+    },
+  });
+  await within('the slow one is under way', begun.promise);
+  await enqueue(...signUps(60));
+  await within('the others are sent', all.promise);
+
+  // As if it had begun yesterday. The lease of another job, whose worker is dead, lapses meanwhile.
+  await rows(
+    `update jobs.job set started_on = now() - interval '23 hours', heartbeat_on = now() - interval '9 seconds' where id = $1`,
+    slow,
+  );
+  await rows(
+    `insert into jobs.job (name, data, state, heartbeat_on, heartbeat_seconds, started_on, policy)
+     values ('mail', '{"mail":"sign_up"}', 'active', now() - interval '1 minute', 10, now(), 'standard')`,
+  );
+  await untilThere('the lease of the dead worker has lapsed', async () => {
+    const [row] = await rows(`select from jobs.job where state = 'retry'`);
+    return row;
+  });
+  const [row] = await rows(
+    `select state, heartbeat_on > now() - interval '9 seconds' as renewed from jobs.job where id = $1`,
+    slow,
+  );
+  t.deepEqual(row, { state: 'active', renewed: true });
+  over.resolve();
+  await running.close();
+  t.is(slow.length, 1);
+  t.deepEqual(await rows('select state from jobs.job where id = $1', slow), [{ state: 'completed' }]);
+});
+
 test('without a database nothing is written and the next attempt starts afresh', async (t) => {
+  const { db } = await openQueue(t);
   const nowhere = openJobs(db.sequelize, 'postgres://nobody@127.0.0.1:1/nothing', silentLog);
   const attempt = () =>
     db.inTransaction((transaction) =>

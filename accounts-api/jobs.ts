@@ -1,9 +1,11 @@
 // Durable jobs: a job is a row written in the transaction of the change it belongs to, and run later by a worker.
-// Hides pg-boss. A job names its subject and holds no secret: the worker mints links when it sends them.
+// Hides pg-boss, and in which order jobs are run. A job names its subject and holds no secret: the worker mints links when it
+// sends them.
 import { PgBoss } from 'pg-boss';
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
+import { runJobs } from './job-runner.ts';
 
 /** A mail to send. Its recipient is looked up when it is sent, unless the mail is about the e-mail address itself. */
 export type MailJob =
@@ -11,7 +13,7 @@ export type MailJob =
   | { mail: 'sign_up'; signupId: string }
   /** To an account made without a mailed link: the link that confirms its e-mail address. */
   | { mail: 'verify_email'; accountId: string }
-  /** To the e-mail address of a reset request; nothing is sent if it has no account. */
+  /** To the e-mail address of a reset request, as anyone may enter it; nothing is sent if it has no account. */
   | { mail: 'reset_password'; email: string }
   /** The link to the new e-mail address. */
   | { mail: 'change_email'; accountId: string; email: string }
@@ -46,19 +48,32 @@ export async function tell(
   await jobs.enqueue(transaction, { mail: 'notice', notice, email, at: clock.now().toISOString() });
 }
 
-const queue = 'mail';
+/** The mails to send, and the requests to mail an e-mail address that may have no account. */
+const queues = { mails: 'mail', requests: 'mail-request' } as const;
 const queueOptions = {
   // With waits doubling from 5 s to 1 h, this retries for two days.
   retryLimit: 50,
   retryDelay: 5,
   retryBackoff: true,
   retryDelayMax: 3600,
-  expireInSeconds: 120,
+  // The lease of a job is its heartbeat. This is the longest that pg-boss allows: a server may take its time with a mail.
+  expireInSeconds: 24 * 3600,
   heartbeatSeconds: 10, // a worker without a heartbeat for this long is dead …
   retentionSeconds: 3 * 24 * 3600,
   deleteAfterSeconds: 24 * 3600,
 };
 const superviseSeconds = 5; // … and its jobs are retried this soon after
+/** Requests that are looked up by one statement. */
+const requestsOfBatch = 1000;
+
+/**
+ * Which mails go first: notices of what happened to an account, then mails to account holders, then those that anyone can cause
+ * to any e-mail address.
+ */
+function priorityOf({ mail }: MailJob): number {
+  if (mail === 'notice') return 2;
+  return mail === 'sign_up' ? 0 : 1;
+}
 
 /** The side that writes jobs. It connects with the first one, or earlier by `warmUp`. */
 export function openJobs(sequelize: Sequelize, databaseUrl: string, log: Log): Jobs & { warmUp(): void } {
@@ -83,43 +98,64 @@ export function openJobs(sequelize: Sequelize, databaseUrl: string, log: Log): J
           return { rows };
         },
       };
-      for (const job of jobs) await boss.send(queue, job, { db });
+      // A request is written without a lookup, so that the time it takes does not tell whether the e-mail address is known.
+      const requests = jobs.filter(({ mail }) => mail === 'reset_password');
+      const mails = jobs.filter(({ mail }) => mail !== 'reset_password');
+      if (requests.length > 0) await boss.insert(queues.requests, requests.map(toRow), { db });
+      if (mails.length > 0) await boss.insert(queues.mails, mails.map(toRow), { db });
     },
     close: () => boss.stop({ graceful: false }),
   };
 }
 
-/** The side that runs jobs: retries each job until it succeeds. `close` finishes those under way. */
+function toRow(job: MailJob): { data: MailJob; priority: number } {
+  return { data: job, priority: priorityOf(job) };
+}
+
+export interface Work {
+  /** Sends the mail of a job. If it throws, it is called again later. */
+  send(job: MailJob, id: string): Promise<void>;
+  /** The requests among these whose e-mail address has an account. */
+  withRecipient(requests: readonly MailJob[]): Promise<MailJob[]>;
+}
+
+/**
+ * The side that runs jobs: retries each job until it succeeds. Requests are looked up a thousand at a time, beside the sending of
+ * mails, and those with a recipient become mails: however many there are for unknown e-mail addresses, they delay no mail.
+ * `close` finishes the jobs under way.
+ */
 export async function startWork(
   databaseUrl: string,
   log: Log,
-  perform: (job: MailJob) => Promise<void>,
+  work: Work,
 ): Promise<{ close(): Promise<void> }> {
   const boss = createBoss(databaseUrl, log, { supervise: true, max: 4 });
   try {
     await begin(boss);
     await boss.work<MailJob>(
-      queue,
-      { pollingIntervalSeconds: 0.5, localConcurrency: 2, heartbeatRefreshSeconds: 3 },
-      async (jobs) => {
-        for (const { data, id } of jobs) {
-          try {
-            await perform(data);
-          } catch (error) {
-            log.warn(
-              { err: error, job: id, mail: data.mail },
-              'a mail could not be sent; it will be tried again',
-            );
-            throw error;
-          }
-        }
+      queues.requests,
+      {
+        pollingIntervalSeconds: 0.5,
+        batchSize: requestsOfBatch,
+        burstWhenBatchFull: true,
+        heartbeatRefreshSeconds: 3,
+      },
+      async (requests) => {
+        const mails = await work.withRecipient(requests.map(({ data }) => data));
+        if (mails.length > 0) await boss.insert(queues.mails, mails.map(toRow));
       },
     );
+    const mails = runJobs(boss, queues.mails, log, (job, id) => work.send(job as MailJob, id));
+    return {
+      async close() {
+        await mails.close();
+        await boss.stop({ graceful: true, timeout: 30_000 });
+      },
+    };
   } catch (error) {
     await boss.stop({ graceful: false });
     throw error;
   }
-  return { close: () => boss.stop({ graceful: true, timeout: 30_000 }) };
 }
 
 function createBoss(
@@ -131,6 +167,7 @@ function createBoss(
     connectionString: databaseUrl,
     application_name: supervise ? 'almanac worker' : 'almanac jobs',
     schema: 'jobs',
+    createSchema: false, // a migration makes it: the role of this service may make none
     max,
     supervise,
     schedule: false,
@@ -141,8 +178,11 @@ function createBoss(
   return boss;
 }
 
-/** Makes the schema and the queue if they are missing; concurrent calls are safe. */
+/** Makes the schema and the queues if they are missing, and sets their options; concurrent calls are safe. */
 async function begin(boss: PgBoss): Promise<void> {
   await boss.start();
-  await boss.createQueue(queue, queueOptions);
+  for (const queue of Object.values(queues)) {
+    await boss.createQueue(queue, queueOptions);
+    await boss.updateQueue(queue, queueOptions); // those of a queue that an earlier version made
+  }
 }

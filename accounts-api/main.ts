@@ -1,4 +1,5 @@
 // Starts accounts-api: the service that owns accounts, sign-in, sessions, API keys, quota and the usage ledger.
+import { QueryTypes } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { fail } from '../kernel/errors.ts';
@@ -7,6 +8,7 @@ import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
+import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import { connect } from './database.ts';
 import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
@@ -19,6 +21,8 @@ import { createThrottle } from './auth/throttle.ts';
 
 export interface AccountsApiOptions {
   databaseUrl: string;
+  /** The migrations that the database must have for this to be ready. Undefined: it need only answer. */
+  schema?: readonly Migration[] | undefined;
   identitySecret: string;
   /** The previous secret, which gateways may still seal with while the secret is being replaced. */
   previousIdentitySecret?: string | undefined;
@@ -30,6 +34,8 @@ export interface AccountsApiOptions {
   redisUrl: string | undefined;
   host: string;
   port: number;
+  /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
+  drainDelayMs?: number | undefined;
   log: Log;
   clock: Clock;
 }
@@ -42,9 +48,9 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
   const { plans, clock, log } = options;
   const { google, ...settings } = options.signIn;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
-  const db = connect(options.databaseUrl, redis);
+  const db = connect(options.databaseUrl, redis, log);
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
-  const throttle = createThrottle({ redis, secret: options.identitySecret });
+  const throttle = createThrottle({ redis, secret: options.identitySecret, clock });
   const close = async () => {
     await jobs.close();
     await db.close();
@@ -61,7 +67,9 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
       throttle,
       passwords: createPasswords(options.passwordCost),
       openId:
-        google === undefined ? null : createOpenId(google, `${settings.publicUrl}/auth/google/callback`),
+        google === undefined
+          ? null
+          : createOpenId(google, `${settings.publicUrl}/auth/google/callback`, clock),
       settings,
       cursors: createCursors(options.identitySecret),
     }),
@@ -72,9 +80,15 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
       } catch (error) {
         fail('unavailable', 'The accounts database does not respond.', { detail: error });
       }
+      await requireSchema(
+        (text) => db.sequelize.query(text, { type: QueryTypes.SELECT }),
+        options.schema ?? [],
+      );
     },
     host: options.host,
     port: options.port,
+    portSetting: 'ACCOUNTS_API_PORT',
+    drainDelayMs: options.drainDelayMs,
   }).catch(async (error: unknown) => {
     await close();
     throw error;
@@ -83,10 +97,16 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
     prune(db, clock.now()).catch((error: unknown) => log.warn({ err: error }, 'pruning failed'));
   }, pruneEveryMs);
   // For changes whose process died before settling them, and for those made by a statement outside a transaction.
+  let isSettling = false;
   const settling = setInterval(() => {
-    db.credentialCache
-      .settle()
-      .catch((error: unknown) => log.warn({ err: error }, 'settling of the credential cache failed'));
+    // It may wait for gateways for seconds. Another one would begin a generation of its own for the same changes.
+    if (!isSettling) {
+      isSettling = true;
+      db.credentialCache
+        .settle()
+        .catch((error: unknown) => log.warn({ err: error }, 'settling of the credential cache failed'))
+        .finally(() => (isSettling = false));
+    }
     reclaimLostAllotments({ db, plans, clock }).catch((error: unknown) =>
       log.warn({ err: error }, 'reclaiming of allotments failed'),
     );

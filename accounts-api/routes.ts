@@ -12,8 +12,8 @@ import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
 import { createKey, deleteKey, listKeys } from './keys/keys.ts';
-import { topUpQuota } from './quota/allotments.ts';
-import { findCredentials, leaseCredentialCache, settleBatch } from './quota/internal.ts';
+import { renewQuota, topUpQuota } from './quota/allotments.ts';
+import { endCredentialLease, findCredentials, leaseCredentialCache, settleBatch } from './quota/internal.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
 
 export const endpoints = [
@@ -50,7 +50,9 @@ export const endpoints = [
 const internalEndpoints: Readonly<Record<string, InternalEndpoint>> = {
   '/internal/credentials': findCredentials,
   '/internal/credential-cache/lease': leaseCredentialCache,
+  '/internal/credential-cache/lease/end': endCredentialLease,
   '/internal/quota/top-up': topUpQuota,
+  '/internal/quota/renew': renewQuota,
   '/internal/quota/settle': settleBatch,
 };
 

@@ -1,13 +1,43 @@
 // A mail is made when it is sent: what it was about may be gone by then, or belong to somebody else.
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
-import { dataOf, startAccountsService } from '../test/services/accounts-service.ts';
+import { dataOf, startAccountsService, type AccountsService } from '../test/services/accounts-service.ts';
 import { holdersOf } from '../test/auth/holders.ts';
+import { createLog, type Log } from '../kernel/log.ts';
+import { until } from '../test/run/until.ts';
 import { silentLog } from '../test/services/harness.ts';
+import { startScriptedSmtp } from '../test/services/scripted-smtp.ts';
 import { newEmail, startMailbox, testMail, testSignIn } from '../test/services/sign-in.ts';
 import { openJobs, type MailJob } from './jobs.ts';
 import { setStatus } from './operator/operator-access.ts';
 import { startWorker } from './worker.ts';
+
+/** A worker beside a service. */
+async function workerOf(
+  t: ExecutionContext,
+  service: AccountsService,
+  smtpUrl: string,
+  log: Log = silentLog,
+): Promise<void> {
+  const { databaseUrl, deps } = service;
+  const worker = await startWorker({
+    ...{ databaseUrl, plans: deps.plans, clock: deps.clock, log },
+    publicUrl: testSignIn.publicUrl,
+    mail: { ...testMail, smtpUrl },
+  });
+  t.teardown(() => worker.close());
+}
+
+/** Resolves once every mail is sent, or will not be. */
+function untilNoneIsLeft(service: AccountsService): Promise<void> {
+  return until('no job is left', async () => {
+    const [row] = await service.deps.db.sequelize.query<{ n: number }>(
+      `select count(*)::int as n from jobs.job where name = any('{mail,mail-request}') and state < 'completed'`,
+      { type: QueryTypes.SELECT },
+    );
+    return row?.n === 0;
+  });
+}
 
 test('no mail is sent about something that no longer holds, and no link to the e-mail address of another account', async (t) => {
   const mailbox = await startMailbox();
@@ -46,6 +76,9 @@ test('no mail is sent about something that no longer holds, and no link to the e
   await setStatus(deps, disabled.accountId, 'disabled');
   await deps.db.accounts.update({ mailsKeyExpiry: false }, { where: { id: unwanted.accountId } });
   for (const { keyId } of [revoked, disabled, unwanted]) silent.push({ mail: 'key_expires', keyId });
+  const closed = await newHolder();
+  await setStatus(deps, closed.accountId, 'disabled');
+  silent.push({ mail: 'sign_up', signupId: (await newSignUp(closed.email)).signupId });
   silent.push({ mail: 'sign_up', signupId: late.signupId }, { mail: 'reset_password', email: newEmail() });
 
   const [owner, asker, told] = [await newHolder(), await newHolder(), await newKey(day)];
@@ -67,28 +100,9 @@ test('no mail is sent about something that no longer holds, and no link to the e
       { type: QueryTypes.SELECT },
     );
   t.deepEqual(await connected(), [{ name: 'almanac jobs' }]);
-  const worker = await startWorker({
-    databaseUrl: service.databaseUrl,
-    plans: deps.plans,
-    publicUrl: testSignIn.publicUrl,
-    mail: { ...testMail, smtpUrl: mailbox.smtpUrl },
-    log: silentLog,
-    clock: deps.clock,
-  });
-  t.teardown(() => worker.close());
+  await workerOf(t, service, mailbox.smtpUrl);
   t.deepEqual(await connected(), [{ name: 'almanac jobs' }, { name: 'almanac worker' }]);
-  const left = async () => {
-    const [row] = await deps.db.sequelize.query<{ n: number }>(
-      `select count(*)::int as n from jobs.job where name = 'mail' and state < 'completed'`,
-      { type: QueryTypes.SELECT },
-    );
-    return row?.n ?? 0;
-  };
-  const deadline = performance.now() + 30_000;
-  while ((await left()) > 0 && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  t.is(await left(), 0);
+  await untilNoneIsLeft(service);
   t.deepEqual(
     mailbox.received.map(({ to, subject }) => `${to} ${subject}`).sort(),
     [
@@ -98,4 +112,60 @@ test('no mail is sent about something that no longer holds, and no link to the e
       `${own} 80 % of this month's calls are used`,
     ].sort(),
   );
+});
+
+test('a mail that is refused for good is not sent again, its account is marked, and the next mail that is taken unmarks it', async (t) => {
+  let isRefused = true;
+  const smtp = await startScriptedSmtp((stage) =>
+    isRefused && stage === 'RCPT' ? '550 5.1.1 no such mailbox' : undefined,
+  );
+  t.teardown(() => smtp.close());
+  const service = await startAccountsService();
+  t.teardown(() => service.close());
+  const jobs = openJobs(service.deps.db.sequelize, service.databaseUrl, silentLog);
+  t.teardown(() => jobs.close());
+  const { newHolder, newSignUp, mailLink } = await holdersOf(service);
+  const [holder, other, { signupId }] = [await newHolder(), await newHolder(), await newSignUp()];
+  const lines: string[] = [];
+  await workerOf(
+    t,
+    service,
+    smtp.smtpUrl,
+    createLog('test', 'warn', { write: (line) => void lines.push(line) }),
+  );
+  const send = async (...wanted: MailJob[]) => {
+    await service.deps.db.inTransaction((transaction) => jobs.enqueue(transaction, ...wanted));
+    await untilNoneIsLeft(service);
+  };
+  const refusedAt = async (who: typeof holder) =>
+    (dataOf(t, await service.signedIn(who, '/v1/account')) as { mail_refused_at: string | null })
+      .mail_refused_at;
+  const notice: MailJob = {
+    ...{ mail: 'notice', notice: 'password_changed', at: '2026-11-20T10:00:00.000Z' },
+    email: holder.email.toUpperCase(),
+  };
+
+  await send(notice, { mail: 'sign_up', signupId });
+  t.is(smtp.heard.filter((stage) => stage === 'RCPT').length, 2, 'each is sent once');
+  t.is(await refusedAt(holder), '2026-11-20T10:00:00Z');
+  t.is(await refusedAt(other), null);
+  const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  t.deepEqual(
+    logged.map(({ event, account_id, reply }) => [event, account_id, reply]).sort(),
+    [
+      ['mail_refused', holder.accountId, '550 5.1.1 no such mailbox'],
+      ['mail_refused', null, '550 5.1.1 no such mailbox'],
+    ].sort(),
+  );
+
+  isRefused = false;
+  await send(notice);
+  t.is(await refusedAt(holder), null);
+
+  // The mark is of the e-mail address, not of its holder.
+  await service.deps.db.accounts.update({ mailRefusedAt: new Date() }, { where: { id: other.accountId } });
+  const body = { token: await mailLink(other, 'change_email', newEmail()) };
+  dataOf(t, await service.signedIn(other, '/auth/verify-email', { body }));
+  const [account] = await service.deps.db.accounts.findAll({ where: { id: other.accountId } });
+  t.is(account?.mailRefusedAt, null);
 });

@@ -7,7 +7,7 @@ import type { Plans } from '../kernel/plans.ts';
 import { connect, type Deps } from './database.ts';
 import { tellOfExpiringKeys } from './keys/expiring-keys.ts';
 import { openJobs, startWork, type MailJob } from './jobs.ts';
-import { createMailer, type Mail, type Mailer, type MailSettings } from './mail/mail.ts';
+import { createMailer, MailRefused, type Mail, type Mailer, type MailSettings } from './mail/mail.ts';
 import { mintMailToken } from './mail/mail-tokens.ts';
 import {
   accountExistsMail,
@@ -20,7 +20,8 @@ import {
   usageMail,
   verifyEmailMail,
 } from './mail/mails.ts';
-import { findAccountByEmail } from './operator/operator.sql.ts';
+import type { Account } from './models/account.ts';
+import { findAccountByEmail, markMailRefused, selectKnownEmails } from './operator/operator.sql.ts';
 import { tellOfThresholds } from './usage/thresholds.ts';
 
 export interface WorkerOptions {
@@ -40,6 +41,7 @@ export interface RunningWorker {
 
 interface WorkerDeps extends Deps {
   publicUrl: string;
+  log: Log;
 }
 
 const lookForExpiringKeysEveryMs = 60 * 60_000;
@@ -51,9 +53,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const db = connect(options.databaseUrl);
   const mailer = createMailer(options.mail, log);
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
-  const deps = { db, plans, clock, publicUrl, jobs };
+  const deps = { db, plans, clock, publicUrl, jobs, log };
   try {
-    const work = await startWork(options.databaseUrl, log, (job) => perform(deps, mailer, job));
+    const work = await startWork(options.databaseUrl, log, {
+      send: (job, id) => perform(deps, mailer, job, id),
+      withRecipient: (requests) => withRecipient(deps, requests),
+    });
     const lookForExpiringKeys = () =>
       void tellOfExpiringKeys(deps).catch((error: unknown) =>
         log.warn({ err: error }, 'keys that expire soon could not be told of; it will be tried again'),
@@ -84,9 +89,33 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   }
 }
 
-async function perform(deps: WorkerDeps, mailer: Mailer, job: MailJob): Promise<void> {
+/** @throws Error if the mail is to be sent again. One that is refused for good is not, and its account is marked. */
+async function perform(deps: WorkerDeps, mailer: Mailer, job: MailJob, id: string): Promise<void> {
   const mail = await mailOf(deps, job);
-  if (mail !== null) await mailer.send(mail);
+  if (mail === null) return;
+  const refusal = await mailer.send(mail).then(
+    () => null,
+    (error: unknown) => {
+      if (error instanceof MailRefused) return error;
+      throw error;
+    },
+  );
+  const refusedAt = refusal === null ? null : deps.clock.now();
+  const accountId = await markMailRefused(deps.db, mail.to, refusedAt).catch((error: unknown) => {
+    deps.log.warn({ err: error, job: id }, 'whether a mail was refused could not be noted at its account');
+    return null; // thrown, it would send the mail again
+  });
+  if (refusal === null) return;
+  deps.log.warn(
+    { event: 'mail_refused', job: id, mail: job.mail, account_id: accountId, reply: refusal.reply },
+    'the mail server refused a mail for good; it is not sent again',
+  );
+}
+
+async function withRecipient(deps: WorkerDeps, requests: readonly MailJob[]): Promise<MailJob[]> {
+  const emails = requests.flatMap((request) => (request.mail === 'reset_password' ? [request.email] : []));
+  const known = await selectKnownEmails(deps.db, emails);
+  return emails.filter((email) => known.has(email)).map((email) => ({ mail: 'reset_password', email }));
 }
 
 /** The mail of a job, with a new link; null if its subject no longer exists. */
@@ -114,7 +143,7 @@ async function mailOfSignUp(deps: WorkerDeps, signupId: string): Promise<Mail | 
   const signup = await deps.db.signups.findOne({ where: waiting });
   if (signup === null) return null;
   const owner = await findAccountByEmail(deps.db, signup.email);
-  if (owner !== null) return accountExistsMail(owner.email, deps.publicUrl);
+  if (owner !== null) return mailOfTakenEmail(deps, owner);
   const token = await mintMailToken(deps, {
     purpose: 'sign_up',
     signup_id: signupId,
@@ -136,7 +165,7 @@ async function mailOfAccount(
   if (account === null || (purpose === 'verify_email' && account.emailVerifiedAt !== null)) return null;
   const email = newEmail ?? account.email;
   const owner = newEmail === null ? null : await findAccountByEmail(deps.db, newEmail);
-  if (owner !== null && owner.id !== accountId) return accountExistsMail(email, deps.publicUrl);
+  if (owner !== null && owner.id !== accountId) return mailOfTakenEmail(deps, owner);
   const { credentialVersion } = account;
   const about = { purpose, signup_id: null, account_id: accountId, email, credentialVersion };
   const link = linkTo(deps.publicUrl, 'verifyEmail', await mintMailToken(deps, about));
@@ -161,14 +190,17 @@ async function mailOfUsage(deps: WorkerDeps, job: MailJob & { mail: 'usage' }): 
 async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null> {
   const account = await findAccountByEmail(deps.db, asked);
   if (account === null || account.status === 'disabled') return null;
-  const { id, email, credentialVersion } = account;
-  const token = await mintMailToken(deps, {
-    purpose: 'reset_password',
-    signup_id: null,
-    account_id: id,
-    email,
-    credentialVersion,
-  });
   // Sent to the account's stored e-mail address, not to the one entered.
-  return resetPasswordMail(email, linkTo(deps.publicUrl, 'setPassword', token));
+  return resetPasswordMail(account.email, await resetLink(deps, account));
+}
+
+/** Somebody asked for the e-mail address of an account: its owner may be the one, and have forgotten the password. */
+async function mailOfTakenEmail(deps: WorkerDeps, owner: Account): Promise<Mail | null> {
+  if (owner.status === 'disabled') return null;
+  return accountExistsMail(owner.email, await resetLink(deps, owner));
+}
+
+async function resetLink(deps: WorkerDeps, { id, email, credentialVersion }: Account): Promise<string> {
+  const about = { purpose: 'reset_password', signup_id: null, account_id: id, email } as const;
+  return linkTo(deps.publicUrl, 'setPassword', await mintMailToken(deps, { ...about, credentialVersion }));
 }

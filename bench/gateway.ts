@@ -117,7 +117,7 @@ async function layGround(bench: Bench): Promise<Ground> {
   const plansFile = path.join(directory, 'plans.yml');
   writeFileSync(
     plansFile,
-    `plans:\n  - { id: free, name: Free, price_usd_month: 0, calls_month: 1000000000, calls_second: 1000000, features: [] }\n`,
+    `plans:\n  - { id: free, name: Free, price_usd_month: 0, calls_month: 1000000000, calls_second: 1000000, concurrency: 100000, features: [] }\n`,
   );
   const env = { IDENTITY_SECRET: identitySecret, PLANS_FILE: plansFile, DATABASE_URL };
   const dataApi = await startService(bench, targetCore, 'data-api', { ...env, DATA_API_PORT: '0' });

@@ -1,5 +1,6 @@
 // Loads a million rows as an operator would, against PostgreSQL's own \copy of the same file into a bare table with the
-// same key: new series, the same file again, and a revision of 5 %. `--rows N` sets the size of the file (1,000,000).
+// same key: new series, the same file again, and a revision of 5 %; then a file of 700 vintages, each with the whole history
+// of a series: new, and again. `--rows N` sets the size of the first file (1,000,000).
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -22,6 +23,7 @@ export async function run(): Promise<void> {
     options: { rows: { type: 'string', default: '1000000' } },
   });
   await compareWithCopy(Number(values.rows));
+  await compareVintagesWithCopy();
 }
 
 /** @param rowsLeast the size of the file. */
@@ -35,9 +37,60 @@ export async function compareWithCopy(rowsLeast: number): Promise<void> {
     await pipeline(Readable.from(lines(series, 0)), createWriteStream(file));
     await pipeline(Readable.from(lines(series, 20)), createWriteStream(revised));
     const seconds = await measure(postgres, { file, revised });
-    report(rows, seconds);
+    report(rows, `${series} series`, seconds, {
+      copy: '\\copy into a bare table',
+      fresh: 'almanac, new series (goal: ≥ 0.4×)',
+      again: 'almanac, the same file again',
+      revision: 'almanac, 5 % revised',
+    });
   } finally {
     await postgres.stop();
+  }
+}
+
+/** One file of many vintages, as archives of revisions are published. */
+async function compareVintagesWithCopy(): Promise<void> {
+  const postgres = await startBenchPostgres();
+  try {
+    const file = path.join(postgres.directory, 'vintages.csv');
+    await pipeline(Readable.from(vintageLines()), createWriteStream(file));
+    const key = 'series text, vintage date, date date, value numeric, primary key (series, vintage, date)';
+    const seconds: Record<'copy' | 'fresh' | 'again', number[]> = { copy: [], fresh: [], again: [] };
+    for (let round = 0; round < rounds; round += 1) {
+      seconds.copy.push(await timeOfCopy(postgres, file, key));
+      const url = await postgres.createDatabase('bench_load');
+      seconds.fresh.push(await timed(() => ingest(url, [file, '--create', '--set', monthly])));
+      seconds.again.push(await timed(() => ingest(url, [file])));
+      await postgres.dropDatabase('bench_load');
+    }
+    report(vintages * ((pointsBefore * 2 + vintages - 1) / 2), `one series, ${vintages} vintages`, seconds, {
+      copy: '\\copy into a bare table',
+      fresh: 'almanac, new series (goal: ≥ 0.2×)',
+      again: 'almanac, the same file again',
+    });
+  } finally {
+    await postgres.stop();
+  }
+}
+
+const vintages = 700;
+const pointsBefore = 250;
+const monthly = 'frequency=monthly,unit=Index,source=Bench';
+
+/** Every vintage has a month more, revises the last three, and once a year the last five years. */
+function* vintageLines(): Generator<string> {
+  const monthOf = (n: number) => new Date(Date.UTC(1945, n, 1)).toISOString().slice(0, 10);
+  yield 'series_id,vintage,date,value\n';
+  for (let vintage = 0; vintage < vintages; vintage += 1) {
+    const points = pointsBefore + vintage;
+    let text = '';
+    for (let n = 0; n < points; n += 1) {
+      const yearly = Math.floor(vintage / 12) - Math.floor((n - pointsBefore + 1) / 12);
+      const revisions = Math.min(points - n, 3) + Math.min(yearly, 5);
+      const value = 100 + n / 10 + revisions / 100;
+      text += `BENCH,${monthOf(pointsBefore + vintage + 3)},${monthOf(n)},${value.toFixed(2)}\n`;
+    }
+    yield text;
   }
 }
 
@@ -65,12 +118,9 @@ async function measure(
   const seconds: Seconds = { copy: [], fresh: [], again: [], revision: [] };
   const facts = 'frequency=daily,unit=Index,source=Bench';
   for (let round = 0; round < rounds; round += 1) {
-    const bare = await postgres.createDatabase('bench_copy');
-    await withClient(bare, (client) =>
-      client.query('create table bare (series text, date date, value numeric, primary key (series, date))'),
+    seconds.copy.push(
+      await timeOfCopy(postgres, file, 'series text, date date, value numeric, primary key (series, date)'),
     );
-    seconds.copy.push(await timed(() => copy(bare, file)));
-    await postgres.dropDatabase('bench_copy');
 
     const url = await postgres.createDatabase('bench_load');
     const fresh = [file, '--create', '--set', facts, '--vintage', '2022-01-01'];
@@ -79,6 +129,15 @@ async function measure(
     seconds.revision.push(await timed(() => ingest(url, [revised, '--vintage', '2022-01-03'])));
     await postgres.dropDatabase('bench_load');
   }
+  return seconds;
+}
+
+/** @param columns of the bare table, with its key. */
+async function timeOfCopy(postgres: BenchPostgres, file: string, columns: string): Promise<number> {
+  const bare = await postgres.createDatabase('bench_copy');
+  await withClient(bare, (client) => client.query(`create table bare (${columns})`));
+  const seconds = await timed(() => copy(bare, file));
+  await postgres.dropDatabase('bench_copy');
   return seconds;
 }
 
@@ -114,16 +173,15 @@ async function copy(databaseUrl: string, file: string): Promise<void> {
   );
 }
 
-function report(rows: number, seconds: Seconds): void {
-  print(`\n${rows} rows, ${rows / pointsPerSeries} series, ${rounds} rounds in turn`);
+function report<Name extends string>(
+  rows: number,
+  title: string,
+  seconds: Readonly<Record<Name | 'copy', number[]>>,
+  names: Readonly<Record<Name, string>>,
+): void {
+  print(`\n${rows} rows, ${title}, ${rounds} rounds in turn`);
   printRow('', ['seconds', 'rows/s', 'against \\copy']);
-  const names: Record<keyof Seconds, string> = {
-    copy: '\\copy into a bare table',
-    fresh: 'almanac, new series (goal: ≥ 0.4×)',
-    again: 'almanac, the same file again',
-    revision: 'almanac, 5 % revised',
-  };
-  for (const [name, text] of Object.entries(names) as [keyof Seconds, string][]) {
+  for (const [name, text] of Object.entries(names) as [Name, string][]) {
     const figures = figuresOf(seconds[name]);
     const ratio = ratios(seconds.copy, seconds[name]);
     printRow(text, [shown(figures, 2), (rows / figures.median).toFixed(0), `${shown(ratio, 2)}×`]);

@@ -22,6 +22,8 @@ const rounds = 5;
 const points = 300;
 const vintages = 2_001;
 const streamedRows = 1_000_000;
+/** Of the series whose transforms are streamed: 48 combinations of 10,000 days. */
+const transformedRows = 480_000;
 const ingestedRows = 1_000_000;
 
 const seal = createSealer(identitySecret, 'data-api');
@@ -112,7 +114,7 @@ function printRatio(text: string, of: readonly Cost[], against: readonly Cost[])
   print(`  ${text}: ${shown(time, 2)}× the time, ${shown(cpu, 2)}× the CPU`);
 }
 
-function cpuUs({ serverUs, databaseUs }: Cost): number {
+function cpuUs({ serverUs, databaseUs }: Pick<Cost, 'serverUs' | 'databaseUs'>): number {
   return serverUs + databaseUs;
 }
 
@@ -124,12 +126,14 @@ async function measureOne(postgres: BenchPostgres): Promise<void> {
     await fillVintages(client, { id: 'NEWEST24', points, vintages, revised: 24 });
     await fillVintages(client, { id: 'ALL', points, vintages, revised: points });
     await fillPlaces(client, 'PLACES', 100, streamedRows / 100);
+    await fillPlaces(client, 'DAILY', 48, transformedRows / 48);
     await client.query('vacuum analyze');
   });
   await withService(databaseUrl, async (service) => {
     await measureBare(postgres, service);
     for (const id of ['NEWEST24', 'ALL']) await measureVintages(service, id);
   });
+  await withService(databaseUrl, measureTransforms);
   for (const encoding of ['identity', 'gzip']) {
     // A data-api of its own: what others have left in memory is not counted.
     await withService(databaseUrl, (service) => measureStream(service, encoding));
@@ -211,6 +215,50 @@ async function measureVintages(service: Service, id: string): Promise<void> {
     printRatio('vintage 2000 against latest (goal: ≤ 1.5×)', costs.v2000, costs.latest);
     printRatio('vintage 1 against latest', costs.v1, costs.latest);
   }
+}
+
+/** Streams of transformed points against the stream of the same points as they are. */
+async function measureTransforms(service: Service): Promise<void> {
+  const streamed = (query: string) => () => costOfStream(service, `/v1/series/DAILY?format=csv${query}`);
+  const measurements = {
+    plain: streamed(''),
+    'yoy, ascending': streamed('&transform=yoy'),
+    'yoy, descending': streamed('&transform=yoy&sort=desc'),
+    pct_change: streamed('&transform=pct_change'),
+    '3ma': streamed('&transform=3ma'),
+    index: streamed('&transform=index'),
+  };
+  await inTurn(1, measurements); // warm
+  const costs = await inTurn(rounds, measurements);
+  print(`\n${transformedRows} points as CSV, plain and transformed`);
+  printRow('', ['Node CPU s', 'database CPU s', '× the CPU of plain']);
+  for (const [name, each] of Object.entries(costs)) {
+    const cpu = ratios(each.map(cpuUs), costs.plain.map(cpuUs));
+    printRow(name, [
+      shown(figuresOf(each.map(({ serverUs }) => serverUs / 1e6)), 2),
+      shown(figuresOf(each.map(({ databaseUs }) => databaseUs / 1e6)), 2),
+      `${shown(cpu, 2)} (goal: ≤ 2)`,
+    ]);
+  }
+}
+
+/** The CPU of one streamed answer, in the server and in PostgreSQL. @throws Error if it is not answered 200. */
+async function costOfStream(
+  { server, client }: Service,
+  target: string,
+): Promise<Pick<Cost, 'serverUs' | 'databaseUs'>> {
+  const databaseBefore = await backendCpuUs(client);
+  const before = await server.state();
+  const answer = await fetch(server.url + target, {
+    headers: { [identityHeader]: seal(anonymous), 'accept-encoding': 'identity' },
+  });
+  if (!answer.ok || answer.body === null) throw new Error(`${target} was answered ${answer.status}`);
+  for await (const chunk of answer.body) void chunk;
+  const after = await server.state();
+  return {
+    serverUs: after.cpuUs - before.cpuUs,
+    databaseUs: (await backendCpuUs(client)) - databaseBefore,
+  };
 }
 
 async function measureStream(service: Service, encoding: string): Promise<void> {

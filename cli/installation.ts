@@ -3,48 +3,115 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { startEmbeddedPostgres } from '../embedded/postgres.ts';
+import { fullDisk, isDiskFull } from '../embedded/disk.ts';
+import { hasEmbeddedDatabase, startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { openDatabase, type Database } from '../kernel/database.ts';
 import { createLog } from '../kernel/log.ts';
-import { readSettings, type Settings } from '../kernel/settings.ts';
+import { openPlans, type PlansFile } from '../kernel/plans.ts';
+import { SettingsError, plansFileOf, readSettings, type Needs, type Settings } from '../kernel/settings.ts';
+import { openServiceRoles, serviceUrl } from '../migrations/roles.ts';
 import { migrate } from '../migrations/run.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Installation {
   settings: Settings;
+  /** For the operator: migrations, loads. */
   databaseUrl: string;
+  /** Of data-api: in the embedded database a role that reads schema data and nothing else, otherwise DATABASE_READ_URL if it is set. */
+  dataApiDatabaseUrl: string;
+  /** Of accounts-api, its worker and the commands for accounts: in the embedded database a role for schema accounts. */
+  accountsDatabaseUrl: string;
   /** The migrations that were run when opening it. */
   migrated: readonly string[];
   identitySecret: string;
-  /** Whether the database is the embedded one. */
-  embedded: boolean;
+  /** Where the embedded database has its data; undefined: the database is another. */
+  databaseDirectory: string | undefined;
   /** For a serving process: stops the embedded PostgreSQL. */
   stop(): Promise<void>;
   /** For a single command: stops the embedded PostgreSQL unless another process uses it. */
   release(): Promise<void>;
 }
 
-/** Opens the installation that the environment configures. @throws Error that says what is wrong with the settings. */
-export async function openInstallation(env: Environment): Promise<Installation> {
-  const settings = readSettings(env);
-  const nothing = () => Promise.resolve();
-  const postgres =
-    settings.databaseUrl === undefined
-      ? await startEmbeddedPostgres(settings.dataDir)
-      : { url: settings.databaseUrl, stop: nothing, release: nothing };
+/**
+ * What a serving process is configured with, read before it makes, opens or migrates anything.
+ * @param needs of a service that runs alone. @throws SettingsError with all faults of the settings and of the plans at once.
+ */
+export function readConfiguration(env: Environment, needs?: Needs): { settings: Settings; plans: PlansFile } {
+  const faults: string[] = [];
+  let plans: PlansFile | undefined;
   try {
+    plans = openPlans(plansFileOf(env));
+  } catch (error) {
+    faults.push(`PLANS_FILE cannot be used: ${(error as Error).message}`);
+  }
+  try {
+    const settings = readSettings(env, needs);
+    if (plans !== undefined) return { settings, plans };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    faults.unshift(...error.faults);
+  }
+  throw new SettingsError(faults);
+}
+
+/** Whether opening may create the embedded database: the commands that start an installation may, all others work on one that is there. */
+export interface Creating {
+  create?: boolean;
+}
+
+/**
+ * Opens the database of the settings, and migrates it.
+ * @throws Error that names the directory if there is no embedded database and none may be created; then nothing is made.
+ */
+export async function openInstallation(
+  settings: Settings,
+  { create = false }: Creating = {},
+): Promise<Installation> {
+  const { databaseUrl } = settings;
+  if (databaseUrl === undefined) {
+    if (!create && !hasEmbeddedDatabase(settings.dataDir)) throw new Error(noDatabase(settings.dataDir));
+    return openEmbedded(settings);
+  }
+  const nothing = () => Promise.resolve();
+  return {
+    settings,
+    databaseUrl,
+    dataApiDatabaseUrl: settings.databaseReadUrl ?? databaseUrl,
+    accountsDatabaseUrl: databaseUrl,
+    migrated: await migrate(databaseUrl),
+    identitySecret: settings.identitySecret ?? readOrMakeSecret(settings.dataDir),
+    databaseDirectory: undefined,
+    stop: nothing,
+    release: nothing,
+  };
+}
+
+function noDatabase(dataDir: string): string {
+  return (
+    `There is no database in ${dataDir}. "almanac start" creates one there with the demo data, "almanac migrate" an empty one. ` +
+    'If yours is elsewhere, set DATA_DIR to its directory, or DATABASE_URL.'
+  );
+}
+
+async function openEmbedded(settings: Settings): Promise<Installation> {
+  const { url, directory, launched, stop, release } = await startEmbeddedPostgres(settings.dataDir);
+  try {
+    const migrated = await migrate(url);
+    await openServiceRoles(url, launched || migrated.length > 0);
     return {
       settings,
-      databaseUrl: postgres.url,
-      migrated: await migrate(postgres.url),
+      databaseUrl: url,
+      dataApiDatabaseUrl: serviceUrl(url, 'almanac_data_api'),
+      accountsDatabaseUrl: serviceUrl(url, 'almanac_accounts_api'),
+      migrated,
       identitySecret: settings.identitySecret ?? readOrMakeSecret(settings.dataDir),
-      embedded: settings.databaseUrl === undefined,
-      stop: postgres.stop,
-      release: postgres.release,
+      databaseDirectory: directory,
+      stop,
+      release,
     };
   } catch (error) {
-    await postgres.release();
+    await release();
     throw error;
   }
 }
@@ -53,10 +120,15 @@ export async function openInstallation(env: Environment): Promise<Installation> 
 export async function withInstallation<T>(
   env: Environment,
   work: (installation: Installation) => Promise<T>,
+  creating?: Creating,
 ): Promise<T> {
-  const installation = await openInstallation(env);
+  const installation = await openInstallation(readSettings(env), creating);
   try {
     return await work(installation);
+  } catch (error) {
+    const { databaseDirectory } = installation;
+    if (databaseDirectory === undefined || !isDiskFull(error)) throw error;
+    throw new Error(fullDisk(databaseDirectory), { cause: error });
   } finally {
     await installation.release();
   }

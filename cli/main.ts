@@ -2,6 +2,7 @@
 // Exit codes: 0 done, 1 failed, 2 wrong arguments.
 import { UsageError, type Command, type Terminal } from './command.ts';
 import { Failure } from '../kernel/errors.ts';
+import { misspelledSettings } from '../kernel/settings.ts';
 
 // Imported on demand: a load need not wait for the gateway's packages.
 export const commands: Record<string, () => Promise<Command>> = {
@@ -31,6 +32,10 @@ export async function main([name, ...args]: readonly string[], terminal: Termina
     terminal.stdout.write(`${command.usage}\n`);
     return 0;
   }
+  for (const { name: variable, meant } of misspelledSettings(terminal.env))
+    terminal.stderr.write(
+      `almanac: ${variable} is not a setting and has no effect; did you mean ${meant}?\n`,
+    );
   try {
     await command.run(args, terminal);
     return 0;

@@ -4,7 +4,8 @@ import type { Log } from '../kernel/log.ts';
 
 /**
  * Resolves on Ctrl-C or SIGTERM. SIGHUP tells a service to reload its configuration; to a program on a
- * terminal it says that the terminal is gone, so there it stops the program too.
+ * terminal it says that the terminal is gone, so there it stops the program too. Further signals change nothing: Ctrl-C comes from
+ * the terminal and again from npm, and the embedded PostgreSQL would go on without a process that ended at the second.
  */
 export function stopSignal(): Promise<void> {
   const signals = isOnTerminal()
@@ -13,7 +14,7 @@ export function stopSignal(): Promise<void> {
   // SIGHUP is ignored until there is something to reload; without a listener it would end the process.
   if (!isOnTerminal()) process.on('SIGHUP', () => undefined);
   return new Promise((resolve) => {
-    for (const signal of signals) process.once(signal, () => resolve());
+    for (const signal of signals) process.on(signal, () => resolve());
   });
 }
 

@@ -18,11 +18,11 @@ export async function withAccountsOf<T>(
   installation: Installation,
   work: (deps: CommandDeps) => Promise<T>,
 ): Promise<T> {
-  const { databaseUrl, settings } = installation;
+  const { accountsDatabaseUrl, settings } = installation;
   const log = createLog('command', settings.logLevel);
   const redis = settings.redisUrl === undefined ? undefined : openRedis(settings.redisUrl, log);
-  const db = connect(databaseUrl, redis);
-  const jobs = openJobs(db.sequelize, databaseUrl, log);
+  const db = connect(accountsDatabaseUrl, redis);
+  const jobs = openJobs(db.sequelize, accountsDatabaseUrl, log);
   try {
     const plans = loadPlans(settings.plansFile);
     const { passwordLengthMin } = settings;

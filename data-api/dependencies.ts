@@ -1,18 +1,22 @@
 // What main passes to the handlers of this service.
 import type { Clock } from '../kernel/clock.ts';
-import type { Database } from '../kernel/database.ts';
+import type { Database, Queryable } from '../kernel/database.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { ResponseCache } from '../kernel/http/response-cache.ts';
+import type { Synonyms } from './discovery/synonyms.ts';
 import type { UrlValidatorCache } from './url-validator-cache.ts';
 import type { SeriesFacts } from './series/series-facts.ts';
 
 export interface Dependencies {
   database: Database;
+  /** A few connections for long reads, apart from those of `database`: short reads never wait for one behind them. */
+  longReads: Queryable;
   cursors: Cursors;
   seriesFacts: SeriesFacts;
   responseCache: ResponseCache;
   urlValidatorCache: UrlValidatorCache;
+  synonyms: Synonyms;
   clock: Clock;
   /** The publisher's time zone, an IANA name: vintages are days in it. */
   seriesTimeZone: string;

@@ -33,10 +33,21 @@ export interface List {
   sort: string;
 }
 
+/** A filter for one value of a text column. */
+export interface ExactFilter {
+  /** The parameter of the request. */
+  name: string;
+  value: string;
+  /** The SQL expression of the column. */
+  column: string;
+}
+
 /** The conditions that filter a list, and the values of their parameters. */
 export class Conditions {
   readonly sql: string[] = [];
   readonly values: unknown[] = [];
+  /** Those that a list without rows may be due to: their value may not exist. */
+  readonly exact: ExactFilter[] = [];
 
   /** Adds `condition($n)`, unless the value is missing. */
   and(value: unknown, condition: (parameter: string) => string): this {
@@ -46,8 +57,15 @@ export class Conditions {
     return this;
   }
 
+  /** Adds `column = $n`, unless the value is missing. @param name the parameter of the request. */
+  equals(name: string, value: string | undefined, column: string): this {
+    if (value !== undefined) this.exact.push({ name, value, column });
+    return this.and(value, (p) => `${column} = ${p}`);
+  }
+
   copy(): Conditions {
     const copied = new Conditions();
+    copied.exact.push(...this.exact);
     copied.sql.push(...this.sql);
     copied.values.push(...this.values);
     return copied;
@@ -115,6 +133,26 @@ export async function countRows(database: Queryable, { from }: List, where: Cond
     where.values,
   );
   return entryAt(rows, 0).count;
+}
+
+const valuesRowsMax = 20_000;
+
+/**
+ * The values that a column has, if the filter's is none of them; null if it is. Of a long list, the values of some rows only.
+ */
+export async function findOtherValues(
+  database: Queryable,
+  { from }: List,
+  { value, column }: ExactFilter,
+): Promise<string[] | null> {
+  const rows = await database.query<{ known: boolean; others: string[] }>(
+    `select exists (select from ${from} where ${column} = $1) as known, array(
+       select distinct value from (select ${column} as value from ${from} limit ${valuesRowsMax}) read
+       where value is not null order by value) as others`,
+    [value],
+  );
+  const { known, others } = entryAt(rows, 0);
+  return known ? null : others;
 }
 
 interface Order {

@@ -18,12 +18,13 @@ import {
   type Page,
   type Row,
 } from '../kernel/http/list.ts';
-import { dateParam } from '../kernel/http/params.ts';
+import { dateParam, nearestName } from '../kernel/http/params.ts';
 import type { HandlerStage, ServiceCall } from '../kernel/http/server.ts';
 import type { Dependencies } from './dependencies.ts';
 import {
   countRows,
   findDataState,
+  findOtherValues,
   readListPage,
   type Conditions,
   type DataState,
@@ -66,8 +67,16 @@ export function recordOf({ fields }: List) {
   );
 }
 
-/** The schema of the list's answer; `fields` may omit any field. */
-export const schemaOf = (list: List, extra: z.ZodRawShape = {}) => listOf(rowOf(recordOf(list)), extra);
+/** The schema of the list's answer; `fields` may omit any field. @param meta further members of `meta`. @param row with all fields. */
+export function schemaOf(list: List, meta: z.ZodRawShape = {}, row: z.ZodObject = recordOf(list)) {
+  const hints = z
+    .array(z.string())
+    .optional()
+    .describe(
+      'If nothing matches: which filters have a value that no row has, and the nearest that one has.',
+    );
+  return listOf(rowOf(row), { meta: z.object({ ...meta, hints }).optional() });
+}
 
 interface ListRequest {
   sort: string;
@@ -92,7 +101,7 @@ interface ListAnswer {
 
 /** A page of the list, or all of it for CSV without a limit. */
 export async function listReply(
-  { database, cursors }: Dependencies,
+  { database, longReads, cursors }: Dependencies,
   call: ServiceCall,
   { list, query, where, fileName = list.name, extra, derived, ...known }: ListAnswer,
 ): Promise<Reply> {
@@ -103,24 +112,29 @@ export async function listReply(
   const { sort, fields, limit, format } = query;
   const deriving = derived !== undefined && fields.includes(derived.name) ? derived : null;
 
-  async function readPage(behind: ListPlace | null, most: number): Promise<Page<ListPlace>> {
+  async function readPage(from: Queryable, behind: ListPlace | null, most: number): Promise<Page<ListPlace>> {
     const needed = [...new Set([...fields, ...(deriving?.needs ?? [])])];
     const found = { where, fields: needed, sort, after: behind, limit: most + 1 };
-    const page = pageOf(list, await readListPage(database, list, found), most);
+    const page = pageOf(list, await readListPage(from, list, found), most);
     return deriving === null ? page : { ...page, rows: await withDerived(page.rows, deriving, fields) };
   }
 
   async function read(): Promise<Content> {
     if (format === 'csv' && limit === undefined) {
-      return { parts: csvParts((behind) => readPage(behind, limitMax), after, fields) };
+      return { parts: csvParts((behind) => readPage(longReads, behind, limitMax), after, fields) };
     }
-    const page = await call.stage('sql', () => readPage(after, limit ?? limitDefault));
+    const page = await call.stage('sql', () => readPage(database, after, limit ?? limitDefault));
     const nextCursor = page.last === null ? null : cursors.seal(page.last, pageQuery);
-    const more = format === 'csv' || extra === undefined ? {} : await call.stage(extra.name, extra.read);
-    const text = await call.stage('render', () =>
-      format === 'csv' ? listCsv(page.rows, fields) : listJson(page.rows, nextCursor, more),
-    );
-    return { text, nextCursor };
+    if (format === 'csv')
+      return { text: await call.stage('render', () => listCsv(page.rows, fields)), nextCursor };
+    const isEmpty = page.rows.length === 0 && after === null;
+    const hints = isEmpty ? await call.stage('lookup', () => hintsFor(database, list, where)) : [];
+    const meta = {
+      ...(extra === undefined ? {} : await call.stage(extra.name, extra.read)),
+      ...(hints.length === 0 ? {} : { hints }),
+    };
+    const more = Object.keys(meta).length === 0 ? {} : { meta };
+    return { text: await call.stage('render', () => listJson(page.rows, nextCursor, more)), nextCursor };
   }
 
   return {
@@ -160,7 +174,28 @@ function narrowToUpdated({ fields }: List, { updated_after }: ListRequest, where
   where.and(updated_after, (p) => `${memberOf(fields, 'last_updated').sql} > ${p}`);
 }
 
-/** Further data sent beside the rows, in JSON; `name` is its member and its stage. */
+/** Why nothing matches, as far as it is due to filters whose value no row has. */
+async function hintsFor(database: Queryable, list: List, { exact }: Conditions): Promise<string[]> {
+  const hints: string[] = [];
+  for (const filter of exact) {
+    const others = await findOtherValues(database, list, filter);
+    if (others === null) continue;
+    const nearest = nearestValue(filter.value, others);
+    const hint = nearest === undefined ? '' : ` The nearest is ${JSON.stringify(nearest)}.`;
+    hints.push(`No row has ${filter.name} ${JSON.stringify(filter.value)}.${hint}`);
+  }
+  return hints;
+}
+
+/** The value that has the same letters, or contains them; otherwise the one that is spelled nearly alike. */
+function nearestValue(value: string, others: readonly string[]): string | undefined {
+  const typed = value.toLowerCase();
+  const containing = others.filter((other) => other.toLowerCase().includes(typed));
+  const shortest = containing.toSorted((a, b) => a.length - b.length)[0];
+  return typed.length > 1 && shortest !== undefined ? shortest : nearestName(value, others);
+}
+
+/** Further members of `meta`; `name` is its stage. */
 interface ListExtra {
   name: HandlerStage;
   read: () => Promise<object>;

@@ -91,8 +91,16 @@ export function securityCode(sourceCode: string): string {
     .replaceAll(/\s*\/\s*|\s+/g, '-');
 }
 
-/** `13-Week`, `3 months`, `10Y` → `13W`, `3M`, `10Y`; undefined if it is not a tenor. */
+/**
+ * `13-Week`, `3 months`, `10Y`, `9-Year 10-Month` → `13W`, `3M`, `10Y`, `9Y10M`; undefined if it is not a tenor. Its parts are
+ * years, months, weeks and days, in that order.
+ */
 export function tenor(text: string): string | undefined {
-  const parts = /^(\d{1,4})[ -]?(d|w|m|y)(?:ays?|eeks?|onths?|ears?|rs?)?$/i.exec(text.trim());
-  return parts === null ? undefined : `${Number(parts[1])}${parts[2]?.toUpperCase()}`;
+  const unit = (letters: string) => `(?:(\\d{1,4})[ -]?(?:${letters}))?`;
+  const units = [unit('y|yrs?|years?'), unit('m|mos?|months?'), unit('w|wks?|weeks?'), unit('d|days?')];
+  const parts = new RegExp(`^${units.join('[ ,-]*')}$`, 'i').exec(text.trim())?.slice(1);
+  const named = parts?.map((count, at) =>
+    count === undefined ? '' : `${Number(count)}${'YMWD'.charAt(at)}`,
+  );
+  return named?.join('') || undefined;
 }

@@ -2,41 +2,37 @@
 // Hides initdb, the password file, running as root, and what a `kill -9` leaves behind.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import {
+  openClusterDirectory,
+  openDataDirectory,
+  openOwnDirectory,
+  systemDirectory,
+  type Owner,
+} from './directories.ts';
+import { canEnter, reachablePrograms } from './programs.ts';
 
 export interface EmbeddedPostgres {
-  /** Connection string of the database `almanac`. */
+  /** Connection string of the database `almanac`, as its owner and superuser. */
   url: string;
+  /** Where its data is. */
+  directory: string;
+  /** Whether the server was started here; false: it ran already. */
+  launched: boolean;
   /** Stops the server for all its users: open transactions are rolled back, everything committed is on disk. */
   stop(): Promise<void>;
   /** Stops the server unless another process is connected to it. */
   release(): Promise<void>;
 }
 
-interface Owner {
-  uid?: number;
-  gid?: number;
-}
-
 const user = 'almanac';
+// Every cluster has it.
+const versionFile = 'PG_VERSION';
 const startTimeoutMs = 30_000;
 const stopTimeoutMs = 60_000;
 
@@ -50,26 +46,44 @@ export async function startEmbeddedPostgres(
   more: Readonly<Record<string, string>> = {},
 ): Promise<EmbeddedPostgres> {
   const owner = serverOwner();
-  const bin = reachableBinaries(await packageDirectory(), owner);
-  mkdirSync(dataDir, { recursive: true });
+  openDataDirectory(dataDir);
+  const bin = reachablePrograms(await packageDirectory(), owner, { dataDir });
   const cluster = clusterDirectory(dataDir, owner);
   const password = readOrMakePassword(path.join(dataDir, 'postgres.password'));
-  if (!existsSync(path.join(cluster, 'PG_VERSION'))) initialise(bin, cluster, password, owner);
+  if (!existsSync(path.join(cluster, versionFile))) initialise(bin, cluster, password, owner);
 
   const deadline = Date.now() + startTimeoutMs;
-  for (;;) {
+  for (let launched = false; ;) {
     const url = await join(cluster, password);
     if (url !== null) {
       const stop = () => stopServer(cluster);
-      return { url, stop, release: async () => ((await isInUse(url)) ? undefined : stop()) };
+      return {
+        url,
+        directory: cluster,
+        launched,
+        stop,
+        release: async () => ((await isInUse(url)) ? undefined : stop()),
+      };
     }
     const error = await launch(bin, cluster, owner, more);
+    launched = error === null;
     if (error === null) continue;
     // The lock file is held by a server that another process is just starting, or by a killed one that is still shutting down.
     if (!/lock file|shared memory|Address already in use/i.test(error) || Date.now() > deadline) {
-      throw new Error(`The embedded PostgreSQL did not start:\n${error.trim()}`);
+      throw new Error(`The embedded PostgreSQL of ${cluster} did not start:\n${error.trim()}`);
     }
     await sleep(200);
+  }
+}
+
+/** Whether `startEmbeddedPostgres` would find a database, and not create one. Changes nothing. */
+export function hasEmbeddedDatabase(dataDir: string): boolean {
+  if (!existsSync(dataDir)) return false;
+  try {
+    return statSync(path.join(clusterPath(dataDir, serverOwner()), versionFile)).isFile();
+  } catch (error) {
+    // What this user may not look into is there: starting it says what is wrong.
+    return (error as NodeJS.ErrnoException).code === 'EACCES';
   }
 }
 
@@ -101,100 +115,25 @@ function serverOwner(): Owner {
   throw new Error('Almanac runs as root here and finds no user postgres or nobody to run PostgreSQL as.');
 }
 
-function canEnter(directory: string, owner: Owner): boolean {
-  return spawnSync('test', ['-x', directory], owner).status === 0;
-}
-
-/**
- * The directory of the programs: the package's own, or a copy under TMPDIR, else /var/tmp, if the server's user cannot access
- * the package, or if its links are missing and cannot be created there.
- */
-function reachableBinaries(native: string, owner: Owner): string {
-  const packageIsWhole = isWhole(native) || (isOurs(native) && completePrograms(native));
-  const server = path.join(native, 'bin', 'postgres');
-  if (packageIsWhole && (owner.uid === undefined || canEnter(server, owner))) return path.join(native, 'bin');
-  const version = createHash('sha256')
-    .update(readFileSync(path.join(native, 'pg-symlinks.json')))
-    .update(process.arch);
-  const user = process.getuid?.() ?? '';
-  // Not /tmp unless TMPDIR says otherwise: it is cleaned at times, and the server needs its files while it runs.
-  const place = tmpdir() === '/tmp' ? '/var/tmp' : tmpdir();
-  const copy = path.join(place, `almanac-postgres-${version.digest('hex').slice(0, 12)}-${user}`, 'native');
-  mkdirSync(path.dirname(copy), { recursive: true, mode: 0o755 });
-  // Anyone can write to /var/tmp, so programs owned by others are not run.
-  if (!isOurs(path.dirname(copy)))
-    throw new Error(`${path.dirname(copy)} belongs to somebody else: remove it.`);
-  if (!isWhole(copy)) copyPrograms(native, copy);
-  return path.join(copy, 'bin');
-}
-
-/** Copies all or nothing, even with concurrent copies or if killed. */
-function copyPrograms(native: string, copy: string): void {
-  const own = mkdtempSync(path.join(path.dirname(copy), 'new-'));
-  try {
-    const made = path.join(own, 'native');
-    cpSync(native, made, { recursive: true, verbatimSymlinks: true });
-    completePrograms(made);
-    spawnSync('chmod', ['-R', 'a+rX', made]);
-    if (existsSync(copy) && !isWhole(copy)) rmSync(copy, { recursive: true });
-    if (!existsSync(copy)) renameSync(made, copy);
-  } catch (error) {
-    if (!isWhole(copy)) throw error; // otherwise another process finished first
-  } finally {
-    rmSync(own, { recursive: true, force: true });
-  }
-}
-
-/** npm drops symbolic links and may drop the executable bit; the package's own install script would restore them. */
-function linksOf(native: string): { link: string; name: string }[] {
-  const list = JSON.parse(readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8')) as {
-    source: string;
-    target: string;
-  }[];
-  return list.map(({ source, target }) => ({
-    link: path.join(native, '..', target),
-    name: path.basename(source),
-  }));
-}
-
-const programs = ['initdb', 'postgres'];
-
-function isWhole(native: string): boolean {
-  const executable = programs.every((name) => {
-    const program = path.join(native, 'bin', name);
-    return existsSync(program) && (statSync(program).mode & 0o111) === 0o111;
-  });
-  return executable && linksOf(native).every(({ link }) => existsSync(link));
-}
-
-function completePrograms(native: string): true {
-  for (const { link, name } of linksOf(native)) if (!existsSync(link)) symlinkSync(name, link);
-  for (const program of programs) chmodSync(path.join(native, 'bin', program), 0o755);
-  return true;
-}
-
-/** Whether a directory is owned by this user. */
-function isOurs(directory: string): boolean {
-  return process.getuid === undefined || statSync(directory).uid === process.getuid();
-}
-
 /**
  * The data directory of the server: `<dataDir>/postgres`. If root has the project in a private directory that
  * the server's user cannot enter: `/var/lib/almanac/<hash of dataDir>`, stored in `<dataDir>/postgres.location`.
  */
-function clusterDirectory(dataDir: string, owner: Owner): string {
+function clusterPath(dataDir: string, owner: Owner): string {
   const own = path.join(dataDir, 'postgres');
-  if (owner.uid === undefined || owner.gid === undefined) {
-    mkdirSync(own, { recursive: true, mode: 0o700 });
-    return own;
-  }
-  const reachable = existsSync(own) || canEnter(dataDir, owner);
+  const reachable = owner.uid === undefined || existsSync(own) || canEnter(dataDir, owner);
+  if (reachable) return own;
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
-  const cluster = reachable ? own : path.join('/var/lib/almanac', hash);
-  mkdirSync(cluster, { recursive: true, mode: reachable ? 0o700 : 0o755 });
-  chmodSync(cluster, 0o700);
-  chownSync(cluster, owner.uid, owner.gid);
-  if (!reachable) writeFileSync(path.join(dataDir, 'postgres.location'), `${cluster}\n`);
+  return path.join(systemDirectory, hash);
+}
+
+/** Makes that directory, unless it is there. */
+function clusterDirectory(dataDir: string, owner: Owner): string {
+  const place = clusterPath(dataDir, owner);
+  const isElsewhere = path.dirname(place) !== dataDir;
+  if (isElsewhere) openOwnDirectory(systemDirectory);
+  const cluster = openClusterDirectory(place, owner);
+  if (isElsewhere) writeFileSync(path.join(dataDir, 'postgres.location'), `${cluster}\n`);
   return cluster;
 }
 
@@ -209,8 +148,9 @@ function initialise(bin: string, cluster: string, password: string, owner: Owner
   const passwordFile = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-')), 'password');
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (owner.uid !== undefined && owner.gid !== undefined) {
-    chownSync(path.dirname(passwordFile), owner.uid, owner.gid);
+    // The file first: once the directory is the server's user's, that user could put a link in the file's place.
     chownSync(passwordFile, owner.uid, owner.gid);
+    chownSync(path.dirname(passwordFile), owner.uid, owner.gid);
   }
   // Built-in locale: the same text order on every machine, whatever its LANG.
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];

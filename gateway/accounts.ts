@@ -45,7 +45,7 @@ export interface AllotmentState {
   limit: number | null;
   /** The allotment must no longer be drawn from. */
   closed: boolean;
-  /** Gateways hold calls of the month in their processes, and may return them. */
+  /** Other gateways hold calls of the month in their processes, and may return them. */
   held: boolean;
 }
 
@@ -62,8 +62,17 @@ export interface Accounts {
   session(name: SessionName): Promise<Credential | null>;
   /** Charges the month with calls for an allotment; one request at a time per account. @throws Failure unavailable. */
   topUp(topUp: AllotmentTopUp): Promise<AllotmentState>;
-  /** Leases the credential cache; the lease counts from the request. @returns the generation. */
-  leaseCredentialCache(cacheIn: 'redis' | 'process'): Promise<number>;
+  /** Renews the leases on allotments in this process. @returns the ids of those that are open. @throws Failure unavailable. */
+  renew(
+    allotments: readonly { accountId: string; month: string; id: string }[],
+  ): Promise<ReadonlySet<string>>;
+  /**
+   * Leases the credential cache; the lease counts from the request. @param using the generation that this gateway uses now, or null.
+   * @returns the generation.
+   */
+  leaseCredentialCache(cacheIn: 'redis' | 'process', using: number | null): Promise<number>;
+  /** Ends the lease: the cache is not used any more. */
+  endCredentialLease(): Promise<void>;
   /** Sends one batch of the journal; may be repeated with the same batch. @throws Failure unavailable, or BatchRefused. */
   settle(batch: object): Promise<void>;
   close(): void;
@@ -113,8 +122,9 @@ const allotmentsAnswer = z.object({
     }),
   ),
 });
+const renewAnswer = z.object({ open: z.array(z.string()) });
 const leaseAnswer = z.object({ generation: z.int() });
-const settleAnswer = z.object({ success: z.literal(true) });
+const done = z.object({ success: z.literal(true) });
 
 const ourselves: Identity = { ...anonymous, scope: 'internal' };
 const batchMax = 500;
@@ -128,6 +138,7 @@ export interface AccountsOptions {
 
 export function createAccounts(options: AccountsOptions): Accounts {
   const { post, close } = createPost(options);
+  const ourId = randomUUID(); // of this process: what an earlier one used is not in use here
   const key = batched(batchMax, async (hashes: readonly string[]) => {
     const keys = [...new Set(hashes)];
     const { credentials } = await post('/internal/credentials', { keys }, credentialsAnswer);
@@ -152,12 +163,26 @@ export function createAccounts(options: AccountsOptions): Accounts {
     key,
     session,
     topUp,
-    async leaseCredentialCache(cacheIn) {
-      const answer = await post('/internal/credential-cache/lease', { in: cacheIn }, leaseAnswer);
-      return answer.generation;
+    async renew(allotments) {
+      const open = new Set<string>();
+      for (let i = 0; i < allotments.length; i += batchMax) {
+        const asked = allotments
+          .slice(i, i + batchMax)
+          .map(({ accountId, month, id }) => ({ account_id: accountId, month, allotment_id: id }));
+        const answer = await post('/internal/quota/renew', { allotments: asked }, renewAnswer);
+        for (const id of answer.open) open.add(id);
+      }
+      return open;
+    },
+    async leaseCredentialCache(cacheIn, using) {
+      const request = { gateway: ourId, in: cacheIn, using };
+      return (await post('/internal/credential-cache/lease', request, leaseAnswer)).generation;
+    },
+    async endCredentialLease() {
+      await post('/internal/credential-cache/lease/end', { gateway: ourId }, done);
     },
     async settle(batch) {
-      await post('/internal/quota/settle', batch, settleAnswer);
+      await post('/internal/quota/settle', batch, done);
     },
     close,
   };
@@ -167,14 +192,8 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
   const seal = createSealer(identitySecret, 'accounts-api');
   const agent = new Agent({ connect: { timeout: deadlineMs } });
 
-  /** Sends a request to one instance, once. */
-  async function ask<Schema extends z.ZodType>(
-    url: string,
-    path: string,
-    body: object,
-    answer: Schema,
-  ): Promise<z.output<Schema>> {
-    const requestId = randomUUID();
+  /** Sends a request to one instance, once. @throws Error if no whole answer comes. */
+  async function ask(url: string, path: string, body: object, requestId: string) {
     const response = await agent.request({
       origin: url,
       path,
@@ -188,12 +207,8 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
       headersTimeout: deadlineMs,
       bodyTimeout: deadlineMs,
     });
-    const text = await response.body.text();
-    const { statusCode } = response;
-    if (response.headers['x-request-id'] !== requestId) throw new Error('The answer is to another request.');
-    if (statusCode === 400 || statusCode === 413) throw new BatchRefused(text);
-    if (statusCode !== 200) throw new Error(`accounts-api answered ${statusCode}: ${text}`);
-    return answer.parse(JSON.parse(text));
+    const { statusCode: status, headers } = response;
+    return { status, answersTo: headers['x-request-id'], text: await response.body.text() };
   }
 
   /** Sends a request to one instance, and to another if that fails: requests must be repeatable. */
@@ -202,16 +217,26 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
     body: object,
     answer: Schema,
   ): Promise<z.output<Schema>> {
-    for (let attempt = 1; ; attempt += 1) {
-      const url = upstreams.pick();
+    let failed: string | undefined;
+    for (;;) {
+      const url = upstreams.pick(failed);
+      const requestId = randomUUID();
       try {
-        const answered = await ask(url, path, body, answer);
-        upstreams.answered(url);
-        return answered;
+        const { status, answersTo, text } = await ask(url, path, body, requestId).catch((error: unknown) => {
+          upstreams.failed(url);
+          throw error;
+        });
+        upstreams.answered(url); // also with an error: the instance is up
+        if (answersTo !== requestId) throw new Error('The answer is to another request.');
+        if (status === 400 || status === 413) throw new BatchRefused(text);
+        if (status !== 200) throw new Error(`accounts-api answered ${status}: ${text}`);
+        return answer.parse(JSON.parse(text));
       } catch (error) {
         if (error instanceof BatchRefused) throw error;
-        upstreams.failed(url);
-        if (attempt === 1) continue;
+        if (failed === undefined) {
+          failed = url;
+          continue;
+        }
         throw new Failure(
           'unavailable',
           'The accounts service is temporarily unavailable. Try again in a moment.',

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../kernel/errors.ts';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
 import type { Admission } from './quota/admission.ts';
+import type { Hold } from './quota/hold.ts';
 
 /** The owner of an accepted key or session. */
 export interface Caller {
@@ -13,13 +14,6 @@ export interface Caller {
   plan: Plan;
   /** False: the subscription is unpaid. */
   active: boolean;
-}
-
-/** Calls taken from the month's quota before the call was forwarded. */
-export interface Charge {
-  calls: number;
-  /** `YYYY-MM-01`, the UTC month they were taken from. */
-  month: string;
 }
 
 /**
@@ -35,7 +29,7 @@ export interface Call {
   readonly arrivedAtMs: number;
   /** The client's IP address, behind the trusted proxies. */
   readonly clientIp: string;
-  /** Whether the client connected over TLS, according to the trusted proxy. */
+  /** Whether the client connected over TLS, according to PUBLIC_URL or the trusted proxy. */
   readonly secure: boolean;
   /** Whether the client keeps its connection open: as parsed by Node from the request's version and headers. */
   readonly clientKeeps: boolean;
@@ -58,7 +52,8 @@ export interface Call {
   caller: Caller | undefined;
   /** The result of the combined request to Redis about the call. */
   admission: Admission | undefined;
-  charge: Charge | undefined;
+  /** What was taken for the call from the month's quota, before it was forwarded. */
+  charge: Hold | undefined;
   /** The headers of the answer: alternating names and values. */
   readonly head: string[];
   /** What remains of the limits that apply to the call, in the syntax of the RateLimit headers. */

@@ -1,16 +1,69 @@
-// Finds the client IP of a call, behind as many proxies as are trusted.
+// Finds the client of a call behind as many proxies as are trusted: its IP address, and whether it is on TLS.
+// Hides the spellings of an entry, and says once in the log if the proxies and TRUSTED_PROXY_HOPS do not fit.
 import { isIP } from 'node:net';
+import type { Log } from '../kernel/log.ts';
 
-/**
- * The client's IP address. With n trusted proxies it is the n-th entry from the right of X-Forwarded-For: entries further
- * left are written by the client and prove nothing.
- * @param peer the IP address of the connection's other end.
- */
-export function clientIp(peer: string, forwardedFor: readonly string[], trustedProxyHops: number): string {
-  const chain = forwardedFor.flatMap((header) => header.split(',')).map((entry) => entry.trim());
-  const named = trustedProxyHops === 0 ? undefined : chain.at(-Math.min(trustedProxyHops, chain.length || 1));
-  const ip = named === undefined || isIP(unmapped(named)) === 0 ? peer : named;
-  return unmapped(ip);
+export interface Clients {
+  /**
+   * The client's IP address. With n trusted proxies it is the n-th entry from the right of X-Forwarded-For: entries further
+   * left are written by the client and prove nothing. Without a usable entry it is the peer.
+   * @param peer the IP address of the connection's other end.
+   */
+  ipOf(peer: string, forwardedFor: readonly string[]): string;
+  /** Whether the client is on TLS, by X-Forwarded-Proto read in the same way. */
+  isOnTls(forwardedProto: readonly string[]): boolean;
+}
+
+export function createClients(trustedProxyHops: number, log: Pick<Log, 'warn'>): Clients {
+  let hasWarned = false;
+
+  /** All clients of a proxy then count as one, for every limit by IP address. */
+  function warnOnce(peer: string, message: string): void {
+    if (hasWarned) return;
+    hasWarned = true;
+    log.warn({ peer, trusted_proxy_hops: trustedProxyHops }, message);
+  }
+
+  return {
+    ipOf(peer, forwardedFor) {
+      if (forwardedFor.length === 0) return unmapped(peer);
+      const entry = trustedEntry(forwardedFor, trustedProxyHops);
+      if (entry === undefined) {
+        warnOnce(
+          peer,
+          'A request has X-Forwarded-For, but TRUSTED_PROXY_HOPS is 0: if a proxy sent it, all its clients count as one. Set TRUSTED_PROXY_HOPS to the number of your proxies.',
+        );
+        return unmapped(peer);
+      }
+      const ip = addressIn(entry);
+      if (ip === undefined) {
+        warnOnce(
+          peer,
+          'The trusted entry of X-Forwarded-For is no IP address, so all clients of this proxy count as one. Have the proxy append the IP address of its peer, and set TRUSTED_PROXY_HOPS to the number of your proxies.',
+        );
+      }
+      return ip ?? unmapped(peer);
+    },
+    isOnTls(forwardedProto) {
+      if (forwardedProto.length === 0) return false;
+      return trustedEntry(forwardedProto, trustedProxyHops)?.toLowerCase() === 'https';
+    },
+  };
+}
+
+/** The entry that the outermost trusted proxy has written; undefined if none is trusted. */
+function trustedEntry(headers: readonly string[], trustedProxyHops: number): string | undefined {
+  if (trustedProxyHops === 0) return undefined;
+  const entries = headers.flatMap((header) => header.split(','));
+  return entries.at(-Math.min(trustedProxyHops, entries.length))?.trim();
+}
+
+/** `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443`, each also in quotes. */
+function addressIn(entry: string): string | undefined {
+  const [, quoted = entry] = /^"(.*)"$/.exec(entry) ?? [];
+  const [, bare = quoted] = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(quoted)?.filter(Boolean) ?? [];
+  const ip = unmapped(bare);
+  return isIP(ip) === 0 ? undefined : ip;
 }
 
 /** `::ffff:192.0.2.1`, as a dual-stack socket shows an IPv4 peer, is 192.0.2.1. */

@@ -44,6 +44,7 @@ test('a data call runs the policies of its pipeline, in the order of the file, w
       'usage',
       'plan',
       'rate',
+      'concurrency',
       'quota',
       'forward',
     ],

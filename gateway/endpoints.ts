@@ -4,6 +4,8 @@ import type { Declaration } from '../kernel/http/endpoint.ts';
 
 const query = z.object({});
 const done = z.object({ success: z.literal(true) });
+const state = z.enum(['ready', 'unavailable']);
+const readiness = done.extend({ data: z.object({ 'data-api': state, 'accounts-api': state }) });
 
 export const endpoints: Readonly<Record<string, Declaration>> = {
   '/healthz': {
@@ -14,9 +16,12 @@ export const endpoints: Readonly<Record<string, Declaration>> = {
   },
   '/readyz': {
     summary: 'Readiness: calls can be served.',
-    description: 'The services behind the gateway are reachable, and the gateway is not stopping.',
+    description:
+      'Which of the services behind the gateway are ready. 503 if none is, if one refuses the identity of the gateway, or if the gateway is stopping.',
     query,
-    answers: [{ status: 200, description: 'Calls can be served.', content: { 'application/json': done } }],
+    answers: [
+      { status: 200, description: 'Calls can be served.', content: { 'application/json': readiness } },
+    ],
     errors: ['unavailable'],
   },
   '/docs/errors': {

@@ -9,14 +9,17 @@ import type { Log } from '../kernel/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
+import { createClients } from './client-ip.ts';
 import { createAdmissions } from './quota/admission.ts';
 import { createAccessLog } from './observability/access-log.ts';
+import { createCredentialFailures } from './credentials/failures.ts';
 import { createLease } from './credentials/lease.ts';
 import { createProcessCache } from './credentials/process-cache.ts';
 import { createRedisCache } from './credentials/redis-cache.ts';
 import { runEngine } from './engine.ts';
 import { answerFailure } from './failure.ts';
 import { compilePipelines } from './compiled.ts';
+import { createAnswers } from './quota/answers.ts';
 import { createJournal } from './quota/journal.ts';
 import { createLimits } from './quota/limits.ts';
 import { loadRoutes, type GatewayRoutes } from './routes.ts';
@@ -25,6 +28,7 @@ import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { serveMetrics } from './observability/metrics-server.ts';
 import { createMonth, type QuotaOutage } from './quota/month.ts';
 import { admission } from './policies/admission.ts';
+import { concurrency } from './policies/concurrency.ts';
 import { cors } from './policies/cors.ts';
 import { createCallerContexts, credential, credentialAction } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
@@ -35,13 +39,14 @@ import { page, pageNames } from './policies/page.ts';
 import { pathCheck } from './policies/path-check.ts';
 import { plan, planAction } from './policies/plan.ts';
 import { quota } from './policies/quota.ts';
-import { rate } from './policies/rate.ts';
+import { rate, rateAction } from './policies/rate.ts';
 import { requestId } from './policies/request-id.ts';
 import { session } from './policies/session.ts';
 import { usage } from './policies/usage.ts';
 import { withAction, withoutAction, type BuildPolicy } from './policy.ts';
 import type { Prepared } from './plugin.ts';
 import { createAllotments } from './quota/allotments.ts';
+import { leaseClock } from './quota/hold.ts';
 import { createProcessAllotments } from './quota/process-allotments.ts';
 import { createRedisAllotments } from './quota/redis-allotments.ts';
 import { createGatewayServer, type Pipelines } from './server.ts';
@@ -56,6 +61,10 @@ export interface GatewayOptions {
   redisUrl: string | undefined;
   trustedProxyHops: number;
   publicCallsPerSecond: number;
+  /** With one key or session, for calls that manage the account. */
+  managementCallsPerSecond: number;
+  /** The public URL of the gateway; if it is https, browsers are told to use nothing else. */
+  publicUrl?: string;
   /** Origins whose pages may call account and sign-in endpoints, besides the gateway's own; none by default. */
   dashboardOrigins?: readonly string[];
   /** How long close() continues to serve after /readyz has turned to 503. */
@@ -68,6 +77,8 @@ export interface GatewayOptions {
   configDirectory?: string;
   /** How long a service may be silent; 30 s by default. */
   upstreamTimeoutMs?: number;
+  /** How long the whole answer to a data call may take; 5 minutes by default. */
+  answerWithinMs?: number;
   /** What is served if the remaining quota of a month is unknown; `bounded` by default. */
   quotaOutage?: QuotaOutage;
   /** How often usage is reported to accounts-api; 250 ms by default. */
@@ -76,6 +87,8 @@ export interface GatewayOptions {
   journalDirectory?: string;
   /** How long a client may take to send a request, a third of it for the headers; 30 s by default. */
   requestWithinMs?: number;
+  /** Rejects while calls cannot be served, for a reason that no service behind knows; /readyz then answers 503. */
+  requireReady?: () => Promise<void>;
   /** Where /metrics is served; not served by default. */
   metrics?: { host: string; port: number };
 }
@@ -93,12 +106,16 @@ export interface RunningGateway extends RunningService {
 const upstreamTimeoutMs = 30_000;
 const requestWithinMs = 30_000;
 const closeJournalWithinMs = 10_000;
-/** A change of a credential waits for leases on process caches, so these are short, and lapse without calls. */
+/**
+ * A change of a credential waits for leases on process caches, so these are short, and lapse without calls. If Redis cannot be written,
+ * it waits until each gateway with Redis has renewed its lease.
+ */
 const leaseRenewal = {
   redis: { renewEveryMs: 300, idleAfterMs: Infinity },
   process: { renewEveryMs: 100, idleAfterMs: 1_000 },
 } as const;
-const answersWithinMs = 2_000;
+const redisAnswersWithinMs = 2_000;
+const answerWithinMs = 300_000;
 
 /** @throws Error if gateway.config.yml is invalid, one of its policies does not exist, or the port is taken. */
 export async function start(options: GatewayOptions): Promise<RunningGateway> {
@@ -120,10 +137,12 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
     const server = createGatewayServer({
       pipelines: current,
       requestWithinMs: requestMs,
+      isPublicOnTls: isPublicOnTls(options),
       stalledAfterMs: 2 * timeoutMs + requestMs, // a service may be silent twice, as reads are repeated
       metrics,
       log,
     });
+    await gateway.open();
     scraped = options.metrics && (await serveMetrics(metrics, gateway.gauges, options.metrics));
     const url = await listen(server, options.host, options.port);
     // By port, which is ours alone once we listen: no two gateways of a machine share a directory.
@@ -166,9 +185,14 @@ async function buildPipelines(
   return { routes, runCompiled, app: await runEngine(configDirectory, engine) };
 }
 
+function isPublicOnTls({ publicUrl }: GatewayOptions): boolean {
+  return publicUrl !== undefined && new URL(publicUrl).protocol === 'https:';
+}
+
 /** Builds all dependencies of the policies, once, and passes them on. */
 function assemble(options: GatewayOptions, metrics: Metrics, routes: () => GatewayRoutes) {
-  const { plans, clock, log, identitySecret, trustedProxyHops, publicCallsPerSecond } = options;
+  const { plans, clock, log, identitySecret } = options;
+  const { publicCallsPerSecond, managementCallsPerSecond } = options;
   const dataApi = createUpstreams('data-api', options.dataApiUrls);
   const accountsApi = createUpstreams('accounts-api', options.accountsApiUrls);
   let draining = false;
@@ -185,7 +209,8 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   const ask = (keyHash: string) => accounts.key(keyHash);
   const cacheIn = redis === undefined ? 'process' : 'redis';
   const lease = createLease({
-    ask: () => accounts.leaseCredentialCache(cacheIn),
+    ask: (using) => accounts.leaseCredentialCache(cacheIn, using),
+    end: () => accounts.endCredentialLease(),
     leaseMs: credentialLeaseMs[cacheIn],
     ...leaseRenewal[cacheIn],
     log,
@@ -193,9 +218,11 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   const redisCache = redis && createRedisCache({ redis, lease, ask, clock });
   const findKey = redisCache?.find ?? createProcessCache({ lease, ask, clock });
   const limits = createLimits(redis);
-  const redisAllotments = redis && createRedisAllotments({ redis, journal, clock });
-  const processAllotments = createProcessAllotments({ journal });
-  const topUps = { accounts, journal, clock };
+  const failures = createCredentialFailures({ limits, perSecond: publicCallsPerSecond, clock });
+  const nowMs = leaseClock(clock);
+  const redisAllotments = redis && createRedisAllotments({ redis, journal, clock, nowMs });
+  const processAllotments = createProcessAllotments({ journal, accounts, nowMs, log });
+  const topUps = { accounts, clock, nowMs };
   const month = createMonth({
     inRedis: redisAllotments && createAllotments(redisAllotments, topUps),
     inProcess: createAllotments(processAllotments, topUps),
@@ -207,16 +234,24 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     redis &&
     redisCache &&
     redisAllotments &&
-    createAdmissions({ redis, credentials: redisCache, ask, allotments: redisAllotments, month, plans });
+    createAdmissions({ redis, credentials: redisCache, allotments: redisAllotments, month, plans });
   const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
   const forwarders = {
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
     'accounts-api': createForwarder({ upstreams: accountsApi, identitySecret, timeoutMs }),
   };
   const setCallerContext = createCallerContexts();
+  const answers = createAnswers({ redis, withinMs: options.answerWithinMs ?? answerWithinMs, log });
   const accessLog = createAccessLog({ log, metrics, routes });
   const policies: Record<string, BuildPolicy> = {
-    'request-id': withoutAction(requestId({ trustedProxyHops, isDraining, accessLog })),
+    'request-id': withoutAction(
+      requestId({
+        clients: createClients(options.trustedProxyHops, log),
+        isPublicOnTls: isPublicOnTls(options),
+        isDraining,
+        accessLog,
+      }),
+    ),
     framing: withoutAction(framing()),
     'path-check': withoutAction(pathCheck()),
     cors: withAction(z.strictObject({ from: z.enum(['any', 'dashboard']) }), ({ from }) =>
@@ -225,36 +260,53 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
         from,
       ),
     ),
-    admission: withoutAction(admission({ admissions, month })),
+    admission: withoutAction(admission({ admissions, failures, month })),
     credential: withAction(credentialAction, (action) =>
-      credential({ accounts, findKey, journal, plans, setCallerContext }, action),
+      credential({ accounts, findKey, failures, journal, plans, setCallerContext }, action),
     ),
     session: withoutAction(session({ accounts, plans, setCallerContext })),
     usage: withoutAction(usage({ journal, clock })),
     plan: withAction(planAction, (action) => plan(plans, action)),
-    rate: withAction(z.strictObject({ by: z.enum(['account', 'ip']) }), ({ by }) =>
-      rate({ limits, publicCallsPerSecond }, by),
+    rate: withAction(rateAction, (action) =>
+      rate({ limits, publicCallsPerSecond, managementCallsPerSecond }, action),
     ),
+    concurrency: withoutAction(concurrency({ answers, log })),
     quota: withoutAction(quota({ month, clock })),
     forward: withAction(
       z.strictObject({ to: z.enum(['data-api', 'accounts-api']) }),
       ({ to }) => forwarders[to].policy,
     ),
     page: withAction(z.strictObject({ of: z.enum(pageNames) }), ({ of }) => page(of)),
-    health: withoutAction(health({ services: [dataApi, accountsApi], isDraining })),
+    health: withoutAction(
+      health({
+        services: [dataApi, accountsApi],
+        identitySecret,
+        isDraining,
+        requireReady: options.requireReady,
+      }),
+    ),
     'not-found': withoutAction((request, response, next) => notFound(routes())(request, response, next)),
   };
   return {
     policies,
     gauges: gaugesOf({ services: [dataApi, accountsApi], redis, journal }),
     keepJournalIn: journal.keepIn,
+    /** Later, accounts-api may be away just when the first call needs it. Without Redis a lease is for calls only, and lapses. */
+    async open(): Promise<void> {
+      if (redis !== undefined) await Promise.all([redis.opened(), lease.open()]);
+    },
     beginDrain: () => void (draining = true),
     async close() {
-      // Calls of clients that left early, and of late answers, are still to be refunded.
-      await redis?.allAnswered(answersWithinMs);
+      // Calls of clients that left early, and of late answers, are still to be put back.
+      await answers.close();
+      await month.allTaken();
+      await redis?.allAnswered(redisAnswersWithinMs);
+      redisAllotments?.tell();
+      await redis?.allAnswered(redisAnswersWithinMs);
+      redisAllotments?.close();
       processAllotments.close();
       await journal.close();
-      lease.close();
+      await lease.close();
       accounts.close();
       redis?.close();
       for (const forwarder of Object.values(forwarders)) forwarder.close();

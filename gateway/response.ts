@@ -17,6 +17,9 @@ export const safety = [
   "default-src 'none'; frame-ancestors 'none'",
 ] as const;
 
+/** For clients on TLS only: browsers ignore it on plain HTTP, where a local start must stay reachable. */
+export const onTlsOnly = ['strict-transport-security', 'max-age=31536000'] as const;
+
 const keepAlive = `timeout=${keepAliveTimeoutMs / 1000}`;
 
 export class GatewayResponse<
@@ -37,8 +40,7 @@ export class GatewayResponse<
     addGiven(head, args.at(-1));
     addLimits(head, call);
     head.push('x-request-id', call.requestId, ...safety);
-    // Only for clients on TLS: browsers ignore it on plain HTTP, where a local start must stay reachable.
-    if (call.secure) head.push('strict-transport-security', 'max-age=31536000');
+    if (call.secure) head.push(...onTlsOnly);
     head.push('server-timing', timingOf(call, this.getHeader('server-timing')));
     if (call.clientKeeps && !call.isDraining() && this.getHeader('connection') !== 'close') {
       head.push('connection', 'keep-alive', 'keep-alive', keepAlive);
@@ -46,6 +48,13 @@ export class GatewayResponse<
       head.push('connection', 'close');
     }
     return write.call(this, args[0], head);
+  }
+
+  /** Cuts the connection instead of completing the answer to a call whose quota may have been granted to others meanwhile. */
+  override end(...args: unknown[]): this {
+    const charge = callIfOpen(this.req)?.charge;
+    if (charge !== undefined && !charge.isValid) return this.destroy();
+    return (super.end as (...args: unknown[]) => this).apply(this, args);
   }
 }
 

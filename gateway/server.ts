@@ -10,12 +10,13 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Failure, toEnvelope } from '../kernel/errors.ts';
+import { headBytesMax } from '../kernel/http/server.ts';
 import type { Log } from '../kernel/log.ts';
 import { answerFailure } from './failure.ts';
 import type { RunCompiled } from './compiled.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { EngineApp } from './plugin.ts';
-import { GatewayResponse, keepAliveTimeoutMs, safety } from './response.ts';
+import { GatewayResponse, keepAliveTimeoutMs, onTlsOnly, safety } from './response.ts';
 
 /** Run the calls: the compiled pipelines and, for all other paths, the engine's app. */
 export interface Pipelines {
@@ -30,54 +31,81 @@ export interface ServerOptions {
   requestWithinMs: number;
   /** A connection without a byte in either direction for this long during a call is closed. */
   stalledAfterMs: number;
+  /** Whether PUBLIC_URL is https. */
+  isPublicOnTls: boolean;
   metrics: Pick<Metrics, 'malformed'>;
   log: Log;
 }
 
+/** The request after which nothing on the connection is taken for another one. */
+const lastRequest = Symbol('last request');
+
 /** A socket of Node with the answer being written to it, which Node's own error handling uses too. */
-type Answering = Duplex & { _httpMessage?: ServerResponse | null };
+type Answering = Duplex & { _httpMessage?: ServerResponse | null; [lastRequest]?: IncomingMessage };
 
 /** Creates the server around the pipelines; it does not listen yet. */
 export function createGatewayServer(options: ServerOptions): Server {
   const { log } = options;
+  /** The headers of all answers without a call, alternating names and values. */
+  const own = options.isPublicOnTls ? [...safety, ...onTlsOnly] : safety;
   const serverOptions = {
+    maxHeaderSize: headBytesMax,
     requestTimeout: options.requestWithinMs,
     headersTimeout: Math.ceil(options.requestWithinMs / 3),
     connectionsCheckingInterval: Math.ceil(options.requestWithinMs / 15),
     keepAliveTimeout: keepAliveTimeoutMs,
     ServerResponse: GatewayResponse,
+    // No protocol is offered, so the request is served as usual. Node drops what came with it behind its end, and would take what comes
+    // later for the next request, though it may be the rest of a dropped one: so no other request is read on the connection.
+    shouldUpgradeCallback(request: IncomingMessage) {
+      (request.socket as Answering)[lastRequest] = request;
+      return false;
+    },
     requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it instead
   };
   const server = createServer(serverOptions, (request, response) => {
+    if (isBehindLast(request, response)) return;
     const { runCompiled, app } = options.pipelines();
     if (runCompiled(request, response) !== undefined) return;
     app(request, response, (error) => answerFailure(log, request, response, unanswered(error)));
   });
   server.timeout = options.stalledAfterMs;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    if (isBehindLast(request, response)) return;
     const failure = new Failure('invalid_request', 'Only Expect: 100-continue is supported.');
+    if (options.isPublicOnTls) response.setHeader(...onTlsOnly);
     answerFailure(log, request, response, failure);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Answering) => {
+  server.on('clientError', (error: ParserError, socket: Answering) => {
+    // Bytes behind a request that closes the connection are ignored (RFC 9112, section 9.6); its answer still goes out.
+    if (error.code === 'HPE_CLOSED_CONNECTION' && socket._httpMessage) return;
     // In the middle of an answer, a second one would be read as part of the first.
     const isCut =
       !socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent === true;
     if (isCut) socket.destroy();
-    else refuse(socket, malformed(error));
+    else refuse(socket, malformed(error), error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ');
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     refuse(socket, new Failure('method_not_allowed', 'CONNECT is not supported.'));
   });
 
   /** Answers an invalid request for which no call exists: with its own request id and log line; closes the connection. */
-  function refuse(socket: Duplex, failure: Failure): void {
+  function refuse(socket: Duplex, failure: Failure, isHead = false): void {
     const requestId = randomUUID();
     options.metrics.malformed();
     log.info({ request_id: requestId, status: failure.status, code: failure.code }, failure.message);
     socket.on('error', () => socket.destroy()); // the client has left
-    socket.end(rawAnswer(failure, requestId));
+    const { head, body } = rawAnswer(failure, requestId, own);
+    socket.end(isHead ? head : head + body); // bytes behind the head of an answer to HEAD would begin another answer
   }
   return server;
+}
+
+/** Whether the request came behind the last one of its connection, and is ignored. The last one's answer closes the connection. */
+function isBehindLast(request: IncomingMessage, response: ServerResponse): boolean {
+  const last = (request.socket as Answering)[lastRequest];
+  if (last === request) response.shouldKeepAlive = false;
+  return last !== undefined && last !== request;
 }
 
 /** The failures that the engine would answer with its own HTML page: no route, or an error in the engine. */
@@ -88,7 +116,10 @@ function unanswered(error: unknown): unknown {
   return status >= 500 ? error : new Failure('invalid_request', 'The URL is malformed.', { detail: error });
 }
 
-function malformed(error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number }): Failure {
+/** What Node's parser refuses, with the bytes that it was reading. */
+type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number };
+
+function malformed(error: ParserError): Failure {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     // If what overflowed has no line end, it is the first line, which has the URL.
     return error.rawPacket?.subarray(0, error.bytesParsed).includes('\n') === false
@@ -104,18 +135,18 @@ function malformed(error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesPar
   return new Failure('invalid_request', 'The request is not valid HTTP/1.1.');
 }
 
-function rawAnswer(failure: Failure, requestId: string): string {
+function rawAnswer(failure: Failure, requestId: string, own: readonly string[]) {
   const body = JSON.stringify(toEnvelope(failure, requestId));
-  return [
+  const head = [
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,
     'connection: close',
     'content-type: application/json; charset=utf-8',
     'cache-control: no-store',
-    `${safety[0]}: ${safety[1]}`,
-    `${safety[2]}: ${safety[3]}`,
+    ...own.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${own[i + 1]}`] : [])),
     `x-request-id: ${requestId}`,
     `content-length: ${Buffer.byteLength(body)}`,
     '',
-    body,
+    '',
   ].join('\r\n');
+  return { head, body };
 }

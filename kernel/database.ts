@@ -1,6 +1,7 @@
 // PostgreSQL for the services that speak SQL: one pool, typed rows, transactions.
 // Hides type parsing: a date is text `YYYY-MM-DD`, a numeric is text with its published digits, a bigint is a number.
 import pg from 'pg';
+import { createDatabaseCircuit } from './database-circuit.ts';
 import type { Log } from './log.ts';
 
 const dateOid = 1082;
@@ -41,16 +42,31 @@ export interface DatabaseOptions {
   applicationName: string;
   /** Aborts any statement that takes longer; 0 for none (loads). */
   statementTimeoutMs?: number;
+  /** The most connections open at once; 10 by default. */
+  connectionsMax?: number;
+  /** Fails what waits for a stalled PostgreSQL: for calls, which are better answered 503, not for loads, which can wait. */
+  failsWhenStalled?: boolean;
 }
+
+/** Of a call's statement. */
+export const statementTimeoutMs = 30_000;
+/** How much later than PostgreSQL we end a statement ourselves. */
+export const answerMarginMs = 5_000;
 
 /** Opens a pool. Nothing connects before the first statement. */
 export function openDatabase(url: string, log: Log, options: DatabaseOptions): Database {
+  const timeoutMs = options.statementTimeoutMs ?? statementTimeoutMs;
+  const circuit =
+    options.failsWhenStalled === true
+      ? createDatabaseCircuit(url, log, timeoutMs + answerMarginMs)
+      : undefined;
   const pool = new pg.Pool({
+    ...(circuit && { Client: circuit.Client }),
     connectionString: url,
     application_name: options.applicationName,
-    max: 10,
+    max: options.connectionsMax ?? 10,
     connectionTimeoutMillis: 10_000,
-    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    statement_timeout: timeoutMs,
     // The planner overestimates lookups in many vintages and would JIT-compile them: 100 ms for a call of 2 ms.
     options: '-c jit=off',
     types,
@@ -81,7 +97,10 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
         client.release(broken);
       }
     },
-    close: () => pool.end(),
+    async close() {
+      await pool.end();
+      circuit?.close();
+    },
   };
 }
 

@@ -1,6 +1,14 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { addDays, addMonths, dayNumber, fromDayNumber, isDate, parsePeriod } from './dates.ts';
+import {
+  addDays,
+  addMonths,
+  dayNumber,
+  fromDayNumber,
+  isDate,
+  parsePeriod,
+  withinCalendar,
+} from './dates.ts';
 
 const days = fc.integer({ min: dayNumber('0001-01-01'), max: dayNumber('9998-12-31') }).map(fromDayNumber);
 
@@ -85,4 +93,27 @@ test('a day number counts from 1970, and gives the date back', (t) => {
   t.is(dayNumber('1969-12-31'), -1);
   t.is(fromDayNumber(19_782), '2024-02-29');
   t.is(fromDayNumber(dayNumber('0001-01-01')), '0001-01-01');
+});
+
+test('a date that was moved beyond the calendar is its first or last day, any other stays', (t) => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -719_162, max: 2_932_896 }),
+      fc.integer({ min: -200_000, max: 200_000 }),
+      (day, n) => {
+        const date = fromDayNumber(day);
+        for (const [moved, target] of [
+          [addDays(date, n), day + n],
+          [addMonths(date, n % 3_000), day + (n % 3_000) * 30.436875],
+        ] as const) {
+          const held = withinCalendar(moved);
+          t.true(isDate(held), moved);
+          if (isDate(moved)) t.is(held, moved);
+          else t.is(held, target < 0 ? '0001-01-01' : '9999-12-31', moved);
+        }
+      },
+    ),
+  );
+  t.is(withinCalendar(addMonths('0001-01-31', -1)), '0001-01-01');
+  t.is(withinCalendar(addMonths('9999-12-01', 1)), '9999-12-31');
 });

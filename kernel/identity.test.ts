@@ -46,6 +46,23 @@ test('a token is refused from the instant of its expiry, opened for the first ti
   t.is(createOpener(secret, 'data-api', undefined, clock)(token), null, 'verified anew');
 });
 
+test('a token of a gateway whose clock is ahead is accepted up to half a minute, and refused beyond', (t) => {
+  const clock = fakeClock('2026-11-20T10:00:00.000Z');
+  for (const [aheadMs, isAccepted] of [
+    [0, true],
+    [30_000, true],
+    [31_000, false],
+  ] as const) {
+    const token = createSealer(
+      secret,
+      'data-api',
+      fakeClock(new Date(clock.now().getTime() + aheadMs).toISOString()),
+    )(identity);
+    const opened = createOpener(secret, 'data-api', undefined, clock)(token);
+    t.is(opened !== null, isAccepted, `${aheadMs} ms`);
+  }
+});
+
 test('a token is handed out while it has at least half a minute left, and then replaced', (t) => {
   const clock = fakeClock('2026-11-20T10:00:00.000Z');
   const seal = createSealer(secret, 'data-api', clock);
@@ -108,6 +125,22 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
     }),
     'no exp': sign({ ...claims }, header()),
     expired: sign({ ...claims, exp: 1 }, header()),
+    'valid for years': byHand({}, { ...claims, exp: soon + 1e9 }),
+    'valid for two minutes': byHand({}, { ...claims, exp: soon + 90 }),
+    'no identity': byHand({}, { ...claims, identity: undefined, exp: soon }),
+    'an identity that is null': byHand({}, { ...claims, identity: null, exp: soon }),
+    'an identity without a scope': byHand(
+      {},
+      { ...claims, identity: { ...identity, scope: undefined }, exp: soon },
+    ),
+    'features that are none': byHand(
+      {},
+      { ...claims, identity: { ...identity, features: 'all' }, exp: soon },
+    ),
+    'an account that is a number': byHand(
+      {},
+      { ...claims, identity: { ...identity, accountId: 1 }, exp: soon },
+    ),
     'wrong typ': sign({ ...claims }, { expiresIn: 60, header: { alg: 'HS256', typ: 'JWT', kid } }),
     crit: sign({ ...claims }, { expiresIn: 60, ...header({ crit: ['x'] }) }),
     'wrong issuer': sign(

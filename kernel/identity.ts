@@ -4,9 +4,10 @@
 import { hkdfSync } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
 import { systemClock, type Clock } from './clock.ts';
 import { sha256 } from './credentials/sha256.ts';
-import type { Feature } from './plans.ts';
+import { features, type Feature } from './plans.ts';
 
 /** The header with the token; the gateway first removes every inbound `x-almanac-*` header. */
 export const identityHeader = 'x-almanac-identity';
@@ -38,8 +39,18 @@ export const anonymous: Identity = {
 const issuer = 'almanac-gateway';
 const tokenType = 'identity+jwt';
 const lifetimeSeconds = 60;
+const clocksDifferSeconds = 30; // that a gateway's clock may be ahead of a service's
 const reuseSeconds = 30; // a token is reused for half its life, so the one sent is always valid for another 30 s
 const cacheMax = 10_000;
+
+const identitySchema: z.ZodType<Identity> = z.object({
+  scope: z.enum(['client', 'internal']),
+  accountId: z.string().nullable(),
+  keyId: z.string().nullable(),
+  sessionId: z.string().nullable(),
+  plan: z.string().nullable(),
+  features: z.array(z.enum(features)),
+});
 
 /**
  * Seals identities for a service. The token of an identity is reused for 30 s, which saves signing on every call: pass
@@ -114,11 +125,13 @@ function verify(
       complete: true,
       clockTimestamp: Math.floor(now / 1000),
     });
-    // jsonwebtoken checks neither `typ` nor `crit`, accepts a token without `exp`, and one for several audiences.
+    // jsonwebtoken checks neither `typ` nor `crit`, accepts a token without `exp` or with one in years, and one for several audiences.
     if (typeof payload === 'string' || typeof payload.exp !== 'number' || payload.aud !== service)
       return null;
+    if (payload.exp > now / 1000 + lifetimeSeconds + clocksDifferSeconds) return null;
     if (header.typ !== tokenType || 'crit' in header) return null;
-    return { identity: payload['identity'] as Identity, expiresAt: payload.exp * 1000 };
+    const identity = identitySchema.safeParse(payload['identity']);
+    return identity.success ? { identity: identity.data, expiresAt: payload.exp * 1000 } : null;
   } catch (error) {
     if (error instanceof jsonwebtoken.JsonWebTokenError) return null;
     throw error;

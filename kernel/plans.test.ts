@@ -44,6 +44,7 @@ test('each field of a plan is checked, at its limits', (t) => {
     { price_usd_month: -0.01 },
     ...[0, -1, 1.5, '1000'].map((calls) => ({ calls_month: calls })),
     ...[0, 1.5, null].map((calls) => ({ calls_second: calls })),
+    ...[0, 1.5, null, '4'].map((answers) => ({ concurrency: answers })),
     { features: ['everything'] },
     { calls_months: 1 },
   ];
@@ -63,11 +64,13 @@ test('each field of a plan is checked, at its limits', (t) => {
     ...[0, 0.01, null].map((price) => ({ price_usd_month: price })),
     ...[1, null].map((calls) => ({ calls_month: calls })),
     { calls_second: 1 },
+    { concurrency: 1 },
     { features: [...features] },
   ];
   for (const change of accepted) {
     const plan = { ...free, id: 'pro', ...change };
-    t.deepEqual(loadPlans(fileOf(free, plan)).all[1] as object, plan, JSON.stringify(change));
+    const loaded: object | undefined = loadPlans(fileOf(free, plan)).all[1];
+    t.deepEqual(loaded, { concurrency: 10, ...plan }, JSON.stringify(change));
   }
 });
 
@@ -91,7 +94,7 @@ test('an account whose plan is gone has the free one', (t) => {
 });
 
 test('a changed file takes effect when it is applied, and never if it is invalid', (t) => {
-  const file = fileOf(free, { ...free, id: 'pro', features: ['bulk'] });
+  const file = fileOf(free, { ...free, id: 'pro', features: ['webhooks'] });
   const plans = openPlans(file);
   writeFileSync(file, stringify({ plans: [{ ...free, calls_month: 2_000, features: ['vintages'] }] }));
   const putInForce = plans.prepareReload();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-export const features = ['vintages', 'bulk', 'webhooks'] as const;
+export const features = ['vintages', 'webhooks'] as const;
 export type Feature = (typeof features)[number];
 
 export const planSchema = z.strictObject({
@@ -12,6 +12,7 @@ export const planSchema = z.strictObject({
   price_usd_month: z.number().nonnegative().nullable().describe('null: by agreement'),
   calls_month: z.int().positive().nullable().describe('null: unlimited'),
   calls_second: z.int().positive(),
+  concurrency: z.int().positive().default(10).describe('Answers of an account under way at once.'),
   features: z.array(z.enum(features)),
 });
 

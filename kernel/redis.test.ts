@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { silentLog, testRedisUrl } from '../test/services/harness.ts';
 import { startRedis } from '../test/services/redis.ts';
@@ -13,6 +13,7 @@ import {
   script,
   type RedisLink,
 } from './redis.ts';
+import { createLog, type Log } from './log.ts';
 import { projectRoot } from './settings.ts';
 
 test('one server, a cluster and sentinels are told apart by their URL', (t) => {
@@ -42,6 +43,8 @@ test('a URL that is not one of Redis is refused', (t) => {
     'redis+cluster://',
     'redis+other://a',
     'redis+cluster://a,',
+    'xredis+cluster://a:1',
+    'redis+cluster://a:1/x y',
   ]) {
     t.is(parseRedisUrl(text), null, text);
   }
@@ -122,7 +125,7 @@ test('the deadline of Redis is the one that docs/operations.md names', (t) => {
 
 /** A link that waits longer than a busy machine takes: for tests that are not about the deadline. */
 async function openPatiently(t: ExecutionContext): Promise<RedisLink> {
-  const redis = openRedis(testRedisUrl(), silentLog, 30_000);
+  const redis = openRedis(testRedisUrl(), silentLog, { deadlineMs: 30_000 });
   t.teardown(() => redis.close());
   await untilUsable(redis);
   return redis;
@@ -131,3 +134,45 @@ async function openPatiently(t: ExecutionContext): Promise<RedisLink> {
 function untilUsable(redis: RedisLink): Promise<void> {
   return until('Redis is asked again', () => redis.isUsable);
 }
+
+/** A log, and the messages of the warnings written to it. */
+function listening(): { log: Log; warnings: { msg: string; err: { message: string } }[] } {
+  const warnings: { msg: string; err: { message: string } }[] = [];
+  const log = createLog('test', 'warn', { write: (line) => void warnings.push(JSON.parse(line) as never) });
+  return { log, warnings };
+}
+
+test('a Redis that is not there at the start is logged at once, and again while it stays away', async (t) => {
+  const { log, warnings } = listening();
+  const redis = openRedis('redis://127.0.0.1:1', log, { warnEveryMs: 1 });
+  t.teardown(() => redis.close());
+  await until('it is logged three times', () => warnings.length >= 3);
+  for (const { msg, err } of warnings) {
+    t.regex(msg, /Redis does not answer as it should/);
+    t.regex(err.message, /ECONNREFUSED/);
+  }
+});
+
+test('a Redis that refuses the password is logged once a minute, with the reason and without the password', async (t) => {
+  const server = await startRedis('--requirepass', 'the right one');
+  t.teardown(() => server.stop());
+  const { log, warnings } = listening();
+  const redis = openRedis(`redis://:the-wrong-one@127.0.0.1:${server.port}`, log);
+  t.teardown(() => redis.close());
+  await until('it is logged', () => warnings.length > 0);
+  t.regex(warnings[0]?.err.message ?? '', /WRONGPASS|invalid username-password/);
+  await t.throwsAsync(redis.run(echo, 'a', []), { instanceOf: RedisUnavailable });
+  await pause(3 * 400); // some beats later
+  t.is(warnings.length, 1);
+  t.false(JSON.stringify(warnings).includes('the-wrong-one'));
+});
+
+test('a Redis that asks for a password that was not given is logged at once', async (t) => {
+  const server = await startRedis('--requirepass', 'the right one');
+  t.teardown(() => server.stop());
+  const { log, warnings } = listening();
+  const redis = openRedis(server.url, log);
+  t.teardown(() => redis.close());
+  await until('it is logged', () => warnings.length > 0);
+  t.regex(warnings[0]?.err.message ?? '', /NOAUTH/);
+});

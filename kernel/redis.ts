@@ -65,6 +65,7 @@ export const redisDeadlineMs = 200;
 // More would delay other callers: Redis takes a few µs per run.
 const runsMax = 100;
 const heartbeatMs = 400;
+const remindEveryMs = 60_000;
 const openWithinMs = 1_000;
 
 /** The text of a script beside a module. @param url `new URL('name.lua', import.meta.url)`. */
@@ -154,28 +155,45 @@ const heartbeat = script(
 );
 
 /**
- * Opens the connection and keeps it open; no caller waits for it. @param deadlineMs of each command.
- * @throws Error if the URL is malformed.
+ * Opens the connection and keeps it open; no caller waits for it. While Redis cannot be used, from the start or later, a warning is
+ * logged at once and then every minute. @param deadlineMs of each command. @throws Error if the URL is malformed.
  */
-export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): RedisLink {
+export function openRedis(
+  url: string,
+  log: Log,
+  {
+    deadlineMs = redisDeadlineMs,
+    warnEveryMs = remindEveryMs,
+  }: { deadlineMs?: number; warnEveryMs?: number } = {},
+): RedisLink {
   const target = parseRedisUrl(url);
   if (target === null) throw new Error('The URL of Redis cannot be read.');
   const client = createFor(target);
   let usable = false;
   let closed = false;
   let lastFault: unknown;
+  let connectionFault: unknown; // says more than the commands that fail for it
+  let warnedAtMs = -Infinity;
   let faults = 0;
   let clockOffsetMs = 0;
   const first = Promise.withResolvers<void>();
-  client.on('error', (error: unknown) => fault(error));
-  const connecting = client.connect().catch((error: unknown) => fault(error));
+  client.on('error', (error: unknown) => fault((connectionFault = error)));
+  const connecting = client.connect().catch((error: unknown) => fault((connectionFault = error)));
 
   function fault(error: unknown): void {
-    if (usable && !closed)
-      log.warn({ err: error }, 'Redis does not answer as it should: the circuit is open');
-    usable = false;
     lastFault = error;
     faults += 1;
+    if (usable) warnedAtMs = -Infinity;
+    usable = false;
+    warn();
+  }
+
+  function warn(): void {
+    const nowMs = performance.now();
+    if (closed || nowMs - warnedAtMs < warnEveryMs) return;
+    warnedAtMs = nowMs;
+    const err = connectionFault ?? lastFault;
+    log.warn({ err }, 'Redis does not answer as it should: the circuit is open, and calls go on without it');
   }
 
   const circuitOpen = () =>
@@ -267,19 +285,21 @@ export function openRedis(url: string, log: Log, deadlineMs = redisDeadlineMs): 
       if (faults !== before) return; // sent before the fault, so it says nothing about the state after it
       if (!usable && !closed) log.info('Redis answers');
       usable = true;
+      connectionFault = undefined;
       first.resolve();
     } catch (error) {
       if (!(error instanceof RedisUnavailable)) throw error; // `fault` has logged it
     }
   }
 
-  let beating = false;
+  let beating = true; // nothing is sent before the connection is there
   const pulse = setInterval(() => {
+    if (lastFault !== undefined && !usable) warn();
     if (beating) return;
     beating = true;
     void beat().finally(() => void (beating = false));
   }, heartbeatMs);
-  void connecting.then(beat);
+  void connecting.then(beat).finally(() => void (beating = false));
 
   return {
     client,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import test from 'ava';
-import { projectRoot, readSettings } from './settings.ts';
+import { misspelledSettings, projectRoot, readSettings, settingNames } from './settings.ts';
 
 test('without any variable every setting has its default', (t) => {
   const settings = readSettings({ PATH: '/bin', PORT: '' });
@@ -54,6 +54,8 @@ test('each number is accepted at both ends of its range and refused just outside
     METRICS_PORT: [0, 65_535],
     TRUSTED_PROXY_HOPS: [0, 10],
     PUBLIC_CALLS_SECOND: [1, 100_000],
+    MANAGEMENT_CALLS_SECOND: [1, 100_000],
+    ANSWER_WITHIN_MS: [1_000, 86_400_000],
     DRAIN_DELAY_MS: [0, 600_000],
     PASSWORD_LENGTH_MIN: [8, 64],
   };
@@ -103,9 +105,9 @@ test('a setting for words or URLs accepts those that it lists, and no others', (
 
 test('unset settings have the defaults of .env.example, and paths are absolute', (t) => {
   const { dataDir, plansFile, journalDir, ...settings } = readSettings({});
-  t.is(dataDir, path.resolve('.almanac'));
+  t.is(dataDir, path.join(projectRoot, '.almanac'));
   t.is(plansFile, path.join(projectRoot, 'config/plans.yml'));
-  t.is(journalDir, path.resolve('.almanac/journal'));
+  t.is(journalDir, path.join(projectRoot, '.almanac/journal'));
   t.deepEqual(settings, {
     host: '127.0.0.1',
     port: 8080,
@@ -119,8 +121,11 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     dataApiUrls: undefined,
     accountsApiUrls: undefined,
     seriesTimeZone: 'UTC',
+    fiscalYearFirstMonth: 7,
     trustedProxyHops: 0,
     publicCallsPerSecond: 20,
+    managementCallsPerSecond: 20,
+    answerWithinMs: 300_000,
     quotaOutage: 'bounded',
     drainDelayMs: 0,
     metrics: undefined,
@@ -141,15 +146,28 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ DATABASE_URL: 'postgres://h/a', DATABASE_READ_URL: 'postgres://h/b', REDIS_URL: 'redis://h' },
     ...{ IDENTITY_SECRET: secret('a'), IDENTITY_SECRET_PREVIOUS: secret('b') },
     ...{ DATA_API_URL: 'http://a, http://b', ACCOUNTS_API_URL: 'http://c', SERIES_TIME_ZONE: 'Asia/Karachi' },
-    ...{ PLANS_FILE: 'plans.yml', TRUSTED_PROXY_HOPS: '4', PUBLIC_CALLS_SECOND: '5', QUOTA_OUTAGE: 'open' },
-    ...{ DRAIN_DELAY_MS: '6', JOURNAL_DIR: 'kept', METRICS_PORT: '7', METRICS_HOST: '::' },
+    ...{
+      PLANS_FILE: 'plans.yml',
+      FISCAL_YEAR_FIRST_MONTH: '10',
+      TRUSTED_PROXY_HOPS: '4',
+      PUBLIC_CALLS_SECOND: '5',
+      QUOTA_OUTAGE: 'open',
+    },
+    ...{
+      ANSWER_WITHIN_MS: '1500',
+      MANAGEMENT_CALLS_SECOND: '8',
+      DRAIN_DELAY_MS: '6',
+      JOURNAL_DIR: 'kept',
+      METRICS_PORT: '7',
+      METRICS_HOST: '::',
+    },
     ...{ PUBLIC_URL: 'https://a.example//', DASHBOARD_ORIGINS: 'https://d, https://e' },
     ...{ PASSWORD_LENGTH_MIN: '9', SMTP_URL: 'smtp://m', MAIL_FROM: 'a@b', LOG_LEVEL: 'info' },
     ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret', GOOGLE_ISSUER: 'https://i' },
   });
-  t.is(dataDir, path.resolve('data'));
-  t.is(plansFile, path.resolve('plans.yml'));
-  t.is(journalDir, path.resolve('kept'));
+  t.is(dataDir, path.join(projectRoot, 'data'));
+  t.is(plansFile, path.join(projectRoot, 'plans.yml'));
+  t.is(journalDir, path.join(projectRoot, 'kept'));
   t.deepEqual(settings, {
     ...{ host: '0.0.0.0', port: 1, dataApiPort: 2, accountsApiPort: 3 },
     ...{ databaseUrl: 'postgres://h/a', databaseReadUrl: 'postgres://h/b', redisUrl: 'redis://h' },
@@ -158,8 +176,10 @@ test('what is set reaches the setting of its name, and no other', (t) => {
       dataApiUrls: ['http://a', 'http://b'],
       accountsApiUrls: ['http://c'],
       seriesTimeZone: 'Asia/Karachi',
+      fiscalYearFirstMonth: 10,
     },
     ...{ trustedProxyHops: 4, publicCallsPerSecond: 5, quotaOutage: 'open', drainDelayMs: 6 },
+    ...{ managementCallsPerSecond: 8, answerWithinMs: 1_500 },
     ...{ metrics: { host: '::', port: 7 }, publicUrl: 'https://a.example' },
     ...{ dashboardOrigins: ['https://d', 'https://e'], passwordLengthMin: 9, smtpUrl: 'smtp://m' },
     ...{ mailFrom: 'a@b', google: { clientId: 'id', clientSecret: 'secret', issuer: 'https://i' } },
@@ -175,4 +195,58 @@ test('half of what Google needs is refused, whichever half it is', (t) => {
   for (const name of ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET']) {
     t.deepEqual(faultsOf({ [name]: 'given' }), ['GOOGLE_CLIENT_SECRET'], name);
   }
+});
+
+test('what a service needs is named with every other fault, at once', (t) => {
+  const needs = { service: 'data-api', settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
+  const error = t.throws(() =>
+    readSettings({ DATABASE_URL: '', PORT: 'x', METRICS_PORT: '-', GOOGLE_CLIENT_ID: 'id' }, needs),
+  );
+  t.deepEqual(error?.message.split('\n').slice(1), [
+    '  DATABASE_URL must be set: a data-api of its own needs it',
+    '  IDENTITY_SECRET must be set: a data-api of its own needs it',
+    '  PORT must be a port number from 0 to 65535',
+    '  METRICS_PORT must be a port number from 0 to 65535',
+    '  GOOGLE_CLIENT_SECRET and GOOGLE_CLIENT_ID must be given both, or neither',
+  ]);
+  const settings = readSettings({ DATABASE_URL: 'postgres://h/d', IDENTITY_SECRET: 's'.repeat(32) }, needs);
+  t.is(settings.databaseUrl, 'postgres://h/d');
+});
+
+test('a variable whose name is nearly that of a setting is told with what is meant, and no variable of another program', (t) => {
+  const misspelled = {
+    REDIS_ULR: 'REDIS_URL',
+    REDISURL: 'REDIS_URL',
+    redis_url: 'REDIS_URL',
+    DATABASE_URI: 'DATABASE_URL',
+    DATBASE_URL: 'DATABASE_URL',
+    DATABASE_READ_URLS: 'DATABASE_READ_URL',
+    IDENTITY_SECRETS: 'IDENTITY_SECRET',
+    ACCOUNT_API_URL: 'ACCOUNTS_API_URL',
+    TRUST_PROXY_HOPS: 'TRUSTED_PROXY_HOPS',
+    PROT: 'PORT',
+    Host: 'HOST',
+  };
+  const foreign = [
+    ...['PATH', 'PWD', 'HOME', 'HOSTNAME', 'HOSTTYPE', 'USER', 'LOGNAME', 'MAIL', 'SHELL', 'LANG', 'TERM'],
+    ...['PGHOST', 'PGPORT', 'PGDATA', 'HTTP_URL', 'POSTGRES_URL', 'MYSQL_URL', 'DB_URL', 'DATABASE_HOST'],
+    ...['REDIS_PORT', 'REDIS_HOST', 'REDIS_SERVICE_HOST', 'DATA_API_SERVICE_PORT', 'SMTP_HOST', 'SMTP_PORT'],
+    ...[
+      'POST',
+      'SORT',
+      'PORTS',
+      'GHOST',
+      'GOOGLE_API_KEY',
+      'LOG_FORMAT',
+      'NODE_ENV',
+      'npm_config_cache',
+      'TZ',
+    ],
+  ];
+  t.deepEqual(
+    misspelledSettings(Object.fromEntries(Object.keys(misspelled).map((name) => [name, 'x']))),
+    Object.entries(misspelled).map(([name, meant]) => ({ name, meant })),
+  );
+  t.deepEqual(misspelledSettings(Object.fromEntries(foreign.map((name) => [name, 'x']))), []);
+  t.deepEqual(misspelledSettings(Object.fromEntries(settingNames.map((name) => [name, 'x']))), []);
 });

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { isTimeZone } from './clock.ts';
+import { editDistance } from './http/params.ts';
 import { parseRedisUrl } from './redis.ts';
 
 const anyPort = z
@@ -68,9 +69,12 @@ const variables = z.object({
   DATA_API_URL: urls.optional(),
   ACCOUNTS_API_URL: urls.optional(),
   SERIES_TIME_ZONE: timeZone.default('UTC'),
+  FISCAL_YEAR_FIRST_MONTH: wholeNumber(7, 1, 12),
   PLANS_FILE: z.string().min(1).optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 0, 10),
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
+  MANAGEMENT_CALLS_SECOND: wholeNumber(20, 1, 100_000),
+  ANSWER_WITHIN_MS: wholeNumber(300_000, 1_000, 86_400_000),
   QUOTA_OUTAGE: z.enum(['bounded', 'closed', 'open']).default('bounded'),
   DRAIN_DELAY_MS: wholeNumber(0, 0, 600_000),
   JOURNAL_DIR: z.string().min(1).optional(),
@@ -86,14 +90,6 @@ const variables = z.object({
   GOOGLE_ISSUER: urlOf('https', 'http').default('https://accounts.google.com'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
 });
-
-const schema = variables.refine(
-  (s) => (s.GOOGLE_CLIENT_ID === undefined) === (s.GOOGLE_CLIENT_SECRET === undefined),
-  {
-    path: ['GOOGLE_CLIENT_SECRET'],
-    message: 'and GOOGLE_CLIENT_ID must be given both, or neither',
-  },
-);
 
 export type Settings = Readonly<{
   host: string;
@@ -112,10 +108,15 @@ export type Settings = Readonly<{
   dataApiUrls: readonly string[] | undefined;
   accountsApiUrls: readonly string[] | undefined;
   seriesTimeZone: string;
+  /** Of funds for which neither they nor their company state it; 1 is January. */
+  fiscalYearFirstMonth: number;
   /** Absolute. */
   plansFile: string;
   trustedProxyHops: number;
   publicCallsPerSecond: number;
+  managementCallsPerSecond: number;
+  /** The deadline of the whole answer to a data call. */
+  answerWithinMs: number;
   /** What a gateway serves if the remaining quota of a month is unknown. */
   quotaOutage: 'bounded' | 'closed' | 'open';
   drainDelayMs: number;
@@ -136,32 +137,92 @@ export type Settings = Readonly<{
   logLevel: string;
 }>;
 
-/** The names of all settings, for the test that compares `.env.example`. */
+/** The file of the plans, absolute; known even if other settings are not right. */
+export function plansFileOf(env: Environment): string {
+  return inProject(env['PLANS_FILE'] || 'config/plans.yml');
+}
+
+/** The path of a setting, absolute: relative to the project, so that it is the same from every folder. */
+function inProject(file: string): string {
+  return path.resolve(projectRoot, file);
+}
+
+type SettingName = keyof typeof variables.shape;
+
+/** The names of all settings. */
 export const settingNames: readonly string[] = Object.keys(variables.shape);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Variables that are no settings and whose names are nearly those of settings, such as `REDIS_ULR`: a letter too many, missing, another,
+ * or two exchanged; in a long name two letters. Variables of other programs differ more.
+ */
+export function misspelledSettings(env: Environment): { name: string; meant: string }[] {
+  return Object.keys(env).flatMap((name) => {
+    if (settingNames.includes(name)) return [];
+    const meant = settingNames.find((setting) => isNearly(name.toUpperCase(), setting));
+    return meant === undefined ? [] : [{ name, meant }];
+  });
+}
+
+function isNearly(name: string, setting: string): boolean {
+  if (Math.abs(name.length - setting.length) > 2) return false;
+  const distance = editDistance(name, setting);
+  const lettersAllowed = setting.length < 6 ? 0 : setting.length < 12 ? 1 : 2;
+  return distance <= lettersAllowed || (distance <= 2 && lettersOf(name) === lettersOf(setting));
+}
+
+function lettersOf(name: string): string {
+  return name.split('').toSorted().join('');
+}
 
 /** The directory of the project's own files (config, migrations). */
 export const projectRoot = path.resolve(import.meta.dirname, '..');
 
+/** Settings that are not right. The message names each, one per line, with what is allowed; never its value. */
+export class SettingsError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`These settings are not right:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/** What one service cannot do without. */
+export interface Needs {
+  /** For the message, such as `data-api`. */
+  service: string;
+  settings: readonly SettingName[];
+}
+
 /**
  * Reads the settings. An empty variable counts as unset.
- * @throws Error that names every invalid variable, one per line, with what is allowed; never its value.
+ * @param needs the settings that must be set.
+ * @throws SettingsError with all faults at once.
  */
-export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+export function readSettings(env: Environment, needs?: Needs): Settings {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const parsed = schema.safeParse(given);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `  ${String(issue.path[0])} ${issue.message}`);
-    throw new Error(`These settings are not right:\n${[...new Set(faults)].join('\n')}`);
-  }
+  const missing = (needs?.settings ?? []).filter((name) => given[name] === undefined);
+  const parsed = variables.safeParse(given);
+  const invalid = parsed.success ? [] : parsed.error.issues;
+  const faults = [
+    ...missing.map((name) => `${name} must be set: a ${needs?.service} of its own needs it`),
+    ...invalid.map((issue) => `${String(issue.path[0])} ${issue.message}`),
+  ];
+  if ((given['GOOGLE_CLIENT_ID'] === undefined) !== (given['GOOGLE_CLIENT_SECRET'] === undefined))
+    faults.push('GOOGLE_CLIENT_SECRET and GOOGLE_CLIENT_ID must be given both, or neither');
+  if (!parsed.success || faults.length > 0) throw new SettingsError([...new Set(faults)]);
   const s = parsed.data;
   return Object.freeze({
     host: s.HOST,
     port: s.PORT,
     dataApiPort: s.DATA_API_PORT,
     accountsApiPort: s.ACCOUNTS_API_PORT,
-    dataDir: path.resolve(s.DATA_DIR),
+    dataDir: inProject(s.DATA_DIR),
     databaseUrl: s.DATABASE_URL,
     databaseReadUrl: s.DATABASE_READ_URL,
     redisUrl: s.REDIS_URL,
@@ -170,12 +231,15 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     dataApiUrls: s.DATA_API_URL,
     accountsApiUrls: s.ACCOUNTS_API_URL,
     seriesTimeZone: s.SERIES_TIME_ZONE,
-    plansFile: path.resolve(s.PLANS_FILE ?? path.join(projectRoot, 'config/plans.yml')),
+    fiscalYearFirstMonth: s.FISCAL_YEAR_FIRST_MONTH,
+    plansFile: plansFileOf(env),
     trustedProxyHops: s.TRUSTED_PROXY_HOPS,
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,
+    managementCallsPerSecond: s.MANAGEMENT_CALLS_SECOND,
+    answerWithinMs: s.ANSWER_WITHIN_MS,
     quotaOutage: s.QUOTA_OUTAGE,
     drainDelayMs: s.DRAIN_DELAY_MS,
-    journalDir: path.resolve(s.JOURNAL_DIR ?? path.join(s.DATA_DIR, 'journal')),
+    journalDir: inProject(s.JOURNAL_DIR ?? path.join(s.DATA_DIR, 'journal')),
     metrics: s.METRICS_PORT === undefined ? undefined : { host: s.METRICS_HOST, port: s.METRICS_PORT },
     publicUrl: (s.PUBLIC_URL ?? `http://127.0.0.1:${s.PORT}`).replace(/\/+$/, ''),
     dashboardOrigins: s.DASHBOARD_ORIGINS ?? [],

@@ -23,6 +23,7 @@ async function setUp(t: ExecutionContext) {
     directory,
     write: (name: string, sql: string) => writeFileSync(path.join(directory, name), sql),
     migrate: () => migrate(database.url, directory),
+    exec: (text: string) => client.query(text),
     async values(text: string): Promise<unknown[]> {
       const { rows } = await client.query<unknown[]>({ text, rowMode: 'array' });
       return rows.map(([value]) => value);
@@ -41,7 +42,7 @@ const createNotes = 'create table done (place integer generated always as identi
 
 test('of several that bring an empty database to the newest schema at once, one does it and the others wait for it', async (t) => {
   const { url, values, recorded } = await setUp(t);
-  const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.sql'));
+  const files = readdirSync(import.meta.dirname).filter((name) => /^0.*\.sql$/.test(name));
   const names = files.map((name) => name.slice(0, -'.sql'.length)).toSorted();
   const outcomes = await Promise.all([migrate(url), migrate(url), migrate(url)]);
   t.deepEqual(
@@ -66,17 +67,47 @@ test('migrations run in the order of their numbers, each once', async (t) => {
   t.deepEqual(await values('select word from done order by place'), ['a', 'b', 'c']);
 });
 
-test('a migration that was applied is not run again though its file has changed, and a new one beside it is run', async (t) => {
+test('a migration beside those that were applied is run, whatever its number', async (t) => {
   const { write, migrate: run, values, recorded } = await setUp(t);
   write('000001_a.sql', createNotes + note('a'));
   write('000003_c.sql', note('c'));
   await run();
-  write('000003_c.sql', note('changed'));
   write('000002_b.sql', note('b')); // its number lies before one that was applied
   write('000004_d.sql', note('d'));
   t.deepEqual(await run(), ['000002_b', '000004_d']);
   t.deepEqual(await values('select word from done order by place'), ['a', 'c', 'b', 'd']);
   t.deepEqual(await recorded(), ['000001_a', '000002_b', '000003_c', '000004_d']);
+});
+
+test('an applied migration whose file has changed is refused by its name, and nothing is run', async (t) => {
+  const { write, migrate: run, values, recorded } = await setUp(t);
+  write('000001_a.sql', createNotes + note('a'));
+  write('000002_b.sql', `${note('b')}\n`);
+  await run();
+  write('000002_b.sql', `${note('b')}\r\n`);
+  t.deepEqual(await run(), [], 'the ends of lines are no change');
+  write('000002_b.sql', note('changed'));
+  write('000003_c.sql', note('c'));
+  const error = await t.throwsAsync(run());
+  t.regex(error?.message ?? '', /another text: 000002_b\. .*restore its file/);
+  t.deepEqual(await recorded(), ['000001_a', '000002_b']);
+  t.deepEqual(await values('select word from done order by place'), ['a', 'b']);
+  write('000002_b.sql', note('b') + '\n');
+  t.deepEqual(await run(), ['000003_c']);
+});
+
+test('what an older version applied, whose checksums it did not keep, counts as unchanged from then on', async (t) => {
+  const { write, migrate: run, values, exec } = await setUp(t);
+  await exec(
+    'create table public.almanac_migrations (name text primary key, applied_at timestamptz not null default now())',
+  );
+  await exec(`insert into public.almanac_migrations (name) values ('000001_a')`);
+  await exec(createNotes);
+  write('000001_a.sql', createNotes);
+  t.deepEqual(await run(), []);
+  t.deepEqual(await values('select count(checksum)::int from public.almanac_migrations'), [1]);
+  write('000001_a.sql', `${createNotes} -- changed`);
+  await t.throwsAsync(run(), { message: /another text: 000001_a/ });
 });
 
 test('a migration that fails leaves nothing behind, those before it stay, and the next run goes on from it', async (t) => {
@@ -95,13 +126,33 @@ test('a migration that fails leaves nothing behind, those before it stay, and th
   t.deepEqual(await values('select word from done order by place'), ['a', 'b', 'c']);
 });
 
-test('a database that is ahead of the program is left as it is', async (t) => {
+test('a database that a newer version has migrated is refused, and left as it is', async (t) => {
   const { directory, write, migrate: run, values, recorded } = await setUp(t);
   write('000001_a.sql', createNotes + note('a'));
   write('000002_newer.sql', note('newer'));
   await run();
   rmSync(path.join(directory, '000002_newer.sql'));
-  t.deepEqual(await run(), []);
+  write('000003_mine.sql', note('mine'));
+  const error = await t.throwsAsync(run());
+  t.regex(
+    error?.message ?? '',
+    /newer version of Almanac has migrated this database \(000002_newer\)\. Start that/,
+  );
   t.deepEqual(await recorded(), ['000001_a', '000002_newer']);
   t.deepEqual(await values('select word from done order by place'), ['a', 'newer']);
+});
+
+test('a role that may not change the schema finds it up to date, or is told what to run first', async (t) => {
+  const { url, directory, write, migrate: run, exec } = await setUp(t);
+  const role = new URL(url).pathname.slice(1); // roles belong to the whole server
+  await exec(`create role ${role} login password 'of a test'`);
+  t.teardown(() => exec(`drop owned by ${role}; drop role ${role}`));
+  const asRole = Object.assign(new URL(url), { username: role, password: 'of a test' }).href;
+  write('000001_a.sql', createNotes);
+  await t.throwsAsync(migrate(asRole, directory), { message: /it lacks 000001_a\. Run "almanac migrate"/ });
+  await run();
+  await exec(`grant select on public.almanac_migrations to ${role}`);
+  t.deepEqual(await migrate(asRole, directory), []);
+  write('000002_b.sql', note('b'));
+  await t.throwsAsync(migrate(asRole, directory), { message: /it lacks 000002_b\. Run "almanac migrate"/ });
 });

@@ -115,9 +115,12 @@ function operationOf(endpoint: DeclaredEndpoint, { steps }: PipelineRoutes): Zod
 }
 
 /** The errors of the endpoint and of its server. */
-function errorsOf({ declaration: { errors, body } }: DeclaredEndpoint): ErrorCode[] {
+function errorsOf({ method, declaration: { errors } }: DeclaredEndpoint): ErrorCode[] {
+  // The server reads a body of these methods whether or not the endpoint wants one.
   const ofBodies: ErrorCode[] =
-    body === undefined ? [] : ['invalid_body', 'payload_too_large', 'unsupported_media_type'];
+    method === 'POST' || method === 'PATCH'
+      ? ['invalid_body', 'payload_too_large', 'unsupported_media_type']
+      : [];
   return ['header_fields_too_large', 'uri_too_long', ...errors, ...ofBodies];
 }
 

@@ -13,8 +13,8 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
   framing: { errors: ['invalid_request'] },
   'path-check': { errors: ['invalid_request'] },
   cors: { headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'] },
-  admission: { errors: ['unauthorized', 'unavailable'] },
-  credential: { errors: ['unauthorized', 'invalid_parameter', 'unavailable'] },
+  admission: { errors: ['unauthorized', 'rate_limited', 'unavailable'] },
+  credential: { errors: ['unauthorized', 'invalid_parameter', 'rate_limited', 'unavailable'] },
   session: { errors: ['unauthorized', 'forbidden', 'unavailable'] },
   usage: {},
   page: {},
@@ -22,6 +22,7 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
   'not-found': {},
   plan: { errors: ['plan_required', 'subscription_inactive'] },
   rate: { errors: ['rate_limited'], headers: ['RateLimit', 'RateLimit-Policy'] },
+  concurrency: { errors: ['rate_limited', 'upstream_timeout'] },
   quota: {
     errors: ['quota_exceeded', 'unavailable'],
     headers: ['X-Quota-Limit', 'X-Quota-Remaining', 'X-Quota-Reset'],

@@ -1,6 +1,7 @@
 // Every path of the gateway × every failure that can happen to it: the right status, the right code, always the envelope.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { exchange, lines } from './gateway/raw.ts';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'yaml';
 import { hashApiKey, mintApiKey } from '../kernel/credentials/api-key.ts';
@@ -25,7 +26,7 @@ const routeFile = parse(
 /** The plans of the project, and three more: two calls a month, one call a second, a thousand calls at once. */
 const plans = (() => {
   const own = projectPlans();
-  const base = { price_usd_month: 0, features: [] };
+  const base = { price_usd_month: 0, concurrency: 1000, features: [] };
   const all = [
     ...own.all,
     { ...base, id: 'two', name: 'Two', calls_month: 2, calls_second: 1000 },
@@ -162,8 +163,8 @@ test('vintages on the free plan are 403 and name the plan, and cost nothing', as
   t.is(await usedOnceSettled(key, 3), 0);
 });
 
-test('too many calls a second are 429 with Retry-After at every endpoint that counts by account', async (t) => {
-  for (const { method, target } of endpointsOf('credential').filter(({ method }) => method === 'GET')) {
+test('too many calls a second are 429 with Retry-After at every data endpoint', async (t) => {
+  for (const { method, target } of data) {
     const { key } = await services.accountWithKey('slow');
     const answers = await Promise.all([1, 2, 3].map(() => services.call(target, { method, key })));
     const limited = answers.filter(({ status }) => status === 429);
@@ -236,4 +237,34 @@ test('no answer to a client shows the hash or the value of a key', async (t) => 
     t.false(text.includes(key), target);
     t.false(text.includes(hashApiKey(key)), target);
   }
+});
+
+test('a URL and headers of whatever length are served or refused as too long, and no service is in the way', async (t) => {
+  const { key } = await services.accountWithKey('burst');
+  const statuses = new Set<number>();
+  const ask = async (target: string, headers: Record<string, string> = {}) => {
+    const { status, text } = await services.call(target, { key, headers });
+    t.true([200, 400, 414, 431].includes(status), `${target.length}: ${status} ${text.slice(0, 200)}`);
+    statuses.add(status);
+  };
+  for (let length = 14_000; length <= 16_500; length += 100) {
+    await ask(`/v1/series/GDP?limit=1&from=${'0'.repeat(length)}`);
+    await ask('/v1/series/GDP', { 'user-agent': 'a'.repeat(length) });
+  }
+  t.deepEqual([...statuses].toSorted(), [200, 400, 414, 431]);
+});
+
+test('the link to the next page repeats a URL of 14 KB whole, of signs that each become three', async (t) => {
+  const { key } = await services.accountWithKey('burst');
+  await services.ingest('series_id,date,value,side\nSIDES,2024-01-31,1,buy\nSIDES,2024-02-29,2,buy\n');
+  const query = Array.from({ length: 7 }, () => `&dims=side:buy|${'"'.repeat(1_980)}`).join('');
+  const request = lines(
+    `GET /v1/series/SIDES?limit=1${query} HTTP/1.1`,
+    ...['Host: a', 'Connection: close', `X-API-Key: ${key}`],
+  );
+  const [answer] = await exchange(services.url, request);
+  t.is(answer?.status, 200, answer?.body);
+  const link = /^link: <(.+)>; rel="next"\r?$/m.exec(answer?.headers ?? '')?.[1] ?? '';
+  t.true(link.length > 40_000);
+  t.is(new URL(link, services.url).searchParams.getAll('dims').join('&dims='), query.slice('&dims='.length));
 });

@@ -34,6 +34,10 @@ const accountSchema = z.object({
   notifications: z
     .object({ usage: z.boolean(), key_expiry: z.boolean() })
     .describe('Which mails are sent. Security mails are always sent.'),
+  mail_refused_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the mail server last refused a mail to `email` for good; null once it has taken one.'),
   active_keys: z.int(),
   key_limit: z.int().describe('The maximum number of active keys.'),
 });
@@ -84,7 +88,7 @@ export const changeAccount = endpoint({
       if (body.email !== undefined) {
         const { ip } = clientInfoOf(request);
         await proveHolder(deps, account, { caller: signedInOf(call), password: body.password, ip });
-        await deps.throttle.mail({ email: body.email, ip });
+        await deps.throttle.mail('change_email', { email: body.email, ip });
       }
       await call.stage('sql', () =>
         deps.db.inTransaction((transaction) => applyChange(deps, transaction, account, { requester, body })),
@@ -198,6 +202,7 @@ export async function accountRecords(deps: Deps, accounts: readonly Account[]): 
     subscription_state: account.subscriptionState,
     created_at: instantText(account.createdAt),
     notifications: { usage: account.mailsUsage, key_expiry: account.mailsKeyExpiry },
+    mail_refused_at: account.mailRefusedAt === null ? null : instantText(account.mailRefusedAt),
     active_keys: activeKeys.get(account.id) ?? 0,
     key_limit: keysMax,
   }));

@@ -4,7 +4,7 @@ import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import { tell } from '../jobs.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { emailField, nameField } from '../fields.ts';
+import { nameField } from '../fields.ts';
 import { insertIdentity, selectAccountIdOf } from './identities.sql.ts';
 import { newId } from '../ids.ts';
 import type { GoogleIdentity } from './openid.ts';
@@ -26,8 +26,8 @@ export async function accountOf(
     const account = await deps.db.accounts.findByPk(known, { transaction });
     return account?.status === 'active' ? { accountId: known } : { refusal: 'account_disabled' };
   }
-  const email = emailField.safeParse(identity.verifiedEmail).data;
-  if (email === undefined) return { refusal: 'email_unverified' };
+  const email = identity.verifiedEmail;
+  if (email === null) return { refusal: 'email_unverified' };
   const account = await findAccountByEmail(deps.db, email, transaction);
   if (account === null) return makeAccount(deps, transaction, { identity, email, ip });
   if (account.status === 'disabled') return { refusal: 'account_disabled' };

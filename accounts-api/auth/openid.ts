@@ -1,16 +1,21 @@
 // Reads the verified claims of a Google identity. Hides openid-client: discovery, the authorization URL, the exchange of
-// the code, and every check of the ID token, its signature included.
+// the code, every check of the ID token, its signature included, and the issuer's keys and how they are replaced.
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
+  Configuration,
+  customFetch,
   discovery,
   enableNonRepudiationChecks,
-  type Configuration,
+  type CustomFetch,
 } from 'openid-client';
+import { z } from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { GoogleSettings } from '../deps.ts';
+import { emailField } from '../fields.ts';
 
 /** The secrets of one flow. */
 export interface FlowSecrets {
@@ -23,7 +28,7 @@ export interface FlowSecrets {
 export interface GoogleIdentity {
   issuer: string;
   subject: string;
-  /** Null if Google gives none, or has not verified it. */
+  /** Null if Google gives none that is valid here, or has not verified it. */
   verifiedEmail: string | null;
   name: string | null;
   /** Whether Google runs the mailbox, so that owning the Google account means owning the mailbox. */
@@ -38,9 +43,23 @@ export interface OpenId {
 }
 
 const timeoutSeconds = 10;
+/** Of any answer of the issuer. Google's have at most a few kilobytes. */
+const answerBytesMax = 256 * 1024;
+const keysLastMs = 5 * 60_000;
+
+// What is read of an ID token. The subject is as OpenID Connect limits it, so that it can be stored.
+const claimsSchema = z.object({
+  iss: z.string().max(255),
+  sub: z.string().regex(/^[\x20-\x7e]{1,255}$/),
+  email: emailField.nullable().catch(null).default(null),
+  email_verified: z.literal(true).nullable().catch(null).default(null), // the text "true" verifies nothing
+  hd: z.string().nullable().catch(null).default(null),
+  name: z.string().nullable().catch(null).default(null),
+});
 
 /** @param redirectUri as registered with Google; never derived from a request. */
-export function createOpenId(settings: GoogleSettings, redirectUri: string): OpenId {
+export function createOpenId(settings: GoogleSettings, redirectUri: string, clock: Clock): OpenId {
+  const keys = createKeyCache(clock);
   let known: Promise<Configuration> | undefined;
   const configuration = () => {
     known ??= discover(settings).catch((error: unknown) => {
@@ -67,7 +86,8 @@ export function createOpenId(settings: GoogleSettings, redirectUri: string): Ope
     async identityOf(query, { state, nonce, verifier }) {
       const url = new URL(redirectUri);
       url.search = query.toString();
-      const tokens = await authorizationCodeGrant(await configuration(), url, {
+      const server = (await configuration()).serverMetadata();
+      const tokens = await authorizationCodeGrant(keys.configurationOf(settings, server), url, {
         expectedState: state,
         expectedNonce: nonce,
         pkceCodeVerifier: verifier,
@@ -75,28 +95,101 @@ export function createOpenId(settings: GoogleSettings, redirectUri: string): Ope
       });
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('There is no ID token.');
-      const { iss, sub, email, email_verified, hd, name } = claims;
-      const verified = email_verified === true && typeof email === 'string'; // the text "true" verifies nothing
-      const isHosted = typeof hd === 'string' && hd !== '';
-      return {
-        issuer: iss,
-        subject: sub,
-        verifiedEmail: verified ? email : null,
-        name: typeof name === 'string' ? name : null,
-        isAuthoritative: verified && (isHosted || /@gmail\.com$/i.test(email)),
-      };
+      const { iss: issuer, sub: subject, email, email_verified, hd, name } = claimsSchema.parse(claims);
+      const verifiedEmail = email_verified === null ? null : email;
+      const domain = verifiedEmail?.split('@')[1]?.toLowerCase();
+      // A hosted domain says who runs the mailboxes of that domain, and of no other.
+      const isAuthoritative =
+        domain !== undefined && (domain === 'gmail.com' || domain === hd?.toLowerCase());
+      return { issuer, subject, verifiedEmail, name, isAuthoritative };
     },
   };
 }
 
 /** Reads the issuer's metadata. @throws Error if it cannot be reached, or names another issuer. */
 export async function discover({ issuer, clientId, clientSecret }: GoogleSettings): Promise<Configuration> {
-  const server = new URL(issuer);
-  const insecure = server.protocol === 'http:' ? [allowInsecureRequests] : []; // an issuer of the tests, on this machine
-  const configuration = await discovery(server, clientId, clientSecret, undefined, {
-    execute: [...insecure, enableNonRepudiationChecks], // without it the signature of the ID token is not checked
+  return discovery(new URL(issuer), clientId, clientSecret, undefined, {
+    execute: checksOf(issuer),
     timeout: timeoutSeconds,
+    [customFetch]: fetchBounded,
   });
-  configuration.timeout = timeoutSeconds;
-  return configuration;
 }
+
+function checksOf(issuer: string): ((configuration: Configuration) => void)[] {
+  const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : []; // an issuer of the tests, on this machine
+  return [...insecure, enableNonRepudiationChecks]; // without it the signature of the ID token is not checked
+}
+
+/**
+ * Keeps the issuer's keys for five minutes, as the library does, but asks for them again at once if a token is signed by another
+ * one: the library refuses all tokens of a new key for a minute.
+ */
+function createKeyCache(clock: Clock) {
+  let known: { ids: ReadonlySet<string | undefined>; answer: Response; atMs: number } | undefined;
+  return {
+    /** The configuration for one exchange of a code. It has no keys of its own, so it asks for them, once. */
+    configurationOf(
+      { clientId, clientSecret, issuer }: GoogleSettings,
+      server: ReturnType<Configuration['serverMetadata']>,
+    ): Configuration {
+      let keyId: string | undefined;
+      const configuration = new Configuration(server, clientId, clientSecret);
+      configuration.timeout = timeoutSeconds;
+      for (const check of checksOf(issuer)) check(configuration);
+      configuration[customFetch] = async (url, options) => {
+        if (url !== server.jwks_uri) {
+          const answer = await fetchBounded(url, options); // the token
+          keyId = keyIdOf(await textOf(answer));
+          return answer;
+        }
+        const nowMs = clock.now().getTime();
+        if (known === undefined || nowMs - known.atMs >= keysLastMs || !known.ids.has(keyId)) {
+          const answer = await fetchBounded(url, options);
+          known = { ids: new Set(keyIdsOf(await textOf(answer))), answer, atMs: nowMs };
+        }
+        return known.answer.clone();
+      };
+      return configuration;
+    },
+  };
+}
+
+const textOf = (answer: Response) => answer.clone().text();
+const keySet = z.object({ keys: z.array(z.looseObject({ kid: z.string().optional() })) });
+const tokenHeader = z.object({ kid: z.string() });
+
+/** None if the answer is no set of keys, which the library then refuses. */
+function keyIdsOf(answer: string): string[] {
+  const { data } = keySet.safeParse(parsed(answer));
+  return data?.keys.flatMap(({ kid }) => kid ?? []) ?? [];
+}
+
+/** The id of the key that an ID token says it is signed by. Undefined if there is none. */
+function keyIdOf(answer: string): string | undefined {
+  const { data } = z.object({ id_token: z.string() }).safeParse(parsed(answer));
+  const header = Buffer.from(data?.id_token.split('.')[0] ?? '', 'base64url').toString();
+  return tokenHeader.safeParse(parsed(header)).data?.kid;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined; // the library reads it too, and says what is wrong with it
+  }
+}
+
+/** As `fetch`, with the body read. @throws Error as soon as it is larger than allowed. */
+const fetchBounded: CustomFetch = async (url, options) => {
+  const response = await fetch(url, options);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > answerBytesMax)
+      throw new Error(`The issuer's answer from ${url} exceeds ${answerBytesMax} bytes.`);
+    chunks.push(chunk);
+  }
+  const { status, statusText, headers } = response;
+  return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, statusText, headers });
+};

@@ -16,7 +16,7 @@ import { selectMailToken, spendMailToken } from '../mail/mail-tokens.sql.ts';
 import type { Account } from '../models/account.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { requireGoodPassword } from './password-rules.ts';
-import { deviceAnswer, openSession, requireFresh, sessionAnswer, type SessionAnswer } from './sessions.ts';
+import { deviceAnswer, openSession, requireFresh, signedInAnswer, type SignedInAnswer } from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { visitor } from './sign-up.ts';
 import { revokeUnprovenAccess } from './unproven.sql.ts';
@@ -26,7 +26,7 @@ export const changePassword = endpoint({
   summary: 'Changes the password, and ends all sessions except the new one in the answer.',
   requester: 'signed_in',
   body: z.strictObject({ current: passwordField, new: passwordField }),
-  answers: { 200: sessionAnswer },
+  answers: { 200: signedInAnswer },
   errors: ['invalid_credentials', 'conflict', 'rate_limited', 'unavailable'],
   handler:
     (deps) =>
@@ -51,7 +51,7 @@ export const changePassword = endpoint({
         await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
         return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
       });
-      return one(session);
+      return one({ ...session, device_token: deps.throttle.deviceToken(account) });
     },
 });
 
@@ -65,7 +65,7 @@ export const forgotPassword = endpoint({
   handler:
     (deps) =>
     async ({ body: { email }, request }) => {
-      await deps.throttle.mail({ email, ip: clientInfoOf(request).ip });
+      await deps.throttle.mail('reset_password', { email, ip: clientInfoOf(request).ip });
       await deps.db.inTransaction((transaction) =>
         deps.jobs.enqueue(transaction, { mail: 'reset_password', email }),
       );
@@ -85,7 +85,7 @@ export const setPassword = endpoint({
     token: tokenField.optional().describe('From the link.'),
     password: passwordField,
   }),
-  answers: { 200: z.union([deviceAnswer, sessionAnswer]) },
+  answers: { 200: z.union([signedInAnswer, deviceAnswer]) },
   errors: [
     'unauthorized',
     'forbidden',
@@ -129,14 +129,14 @@ async function resetPassword(
   });
   await deps.throttle.forgive(account.email);
   // A known device lets the owner of the mailbox sign in, however many attempts others make on the account.
-  return { device_token: deps.throttle.deviceToken(account.email) };
+  return { device_token: deps.throttle.deviceToken(account) };
 }
 
 async function setFirstPassword(
   deps: ServiceDeps,
   caller: SignedIn,
   { password, clientInfo }: { password: string; clientInfo: ClientInfo },
-): Promise<SessionAnswer> {
+): Promise<SignedInAnswer> {
   const account = await findAccount(deps, caller.accountId);
   const failExists = () =>
     fail('conflict', 'The account has a password already. Change it with POST /auth/change-password.');
@@ -145,11 +145,12 @@ async function setFirstPassword(
   checkPassword(deps, account, 'password', password);
   const passwordHash = await deps.passwords.hash(password);
   const { actor } = caller;
-  return deps.db.inTransaction(async (transaction) => {
+  const session = await deps.db.inTransaction(async (transaction) => {
     if (!(await holdAccount(deps, transaction, account))) failExists(); // a concurrent change came first
     await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
     return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
   });
+  return { ...session, device_token: deps.throttle.deviceToken(account) };
 }
 
 function checkPassword(deps: ServiceDeps, account: Account, field: string, password: string): void {

@@ -32,6 +32,10 @@ export const deviceAnswer = z.object({
   device_token: z.string().describe('Send it with the next sign-in from this device.'),
 });
 
+/** The answer to a sign-in by the password, or by a mailed link. */
+export const signedInAnswer = sessionAnswer.extend(deviceAnswer.shape);
+export type SignedInAnswer = z.output<typeof signedInAnswer>;
+
 /** Signs an account in, within a transaction. @param how for the audit log. */
 export async function openSession(
   deps: Deps,

@@ -8,7 +8,7 @@ import { endpoint, one } from '../endpoint.ts';
 import { emailField, passwordField } from '../fields.ts';
 import type { Account } from '../models/account.ts';
 import { findAccountByEmail } from '../operator/operator.sql.ts';
-import { deviceAnswer, openSession, sessionAnswer } from './sessions.ts';
+import { openSession, signedInAnswer } from './sessions.ts';
 import { clientInfoOf, type ClientInfo } from '../client-info.ts';
 
 export const logIn = endpoint({
@@ -19,7 +19,7 @@ export const logIn = endpoint({
     password: passwordField,
     device_token: z.string().max(100).optional().describe('From an earlier sign-in on this device.'),
   }),
-  answers: { 200: sessionAnswer.extend(deviceAnswer.shape) },
+  answers: { 200: signedInAnswer },
   errors: ['invalid_credentials', 'forbidden', 'rate_limited', 'unavailable'],
   handler:
     (deps) =>
@@ -40,7 +40,7 @@ export const logIn = endpoint({
         }
         return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
       });
-      return one({ ...session, device_token: deps.throttle.deviceToken(email) });
+      return one({ ...session, device_token: deps.throttle.deviceToken(account) });
     },
 });
 
@@ -58,7 +58,8 @@ async function verify(
   }: { email: string; password: string; device: string | undefined; clientInfo: ClientInfo },
 ): Promise<Account> {
   const account = await findAccountByEmail(deps.db, email);
-  const isRight = await deps.throttle.signIn({ email, ip: clientInfo.ip, device }, () =>
+  const known = device === undefined || account === null ? undefined : { token: device, of: account };
+  const isRight = await deps.throttle.signIn({ email, ip: clientInfo.ip, device: known }, () =>
     deps.passwords.matches(account?.passwordHash ?? null, password),
   );
   if (isRight && account !== null) return account;

@@ -1,6 +1,6 @@
 // Sign-up, and the links that prove a mailbox. With SMTP an account is made only by someone who owns the mailbox and
 // knows the password of the sign-up: neither a stranger's sign-up nor a scanner that opens links can make one.
-import { Op, UniqueConstraintError, type Transaction } from 'sequelize';
+import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { tell } from '../jobs.ts';
@@ -15,14 +15,12 @@ import { failGone, hashMailToken, lifetimeMs, tokenField } from '../mail/mail-to
 import { selectMailToken, spendMailToken, type AccountLink } from '../mail/mail-tokens.sql.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { requireGoodPassword } from './password-rules.ts';
-import { deviceAnswer, openSession, sessionAnswer, type SessionAnswer } from './sessions.ts';
+import { openSession, signedInAnswer, type SignedInAnswer } from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
+import { findSignUpsOfLink } from './signups.sql.ts';
 import { clientInfoOf, type ClientInfo } from '../client-info.ts';
 
 export const visitor: Actor = { actorKind: 'visitor', actorId: null };
-
-const signedInAnswer = sessionAnswer.extend(deviceAnswer.shape);
-type SignedInAnswer = z.output<typeof signedInAnswer>;
 
 export const signUp = endpoint({
   summary: 'Makes an account with e-mail address and password.',
@@ -41,19 +39,21 @@ export const signUp = endpoint({
       const clientInfo = clientInfoOf(request);
       const lengthMin = deps.settings.passwordLengthMin;
       requireGoodPassword(password, { field: 'password', lengthMin, context: [email, name] });
-      await deps.throttle.mail({ email, ip: clientInfo.ip });
-      const passwordHash = await deps.passwords.hash(password);
+      const who = { email, ip: clientInfo.ip };
       if (deps.settings.mailGoesOut) {
-        await awaitMail(deps, { email, name, passwordHash });
+        const isMailed = await deps.throttle.signUpMail(who);
+        await awaitLink(deps, { email, name, passwordHash: await deps.passwords.hash(password) }, isMailed);
         return one({ email, next: 'Open the link in the mail that is on its way.' }, { status: 202 });
       }
-      const session = await makeAccount(
+      await deps.throttle.mail('sign_up', who);
+      const passwordHash = await deps.passwords.hash(password);
+      const signedIn = await makeAccount(
         deps,
         { email, name, passwordHash, emailVerifiedAt: null },
         clientInfo,
         (transaction, id) => deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId: id }),
       );
-      return one({ ...session, device_token: deps.throttle.deviceToken(email) }, { status: 201 });
+      return one(signedIn, { status: 201 });
     },
 });
 
@@ -96,7 +96,7 @@ export const resendVerification = endpoint({
     async ({ requester: { accountId }, request }) => {
       const account = await findAccount(deps, accountId);
       if (account.emailVerifiedAt !== null) fail('conflict', 'The e-mail address is confirmed already.');
-      await deps.throttle.mail({ email: account.email, ip: clientInfoOf(request).ip });
+      await deps.throttle.mail('verify_email', { email: account.email, ip: clientInfoOf(request).ip });
       await deps.db.inTransaction((transaction) =>
         deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId }),
       );
@@ -104,41 +104,49 @@ export const resendVerification = endpoint({
     },
 });
 
-/** Stores the sign-up and its mail, both or neither. The worker finds out whether the e-mail address is known. */
-async function awaitMail(
+/**
+ * Stores the sign-up and its mail, both or neither. The worker finds out whether the e-mail address is known.
+ * @param isMailed false: the mailbox has had its mails of the hour. Any link in them finishes this sign-up too, so
+ * that those who sign up a stranger's e-mail address do not keep its owner from signing up.
+ */
+async function awaitLink(
   deps: ServiceDeps,
   wish: { email: string; name: string | null; passwordHash: string },
+  isMailed: boolean,
 ): Promise<void> {
   const signupId = newId('sup');
   const createdAt = deps.clock.now();
   const expiresAt = new Date(createdAt.getTime() + lifetimeMs.sign_up);
   await deps.db.inTransaction(async (transaction) => {
     await deps.db.signups.create({ ...wish, id: signupId, createdAt, expiresAt }, { transaction });
-    await deps.jobs.enqueue(transaction, { mail: 'sign_up', signupId });
+    if (isMailed) await deps.jobs.enqueue(transaction, { mail: 'sign_up', signupId });
   });
 }
 
+/** Makes the account: the link proves the mailbox, and the password says which of its sign-ups it is made from. */
 async function finishSignUp(
   deps: ServiceDeps,
   signupId: string,
   { hash, clientInfo, password }: { hash: string; clientInfo: ClientInfo; password: string | undefined },
 ): Promise<SignedInAnswer> {
-  const waiting = { id: signupId, expiresAt: { [Op.gt]: deps.clock.now() } };
-  const signup = await deps.db.signups.findOne({ where: waiting });
-  if (signup === null) failGone();
+  const signups = await findSignUpsOfLink(deps.db, signupId, deps.clock.now());
+  const [linked] = signups;
+  if (linked === undefined) failGone();
+  let signup = linked;
+  await requirePassword(deps, { email: linked.email, password, clientInfo }, async (given) => {
+    for (const each of signups) {
+      signup = each;
+      if (await deps.passwords.matches(each.passwordHash, given)) return true;
+    }
+    return false;
+  });
   const { email, name, passwordHash } = signup;
-  await requirePassword(deps, { email, passwordHash, password, clientInfo });
   const emailVerifiedAt = deps.clock.now();
-  const answer = await makeAccount(
-    deps,
-    { email, name, passwordHash, emailVerifiedAt },
-    clientInfo,
-    async (transaction) => {
-      if (!(await spendMailToken(deps.db, transaction, hash, 'sign_up', emailVerifiedAt))) failGone();
-      await signup.destroy({ transaction }); // deletes its links too
-    },
-  );
-  return { ...answer, device_token: deps.throttle.deviceToken(email) };
+  const wish = { email, name, passwordHash, emailVerifiedAt };
+  return makeAccount(deps, wish, clientInfo, async (transaction) => {
+    if (!(await spendMailToken(deps.db, transaction, hash, 'sign_up', emailVerifiedAt))) failGone();
+    await signup.destroy({ transaction }); // deletes its links too
+  });
 }
 
 /** Confirms an account's e-mail address, current or new. Other sessions end, as their rights have changed. */
@@ -156,7 +164,9 @@ async function confirmEmail(
   if (account === null) failGone();
   if (call.identity.sessionId === null || call.identity.accountId !== account.id) {
     const { email, passwordHash } = account;
-    await requirePassword(deps, { email, passwordHash, password, clientInfo });
+    await requirePassword(deps, { email, password, clientInfo }, (given) =>
+      deps.passwords.matches(passwordHash, given),
+    );
   }
   const now = deps.clock.now();
   const before = account.email;
@@ -166,7 +176,8 @@ async function confirmEmail(
       if (!(await holdAccount(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, link.purpose, now))) failGone();
       const credentialVersion = account.credentialVersion + 1;
-      await account.update({ email: link.email, emailVerifiedAt: now, credentialVersion }, { transaction });
+      const proved = { email: link.email, emailVerifiedAt: now, mailRefusedAt: null };
+      await account.update({ ...proved, credentialVersion }, { transaction });
       await endSessionsOf(deps.db, transaction, account.id, null);
       await audit(deps, transaction, {
         accountId: account.id,
@@ -177,7 +188,7 @@ async function confirmEmail(
       if (isChange) await tell(deps, transaction, 'email_changed', before);
       return openSession(deps, transaction, account.id, { clientInfo, how: 'mailed_link' });
     });
-    return { ...answer, device_token: deps.throttle.deviceToken(link.email) };
+    return { ...answer, device_token: deps.throttle.deviceToken(account) };
   } catch (error) {
     if (error instanceof UniqueConstraintError) {
       fail('email_taken', 'This e-mail address belongs to another account now.');
@@ -189,20 +200,13 @@ async function confirmEmail(
 /** @throws Failure `invalid_body` without a password, `invalid_credentials` with a wrong one. The link stays valid. */
 async function requirePassword(
   deps: ServiceDeps,
-  {
-    email,
-    passwordHash,
-    password,
-    clientInfo,
-  }: { email: string; passwordHash: string | null; password: string | undefined; clientInfo: ClientInfo },
+  { email, password, clientInfo }: { email: string; password: string | undefined; clientInfo: ClientInfo },
+  matches: (given: string) => Promise<boolean>,
 ): Promise<void> {
   if (password === undefined) {
     fail('invalid_body', '"password": is required: the one given at sign-up.', { param: 'password' });
   }
-  const isRight = await deps.throttle.signIn({ email, ip: clientInfo.ip }, () =>
-    deps.passwords.matches(passwordHash, password),
-  );
-  if (!isRight) {
+  if (!(await deps.throttle.signIn({ email, ip: clientInfo.ip }, () => matches(password)))) {
     fail('invalid_credentials', 'Incorrect password. The link is still valid.');
   }
 }
@@ -213,16 +217,20 @@ export async function makeAccount(
   wish: { email: string; name: string | null; passwordHash: string | null; emailVerifiedAt: Date | null },
   clientInfo: ClientInfo,
   also: (transaction: Transaction, id: string) => Promise<void>,
-): Promise<SessionAnswer> {
+): Promise<SignedInAnswer> {
   const at = deps.clock.now();
   const id = newId('acct');
   try {
     return await deps.db.inTransaction(async (transaction) => {
-      await deps.db.accounts.create({ ...wish, id, plan: 'free', createdAt: at }, { transaction });
+      const account = await deps.db.accounts.create(
+        { ...wish, id, plan: 'free', createdAt: at },
+        { transaction },
+      );
       const detail = { email: wish.email, plan: 'free', ip: clientInfo.ip };
       await audit(deps, transaction, { accountId: id, actor: visitor, action: 'account.created', detail });
       await also(transaction, id);
-      return openSession(deps, transaction, id, { clientInfo, how: 'sign_up' });
+      const session = await openSession(deps, transaction, id, { clientInfo, how: 'sign_up' });
+      return { ...session, device_token: deps.throttle.deviceToken(account) };
     });
   } catch (error) {
     if (error instanceof UniqueConstraintError) {

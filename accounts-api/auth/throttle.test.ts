@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { createClient } from 'redis';
-import { silentLog, testRedisUrl } from '../../test/services/harness.ts';
+import { fakeClock, silentLog, testRedisUrl } from '../../test/services/harness.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { openRedis } from '../../kernel/redis.ts';
 import { createThrottle, waitSeconds } from './throttle.ts';
@@ -10,6 +10,12 @@ import { createThrottle, waitSeconds } from './throttle.ts';
 const right = () => Promise.resolve(true);
 const wrong = () => Promise.resolve(false);
 const someone = () => `throttle-${randomBytes(6).toString('hex')}@example.org`;
+/** An account whose devices no other test has. */
+const holder = (credentialVersion = 1) => ({
+  id: `acct_${randomBytes(6).toString('hex')}`,
+  credentialVersion,
+});
+const clock = fakeClock('2026-11-20T10:00:00.000Z');
 let hosts = 0;
 const somewhere = () => {
   hosts += 1;
@@ -21,7 +27,7 @@ async function throttleOf(t: ExecutionContext, redisUrl: string | undefined) {
   const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, silentLog);
   t.teardown(() => redis?.close());
   await redis?.opened();
-  return createThrottle({ redis, secret: 'x'.repeat(32) });
+  return createThrottle({ redis, secret: 'x'.repeat(32), clock });
 }
 
 const stores: [string, () => string | undefined][] = [
@@ -44,8 +50,8 @@ for (const [where, redisUrl] of stores) {
     `${where}: an account under attack from many IP addresses is throttled, and its owner's device is not`,
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
-      const email = someone();
-      const device = throttle.deviceToken(email);
+      const [email, of] = [someone(), holder()];
+      const token = throttle.deviceToken(of);
       for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() }, wrong);
       const error = await t.throwsAsync(
         throttle.signIn({ email: email.toUpperCase(), ip: somewhere() }, wrong),
@@ -54,27 +60,51 @@ for (const [where, redisUrl] of stores) {
         },
       );
       t.like(error, { headers: { 'retry-after': '1' } });
-      await t.throwsAsync(
-        throttle.signIn({ email, ip: somewhere(), device: throttle.deviceToken(someone()) }, wrong),
-        { code: 'rate_limited' },
-      );
-      await t.throwsAsync(
-        throttle.signIn({ email, ip: somewhere(), device: `${device.slice(0, -1)}x` }, wrong),
-        {
+      const unknown = [
+        { token: throttle.deviceToken(holder()), of },
+        { token: `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`, of },
+        { token: token.replace('dev_', 'dev-'), of },
+        { token, of: { ...of, credentialVersion: 2 } },
+      ];
+      for (const device of unknown) {
+        await t.throwsAsync(throttle.signIn({ email, ip: somewhere(), device }, wrong), {
           code: 'rate_limited',
-        },
-      );
-      await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere(), device }, wrong));
+        });
+      }
+      await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere(), device: { token, of } }, wrong));
     },
   );
 
-  test.serial(`${where}: a device counts for itself, so a stolen token guesses no faster`, async (t) => {
+  test.serial(`${where}: a device is known for 90 days`, async (t) => {
     const throttle = await throttleOf(t, redisUrl());
-    const email = someone();
-    const device = throttle.deviceToken(email);
-    for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere(), device }, wrong);
-    await t.throwsAsync(throttle.signIn({ email, ip: somewhere(), device }, wrong), { code: 'rate_limited' });
+    const [email, of] = [someone(), holder()];
+    const device = { token: throttle.deviceToken(of), of };
+    for (let i = 0; i < 6; i += 1) await throttle.signIn({ email, ip: somewhere() }, wrong);
+    clock.advance(90 * 24 * 60 * 60_000 - 1000);
+    await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere(), device }, wrong));
+    clock.advance(1000);
+    await t.throwsAsync(throttle.signIn({ email, ip: somewhere(), device }, wrong), {
+      code: 'rate_limited',
+    });
   });
+
+  test.serial(
+    `${where}: all devices of an account count together, so many tokens guess no faster than one`,
+    async (t) => {
+      const throttle = await throttleOf(t, redisUrl());
+      const [email, of] = [someone(), holder()];
+      const deviceOf = (whose: typeof of) => ({ token: throttle.deviceToken(whose), of: whose });
+      for (let i = 0; i < 6; i += 1)
+        await throttle.signIn({ email, ip: somewhere(), device: deviceOf(of) }, wrong);
+      await t.throwsAsync(throttle.signIn({ email, ip: somewhere(), device: deviceOf(of) }, wrong), {
+        code: 'rate_limited',
+      });
+      const another = deviceOf(holder());
+      await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere(), device: another }, wrong));
+      const renewed = deviceOf({ ...of, credentialVersion: 2 });
+      await t.notThrowsAsync(throttle.signIn({ email, ip: somewhere(), device: renewed }, wrong));
+    },
+  );
 
   test.serial(`${where}: a right password, or a reset, forgets the tries before it`, async (t) => {
     const throttle = await throttleOf(t, redisUrl());
@@ -138,17 +168,33 @@ for (const [where, redisUrl] of stores) {
   });
 
   test.serial(
-    `${where}: an e-mail address gets three mails an hour, and a client IP may request ten`,
+    `${where}: an e-mail address gets three mails of a kind an hour, and a client IP may request ten of all`,
+    async (t) => {
+      const throttle = await throttleOf(t, redisUrl());
+      const [email, ip] = [someone(), somewhere()];
+      const kinds = ['sign_up', 'verify_email', 'change_email', 'reset_password'] as const;
+      for (const kind of kinds) {
+        for (let i = 0; i < 3; i += 1) await throttle.mail(kind, { email, ip: somewhere() });
+        await t.throwsAsync(throttle.mail(kind, { email: email.toUpperCase(), ip: somewhere() }), {
+          code: 'rate_limited',
+        });
+      }
+      for (let i = 0; i < 8; i += 1) await throttle.mail('reset_password', { email: someone(), ip });
+      for (let i = 0; i < 2; i += 1) t.true(await throttle.signUpMail({ email: someone(), ip }));
+      const more = { email: someone(), ip };
+      await t.throwsAsync(throttle.mail('change_email', more), { code: 'rate_limited' });
+      await t.throwsAsync(throttle.signUpMail(more), { code: 'rate_limited' });
+    },
+  );
+
+  test.serial(
+    `${where}: a mailbox that has had its mails of the hour gets none for a sign-up, which is not refused`,
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
       const email = someone();
-      for (let i = 0; i < 3; i += 1) await throttle.mail({ email, ip: somewhere() });
-      await t.throwsAsync(throttle.mail({ email: email.toUpperCase(), ip: somewhere() }), {
-        code: 'rate_limited',
-      });
-      const ip = somewhere();
-      for (let i = 0; i < 10; i += 1) await throttle.mail({ email: someone(), ip });
-      await t.throwsAsync(throttle.mail({ email: someone(), ip }), { code: 'rate_limited' });
+      const asked = [];
+      for (let i = 0; i < 5; i += 1) asked.push(await throttle.signUpMail({ email, ip: somewhere() }));
+      t.deepEqual(asked, [true, true, true, false, false]);
     },
   );
 

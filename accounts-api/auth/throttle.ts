@@ -3,6 +3,7 @@
 // Nobody can lock an owner out: delays end by themselves, and a device that has signed in before is counted separately.
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Clock } from '../../kernel/clock.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -13,32 +14,51 @@ export interface Throttle {
    * Counts an attempt at a password, then has it compared. Five per quarter of an hour are free; each further one waits twice as
    * long as the previous one, up to a quarter of an hour. One client IP may fail 30 times in that time. A correct password
    * resets the count; an attempt whose comparison throws is not counted (503: too many at once).
-   * @param device the token of an earlier sign-in, as received. @param compare returns whether the password is correct.
+   * All known devices of an account count together, apart from everyone else.
+   * @param device the token of an earlier sign-in, as received, and the account that it must be of.
+   * @param compare returns whether the password is correct.
    * @returns the result of `compare`. @throws Failure `rate_limited` before it, and whatever it throws.
    */
   signIn(
-    who: { email: string; ip: string; device?: string | undefined },
+    who: { email: string; ip: string; device?: { token: string; of: DeviceHolder } | undefined },
     compare: () => Promise<boolean>,
   ): Promise<boolean>;
   /** Resets the failed attempts at an account, after its owner was verified in another way. */
   forgive(email: string): Promise<void>;
-  /** Counts requests that mail an address entered by anyone: sign-ups, forgotten passwords. @throws Failure `rate_limited`. */
-  mail(who: { email: string; ip: string }): Promise<void>;
+  /**
+   * Counts a request that mails an e-mail address. Each kind of mail has a count of its own, so that none uses up another's.
+   * @throws Failure `rate_limited`.
+   */
+  mail(kind: MailKind, who: { email: string; ip: string }): Promise<void>;
+  /** The same for a sign-up, which may go on without a mail. @returns whether the mailbox gets one. */
+  signUpMail(who: { email: string; ip: string }): Promise<boolean>;
   /** Counts an attempt at a mailed link or a callback from Google. @throws Failure `rate_limited`. */
   token(ip: string): Promise<void>;
-  /** A token for a device that has just signed in. */
-  deviceToken(email: string): string;
+  /** A token for a device that has just signed in, for 90 days, or until the account's password or e-mail address changes. */
+  deviceToken(of: DeviceHolder): string;
 }
+
+/** The account that a device has signed in to. */
+export interface DeviceHolder {
+  id: string;
+  credentialVersion: number;
+}
+
+/** What a mail that somebody asks for is about. */
+export type MailKind = 'sign_up' | 'verify_email' | 'change_email' | 'reset_password';
 
 const quarterHour = 15 * 60;
 const hour = 60 * 60;
 const freeTries = 5;
+/** How long a device is known. */
+const deviceSeconds = 90 * 24 * hour;
 
 /** The limits per client IP, recipient or account; `seconds` is the window. */
 export const limits = {
   /** Wrong passwords per client IP. */
   failures: { points: 30, seconds: quarterHour },
   mailsOfIp: { points: 10, seconds: hour },
+  /** Of each kind. */
   mailsToRecipient: { points: 3, seconds: hour },
   /** Attempts per client IP at mailed links and callbacks from Google. */
   tokens: { points: 20, seconds: 10 * 60 },
@@ -53,9 +73,11 @@ export function waitSeconds(tries: number): number {
 export function createThrottle({
   redis,
   secret,
+  clock,
 }: {
   redis: RedisLink | undefined;
   secret: string;
+  clock: Clock;
 }): Throttle {
   const limiter = (name: string, { points, seconds }: { points: number; seconds: number }) =>
     createLimiter(redis, name, points, seconds);
@@ -65,16 +87,17 @@ export function createThrottle({
   const mailsOfIp = limiter('mail-ip', limits.mailsOfIp);
   const mailsToRecipient = limiter('mail-to', limits.mailsToRecipient);
   const tokensOfIp = limiter('token', limits.tokens);
-  const devices = createDeviceTokens(secret);
+  const devices = createDeviceTokens(secret, clock);
   const account = (email: string) => `account:${hashed(email)}`;
 
   return {
     async signIn({ email, ip, device }, compare) {
-      const known = device === undefined ? null : devices.open(device, email);
+      const known = device !== undefined && devices.isValid(device.token, device.of) ? device.of : null;
       const network = limitKey(ip);
-      // Others who use up the attempts of the account, or of a shared IP address, do not affect a known device.
+      // Others who use up the attempts of the account, or of a shared IP address, do not affect a known device. Devices count
+      // together: each sign-in makes a token, so that somebody may have many.
       if (known === null) await failuresOfIp.take(network);
-      const who = known === null ? account(email) : `device:${known}`;
+      const who = known === null ? account(email) : `devices:${known.id}:${known.credentialVersion}`;
       const count = await tries.take(who);
       const wait = waitSeconds(count);
       if (wait > 0) {
@@ -102,32 +125,42 @@ export function createThrottle({
       await tries.forget(account(email));
       await gate.forget(account(email));
     },
-    async mail({ email, ip }) {
+    async mail(kind, { email, ip }) {
       await mailsOfIp.take(limitKey(ip));
-      await mailsToRecipient.take(hashed(email));
+      await mailsToRecipient.take(`${kind}:${hashed(email)}`);
+    },
+    async signUpMail({ email, ip }) {
+      await mailsOfIp.take(limitKey(ip));
+      return mailsToRecipient.mayTake(`sign_up:${hashed(email)}`);
     },
     async token(ip) {
       await tokensOfIp.take(limitKey(ip));
     },
-    deviceToken: (email) => devices.mint(email),
+    deviceToken: (of) => devices.mint(of),
   };
 }
 
-/** Signed, so that nothing is stored; bound to the e-mail address, so that the token is valid for one account only. */
-function createDeviceTokens(secret: string) {
+/**
+ * Signed, so that nothing is stored; bound to the account and its credential version, so that a token ends with the password that
+ * it was given for. The first half is the second of its end, in six bytes, and ten random ones.
+ */
+function createDeviceTokens(secret: string, clock: Clock) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac devices that have signed in', 32));
-  const sign = (nonce: string, email: string) =>
-    createHmac('sha256', key).update(`${nonce} ${email.toLowerCase()}`).digest('base64url');
+  const sign = (head: string, { id, credentialVersion }: DeviceHolder) =>
+    createHmac('sha256', key).update(`${head} ${id} ${credentialVersion}`).digest('base64url');
+  const now = () => Math.floor(clock.now().getTime() / 1000);
   return {
-    mint(email: string): string {
-      const nonce = randomBytes(16).toString('base64url');
-      return `dev_${nonce}.${sign(nonce, email)}`;
+    mint(of: DeviceHolder): string {
+      const bytes = Buffer.concat([Buffer.alloc(6), randomBytes(10)]);
+      bytes.writeUIntBE(now() + deviceSeconds, 0, 6);
+      const head = bytes.toString('base64url');
+      return `dev_${head}.${sign(head, of)}`;
     },
-    /** The device's name, or null if the token is not valid for this e-mail address. */
-    open(token: string, email: string): string | null {
+    isValid(token: string, of: DeviceHolder): boolean {
       const match = /^dev_([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/.exec(token);
-      if (match?.[1] === undefined || match[2] === undefined) return null;
-      return timingSafeEqual(Buffer.from(match[2]), Buffer.from(sign(match[1], email))) ? match[1] : null;
+      if (match?.[1] === undefined || match[2] === undefined) return false;
+      if (!timingSafeEqual(Buffer.from(match[2]), Buffer.from(sign(match[1], of)))) return false;
+      return Buffer.from(match[1], 'base64url').readUIntBE(0, 6) > now();
     },
   };
 }
@@ -135,6 +168,8 @@ function createDeviceTokens(secret: string) {
 interface Limiter {
   /** Takes one point of a key. @returns the number taken. @throws Failure `rate_limited`. */
   take(key: string, durationSeconds?: number): Promise<number>;
+  /** Takes one point of a key, if one is left. @returns whether it was. */
+  mayTake(key: string): Promise<boolean>;
   giveBack(key: string): Promise<void>;
   forget(key: string): Promise<void>;
 }
@@ -169,6 +204,10 @@ function createLimiter(
       return fail('rate_limited', `Too many attempts. Try again in ${seconds} s.`, {
         headers: { 'retry-after': String(seconds) },
       });
+    },
+    async mayTake(key) {
+      const { waitMs } = await ask((store) => consume(store, key, {}));
+      return waitMs === null;
     },
     async giveBack(key) {
       await ask((store) => store.reward(key, 1));

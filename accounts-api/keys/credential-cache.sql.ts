@@ -1,6 +1,5 @@
 // The statements for credentials that have changed but are still cached in their old state, and for the generation of the cache.
 import { QueryTypes, type Sequelize } from 'sequelize';
-import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
 /** The generation that cache entries are written under. */
@@ -59,57 +58,28 @@ export function selectCredentialStates(
   );
 }
 
-export interface PresentGeneration extends Generation {
-  /** How long a gateway may still use an earlier generation, in ms. */
-  beforeEndsInMs: number;
-  /** A gateway may use credentials cached in its process, which no entry in Redis can invalidate. */
-  inProcesses: boolean;
-}
-
-export async function selectGeneration(sequelize: Sequelize): Promise<PresentGeneration> {
-  const rows = await sequelize.query<Generation & { inProcesses: boolean; ms: number }>(
-    `select generation::float8 as generation, replication_id as "replicationId",
-            process_leased_until > clock_timestamp() as "inProcesses",
-            greatest(0, extract(epoch from greatest(before_until, clock_timestamp()) - clock_timestamp()) * 1000)::float8 as ms
-     from accounts.credential_cache`,
+export async function selectGeneration(sequelize: Sequelize): Promise<Generation> {
+  const rows = await sequelize.query<Generation>(
+    'select generation::float8 as generation, replication_id as "replicationId" from accounts.credential_cache',
     { type: QueryTypes.SELECT },
   );
-  const { ms, ...generation } = entryAt(rows, 0);
-  return { ...generation, beforeEndsInMs: ms };
+  return entryAt(rows, 0);
 }
 
-/** Leases the cached credentials of the current generation to a gateway for a while from now. @returns the generation. */
-export async function leaseGeneration(sequelize: Sequelize, cacheIn: 'redis' | 'process'): Promise<number> {
-  const rows = await sequelize.query<{ generation: number }>(
-    `with lease as (select clock_timestamp() + $1 * interval '1 ms' as until)
-     update accounts.credential_cache
-     set leased_until = greatest(leased_until, until),
-         process_leased_until = case when $2 then greatest(process_leased_until, until) else process_leased_until end
-     from lease
-     returning generation::float8 as generation`,
-    { bind: [credentialLeaseMs[cacheIn], cacheIn === 'process'], type: QueryTypes.SELECT },
-  );
-  return entryAt(rows, 0).generation;
-}
-
-/**
- * Begins a new generation. @param replicationId of the Redis server that its entries are written to; null: unchanged.
- * @returns how long a gateway may still use an earlier one, in ms.
- */
+/** Begins a new generation. @param replicationId of the Redis server that its entries are written to; null: unchanged. @returns it. */
 export async function beginGeneration(sequelize: Sequelize, replicationId: string | null): Promise<number> {
-  const rows = await sequelize.query<{ ms: number }>(
-    `update accounts.credential_cache set generation = generation + 1, before_until = greatest(before_until, leased_until),
-            replication_id = coalesce($1, replication_id)
-     returning greatest(0, extract(epoch from greatest(before_until, clock_timestamp()) - clock_timestamp()) * 1000)::float8 as ms`,
+  const rows = await sequelize.query<{ generation: number }>(
+    `update accounts.credential_cache set generation = generation + 1, replication_id = coalesce($1, replication_id)
+     returning generation::float8 as generation`,
     { bind: [replicationId], type: QueryTypes.SELECT },
   );
-  return entryAt(rows, 0).ms;
+  return entryAt(rows, 0).generation;
 }
 
 /** Begins a new generation if the current one was written to a server with another replication id. */
 export async function moveToReplicationId(sequelize: Sequelize, replicationId: string): Promise<void> {
   await sequelize.query(
-    `update accounts.credential_cache set generation = generation + 1, before_until = greatest(before_until, leased_until), replication_id = $1
+    `update accounts.credential_cache set generation = generation + 1, replication_id = $1
      where replication_id is distinct from $1`,
     { bind: [replicationId], type: QueryTypes.RAW },
   );

@@ -1,8 +1,7 @@
 // Keeps the credential cache in Redis no older than PostgreSQL. Hides the order that makes this strict: a change is committed
 // together with a note of itself; the cache entries are written; the note is deleted; only then is the change answered. If an
 // entry cannot be written, or gateways keep credentials in their processes, a new generation begins, and the answer waits until no
-// gateway uses the old one: a second at most.
-import { setTimeout as pause } from 'node:timers/promises';
+// gateway uses an earlier one.
 import type { Sequelize } from 'sequelize';
 import {
   dirtyMarker,
@@ -22,6 +21,7 @@ import {
   selectGeneration,
   type Generation,
 } from './credential-cache.sql.ts';
+import { createCredentialLeases } from './credential-leases.ts';
 
 export interface CredentialCacheWriter {
   /** Resolves when no gateway uses what was cached before any change that was committed before the call. */
@@ -45,13 +45,14 @@ class OtherRedisServer extends Error {
 
 const changesMax = 500;
 const noReplicationId = 'none yet';
-const clockMarginMs = 50;
 
 /** @param redis undefined: not known here, though gateways may have one. */
 export function createCredentialCacheWriter(
   sequelize: Sequelize,
   redis: RedisLink | undefined,
 ): CredentialCacheWriter {
+  const leases = createCredentialLeases(sequelize);
+
   async function write(
     { generation, replicationId }: Generation,
     hash: string,
@@ -67,13 +68,13 @@ export function createCredentialCacheWriter(
     if (other !== null) throw new OtherRedisServer(other);
   }
 
-  /** @returns how long a gateway may still use an older generation, in ms. @throws RedisUnavailable, OtherRedisServer. */
+  /** @returns the generation that has the entries. @throws RedisUnavailable, OtherRedisServer. */
   async function writeAll(hashes: readonly string[]): Promise<number> {
     await redis?.opened();
     const states = new Map((await selectCredentialStates(sequelize, hashes)).map((row) => [row.hash, row]));
     // Read after the states: an entry with an older state was therefore written under this generation, or an earlier one.
-    const { beforeEndsInMs, inProcesses, ...generation } = await selectGeneration(sequelize);
-    if (inProcesses) return beginGeneration(sequelize, null);
+    const generation = await selectGeneration(sequelize);
+    if (await leases.areInProcesses()) return beginGeneration(sequelize, null);
     await Promise.all(
       hashes.map((hash) => {
         const state = states.get(hash);
@@ -82,7 +83,7 @@ export function createCredentialCacheWriter(
         return write(generation, hash, state?.revision ?? finalRevision, value);
       }),
     );
-    return beforeEndsInMs;
+    return generation.generation;
   }
 
   return {
@@ -91,17 +92,14 @@ export function createCredentialCacheWriter(
       for (;;) {
         const changed = await selectChanged(sequelize, changesMax);
         if (changed.length === 0) return;
-        let waitMs: number;
-        try {
-          waitMs = await writeAll([...new Set(changed.map(({ hash }) => hash))]);
-        } catch (error) {
-          if (!(error instanceof RedisUnavailable || error instanceof OtherRedisServer)) throw error;
-          waitMs = await beginGeneration(
-            sequelize,
-            error instanceof OtherRedisServer ? error.replicationId : null,
-          );
-        }
-        if (waitMs > 0) await pause(waitMs + clockMarginMs);
+        const generation = await writeAll([...new Set(changed.map(({ hash }) => hash))]).catch(
+          (error: unknown) => {
+            if (error instanceof RedisUnavailable) return beginGeneration(sequelize, null);
+            if (error instanceof OtherRedisServer) return beginGeneration(sequelize, error.replicationId);
+            throw error;
+          },
+        );
+        await leases.noneBefore(generation);
         await deleteChanged(
           sequelize,
           changed.map(({ change_no }) => change_no),

@@ -83,7 +83,7 @@ export async function releaseKey(db: AccountsDatabase, claim: Claim): Promise<vo
   await db.sequelize.query(
     `delete from accounts.idempotency_keys
      where account_id = $1 and route = $2 and key_hash = $3 and claimed_at = $4 and status is null`,
-    { bind: [...identify(claim), claim.claimedAt], type: QueryTypes.RAW },
+    { bind: [...identify(claim), claim.claimedAt] },
   );
 }
 

@@ -20,24 +20,57 @@ export interface MailSettings {
 }
 
 export interface Mailer {
-  /** @throws Error if the mail was not accepted; it may be sent again. */
+  /** @throws MailRefused if the mail was refused for good, or another Error if it may be sent again. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
 
-const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
+/** The server refuses the mailbox or the mail, and will do so whenever it is sent again. */
+export class MailRefused extends Error {
+  /** Of the server. */
+  readonly reply: string;
+
+  constructor(reply: string, cause: unknown) {
+    super(`The mail server refused a mail for good: ${reply}`, { cause });
+    this.reply = reply;
+  }
+}
+
+const maxConnections = 5;
+// A server may take ten minutes to answer a mail after its final dot (RFC 5321, 4.5.3.2.6), and half of that to answer a
+// command. A client that waits less sends a mail again that was taken.
+const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 10 * 60_000 };
+// No such mailbox (550, 551, 553), no mail at all (556), refused (554). The others blame the session, or may pass, as 552: full.
+const refusals = new Set([550, 551, 553, 554, 556]);
 // Composing a mail never fetches a URL or reads a file, whatever its text contains.
 const closed = { disableFileAccess: true, disableUrlAccess: true };
 
 export function createMailer({ smtpUrl, from, outboxDirectory }: MailSettings, log: Log): Mailer {
   if (smtpUrl === undefined) return createOutbox(from, outboxDirectory, log);
-  const transport = createTransport({ ...optionsOf(smtpUrl), ...timeouts, pool: true, maxConnections: 2 });
+  const transport = createTransport({ ...optionsOf(smtpUrl), ...timeouts, pool: true, maxConnections });
   return {
     async send(mail) {
-      await transport.sendMail({ ...mail, from, ...closed });
+      try {
+        await transport.sendMail({ ...mail, from, ...closed });
+      } catch (error) {
+        throw refusalOf(error) ?? error;
+      }
     },
     close: () => transport.close(),
   };
+}
+
+/**
+ * The refusal of the recipient or of the mail, if an error is one that will not change. One for reasons of policy (5.7.x) may: the
+ * server refuses this sender, for its settings or its reputation, and would so refuse every mail.
+ */
+function refusalOf(error: unknown): MailRefused | null {
+  const { command, responseCode, response } = error as Partial<Record<'command' | 'response', string>> & {
+    responseCode?: number;
+  };
+  if (command !== 'RCPT TO' && command !== 'DATA') return null;
+  if (responseCode === undefined || response === undefined || !refusals.has(responseCode)) return null;
+  return /^\d{3}[ -]5\.7\./.test(response) ? null : new MailRefused(response, error);
 }
 
 /** Connects to the server and signs in, without sending mail. @throws Error if that fails. */

@@ -7,7 +7,6 @@ import type { Mail } from './mail.ts';
 export const pages = {
   verifyEmail: '/dashboard/verify-email',
   setPassword: '/dashboard/set-password',
-  login: '/dashboard/login',
   keys: '/dashboard/keys',
   usage: '/dashboard/usage',
 } as const;
@@ -35,14 +34,15 @@ export function signUpMail(to: string, link: string): Mail {
   });
 }
 
-export function accountExistsMail(to: string, publicUrl: string): Mail {
+/** @param link sets a new password. */
+export function accountExistsMail(to: string, link: string): Mail {
   return mail(to, {
     subject: 'You have an account already',
     paragraphs: [
-      'Somebody signed up with this e-mail address, which has an account already. Nothing has changed.',
-      'If it was you, sign in here. If you forgot the password, the same page sends you a link to set a new one.',
+      'Somebody asked for an account with this e-mail address, which has one already. Nothing has changed.',
+      'If it was you, sign in with your password. If you forgot it, open this link within one hour to set a new one.',
     ],
-    link: publicUrl + pages.login,
+    link,
   });
 }
 

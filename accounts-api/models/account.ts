@@ -28,6 +28,8 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   /** Whether the holder wants mails about the month's usage and about expiring keys. */
   declare mailsUsage: CreationOptional<boolean>;
   declare mailsKeyExpiry: CreationOptional<boolean>;
+  /** When a mail to the e-mail address was last refused for good; null once one was taken. */
+  declare mailRefusedAt: CreationOptional<Date | null>;
 }
 
 /** Defines the model on one connection: several services may run in one process, each with its own connection. */
@@ -46,6 +48,7 @@ export function accountModel(sequelize: Sequelize): typeof Account {
       credentialVersion: DataTypes.INTEGER,
       mailsUsage: DataTypes.BOOLEAN,
       mailsKeyExpiry: DataTypes.BOOLEAN,
+      mailRefusedAt: DataTypes.DATE,
     },
     { sequelize, modelName: 'account', tableName: 'accounts' },
   );

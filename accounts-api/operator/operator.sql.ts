@@ -4,7 +4,7 @@ import type { AccountsDatabase } from '../database.ts';
 import type { Account } from '../models/account.ts';
 import type { ApiKey } from '../models/api-key.ts';
 
-/** The account with an e-mail address, in any case, or null. */
+/** The account with an e-mail address (case-insensitive), or null. */
 export async function findAccountByEmail(
   db: AccountsDatabase,
   email: string,
@@ -18,6 +18,36 @@ export async function findAccountByEmail(
     transaction,
   });
   return rows[0] ?? null;
+}
+
+/** Which of the e-mail addresses have an account, in any case; as given. */
+export async function selectKnownEmails(
+  db: AccountsDatabase,
+  emails: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.sequelize.query<{ email: string }>(
+    `select asked.email from unnest($1::text[]) as asked (email)
+     where exists (select from accounts.accounts as account where lower(account.email) = lower(asked.email))`,
+    { bind: [emails], type: QueryTypes.SELECT },
+  );
+  return new Set(rows.map(({ email }) => email));
+}
+
+/**
+ * Marks the account with an e-mail address, if there is one: mail to it was refused for good. @param at null: it was taken.
+ * @returns the id of an account whose mark has changed, or null.
+ */
+export async function markMailRefused(
+  db: AccountsDatabase,
+  email: string,
+  at: Date | null,
+): Promise<string | null> {
+  const rows = await db.sequelize.query<{ id: string }>(
+    `update accounts.accounts set mail_refused_at = $2
+     where lower(email) = lower($1) and mail_refused_at is distinct from $2 returning id`,
+    { bind: [email, at], type: QueryTypes.SELECT },
+  );
+  return rows[0]?.id ?? null;
 }
 
 /** The keys that match: at most one by id or by the hash of its value, possibly several by mask. */

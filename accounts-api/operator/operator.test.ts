@@ -54,6 +54,16 @@ test('of 20 accounts made at once for one e-mail address, one is made', async (t
   t.is(made.filter((each) => each.status === 'fulfilled').length, 1);
 });
 
+test('a plan is changed with its audit row, or not at all', async (t) => {
+  const { id } = await createAccount(service.deps, { email: 'unaudited@example.org', plan: 'free' });
+  await service.deps.db.sequelize.query(
+    `alter table accounts.audit_events add constraint none_of_this check (account_id <> '${id}') not valid`,
+  );
+  await t.throwsAsync(setPlan(service.deps, id, 'starter'), { message: /none_of_this/ });
+  await service.deps.db.sequelize.query('alter table accounts.audit_events drop constraint none_of_this');
+  t.like(await usage(service.deps, id), { plan: 'free' });
+});
+
 test('what is wrong with an account, a plan or a reference is said in words', async (t) => {
   const email = 'wrong@example.org';
   await t.throwsAsync(createAccount(service.deps, { email: 'nobody', plan: 'free' }), {

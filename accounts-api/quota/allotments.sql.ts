@@ -28,7 +28,7 @@ export interface ToppedUpRow {
   limit: number | null;
   /** Replaced by another allotment, or reclaimed: it must no longer be drawn from. */
   closed: boolean;
-  /** Other gateways hold calls of the month in their processes, granted within the last second. They may return some. */
+  /** Other gateways hold calls of the month in their processes, unused or under way. They may return some. */
   held: boolean;
 }
 
@@ -84,11 +84,10 @@ export function topUpAllotments(
          and other.holder = 'redis' and grants.holder = 'redis'
          and other.allotment_id <> grants.allotment_id and other.closed_at is null and not grants.closed
      ), filled as (
-       insert into accounts.quota_allotments as allotment (account_id, month, allotment_id, holder, granted, topped_up_at)
+       insert into accounts.quota_allotments as allotment (account_id, month, allotment_id, holder, granted, seen_at)
        select account_id, month, allotment_id, holder, added, $3 from grants
        on conflict (account_id, month, allotment_id) do update
-         set granted = allotment.granted + excluded.granted,
-             topped_up_at = case when excluded.granted > 0 then excluded.topped_up_at else allotment.topped_up_at end
+         set granted = allotment.granted + excluded.granted, seen_at = excluded.seen_at
        returning account_id, granted, granted + returned as granted_ever
      )
      select grants.account_id, filled.granted_ever::float8 as granted, grants.closed, calls_month::float8 as "limit",
@@ -96,8 +95,7 @@ export function topUpAllotments(
             exists (select from accounts.quota_allotments as other
                     where other.account_id = grants.account_id and other.month = grants.month
                       and other.holder = 'process' and other.allotment_id <> grants.allotment_id
-                      and other.closed_at is null and other.granted > other.drawn
-                      and other.topped_up_at > $3::timestamptz - interval '1 second') as held
+                      and other.closed_at is null and other.granted > other.spent) as held
      from grants join filled using (account_id)`,
     {
       bind: [JSON.stringify(topUps), JSON.stringify(allowances), now],
@@ -106,30 +104,58 @@ export function topUpAllotments(
   );
 }
 
-export interface Drawn {
+/**
+ * Extends the leases of gateways on the allotments in their processes. @returns the ids of those that are open: calls of the others
+ * may have been granted again.
+ */
+export async function renewAllotments(
+  db: AccountsDatabase,
+  allotments: readonly { account_id: string; month: string; allotment_id: string }[],
+  now: Date,
+): Promise<string[]> {
+  const rows = await db.sequelize.query<{ allotment_id: string }>(
+    `with asked as (
+       select * from json_to_recordset($1::json) as asked(account_id text, month date, allotment_id text)
+     ), locked as materialized (
+       select account_id, month from accounts.quota_months
+       where (account_id, month) in (select account_id, month from asked)
+       order by account_id, month
+       for no key update
+     )
+     update accounts.quota_allotments as allotment set seen_at = $2
+     from locked join asked using (account_id, month)
+     where allotment.account_id = locked.account_id and allotment.month = locked.month
+       and allotment.allotment_id = asked.allotment_id and allotment.closed_at is null
+     returning allotment.allotment_id`,
+    { bind: [JSON.stringify(allotments), now], type: QueryTypes.SELECT },
+  );
+  return rows.map(({ allotment_id }) => allotment_id);
+}
+
+export interface Spent {
   account_id: string;
   /** `YYYY-MM-01` */
   month: string;
   allotment_id: string;
-  /** The total ever drawn from the allotment. */
-  drawn: number;
-  /** The total ever returned undrawn. */
+  /** Calls of the allotment that were served since the last report. */
+  calls: number;
+  /** Calls that its gateway gives up unused. */
   returned: number;
 }
 
 /**
- * Stores the totals drawn and returned, which never decrease. Returned calls are refunded to the month. Calls drawn from an
- * allotment beyond the total at which it was reclaimed are charged now.
+ * Adds served calls to their allotments, and refunds returned ones to the month. Calls that are reported after their allotment was
+ * reclaimed are charged now.
  */
-export async function noteDrawn(
+export async function addSpent(
   db: AccountsDatabase,
   transaction: Transaction,
-  drawn: readonly Drawn[],
+  spent: readonly Spent[],
 ): Promise<void> {
   await db.sequelize.query(
     `with told as (
-       select account_id, month, allotment_id, max(drawn) as drawn, max(returned) as returned
-       from json_to_recordset($1::json) as told(account_id text, month date, allotment_id text, drawn bigint, returned bigint)
+       select account_id, month, allotment_id, sum(calls) as calls, sum(returned) as returned
+       from json_to_recordset($1::json) as told(account_id text, month date, allotment_id text, calls bigint, returned bigint)
        group by account_id, month, allotment_id
      ), locked as materialized (
        select account_id, month from accounts.quota_months as quota
@@ -137,38 +163,37 @@ export async function noteDrawn(
        order by account_id, month
        for no key update
      ), allotment as materialized (
-       select account_id, month, allotment_id, told.drawn,
-              case when reclaimed_at is null then greatest(told.returned - allotment.returned, 0) else 0 end as back,
-              case when reclaimed_at is null then 0 else greatest(told.drawn - allotment.granted, 0) end as owed
+       select account_id, month, allotment_id, allotment.granted, allotment.spent + told.calls as spent,
+              case when reclaimed_at is null
+                   then least(told.returned, greatest(allotment.granted - allotment.spent - told.calls, 0)) else 0 end as back
        from locked join accounts.quota_allotments as allotment using (account_id, month)
             join told using (account_id, month, allotment_id)
-       where told.drawn > allotment.drawn or told.returned > allotment.returned
        for no key update of allotment
      ), difference as (
-       select account_id, month, sum(owed - back) as calls from allotment group by account_id, month
+       select account_id, month, sum(greatest(granted - back, spent) - granted) as calls
+       from allotment group by account_id, month
      ), charged as (
        update accounts.quota_months as quota set used = greatest(quota.used + difference.calls, 0)
        from difference where quota.account_id = difference.account_id and quota.month = difference.month
      )
-     update accounts.quota_allotments as allotment
-     set drawn = greatest(allotment.drawn, told.drawn),
-         granted = greatest(allotment.granted - told.back, told.drawn), returned = allotment.returned + told.back
+     update accounts.quota_allotments as changed
+     set spent = told.spent, granted = greatest(told.granted - told.back, told.spent), returned = changed.returned + told.back
      from allotment as told
-     where allotment.account_id = told.account_id and allotment.month = told.month and allotment.allotment_id = told.allotment_id`,
-    { bind: [JSON.stringify(drawn)], type: QueryTypes.RAW, transaction },
+     where changed.account_id = told.account_id and changed.month = told.month and changed.allotment_id = told.allotment_id`,
+    { bind: [JSON.stringify(spent)], type: QueryTypes.RAW, transaction },
   );
 }
 
 /**
- * Refunds the undrawn calls of allotments that were closed before that instant, and of those in processes that were not topped up
- * since: a running gateway has returned them. @returns the number of allotments.
+ * Refunds the calls that were not spent of allotments that were closed before that instant, and of those in processes whose gateway
+ * was not seen since. @returns the number of allotments.
  */
 export async function reclaimAllotments(db: AccountsDatabase, before: Date, now: Date): Promise<number> {
   const rows = await db.sequelize.query(
     `with closed as materialized (
        select account_id, month, allotment_id from accounts.quota_allotments
        where reclaimed_at is null
-         and (closed_at < $1 or (holder = 'process' and granted > drawn and topped_up_at < $1))
+         and (closed_at < $1 or (holder = 'process' and granted > spent and seen_at < $1))
        limit 500
      ), locked as materialized (
        select account_id, month from accounts.quota_months
@@ -176,10 +201,11 @@ export async function reclaimAllotments(db: AccountsDatabase, before: Date, now:
        order by account_id, month
        for no key update
      ), allotment as materialized (
-       select account_id, month, allotment_id, allotment.granted - allotment.drawn as calls
+       select account_id, month, allotment_id, allotment.granted - allotment.spent as calls
        from locked join accounts.quota_allotments as allotment using (account_id, month)
             join closed using (account_id, month, allotment_id)
        where allotment.reclaimed_at is null
+         and (allotment.closed_at < $1 or (holder = 'process' and allotment.seen_at < $1)) -- it may have been renewed meanwhile
        for no key update of allotment
      ), back as (
        select account_id, month, sum(calls) as calls from allotment group by account_id, month
@@ -187,7 +213,7 @@ export async function reclaimAllotments(db: AccountsDatabase, before: Date, now:
        update accounts.quota_months as quota set used = greatest(quota.used - back.calls, 0)
        from back where quota.account_id = back.account_id and quota.month = back.month
      )
-     update accounts.quota_allotments as reclaimed set granted = reclaimed.drawn, reclaimed_at = $2, closed_at = coalesce(closed_at, $2)
+     update accounts.quota_allotments as reclaimed set granted = reclaimed.spent, reclaimed_at = $2, closed_at = coalesce(closed_at, $2)
      from allotment
      where reclaimed.account_id = allotment.account_id and reclaimed.month = allotment.month
        and reclaimed.allotment_id = allotment.allotment_id

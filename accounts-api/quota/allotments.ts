@@ -7,33 +7,33 @@ import type { Plans } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import { internalEndpoint } from '../internal-endpoint.ts';
 import { insertQuotaMonths, type Allowance } from './internal.sql.ts';
-import { reclaimAllotments, topUpAllotments, type ToppedUpRow } from './allotments.sql.ts';
+import { reclaimAllotments, renewAllotments, topUpAllotments, type ToppedUpRow } from './allotments.sql.ts';
 
 const topUpsMax = 500;
 // The assumed maximum difference between a gateway's clock and ours when the month turns.
 const clockSkewMs = 60_000;
-// How long gateways have to report their draws from an allotment that is closed, or no longer topped up.
-const reclaimAfterMs = 60_000;
+// A gateway serves calls of an allotment for 60 s after it last knew that it is open (`leaseMs` in gateway/quota/hold.ts). The rest
+// is for its reports of what it has served.
+const reclaimAfterMs = 90_000;
 
 const id = z.string().min(1).max(64);
 const count = z.int().min(0).max(1_000_000_000);
 
-export const drawnEntry = z.strictObject({
-  account_id: id,
-  month: dateParam,
-  allotment_id: id,
-  drawn: count,
-  /** Calls returned undrawn. */
-  returned: count.default(0),
+const allotmentId = { account_id: id, month: dateParam, allotment_id: id };
+
+export const spentEntry = z.strictObject({
+  ...allotmentId,
+  /** Calls served. */
+  calls: count,
+  /** Calls given up unused. */
+  returned: count,
 });
 
 const topUpBody = z.strictObject({
   top_ups: z
     .array(
       z.strictObject({
-        account_id: id,
-        month: dateParam,
-        allotment_id: id,
+        ...allotmentId,
         holder: z.enum(['redis', 'process']),
         seen: count,
         calls: count.min(1),
@@ -82,7 +82,7 @@ async function topUp(
 ): Promise<Map<string, ToppedUpRow>> {
   const allowances = allowancesOf(deps.plans);
   const now = deps.clock.now();
-  const months = [-clockSkewMs, 0, clockSkewMs].map((ms) => utcMonth(new Date(now.getTime() + ms)));
+  const months = [-clockSkewMs, clockSkewMs].map((ms) => utcMonth(new Date(now.getTime() + ms)));
   const present = topUps.filter(({ month }) => months.includes(month));
   const filled = new Map<string, ToppedUpRow>();
   for (const row of await topUpAllotments(deps.db, present, allowances, now)) filled.set(row.account_id, row);
@@ -96,11 +96,22 @@ async function topUp(
   return filled;
 }
 
+/** Extends a gateway's leases on the allotments in its process; the answer names those that are open. */
+export const renewQuota = internalEndpoint({
+  body: z.strictObject({ allotments: z.array(z.strictObject(allotmentId)).max(topUpsMax) }),
+  answer: z.object({ open: z.array(z.string()) }),
+  handler:
+    (deps) =>
+    async ({ body: { allotments }, call }) => ({
+      open: await call.stage('sql', () => renewAllotments(deps.db, allotments, deps.clock.now())),
+    }),
+});
+
 export function allowancesOf({ all }: Plans): Allowance[] {
   return all.map(({ id, calls_month }) => ({ id, calls_month }));
 }
 
-/** Refunds the undrawn calls of allotments lost with their Redis or their gateway; called periodically. */
+/** Refunds the unspent calls of allotments lost with their Redis or their gateway; called periodically. */
 export async function reclaimLostAllotments(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   return reclaimAllotments(deps.db, new Date(now.getTime() - reclaimAfterMs), now);

@@ -121,42 +121,18 @@ export async function addUsage(
   );
 }
 
-export interface Refund {
+export interface Charge {
   account_id: string;
   /** `YYYY-MM-01` */
   month: string;
   calls: number;
 }
 
-/** Refunds calls that were charged but not served; a month never falls below zero. */
-export async function refundQuota(
-  db: AccountsDatabase,
-  transaction: Transaction,
-  refunds: readonly Refund[],
-): Promise<void> {
-  await db.sequelize.query(
-    `with refund as (
-       select account_id, month, sum(calls) as calls
-       from json_to_recordset($1::json) as refund(account_id text, month date, calls bigint)
-       group by account_id, month
-     ), locked as materialized (
-       select account_id, month, refund.calls
-       from accounts.quota_months as quota join refund using (account_id, month)
-       order by account_id, month
-       for no key update of quota
-     )
-     update accounts.quota_months as quota set used = greatest(quota.used - locked.calls, 0)
-     from locked
-     where quota.account_id = locked.account_id and quota.month = locked.month`,
-    { bind: [JSON.stringify(refunds)], type: QueryTypes.RAW, transaction },
-  );
-}
-
 /** Charges calls that were served during an outage, regardless of the limit. Makes missing month rows. */
 export async function chargeQuota(
   db: AccountsDatabase,
   transaction: Transaction,
-  charges: readonly Refund[],
+  charges: readonly Charge[],
 ): Promise<void> {
   await db.sequelize.query(
     `insert into accounts.quota_months as quota (account_id, month, used)

@@ -4,7 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { dateParam } from '../../kernel/http/params.ts';
 import { planOf } from '../../kernel/plans.ts';
-import { leaseGeneration } from '../keys/credential-cache.sql.ts';
+import { endLease, leaseGeneration } from '../keys/credential-leases.sql.ts';
 import type { Deps } from '../database.ts';
 import { internalEndpoint } from '../internal-endpoint.ts';
 import {
@@ -12,12 +12,11 @@ import {
   chargeQuota,
   insertSettledBatch,
   lockMonths,
-  refundQuota,
   selectCredentials,
   touchKeys,
 } from './internal.sql.ts';
-import { allowancesOf, drawnEntry } from './allotments.ts';
-import { noteDrawn } from './allotments.sql.ts';
+import { allowancesOf, spentEntry } from './allotments.ts';
+import { addSpent } from './allotments.sql.ts';
 import { selectSessions, touchSessions } from '../auth/sessions.sql.ts';
 import { countServed } from '../usage/thresholds.sql.ts';
 
@@ -56,21 +55,12 @@ const settleBody = z.strictObject({
         .refine((entry) => entry.billed <= entry.calls, 'must not bill more calls than there were'),
     )
     .max(settleMax),
-  refunds: z
-    .array(
-      z.strictObject({
-        account_id: id,
-        month: monthField,
-        calls: count,
-      }),
-    )
-    .max(settleMax),
   // Served during an outage: charged now, even beyond the limit.
   charges: z
     .array(z.strictObject({ account_id: id, month: monthField, calls: count }))
     .max(settleMax)
     .default([]),
-  drawn: z.array(drawnEntry).max(settleMax).default([]),
+  spent: z.array(spentEntry).max(settleMax).default([]),
   last_used: z.array(z.strictObject({ key_id: id, at: z.iso.datetime() })).max(settleMax),
 });
 
@@ -153,16 +143,34 @@ function isSameHash(a: string, b: string): boolean {
 
 /** Leases the cached credentials, in Redis or in its process, to a gateway for a while from its request. */
 export const leaseCredentialCache = internalEndpoint({
-  body: z.strictObject({ in: z.enum(['redis', 'process']) }),
+  body: z.strictObject({
+    gateway: z.uuid(),
+    in: z.enum(['redis', 'process']),
+    using: z.int().nullable(),
+  }),
   answer: z.object({ generation: z.int() }),
   handler:
     (deps) =>
-    async ({ body, call }) => ({
-      generation: await call.stage('sql', () => leaseGeneration(deps.db.sequelize, body.in)),
+    async ({ body: { gateway: gatewayId, in: heldIn, using }, call }) => ({
+      generation: await call.stage('sql', () =>
+        leaseGeneration(deps.db.sequelize, { gatewayId, heldIn, using }),
+      ),
     }),
 });
 
-/** Settles served calls: ledger, refunds and last use. A batch counts once, however often it is sent. */
+/** Ends the lease of a gateway that stops. */
+export const endCredentialLease = internalEndpoint({
+  body: z.strictObject({ gateway: z.uuid() }),
+  answer: z.object({ success: z.literal(true) }),
+  handler:
+    (deps) =>
+    async ({ body: { gateway }, call }) => {
+      await call.stage('sql', () => endLease(deps.db.sequelize, gateway));
+      return { success: true as const };
+    },
+});
+
+/** Settles served calls: ledger, allotments and last use. A batch counts once, however often it is sent. */
 export const settleBatch = internalEndpoint({
   body: settleBody,
   answer: z.object({ success: z.literal(true) }),
@@ -171,16 +179,15 @@ export const settleBatch = internalEndpoint({
     async ({ body: batch, call }) => {
       const now = deps.clock.now();
       await call.stage('sql', () =>
-        deps.db.inTransaction(async (transaction) => {
+        deps.db.inLedgerTransaction(async (transaction) => {
           if (!(await insertSettledBatch(deps.db, transaction, batch.batch_id, now))) return;
           await lockMonths(deps.db, transaction, monthsOf(batch));
           if (batch.usage.length > 0) {
             await countServed(deps.db, transaction, batch.usage, allowancesOf(deps.plans), now);
             await addUsage(deps.db, transaction, batch.usage);
           }
-          if (batch.drawn.length > 0) await noteDrawn(deps.db, transaction, batch.drawn);
+          if (batch.spent.length > 0) await addSpent(deps.db, transaction, batch.spent);
           if (batch.charges.length > 0) await chargeQuota(deps.db, transaction, batch.charges);
-          if (batch.refunds.length > 0) await refundQuota(deps.db, transaction, batch.refunds);
           if (batch.last_used.length > 0) await touchKeys(deps.db, transaction, batch.last_used, now);
         }),
       );
@@ -193,8 +200,7 @@ function monthsOf(batch: z.output<typeof settleBody>): { account_id: string; mon
   const billed = batch.usage
     .filter((entry) => entry.billed > 0)
     .map(({ account_id, day }) => ({ account_id, month: `${day.slice(0, 7)}-01` }));
-  const { drawn, charges, refunds } = batch;
-  return [...billed, ...drawn, ...charges, ...refunds].map(({ account_id, month }) => ({
+  return [...billed, ...batch.spent, ...batch.charges].map(({ account_id, month }) => ({
     account_id,
     month,
   }));

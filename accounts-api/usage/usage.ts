@@ -1,7 +1,7 @@
 // The usage of an account: this month against its limit, and the history by day or month.
 import { z } from 'zod';
 import { instantText, nextUtcMonth, utcDate, utcMonth } from '../../kernel/clock.ts';
-import { addDays, addMonths } from '../../kernel/dates.ts';
+import { addDays, addMonths, withinCalendar } from '../../kernel/dates.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
@@ -111,9 +111,9 @@ export const listUsageHistory = endpoint({
 /** The requested days, by default the last ones. @throws Failure `invalid_parameter` for too many. */
 function rangeOf(query: HistoryQuery, today: string): { from: string; to: string } {
   const { from: asked, to = today } = windowOf({ ...query, to: query.to ?? { from: today, to: today } });
-  const from = asked ?? addDays(to, 1 - defaultDays);
+  const from = asked ?? withinCalendar(addDays(to, 1 - defaultDays));
   const monthsMax = rangeMonthsMax[query.interval];
-  if (addMonths(from, monthsMax) < to) {
+  if (withinCalendar(addMonths(from, monthsMax)) < to) {
     const most = `at most ${monthsMax} months with interval=${query.interval}`;
     fail('invalid_parameter', `"from" is too early: the range may span ${most}.`, { param: 'from' });
   }
@@ -139,7 +139,7 @@ export async function monthUsage(deps: Deps, account: Account): Promise<MonthUsa
     selectUsageByKey(deps.db, account.id, month),
     selectUsageByEndpoint(deps.db, account.id, month),
   ]);
-  // Read last, after the refunds for the failed calls in the ledger.
+  // Read last: what the ledger has, this has too.
   const used = await selectUsed(deps.db, account.id, month);
   return {
     month,

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { checkSmtp } from '../../accounts-api/mail/mail.ts';
 import { discover } from '../../accounts-api/auth/openid.ts';
+import { requireSpace } from '../../embedded/disk.ts';
 import { createLog } from '../../kernel/log.ts';
 import { openRedis, script } from '../../kernel/redis.ts';
 import { loadPlans } from '../../kernel/plans.ts';
@@ -80,14 +81,15 @@ function planNames(file: string): string {
     .join(', ');
 }
 
-function describeDatabase({ databaseUrl, embedded }: Installation): Promise<string> {
+async function describeDatabase({ databaseUrl, databaseDirectory }: Installation): Promise<string> {
+  if (databaseDirectory !== undefined) await requireSpace(databaseDirectory);
   const url = new URL(databaseUrl);
   url.password = '';
   return withDatabase(
     databaseUrl,
     { command: 'check' },
     async (database) =>
-      `${embedded ? 'embedded ' : ''}PostgreSQL ${await serverVersion(database)} at ${url.href}`,
+      `${databaseDirectory === undefined ? '' : 'embedded '}PostgreSQL ${await serverVersion(database)} at ${url.href}`,
   );
 }
 

@@ -1,6 +1,7 @@
 // almanac ingest: loads a file into a dataset. This file has the arguments and the output; the rules are in ingest/.
 import { statSync } from 'node:fs';
 import { datasetNames, describe } from '../../ingest/datasets/datasets.ts';
+import { shellWord } from '../../ingest/datasets/columns.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
 import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
 import { load } from '../../ingest/load/load.ts';
@@ -19,10 +20,13 @@ const flags = {
   'dry-run': { type: 'boolean', default: false },
   'skip-invalid': { type: 'boolean', default: false },
   'skip-rows': { type: 'string' },
+  'skip-where': { type: 'string', multiple: true },
+  'map-value': { type: 'string', multiple: true },
   'date-format': { type: 'string' },
   missing: { type: 'string', multiple: true },
   decimal: { type: 'string' },
   thousands: { type: 'string' },
+  multiply: { type: 'string', multiple: true },
   prefix: { type: 'string' },
   resource: { type: 'string' },
   delimiter: { type: 'string' },
@@ -46,12 +50,16 @@ Datasets: ${datasetNames.join(', ')}
   --set column=value,…     a constant for every row; with --create also frequency, unit, source, name of a new series
   --ignore column,…        columns of the file to ignore; other unknown columns become dimensions
   --create                 create series that do not exist yet
-  --wide                   one column per series, the dates in the first
+  --wide                   one column per series (for nav: per fund), the dates in the first
   --skip-rows N            lines below the header that are not data
+  --skip-where COLUMN=VALUE  leave out the rows with that value; may be repeated
+  --map-value COLUMN=VALUE=OTHER  read that value as the other; may be repeated
   --date-format FORMAT     such as M/D/YYYY, D-MMM-YYYY, DD/MM/YYYY; default YYYY-MM-DD, YYYY-MM, YYYY, YYYY-Q1
+                           and the forms 2024M01, Jan-24, Q1 2024, 2023/24, 30-Jan-2026
   --missing TEXT           text that means missing, as the empty cell does; may be repeated
   --decimal ,              the decimal mark; default .
   --thousands .            the separator between groups of three digits; default none
+  --multiply column=NUMBER the factor of the numbers of a column, such as value=1000000
   --prefix TEXT            put before the ids of a wide file's columns
   --header-line N          the line of the column names, if a title is above them
   --delimiter ';'          the delimiter; default detected
@@ -76,7 +84,7 @@ Datasets: ${datasetNames.join(', ')}
       input: input === '-' ? terminal.stdin : input,
       map: assignments(values.map ?? [], '--map'),
       set: assignments(values.set ?? [], '--set'),
-      ignore: (values.ignore ?? []).flatMap((names) => names.split(',')),
+      ignore: values.ignore ?? [],
       create: values.create,
       wide: values.wide,
       full: values.full,
@@ -87,9 +95,12 @@ Datasets: ${datasetNames.join(', ')}
       onProgress: progress.show,
       skipRows: wholeNumber(values['skip-rows'], '--skip-rows'),
       headerLine: wholeNumber(values['header-line'], '--header-line'),
+      skipWhere: (values['skip-where'] ?? []).map(cellChoice),
+      mapValue: (values['map-value'] ?? []).map(cellReplacement),
       dateFormat: values['date-format'],
       decimal: values.decimal,
       thousands: values.thousands,
+      multiply: assignments(values.multiply ?? [], '--multiply'),
       prefix: values.prefix,
       resource: values.resource,
       delimiter: values.delimiter,
@@ -102,10 +113,18 @@ Datasets: ${datasetNames.join(', ')}
       print(terminal, summary, values.json, values['dry-run']);
     } catch (error) {
       progress.clear();
-      throw asUsage(error);
+      throw withFix(asUsage(error), error, args);
     }
   },
 };
+
+/** Adds the whole command that would work, if the failure knows what its own lacks. */
+function withFix(shown: unknown, error: unknown, args: readonly string[]): unknown {
+  if (!(shown instanceof UsageError && error instanceof IngestFailure) || error.fix.length === 0)
+    return shown;
+  const command = ['almanac', 'ingest', ...args, ...error.fix].map(shellWord).join(' ');
+  return new UsageError(`${shown.message}\nWith this the columns can be used:\n  ${command}`);
+}
 
 function printDescription(terminal: Terminal, dataset: string): void {
   try {
@@ -124,11 +143,12 @@ function loadInto(
   env: Environment,
   wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'>,
 ): Promise<LoadSummary> {
-  return withInstallation(env, ({ databaseUrl, settings: { logLevel, seriesTimeZone } }) =>
-    withDatabase(databaseUrl, { command: 'ingest', logLevel, statementTimeoutMs: 0 }, (database) =>
-      load(database, { ...wish, seriesTimeZone, clock: systemClock }),
-    ),
-  );
+  return withInstallation(env, ({ databaseUrl, settings }) => {
+    const { logLevel, seriesTimeZone, fiscalYearFirstMonth } = settings;
+    return withDatabase(databaseUrl, { command: 'ingest', logLevel, statementTimeoutMs: 0 }, (database) =>
+      load(database, { ...wish, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock }),
+    );
+  });
 }
 
 /** `target=source` pairs; a comma begins a new pair only before a name and `=`, so values may contain commas. */
@@ -141,6 +161,20 @@ function assignments(given: readonly string[], flag: string): Record<string, str
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );
+}
+
+function cellChoice(text: string): { column: string; value: string } {
+  const [, column, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (column === undefined || value === undefined)
+    throw new UsageError(`--skip-where takes column=value, not "${text}".`);
+  return { column: column.trim(), value: value.trim() };
+}
+
+function cellReplacement(text: string): { column: string; value: string; to: string } {
+  const [column, value, to, ...rest] = text.split('=').map((part) => part.trim());
+  if (!column || value === undefined || to === undefined || rest.length > 0)
+    throw new UsageError(`--map-value takes column=value=other, not "${text}".`);
+  return { column, value, to };
 }
 
 function wholeNumber(text: string | undefined, flag: string): number | undefined {
@@ -163,14 +197,18 @@ function print(terminal: Terminal, summary: LoadSummary, json: boolean, dryRun: 
       points_unchanged: summary.pointsUnchanged,
       points_deleted: summary.pointsDeleted,
       rows_rejected: summary.rowsRejected,
+      rows_skipped: summary.rowsSkipped,
       seconds: summary.seconds,
       rows_per_second: summary.rowsPerSecond,
+      notes: summary.notes,
     });
   }
+  for (const note of summary.notes) terminal.stderr.write(`note: ${note}\n`);
   const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = summary;
   terminal.stdout.write(
     `${dryRun ? 'nothing kept (--dry-run): ' : ''}${summary.rowsRead} rows read: ${pointsNew} new, ${pointsRevised} revised, ` +
-      `${pointsUnchanged} unchanged, ${pointsDeleted} deleted, ${summary.rowsRejected} rejected; ` +
+      `${pointsUnchanged} unchanged, ${pointsDeleted} deleted, ${summary.rowsRejected} rejected` +
+      `${summary.rowsSkipped === 0 ? '' : `, ${summary.rowsSkipped} left out by --skip-where`}; ` +
       `${summary.seconds.toFixed(1)} s, ${Math.round(summary.rowsPerSecond)} rows/s\n`,
   );
 }

@@ -1,6 +1,14 @@
 // almanac keys: create, list, revoke, rotate. A new key's value is printed once.
 import { createKey, listKeys, revokeKey, rotateKey } from '../../accounts-api/operator/operator.ts';
-import { UsageError, printJson, printTable, parseCommandArgs, type Command } from '../command.ts';
+import {
+  UsageError,
+  printJson,
+  printTable,
+  readSecret,
+  parseCommandArgs,
+  type Command,
+  type Terminal,
+} from '../command.ts';
 import { withAccounts } from '../with-accounts.ts';
 
 const flags = {
@@ -13,18 +21,20 @@ export const keys: Command = {
   summary: "create an account's key, list them, revoke or replace one",
   usage: `Usage: almanac keys create <account id or e-mail> [--name NAME] [--json]
        almanac keys list <account id or e-mail> [--json]
-       almanac keys revoke <key id, masked key or the key itself> [--json]
-       almanac keys rotate <key id, masked key or the key itself> [--json]   revokes it and prints its replacement
+       almanac keys revoke <key id, masked key, or - for the key itself> [--json]
+       almanac keys rotate <key id, masked key, or - for the key itself> [--json]   revokes it and prints its replacement
 
+With - the key is read from standard input, where neither the process list nor the shell history shows it.
 A revoked key is refused on the next call.`,
   async run(args, terminal) {
     const { values, positionals } = parseCommandArgs(args, flags);
     const [action, subject, ...rest] = positionals;
     if (subject === undefined || rest.length > 0)
       throw new UsageError('keys takes create, list, revoke or rotate, and one name.');
+    const keyRef = action === 'revoke' || action === 'rotate' ? await readKeyRef(terminal, subject) : subject;
     if (action === 'create' || action === 'rotate') {
       const made = await withAccounts(terminal.env, (deps) =>
-        action === 'create' ? createKey(deps, subject, values.name) : rotateKey(deps, subject),
+        action === 'create' ? createKey(deps, subject, values.name) : rotateKey(deps, keyRef),
       );
       if (values.json) return printJson(terminal, made);
       terminal.stdout.write(`API key: ${made.key}\n(${made.id}; shown this once)\n`);
@@ -44,7 +54,7 @@ A revoked key is refused on the next call.`,
         ]),
       );
     } else if (action === 'revoke') {
-      const ended = await withAccounts(terminal.env, (deps) => revokeKey(deps, subject));
+      const ended = await withAccounts(terminal.env, (deps) => revokeKey(deps, keyRef));
       if (values.json) return printJson(terminal, ended);
       terminal.stdout.write(`revoked ${ended.id} (${ended.masked})\n`);
     } else {
@@ -52,3 +62,11 @@ A revoked key is refused on the next call.`,
     }
   },
 };
+
+/** What names a key: as given, or its value on standard input. @throws UsageError if there is none. */
+async function readKeyRef(terminal: Terminal, given: string): Promise<string> {
+  if (given !== '-') return given;
+  const value = (await readSecret(terminal, 'API key: ')).trim();
+  if (value === '') throw new UsageError('Nothing came on standard input.');
+  return value;
+}

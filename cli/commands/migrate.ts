@@ -10,8 +10,10 @@ export const migrate: Command = {
   usage: 'Usage: almanac migrate [--json]',
   async run(args, terminal) {
     const { values } = parseCommandArgs(args, flags);
-    const migrated = await withInstallation(terminal.env, (installation) =>
-      Promise.resolve(installation.migrated),
+    const migrated = await withInstallation(
+      terminal.env,
+      (installation) => Promise.resolve(installation.migrated),
+      { create: true },
     );
     if (values.json === true) return printJson(terminal, { migrated });
     terminal.stdout.write(migrated.length === 0 ? 'up to date\n' : `ran ${migrated.join(', ')}\n`);

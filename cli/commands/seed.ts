@@ -16,7 +16,7 @@ export const seed: Command = {
   flags: {},
   async run(args, { env, stdout }) {
     parseCommandArgs(args, {});
-    const key = await withInstallation(env, seedDemo);
+    const key = await withInstallation(env, seedDemo, { create: true });
     stdout.write(key === undefined ? 'the demo is there already\n' : `API key: ${key}\n`);
   },
 };
@@ -35,13 +35,14 @@ export async function seedDemo(installation: Installation): Promise<string | und
   });
 }
 
-async function loadDemoFiles({ databaseUrl, settings: { seriesTimeZone } }: Installation): Promise<void> {
+async function loadDemoFiles({ databaseUrl, settings }: Installation): Promise<void> {
+  const { seriesTimeZone, fiscalYearFirstMonth } = settings;
   const clock = systemClock;
   const today = dateIn(seriesTimeZone, clock.now());
   await withDatabase(databaseUrl, { command: 'seed', statementTimeoutMs: 0 }, async (database) => {
     for (const { dataset, vintage, lines } of demoFiles(today)) {
       const input = Readable.from(joined(lines()));
-      await load(database, { dataset, input, vintage, seriesTimeZone, clock });
+      await load(database, { dataset, input, vintage, seriesTimeZone, fiscalYearFirstMonth, clock });
     }
   });
 }

@@ -6,13 +6,14 @@ import { start as startAccountsApi } from '../../accounts-api/main.ts';
 import { startWorker, type RunningWorker } from '../../accounts-api/worker.ts';
 import { start as startDataApi } from '../../data-api/main.ts';
 import { start as startGateway, type RunningGateway } from '../../gateway/main.ts';
+import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { RunningService } from '../../kernel/http/server.ts';
 import { createLog } from '../../kernel/log.ts';
-import { openPlans, type Plans } from '../../kernel/plans.ts';
-import { readSettings } from '../../kernel/settings.ts';
+import type { Plans } from '../../kernel/plans.ts';
+import { knownMigrations } from '../../migrations/run.ts';
 import { UsageError, parseCommandArgs, type Command, type Output, type Terminal } from '../command.ts';
-import { openInstallation, type Environment, type Installation } from '../installation.ts';
+import { openInstallation, readConfiguration, type Environment, type Installation } from '../installation.ts';
 import { seedDemo } from './seed.ts';
 import { reloadOnHangUp, stopSignal } from '../signals.ts';
 
@@ -44,14 +45,16 @@ accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS
 
 async function serveEverything({ env, stdout }: Terminal): Promise<void> {
   const stopped = stopSignal(); // from here on, Ctrl-C during the start also stops in order
-  const installation = await openInstallation(env);
+  const { settings, plans } = readConfiguration(env);
+  const installation = await openInstallation(settings, { create: true });
+  const { databaseDirectory } = installation;
   const lock = await takeServeLock(installation);
   const services: Pick<RunningService, 'close'>[] = [];
   try {
-    const plans = openPlans(installation.settings.plansFile);
     const shared = sharedOptions(installation, plans);
     const dataApi = await startDataApi({
       ...shared,
+      databaseUrl: installation.dataApiDatabaseUrl,
       ...loopback,
       seriesTimeZone: installation.settings.seriesTimeZone,
     });
@@ -62,12 +65,13 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
     const gateway = await startGateway({
       ...gatewayOptions(installation.settings, plans),
       identitySecret: installation.identitySecret,
+      ...(databaseDirectory === undefined ? {} : { requireReady: () => requireSpace(databaseDirectory) }),
       dataApiUrls: [dataApi.url],
       accountsApiUrls: [accountsApi.url],
     });
     reloadOnHangUp([plans.prepareReload, gateway.prepareReload], shared.log);
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
-    const demoKey = installation.embedded ? await seedDemo(installation) : undefined;
+    const demoKey = databaseDirectory !== undefined ? await seedDemo(installation) : undefined;
     greet(stdout, gateway.url, demoKey);
     await stopped;
     stdout.write('\nStopping …\n');
@@ -87,12 +91,11 @@ async function serveService(name: ServiceName, { env, stdout }: Terminal): Promi
 }
 
 async function serveGateway(env: Environment): Promise<RunningGateway> {
-  const settings = readSettings(env);
-  const { dataApiUrls, accountsApiUrls, identitySecret } = settings;
-  if (dataApiUrls === undefined || accountsApiUrls === undefined || identitySecret === undefined) {
-    throw new Error('A gateway of its own needs DATA_API_URL, ACCOUNTS_API_URL and IDENTITY_SECRET.');
-  }
-  const plans = openPlans(settings.plansFile);
+  const { settings, plans } = readConfiguration(env, {
+    service: 'gateway',
+    settings: ['DATA_API_URL', 'ACCOUNTS_API_URL', 'IDENTITY_SECRET'],
+  });
+  const { dataApiUrls = [], accountsApiUrls = [], identitySecret = '' } = settings; // all of them are set
   const options = gatewayOptions(settings, plans);
   const gateway = await startGateway({ ...options, dataApiUrls, accountsApiUrls, identitySecret });
   reloadOnHangUp([plans.prepareReload, gateway.prepareReload], options.log);
@@ -103,52 +106,51 @@ async function serveDatabaseService(
   name: 'data-api' | 'accounts-api' | 'worker',
   env: Environment,
 ): Promise<RunningService | (RunningWorker & { url?: undefined })> {
-  const installation = await openInstallation(env);
-  const { settings } = installation;
-  if (installation.embedded || settings.identitySecret === undefined) {
-    await installation.release();
-    throw new Error(`A ${name} of its own needs DATABASE_URL and IDENTITY_SECRET.`);
-  }
-  const plans = openPlans(settings.plansFile);
+  const needs = { service: name, settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
+  const { settings, plans } = readConfiguration(env, needs);
+  const installation = await openInstallation(settings);
   const shared = sharedOptions(installation, plans);
   reloadOnHangUp([plans.prepareReload], shared.log);
   if (name === 'worker') return startWorker(workerOptions(installation, plans));
   if (name === 'accounts-api') {
-    const { host, accountsApiPort: port } = settings;
-    return startAccountsApi({ ...accountsOptions(installation, plans), host, port });
+    const { host, accountsApiPort: port, drainDelayMs } = settings;
+    return startAccountsApi({ ...accountsOptions(installation, plans), host, port, drainDelayMs });
   }
   return startDataApi({
     ...shared,
-    databaseUrl: settings.databaseReadUrl ?? installation.databaseUrl,
+    databaseUrl: installation.dataApiDatabaseUrl,
     seriesTimeZone: settings.seriesTimeZone,
     host: settings.host,
     port: settings.dataApiPort,
+    drainDelayMs: settings.drainDelayMs,
   });
 }
 
 const loopback = { host: '127.0.0.1', port: 0 };
 
-function sharedOptions({ settings, databaseUrl, identitySecret }: Installation, plans: Plans) {
+function sharedOptions({ settings, identitySecret }: Installation, plans: Plans) {
   return {
-    databaseUrl,
     identitySecret,
     previousIdentitySecret: settings.previousIdentitySecret,
     plans,
     clock: systemClock,
     log: createLog('services', settings.logLevel),
+    schema: knownMigrations(),
   };
 }
 
 function accountsOptions(installation: Installation, plans: Plans) {
   const { publicUrl, smtpUrl, passwordLengthMin, google, redisUrl } = installation.settings;
   const signIn = { publicUrl, mailGoesOut: smtpUrl !== undefined, passwordLengthMin, google };
-  return { ...sharedOptions(installation, plans), signIn, redisUrl };
+  const databaseUrl = installation.accountsDatabaseUrl;
+  return { ...sharedOptions(installation, plans), databaseUrl, signIn, redisUrl };
 }
 
 function workerOptions(installation: Installation, plans: Plans) {
   const { publicUrl, smtpUrl, mailFrom, dataDir } = installation.settings;
   const mail = { smtpUrl, from: mailFrom, outboxDirectory: path.join(dataDir, 'outbox') };
-  return { ...sharedOptions(installation, plans), publicUrl, mail };
+  const databaseUrl = installation.accountsDatabaseUrl;
+  return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail };
 }
 
 function gatewayOptions(settings: Installation['settings'], plans: Plans) {
@@ -156,9 +158,12 @@ function gatewayOptions(settings: Installation['settings'], plans: Plans) {
     settings;
   return {
     ...{ host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs },
+    managementCallsPerSecond: settings.managementCallsPerSecond,
+    answerWithinMs: settings.answerWithinMs,
     metrics: settings.metrics,
     journalDirectory: settings.journalDir,
     plans,
+    publicUrl: settings.publicUrl,
     dashboardOrigins: settings.dashboardOrigins,
     clock: systemClock,
     log: createLog('gateway', settings.logLevel),
@@ -177,7 +182,7 @@ async function takeServeLock(installation: Installation): Promise<pg.Client> {
     'select pg_try_advisory_lock($1, $2) as taken',
     serveLock,
   );
-  if (rows[0]?.taken === true || !installation.embedded) return client;
+  if (rows[0]?.taken === true || installation.databaseDirectory === undefined) return client;
   await client.end();
   await installation.release();
   throw new Error(

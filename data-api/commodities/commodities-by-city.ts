@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { digits } from '../../kernel/digits.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
+import type { Queryable } from '../../kernel/database.ts';
 import { formatParam, listCsv } from '../../kernel/http/list.ts';
 import {
   dateParam,
@@ -25,7 +26,8 @@ import { metaOf } from '../series/series-meta.ts';
 import { toRequest } from '../series/series-request.ts';
 import { seriesSchemaWith } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
-import { lookBack, slackDays, transforms, transformValues } from '../series/transform.ts';
+import { slackDays } from '../series/legs.ts';
+import { lookBack, transforms, transformValues } from '../series/transform.ts';
 import { prepareTransform, type Computation } from '../series/transformed-points.ts';
 
 const citiesMax = 100;
@@ -43,7 +45,6 @@ interface CityPrice {
   rank: number;
 }
 
-/** Without `date`, `from` or `to`: the newest date on which any city has a price. */
 export const getCommoditiesByCity = endpoint({
   summary: 'The newest price of an item in each city, its changes over a week and a year, and its rank.',
   query: {
@@ -51,7 +52,8 @@ export const getCommoditiesByCity = endpoint({
     date: periodParam
       .optional()
       .describe(
-        'A day or a period; a day stands for its period or, for daily and weekly items, for the seven days that end with it.',
+        'A day or a period; a day stands for its period or, for daily and weekly items, for the seven days that end with it. ' +
+          'Default the newest day with a price, unless `from` or `to` is given.',
       ),
     ...windowParams,
     cities: idsParam('city', citiesMax).optional().describe('Comma-separated ids; default all cities.'),
@@ -92,7 +94,7 @@ export const getCommoditiesByCity = endpoint({
         series: await requireItem(dependencies, query.item, vintage),
         cityNames: await requireCities(dependencies, query.cities ?? [], 'cities'),
       }));
-      const selection: Selection = {
+      const asked: Selection = {
         series,
         dimsNos: combinationsOf(series, query),
         ...(query.date === undefined ? { from, to } : windowOfDate(series, query.date)),
@@ -110,14 +112,13 @@ export const getCommoditiesByCity = endpoint({
         fileName: `${series.id}-by-city`,
         async read() {
           const { transform } = query;
+          const selection = isLatest ? await call.stage('sql', () => newestWindow(database, asked)) : asked;
           const computation =
             transform === undefined
               ? null
               : await call.stage('transform', () => prepareTransform(database, selection, transform, null));
           const rows = await call.stage('sql', async () => {
-            const newest = await readFirst(database, selection);
-            const latest = newest.dates.reduce((a, b) => (a > b ? a : b), '');
-            const points = isLatest ? filterPoints(newest, (i) => newest.dates[i] === latest) : newest;
+            const points = await readFirst(database, selection);
             const priced = await withChanges(dependencies, selection, computation, { points, cityNames });
             return ranked(priced, query.sort);
           });
@@ -146,6 +147,13 @@ function combinationsOf(
       return asked.cities === undefined || asked.cities.includes(city);
     })
     .map(({ dimsNo }) => dimsNo);
+}
+
+/** Without `date`, `from` or `to`: the window of the newest date on which any city has a price, as if that date were given. */
+async function newestWindow(database: Queryable, asked: Selection): Promise<Selection> {
+  const { dates } = await readFirst(database, asked);
+  const newest = dates.reduce((a, b) => (a > b ? a : b), '');
+  return newest === '' ? asked : { ...asked, ...windowOfDate(asked.series, { from: newest, to: newest }) };
 }
 
 /** The window of a date's prices: its period; for a day in a daily or weekly series, the week that ends on it. */

@@ -126,7 +126,7 @@ function oneOfFilter(filter: DimsFilter, name: string): string {
 export const getCommodityItems = endpoint({
   summary: 'The items that have prices.',
   query: {
-    category: z.string().optional().describe('Exactly that category.'),
+    category: z.string().optional().describe('The exact category.'),
     ...paramsWithUpdates(itemList),
   },
   json: schemaOf(itemList),
@@ -135,7 +135,7 @@ export const getCommodityItems = endpoint({
   handler:
     (dependencies) =>
     ({ query, call }) => {
-      const where = new Conditions().and(query.category, (p) => `i.category = ${p}`);
+      const where = new Conditions().equals('category', query.category, 'i.category');
       return listReply(dependencies, call, { list: itemList, query, where });
     },
 });
@@ -143,7 +143,7 @@ export const getCommodityItems = endpoint({
 export const getCommodityCities = endpoint({
   summary: 'The cities that have prices.',
   query: {
-    province: z.string().optional().describe('Exactly that province.'),
+    province: z.string().optional().describe('The exact province.'),
     ...paramsWithUpdates(cityList),
   },
   json: schemaOf(cityList),
@@ -152,7 +152,7 @@ export const getCommodityCities = endpoint({
   handler:
     (dependencies) =>
     ({ query, call }) => {
-      const where = new Conditions().and(query.province, (p) => `c.province = ${p}`);
+      const where = new Conditions().equals('province', query.province, 'c.province');
       return listReply(dependencies, call, { list: cityList, query, where });
     },
 });

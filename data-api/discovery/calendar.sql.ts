@@ -25,7 +25,13 @@ export const releaseSchema = z.object({
   series: z.array(z.string()).describe('The ids of the series in the release.'),
   url: text,
 });
-export type Release = z.output<typeof releaseSchema>;
+type Release = z.output<typeof releaseSchema>;
+
+/** A release, and what the source itself states of it; null where that is derived. */
+export type StatedRelease = Release & {
+  stated_status: string | null;
+  stated_time_confirmed: boolean | null;
+};
 
 export interface ReleaseQuery {
   /** Publication days, inclusive, each in the release's own time zone. */
@@ -41,6 +47,8 @@ export interface ReleaseQuery {
   after: readonly [releaseAt: string, id: string] | null;
   /** Null: all. */
   limit: number | null;
+  /** Whether the columns of `StatedRelease` are wanted. */
+  stated: boolean;
 }
 
 const statusAt = (now: string) =>
@@ -48,12 +56,13 @@ const statusAt = (now: string) =>
 const releaseDate = '(release_at at time zone time_zone)::date';
 
 /** A page of releases in chronological order. */
-export async function listReleases(database: Queryable, query: ReleaseQuery): Promise<Release[]> {
+export async function listReleases(database: Queryable, query: ReleaseQuery): Promise<StatedRelease[]> {
   const [ahead, direction] = query.sort === 'release_at' ? ['>', ''] : ['<', 'desc'];
-  return database.query<Release>(
+  return database.query<StatedRelease>(
     `select release_id as id, title, source, ${utc('release_at')} as release_at, ${releaseDate} as release_date, time_zone,
        coalesce(time_confirmed, (release_at at time zone time_zone)::time <> '00:00') as time_confirmed, reference_period,
        frequency, kind, ${statusAt('$3')} as status, importance, series_ids as series, url
+       ${query.stated ? ', status as stated_status, time_confirmed as stated_time_confirmed' : ''}
      from data.releases
      -- Time zones are within a day of UTC: the index finds the surrounding days, and the second line filters exactly.
      where release_at between $1::date - interval '1 day' and $2::date + interval '2 days'

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
 import { limitDefault, listOf, listParams, renderList, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
-import { addDays, type DateRange } from '../../kernel/dates.ts';
+import { addDays, withinCalendar, type DateRange } from '../../kernel/dates.ts';
 import { importances, listReleases, releaseSchema, releaseStatuses } from './calendar.sql.ts';
 import { endpoint } from '../endpoint.ts';
 import { releasesIcs } from './ics.ts';
@@ -18,7 +18,7 @@ export const getCalendar = endpoint({
   summary: 'The release calendar, as JSON, CSV or iCalendar.',
   query: {
     ...windowParams,
-    source: z.string().optional().describe('Exactly that source.'),
+    source: z.string().optional().describe('The exact source.'),
     series: z.string().optional().describe('The id of a series in the release.'),
     status: oneOfParam(releaseStatuses).optional(),
     importance: oneOfParam(importances).optional(),
@@ -51,6 +51,7 @@ export const getCalendar = endpoint({
               ...filter,
               after,
               limit: most === Infinity ? null : most + 1,
+              stated: format === 'ics',
             }),
           );
           const releases = found.slice(0, most);
@@ -74,14 +75,8 @@ export const getCalendar = endpoint({
 function shownWindow({ from, to }: ReturnType<typeof windowOf>, today: string): DateRange {
   if (to !== undefined) {
     const isPast = to < today;
-    return { from: from ?? (isPast ? within(addDays(to, -daysDefault)) : today), to };
+    return { from: from ?? (isPast ? withinCalendar(addDays(to, -daysDefault)) : today), to };
   }
   const begin = from ?? today;
-  return { from: begin, to: within(addDays(begin < today ? today : begin, daysDefault)) };
-}
-
-/** Clamps a date to the range of valid dates. */
-function within(date: string): string {
-  if (/^\d{4}-/.test(date)) return date < '0001-01-01' ? '0001-01-01' : date;
-  return date.startsWith('+') ? '9999-12-31' : '0001-01-01';
+  return { from: begin, to: withinCalendar(addDays(begin < today ? today : begin, daysDefault)) };
 }

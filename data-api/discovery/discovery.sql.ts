@@ -48,9 +48,9 @@ export function catalogWhere(filter: CatalogFilter): Conditions {
   return new Conditions()
     .and(filter.q, (p) => `series_no in (select e.series_no from data.search_entries e where ${hasWords(p)})`)
     .and(below, (p) => `(category like ${p} or category || '/' like ${p})`)
-    .and(filter.source, (p) => `source = ${p}`)
+    .equals('source', filter.source, 'source')
     .and(filter.frequency, (p) => `frequency = ${p}`)
-    .and(filter.geography, (p) => `geography = ${p}`)
+    .equals('geography', filter.geography, 'geography')
     .and(filter.tag, (p) => `${p} = any(tags)`);
 }
 

@@ -48,16 +48,14 @@ export const getCatalog = endpoint({
       .optional()
       .describe('Words of the id, the name or the other metadata; the last may be a prefix.'),
     category: z.string().optional().describe('A category, including its subcategories.'),
-    source: z.string().optional().describe('Exactly that source.'),
+    source: z.string().optional().describe('The exact source.'),
     frequency: oneOfParam(frequencies).optional(),
-    geography: z.string().optional().describe('Exactly that geography.'),
+    geography: z.string().optional().describe('The exact geography.'),
     tag: z.string().optional().describe('One of the tags.'),
     facets: flagParam(false).describe('Adds the number of series per category, source and so on.'),
     ...paramsWithUpdates(catalogList),
   },
-  json: schemaOf(catalogList, {
-    meta: z.object({ facets: facetsSchema(catalogFacets) }).optional(),
-  }),
+  json: schemaOf(catalogList, { facets: facetsSchema(catalogFacets).optional() }),
   caching: 'public',
   isKept: true,
   handler:
@@ -68,7 +66,7 @@ export const getCatalog = endpoint({
       const extra = {
         name: 'facets' as const,
         read: async () => ({
-          meta: { facets: toFacets(catalogFacets, await countCatalogFacets(dependencies.database, counted)) },
+          facets: toFacets(catalogFacets, await countCatalogFacets(dependencies.database, counted)),
         }),
       };
       const withFacets = query.facets ? { extra } : {};

@@ -1,13 +1,14 @@
 // Writes releases as an iCalendar file (RFC 5545), for calendars that subscribe to a URL.
 // Hides folding, escapes and line ends. A release without a known time is an all-day event.
-import type { Release } from './calendar.sql.ts';
+import { icsProduct, icsProperties } from '../../domain/release-ics.ts';
+import type { StatedRelease } from './calendar.sql.ts';
 
 /** @param madeOn the day on which the file is made: the same releases give the same bytes all day. */
-export function releasesIcs(releases: readonly Release[], madeOn: string): string {
+export function releasesIcs(releases: readonly StatedRelease[], madeOn: string): string {
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
-    'PRODID:-//Almanac//Release calendar//EN',
+    `PRODID:${icsProduct}`,
     'CALSCALE:GREGORIAN',
     'METHOD:PUBLISH',
     'X-WR-CALNAME:Release calendar',
@@ -17,7 +18,7 @@ export function releasesIcs(releases: readonly Release[], madeOn: string): strin
   return lines.map((line) => `${fold(line)}\r\n`).join('');
 }
 
-function eventLines(release: Release, madeOn: string): string[] {
+function eventLines(release: StatedRelease, madeOn: string): string[] {
   const about = [release.reference_period, release.source].filter((text) => text !== null).join(', ');
   return [
     'BEGIN:VEVENT',
@@ -31,8 +32,28 @@ function eventLines(release: Release, madeOn: string): string[] {
     `STATUS:${release.status === 'cancelled' ? 'CANCELLED' : release.time_confirmed ? 'CONFIRMED' : 'TENTATIVE'}`,
     ...(release.url === null ? [] : [`URL:${release.url}`]),
     'TRANSP:TRANSPARENT',
+    ...ownLines(release),
     'END:VEVENT',
   ];
+}
+
+/** What only a load of the file reads: see domain/release-ics.ts. */
+function ownLines(release: StatedRelease): string[] {
+  const texts: Record<keyof typeof icsProperties, string | null> = {
+    source: release.source,
+    release_at: release.release_at.replace(/\.\d+/, ''),
+    time_zone: release.time_zone,
+    time_confirmed: release.stated_time_confirmed === null ? null : String(release.stated_time_confirmed),
+    reference_period: release.reference_period,
+    frequency: release.frequency,
+    kind: release.kind,
+    status: release.stated_status,
+    importance: release.importance,
+    series_ids: release.series.length === 0 ? null : release.series.join(';'),
+  };
+  return Object.entries(texts).flatMap(([column, text]) =>
+    text === null ? [] : [`${icsProperties[column as keyof typeof texts]}:${escape(text)}`],
+  );
 }
 
 /** `2024-03-01T11:00:00.000Z` → `20240301T110000Z`. */

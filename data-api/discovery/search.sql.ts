@@ -2,10 +2,11 @@
 // Hides its tables (migrations/000004_discovery.sql), and that no query looks at more than a few thousand entries.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
+import { memberOf } from '../../kernel/entries.ts';
 
 /**
  * How an entry matches, best first: by its whole id or name, by a prefix of one, by every word in id and name, by
- * every word in all its metadata, and by the same two with the last word as a prefix.
+ * every word in all its metadata, by the same two with the last word as a prefix, and by synonyms of the words.
  */
 export const matchKinds = [
   'id',
@@ -16,6 +17,7 @@ export const matchKinds = [
   'words',
   'name_words_begun',
   'words_begun',
+  'synonyms',
 ] as const;
 
 /** At most this many prefix matches are ranked. If that many are found, no other kind of match is tried. */
@@ -46,6 +48,8 @@ export interface SearchQuery {
   q: string;
   /** Replaces the words of `q`: a tsquery of the corrected words. */
   corrected: string | null;
+  /** A tsquery of the words of `q` or their synonyms; null if none has any. */
+  synonyms: string | null;
   filter: SearchFilter;
 }
 
@@ -86,7 +90,8 @@ export interface FacetCount<Facet> {
   count: number;
 }
 
-// $1 the text · $2 the corrected query or null · $3 the filters as a tsquery · $4–$7 the same filters as values.
+// $1 the text · $2 the corrected query or null · $3 the filters as a tsquery · $4–$7 the same filters as values · $8 the query with
+// synonyms or null.
 // Statements without a name are planned for their values: common and rare words need different plans.
 const text = searchText('$1');
 const last = lastWord('$1');
@@ -131,6 +136,11 @@ const hits = `
        from data.search_entries
        where (select count(*) from begins) + (select count(*) from has_words) < ${enough} and length(${last}) >= 3
          and words @@ (${begun} && $3::tsquery) limit ${beginningsMax})
+      union all
+      (select entry_no, length(name_text), 8
+       from data.search_entries
+       where (select count(*) from begins) + (select count(*) from has_words) < ${enough} and $8::tsquery is not null
+         and words @@ ($8::tsquery && $3::tsquery) limit ${beginningsMax})
     ) every group by entry_no, length
   )`;
 
@@ -178,17 +188,32 @@ export async function findHits(
   return database.query<SearchHit>(
     `with ${hits}, page as (
        select * from (select entry_no, match, ${rank} as rank, ${finerRank} as finer_rank from hits) ranked
-       where $8::integer is null or (rank, finer_rank, entry_no) > ($8, $9::integer, $10::integer)
-       order by rank, finer_rank, entry_no limit $11
+       where $9::integer is null or (rank, finer_rank, entry_no) > ($9, $10::integer, $11::integer)
+       order by rank, finer_rank, entry_no limit $12
      )
      select e.type, e.id, e.name, e.unit, e.frequency, e.source, e.category, s.last_date, s.last_updated,
-       ts_headline('data.english', ${escapedName.replaceAll('name', 'e.name')}, ${whole} || ${begun},
+       ts_headline('data.english', ${escapedName.replaceAll('name', 'e.name')}, ${whole} || ${begun} || coalesce($8::tsquery, ''),
          'StartSel=<mark>, StopSel=</mark>, HighlightAll=true') as highlight,
        p.match, p.rank, p.finer_rank as "finerRank", p.entry_no as "entryNo"
      from page p join data.search_entries e using (entry_no) left join data.series s using (series_no)
      order by p.rank, p.finer_rank, p.entry_no`,
     [...parameters(query), ...(page.after ?? [null, null, null]), page.limit],
   );
+}
+
+/** A tsquery of which every part must match by one of its alternatives. */
+export async function findAlternatives(
+  database: Queryable,
+  parts: readonly (readonly string[])[],
+): Promise<string> {
+  const [row] = await database.query<{ words: string }>(
+    `select string_agg((
+       select '(' || string_agg('(' || plainto_tsquery('data.english', data.search_text(term))::text || ')', '|') || ')'
+       from jsonb_array_elements_text(part) term), '&') as words
+     from jsonb_array_elements($1::jsonb) part`,
+    [JSON.stringify(parts)],
+  );
+  return memberOf(row ?? {}, 'words');
 }
 
 /** The number of ranked hits by type, frequency, source and category; the most common first. */
@@ -241,7 +266,7 @@ export async function findCorrection(database: Queryable, q: string): Promise<Co
   return row?.complete === true && row.changed ? { words: row.words, text: row.text } : undefined;
 }
 
-function parameters({ q, corrected, filter }: SearchQuery): unknown[] {
+function parameters({ q, corrected, synonyms, filter }: SearchQuery): unknown[] {
   const { type, frequency, source, category } = filter;
   const lexeme = (text: string): string => `'${text.replaceAll(/['\\]/g, '$&$&')}'`;
   const lexemes = Object.entries({ type, frequency, source }).flatMap(([name, value]) =>
@@ -250,5 +275,5 @@ function parameters({ q, corrected, filter }: SearchQuery): unknown[] {
   if (category !== undefined) {
     lexemes.push(`(${lexeme(`category:${category}`)} | ${lexeme(`category:${category}/`)}:*)`);
   }
-  return [q, corrected, lexemes.join(' & '), type, frequency, source, category];
+  return [q, corrected, lexemes.join(' & '), type, frequency, source, category, synonyms];
 }

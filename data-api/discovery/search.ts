@@ -10,6 +10,7 @@ import { findDataState } from '../list.sql.ts';
 import { facetsSchema, toFacets } from './discovery.ts';
 import {
   countFacets,
+  findAlternatives,
   findCorrection,
   findHits,
   hitSchema,
@@ -25,6 +26,7 @@ import {
 const searched = [
   'series',
   'observations',
+  'dimension-labels',
   'funds',
   'amcs',
   'securities',
@@ -42,6 +44,7 @@ const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
   words: 0.5,
   name_words_begun: 0.4,
   words_begun: 0.3,
+  synonyms: 0.2,
 };
 
 /** Where nothing matches, the query is tried again with the nearest known words: `meta.corrected`. */
@@ -58,7 +61,7 @@ export const getSearch = endpoint({
       }),
     type: oneOfParam(searchTypes).optional(),
     frequency: oneOfParam(frequencies).optional(),
-    source: z.string().optional().describe('Exactly that source.'),
+    source: z.string().optional().describe('The exact source.'),
     category: z.string().optional().describe('A category, including its subcategories.'),
     facets: flagParam(false).describe('Adds the number of hits per type, frequency and so on.'),
     ...listParams({ fields: Object.keys(hitSchema.shape), sorts: [], sort: 'relevance' }),
@@ -75,7 +78,7 @@ export const getSearch = endpoint({
   }),
   caching: 'public',
   handler:
-    ({ database, cursors }) =>
+    ({ database, cursors, synonyms }) =>
     async ({ query, call }) => {
       const { q, sort, facets, limit, cursor, fields, format, type, frequency, source, category } = query;
       const filter = { type, frequency, source, category };
@@ -83,21 +86,24 @@ export const getSearch = endpoint({
       const opened =
         cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, number, number, number]);
       const after: HitPlace | null = opened === null ? null : [opened[1], opened[2], opened[3]];
-      const asTyped: SearchQuery = { q, corrected: opened?.[0] || null, filter };
+      const corrected = opened?.[0] || null;
+      const alternatives = corrected === null ? synonyms.alternativesIn(q) : null;
       const state = await call.stage('lookup', () => findDataState(database, searched));
 
       async function search(): Promise<{ hits: SearchHit[]; asked: SearchQuery; corrected: string | null }> {
         const page = { sort, after, limit: limit + 1 };
+        const words = alternatives === null ? null : await findAlternatives(database, alternatives);
+        const asTyped: SearchQuery = { q, corrected, synonyms: words, filter };
         const hits = await findHits(database, asTyped, page);
         if (hits.length > 0 || after !== null) return { hits, asked: asTyped, corrected: null };
         const correction = await findCorrection(database, q);
         if (correction === undefined) return { hits, asked: asTyped, corrected: null };
-        const meant = { ...asTyped, corrected: correction.words };
+        const meant = { ...asTyped, corrected: correction.words, synonyms: null };
         return { hits: await findHits(database, meant, page), asked: meant, corrected: correction.text };
       }
 
       return {
-        identity: [pageQuery, opened, limit, facets, fields, format, state.version],
+        identity: [pageQuery, opened, alternatives, limit, facets, fields, format, state.version],
         lastModified: state.changedAt,
         format,
         fileName: 'search',

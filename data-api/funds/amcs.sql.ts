@@ -5,6 +5,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import type { Row } from '../../kernel/http/list.ts';
 import { date, filled, json, number, sorted, text } from '../list-fields.ts';
 import type { List } from '../list.sql.ts';
+import { shownStatus } from './funds.sql.ts';
 
 /** `a` is a company, `m` its figures; without a sum if its funds have several currencies. */
 export const amcsList: List = {
@@ -71,7 +72,7 @@ export async function readManagedFunds(
   amcId: string,
 ): Promise<(ManagedRow & { nav: string | null })[]> {
   return database.query(
-    `select f.fund_id as id, f.name, f.category, f.status, f.currency, g.nav, g.as_of as nav_date, g.aum, g.aum_date,
+    `select f.fund_id as id, f.name, f.category, ${shownStatus} as status, f.currency, g.nav, g.as_of as nav_date, g.aum, g.aum_date,
        g.return_1y_pct
      from data.funds f left join data.fund_figures g using (fund_no) where f.amc_id = $1 order by f.fund_id`,
     [amcId],

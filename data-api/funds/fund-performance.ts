@@ -2,22 +2,29 @@
 // Hides nothing: each handler reads from the parameters to the answer. The formulas are in domain/funds and docs/funds.md.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
+import { dateIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import { adjustNavs, navOnOrBefore, type AdjustedNav } from '../../domain/funds/adjusted-nav.ts';
 import { analyticsFrequencies, analyticsWindows, fundAnalytics } from '../../domain/funds/analytics.ts';
 import {
+  firstDayOf,
+  fiscalYearOf,
   periodReturns,
   returnBases,
   returnPct,
   returnPeriods,
   shortBasisOf,
   sipReturn,
+  statedBases,
+  usualFirstMonth,
   type PeriodReturn,
 } from '../../domain/funds/returns.ts';
 import { percent } from '../../domain/percent.ts';
 import { formatParam, oneOf } from '../../kernel/http/list.ts';
 import { dateParam, flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import { addMonths } from '../../kernel/dates.ts';
+import { entryAt } from '../../kernel/entries.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { digits } from '../../kernel/digits.ts';
 import { readCategoryPlaces } from './fund-performance.sql.ts';
@@ -33,6 +40,10 @@ const sipYears = [1, 3, 5, 10];
 
 const number = z.number().nullable();
 const day = z.iso.date().nullable();
+
+const asOfParam = dateParam
+  .optional()
+  .describe('The last day, from the first NAV of the fund to today; default: the date of the newest NAV.');
 
 /** The facts of the fund in both answers. */
 const factsSchema = {
@@ -56,9 +67,14 @@ const periodSchema = z
     value_pct: number.describe('In percent, from the adjusted NAV.'),
     basis: z.enum(returnBases),
     benchmark_pct: number,
-    category_avg_pct: number,
-    rank: z.int().nullable(),
+    category_avg_pct: number.describe('On the basis `category_basis`.'),
+    rank: z.int().nullable().describe('By returns on the basis `category_basis`; 1 is the highest.'),
     rank_of: z.int().nullable(),
+    category_basis: z
+      .enum(returnBases)
+      .describe(
+        'Funds are compared by absolute returns below one year, by annualized ones from one year on.',
+      ),
     method: z.string(),
   })
   .meta({ id: 'FundReturn' });
@@ -66,7 +82,8 @@ const returnColumns = ['fund_id', ...Object.keys(periodSchema.shape)];
 
 const returnsSchema = z.object({
   ...factsSchema,
-  basis: z.enum(['auto', ...returnBases]),
+  basis: z.enum(['auto', ...statedBases]),
+  fytd_from: day.describe('The first day of the fiscal year of the period `fytd`.'),
   benchmark: z.string().nullable().describe('A series id.'),
   periods: z.array(periodSchema),
   sip: z
@@ -90,37 +107,46 @@ export const getFundReturns = endpoint({
   summary: 'The returns of a fund by period, with its benchmark, category average and rank.',
   params: fundParam,
   query: {
-    as_of: dateParam.optional().describe('The last day; default: the date of the newest NAV.'),
-    basis: oneOfParam(['auto', ...returnBases])
+    as_of: asOfParam,
+    basis: oneOfParam(['auto', ...statedBases])
       .default('auto')
       .describe(
-        'How returns are stated; `auto`: annualized from one year on, below one year as usual for the asset class.',
+        'How returns are stated; `by_length`: absolute below one year, annualized (compound) from one year on; `auto`: the same, but below one year annualized (simple) for money-market and income funds.',
       ),
     benchmark: flagParam(true).describe('Whether `benchmark_pct` is filled.'),
+    include_stale: flagParam(false).describe(
+      'Whether funds whose last NAV is more than 30 days older than the newest of their category and currency have ranks, and count in ranks and averages.',
+    ),
     format: formatParam,
   },
   json: oneOf(returnsSchema),
   errors: ['not_found'],
   handler:
-    ({ database }) =>
+    ({ database, ...dependencies }) =>
     async ({ query, params, call }) => {
       const fund = await call.stage('lookup', () => requireFund(database, params));
-      const asOf = query.as_of ?? fund.lastNavDate ?? '0001-01-01';
-      const isNewest = query.basis === 'auto' && asOf === fund.lastNavDate;
+      const asOf = lastDayOf(fund, query.as_of, dependencies);
+      const isNewest = asOf === fund.lastNavDate;
       const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
         state: await findDataState(database, datasets),
         navs: await readAdjusted(database, fund, asOf),
         benchmark: query.benchmark ? await readBenchmark(database, fund.benchmarkSeries) : null,
-        places: isNewest ? await readCategoryPlaces(database, fund.fundNo) : [],
+        places: isNewest ? await readCategoryPlaces(database, fund.fundNo, query.include_stale) : [],
       }));
-      const periods = await call.stage('compute', () =>
-        periodReturns(navs, {
-          asOf,
-          basis: query.basis,
-          shortBasis: shortBasisOf(fund.assetClass),
-          inception: fund.launchDate,
-        }).map((record) => {
-          const place = places.find(({ period }) => period === record.period);
+      const fiscalYearStart = fund.fiscalYearStart ?? firstDayOf(usualFirstMonth);
+      const options = {
+        asOf,
+        shortBasis: shortBasisOf(fund.assetClass),
+        fiscalYearStart,
+        inception: fund.launchDate,
+      };
+      const periods = await call.stage('compute', () => {
+        const compared = periodReturns(navs, { ...options, basis: 'by_length' });
+        return periodReturns(navs, { ...options, basis: query.basis }).map((record, i) => {
+          const { basis } = entryAt(compared, i);
+          // Returns since inception are compared among those of a year or longer.
+          const isCompared = record.period !== 'since_inception' || basis === 'annualized_compound';
+          const place = isCompared ? places.find(({ period }) => period === record.period) : undefined;
           return {
             ...record,
             nav_from: digits(record.nav_from),
@@ -129,13 +155,16 @@ export const getFundReturns = endpoint({
             category_avg_pct: percent(place?.averagePct ?? NaN),
             rank: place?.rank ?? null,
             rank_of: place?.rankOf ?? null,
+            category_basis: basis,
             method: returnsMethod,
           };
-        }),
-      );
+        });
+      });
       const data = {
         ...factsOf(fund, asOf),
         basis: query.basis,
+        fytd_from:
+          fund.lastNavDate === null ? null : fiscalYearOf(entryAt(periods, 0).to ?? asOf, fiscalYearStart),
         benchmark: benchmark?.seriesId ?? null,
         periods,
         sip: sipYears.map((years) => sipOver(navs, asOf, years)),
@@ -192,7 +221,7 @@ export const getFundAnalytics = endpoint({
     frequency: oneOfParam(analyticsFrequencies)
       .default('daily')
       .describe('The frequency of the returns that the figures are computed from.'),
-    as_of: dateParam.optional().describe('The last day; default: the date of the newest NAV.'),
+    as_of: asOfParam,
     risk_free: z
       .string()
       .optional()
@@ -202,10 +231,10 @@ export const getFundAnalytics = endpoint({
   json: oneOf(analyticsSchema),
   errors: ['not_found'],
   handler:
-    ({ database }) =>
+    ({ database, ...dependencies }) =>
     async ({ query, params, call }) => {
       const fund = await call.stage('lookup', () => requireFund(database, params));
-      const asOf = query.as_of ?? fund.lastNavDate ?? '0001-01-01';
+      const asOf = lastDayOf(fund, query.as_of, dependencies);
       const { state, navs, riskFree, benchmark } = await call.stage('sql', async () => ({
         state: await findDataState(database, datasets),
         navs: await readAdjusted(database, fund, asOf),
@@ -231,6 +260,21 @@ export const getFundAnalytics = endpoint({
       return recordReply({ data, state });
     },
 });
+
+/** The last day of the figures: the requested one, else that of the newest NAV. @throws Failure if there cannot be any figures for it. */
+function lastDayOf(
+  { firstNavDate, lastNavDate }: Fund,
+  asked: string | undefined,
+  { clock, seriesTimeZone }: Pick<Dependencies, 'clock' | 'seriesTimeZone'>,
+): string {
+  if (asked === undefined) return lastNavDate ?? '0001-01-01';
+  const today = dateIn(seriesTimeZone, clock.now());
+  if (asked <= today && (firstNavDate === null || asked >= firstNavDate)) return asked;
+  const span = firstNavDate === null ? 'on or before' : `from ${firstNavDate}, the day of the first NAV, to`;
+  return fail('invalid_parameter', `"as_of" must be ${span} ${today}, today (${seriesTimeZone}).`, {
+    param: 'as_of',
+  });
+}
 
 function factsOf(fund: Fund, asOf: string) {
   const { id, name, category, currency, source, lastNavDate, lastUpdated } = fund;

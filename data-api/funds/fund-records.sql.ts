@@ -81,19 +81,22 @@ export const payoutsList: List = {
     fund_id: filled(text('f.fund_id')),
     announcement_date: date('p.announcement_date'),
     ex_date: sorted(filled(date('p.ex_date'))),
+    record_date: date('p.record_date'),
     payment_date: date('p.payment_date'),
     financial_year: text('p.financial_year'),
     payout_per_unit: number('p.payout_per_unit'),
     payout_pct_of_par: number('p.payout_pct_of_par'),
     currency: filled(text('f.currency')),
     type: sorted(filled(word('p.type', payoutTypes))),
+    kind: sorted(filled(text('p.kind'))),
+    split_ratio: number('p.split_ratio'),
     ex_nav: number('p.ex_nav'),
     cum_nav: number('p.cum_nav'),
     as_of: filled(date('p.ex_date')),
     source: sourceOf('p'),
     last_updated: filled(date('p.updated_on')),
   },
-  key: ['ex_date', 'type'],
+  key: ['ex_date', 'type', 'kind'],
   sort: 'ex_date',
 };
 
@@ -149,7 +152,7 @@ export async function readAdjustingNavs(database: Queryable, fundNo: number): Pr
 
 export async function readPayouts(database: Queryable, fundNo: number): Promise<Payout[]> {
   return database.query<Payout>(
-    'select ex_date, payout_per_unit, ex_nav from data.payouts where fund_no = $1',
+    'select ex_date, payout_per_unit, ex_nav, split_ratio from data.payouts where fund_no = $1',
     [fundNo],
   );
 }

@@ -1,9 +1,10 @@
 // The statements for funds: the list, the screener, the profile, and the lookup of a fund by id or code.
 // Hides their tables (migrations/000030_funds.sql). All figures are precomputed; no call computes any.
 import { z } from 'zod';
-import { assetClasses, fundStatuses, fundStructures } from '../../domain/funds/enums.ts';
-import { returnPeriods } from '../../domain/funds/returns.ts';
+import { assetClasses, fundStructures, shownFundStatuses } from '../../domain/funds/enums.ts';
+import { returnPeriods, statedBases, type StatedBasis } from '../../domain/funds/returns.ts';
 import type { Queryable } from '../../kernel/database.ts';
+import { memberOf } from '../../kernel/entries.ts';
 import { boolean, date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List, type ListField } from '../list.sql.ts';
 
@@ -14,6 +15,9 @@ const datasets = ['funds', 'amcs', 'nav', 'payouts', 'expenses'];
 const from = 'data.fund_figures g join data.funds f using (fund_no) left join data.amcs a using (amc_id)';
 
 const lastUpdated = filled(date('greatest(f.updated_on, g.updated_on)'));
+
+/** The status that the source states, else what staleness tells, of `f` and `g`. */
+export const shownStatus = "coalesce(f.status, case when g.is_stale then 'inactive' end)";
 
 /** Who manages a fund, and what kind it is. */
 const classFields = {
@@ -43,7 +47,7 @@ export const fundsList: List = {
     option: text('f.option'),
     currency: filled(text('f.currency')),
     launch_date: sorted(date('f.launch_date')),
-    status: word('f.status', fundStatuses),
+    status: word(shownStatus, shownFundStatuses),
     merged_into: text('f.merged_into'),
     nav: number('g.nav'),
     nav_date: sorted(date('g.as_of')),
@@ -105,40 +109,51 @@ export const fundProfile: List = {
   },
 };
 
-/** The screened figures: `<name>_min`, `<name>_max`, and `sort`. */
-const screenedFigures: Readonly<Record<string, ListField>> = {
+/** The screened figures: `<name>_min`, `<name>_max`, and `sort`. @param r the row with the returns. */
+const screenedFigures = (r: 'g' | 'r'): Readonly<Record<string, ListField>> => ({
   aum: sorted(number('g.aum')),
   ter_pct: sorted(number('g.ter_pct')),
   age_years: sorted(number('g.age_years')),
   ...Object.fromEntries(
-    returnPeriods.map((period) => [`return_${period}_pct`, sorted(number(`g.return_${period}_pct`))]),
+    returnPeriods.map((period) => [`return_${period}_pct`, sorted(number(`${r}.return_${period}_pct`))]),
   ),
   volatility_1y_pct: sorted(number('g.volatility_1y_pct')),
   sharpe_1y: sorted(number('g.sharpe_1y')),
   max_drawdown_1y_pct: sorted(number('g.max_drawdown_1y_pct')),
-};
-export const screenedFigureNames = Object.keys(screenedFigures);
+});
+export const screenedFigureNames = Object.keys(screenedFigures('g'));
 
-export const screenerList: List = {
+/** The screener, with all returns on one basis. */
+const screenerOn = (basis: StatedBasis): List => ({
   name: 'funds-screener',
   datasets,
-  from,
+  from:
+    basis === 'by_length'
+      ? from
+      : `${from} left join data.fund_returns r on r.fund_no = g.fund_no and r.basis = '${basis}'`,
   fields: {
     id: sorted(filled(text('g.fund_id'))),
     name: sorted(filled(text('f.name'))),
     ...classFields,
     rating: text('f.rating'),
     currency: filled(text('f.currency')),
-    status: word('f.status', fundStatuses),
+    status: word(shownStatus, shownFundStatuses),
     nav: number('g.nav'),
-    ...screenedFigures,
+    ...screenedFigures(basis === 'by_length' ? 'g' : 'r'),
+    fytd_from: date('g.fytd_from'),
+    returns_basis: filled(word(`'${basis}'`, statedBases)),
     as_of: sorted(date('g.as_of')),
     source: filled(text('f.source')),
     last_updated: lastUpdated,
   },
   key: ['id'],
   sort: '-return_1y_pct',
-};
+});
+
+export const screeners = Object.fromEntries(statedBases.map((basis) => [basis, screenerOn(basis)])) as Record<
+  StatedBasis,
+  List
+>;
 
 interface FundFilter {
   amc?: string | undefined;
@@ -157,14 +172,14 @@ interface FundFilter {
 export function fundsWhere(filter: FundFilter): Conditions {
   const containing = filter.q === undefined ? undefined : `%${escapeLike(filter.q)}%`;
   return new Conditions()
-    .and(filter.amc, (p) => `f.amc_id = ${p}`)
-    .and(filter.category, (p) => `f.category = ${p}`)
+    .equals('amc', filter.amc, 'f.amc_id')
+    .equals('category', filter.category, 'f.category')
     .and(filter.asset_class, (p) => `f.asset_class = ${p}`)
     .and(filter.shariah, (p) => `f.shariah_compliant = ${p}`)
     .and(filter.structure, (p) => `f.structure = ${p}`)
-    .and(filter.risk_profile, (p) => `f.risk_profile = ${p}`)
-    .and(filter.status, (p) => `f.status = ${p}`)
-    .and(filter.currency, (p) => `f.currency = ${p}`)
+    .equals('risk_profile', filter.risk_profile, 'f.risk_profile')
+    .and(filter.status, (p) => `(f.status = ${p} or (${p} = 'inactive' and f.status is null and g.is_stale))`)
+    .equals('currency', filter.currency, 'f.currency')
     .and(
       containing,
       (p) =>
@@ -179,14 +194,20 @@ export function leaveOutEnded(where: Conditions): void {
   where.sql.push("(f.status is null or f.status in ('active', 'suspended'))");
 }
 
+/** Excludes funds whose last NAV is stale: their figures are of another time than those of their category. */
+export function leaveOutStale(where: Conditions): void {
+  where.sql.push('not g.is_stale');
+}
+
 /** Adds the bound of a screened figure. @param bound plain digits. */
 export function addBound(
   where: Conditions,
+  { fields }: List,
   name: string,
   side: 'min' | 'max',
   bound: string | undefined,
 ): void {
-  where.and(bound, (p) => `${screenedFigures[name]?.sql} ${side === 'min' ? '>=' : '<='} ${p}`);
+  where.and(bound, (p) => `${memberOf(fields, name).sql} ${side === 'min' ? '>=' : '<='} ${p}`);
 }
 
 /** Adds a minimum or maximum rating; a rating such as AA(f) is read without its brackets. */
@@ -214,8 +235,11 @@ export interface Fund {
   launchDate: string | null;
   benchmarkSeries: string | null;
   source: string;
-  /** The date of its last NAV; null if it has none. */
+  /** The dates of its first and last NAV; null if it has none. */
+  firstNavDate: string | null;
   lastNavDate: string | null;
+  /** `MM-DD`, the first day of the fiscal year that its figures count from; null if it has no NAV. */
+  fiscalYearStart: string | null;
   lastUpdated: string;
 }
 
@@ -223,7 +247,9 @@ export interface Fund {
 export async function findFund(database: Queryable, name: string): Promise<Fund | undefined> {
   const [fund] = await database.query<Fund>(
     `select f.fund_no as "fundNo", f.fund_id as id, f.name, f.category, f.asset_class as "assetClass", f.currency,
-       f.launch_date as "launchDate", f.benchmark_series as "benchmarkSeries", f.source, g.as_of as "lastNavDate",
+       f.launch_date as "launchDate", f.benchmark_series as "benchmarkSeries", f.source, g.first_nav_date as "firstNavDate",
+       g.as_of as "lastNavDate",
+       to_char(g.fytd_from, 'MM-DD') as "fiscalYearStart",
        greatest(f.updated_on, g.updated_on) as "lastUpdated"
      from data.funds f left join data.fund_figures g using (fund_no)
      where f.fund_no = coalesce((select fund_no from data.funds where fund_id = $1),

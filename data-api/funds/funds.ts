@@ -4,7 +4,8 @@ import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import { assetClasses, fundStatuses, fundStructures } from '../../domain/funds/enums.ts';
+import { assetClasses, fundStructures, shownFundStatuses } from '../../domain/funds/enums.ts';
+import { statedBases } from '../../domain/funds/returns.ts';
 import { oneOf } from '../../kernel/http/list.ts';
 import { booleanParam, nearestName, oneOfParam, periodParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
@@ -18,8 +19,9 @@ import {
   fundsList,
   fundsWhere,
   leaveOutEnded,
+  leaveOutStale,
   screenedFigureNames,
-  screenerList,
+  screeners,
   type Fund,
 } from './funds.sql.ts';
 import { listReply, paramsWithUpdates, readRecord, recordOf, recordReply, schemaOf } from '../list.ts';
@@ -38,7 +40,11 @@ const filterParams = {
   shariah: booleanParam.optional().describe('Whether the fund is Shariah-compliant.'),
   structure: oneOfParam(fundStructures).optional(),
   risk_profile: z.string().optional().describe('The exact risk profile as stated by the source.'),
-  status: oneOfParam(fundStatuses).optional(),
+  status: oneOfParam(shownFundStatuses)
+    .optional()
+    .describe(
+      '`inactive`: the source states no status, and the last NAV is more than 30 days older than the newest of the category.',
+    ),
   currency: currencyParam.optional(),
 };
 
@@ -56,13 +62,14 @@ export const getFunds = endpoint({
       listReply(dependencies, call, { list: fundsList, query, where: fundsWhere(query) }),
 });
 
+/** Takes every number that an answer prints. */
 const boundParam = z
   .string()
-  .regex(/^-?\d{1,18}(?:\.\d{1,9})?$/, 'must be a number such as 12.5')
+  .regex(/^-?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?$/, 'must be a number such as 12.5')
   .meta({ override: { type: 'number', pattern: undefined } })
   .optional();
 
-/** Funds that have ended are included only if `status` requests them. */
+/** Funds that have ended are included only if `status` requests them, stale ones also with `include_stale`. */
 export const getFundScreener = endpoint({
   summary: 'Funds filtered by precomputed figures: returns, risk, costs, size, age.',
   query: {
@@ -71,7 +78,17 @@ export const getFundScreener = endpoint({
     rating_max: ratingParam.optional().describe('This rating or worse.'),
     as_of_min: periodParam.optional().describe('The last NAV is of this date or later.'),
     as_of_max: periodParam.optional().describe('The last NAV is of this date or earlier.'),
-    ...paramsWithUpdates(screenerList),
+    basis: oneOfParam(statedBases)
+      .default('by_length')
+      .describe(
+        'The basis of all returns; `by_length`: absolute below one year, annualized (compound) from one year on.',
+      ),
+    include_stale: booleanParam
+      .optional()
+      .describe(
+        'Whether funds are included whose last NAV is more than 30 days older than the newest of their category and currency; default: only if `status` asks for another one than `active`.',
+      ),
+    ...paramsWithUpdates(screeners.by_length),
     ...Object.fromEntries(
       screenedFigureNames.flatMap((name) => [
         [`${name}_min`, boundParam.describe(`\`${name}\` is at least this value.`)],
@@ -79,23 +96,25 @@ export const getFundScreener = endpoint({
       ]),
     ),
   },
-  json: schemaOf(screenerList),
+  json: schemaOf(screeners.by_length),
   handler:
     (dependencies) =>
     ({ query, call }) => {
       const where = fundsWhere(query);
+      const list = screeners[query.basis];
       if (query.status === undefined) leaveOutEnded(where);
+      if (!(query.include_stale ?? !['active', undefined].includes(query.status))) leaveOutStale(where);
       const bounds = query as Readonly<Record<string, unknown>>;
       for (const name of screenedFigureNames) {
         for (const side of ['min', 'max'] as const) {
-          addBound(where, name, side, bounds[`${name}_${side}`] as string | undefined);
+          addBound(where, list, name, side, bounds[`${name}_${side}`] as string | undefined);
         }
       }
       addRatingBound(where, 'min', query.rating_min);
       addRatingBound(where, 'max', query.rating_max);
       addDayBound(where, 'min', query.as_of_min?.from);
       addDayBound(where, 'max', query.as_of_max?.to);
-      return listReply(dependencies, call, { list: screenerList, query, where });
+      return listReply(dependencies, call, { list, query, where });
     },
 });
 

@@ -17,7 +17,7 @@ export const getAuctions = endpoint({
   summary: 'Auctions of government debt, from the announcement on.',
   query: {
     instrument: oneOfParam(auctionInstruments).optional(),
-    tenor: tenorParam.optional().describe('`3M`, `13W`, `10Y`; `3-Month` is read as `3M`.'),
+    tenor: tenorParam.optional().describe('`3M`, `13W`, `10Y`, `9Y10M`; `3-Month` is read as `3M`.'),
     ...windowParams,
     status: oneOfParam(auctionStatuses).optional(),
     bidding: oneOfParam(auctionFormats)

@@ -85,11 +85,11 @@ export function securitiesWhere(filter: SecurityFilter): Conditions {
     .and(filter.shariah, (p) => `s.shariah_compliant = ${p}`)
     .and(filter.traded, (p) => `s.last_traded = ${p}`)
     .and(filter.status, (p) => `s.status = ${p}`)
-    .and(filter.currency, (p) => `s.currency = ${p}`);
+    .equals('currency', filter.currency, 's.currency');
 }
 
 /**
- * The code of the security with a name: its code, with slashes or hyphens and in any case, its ISIN, or a
+ * The code of the security with a name: its code, with slashes or hyphens (case-insensitive), its ISIN, or a
  * former code. A current code takes precedence over another security's former code.
  */
 export async function findSecurityCode(database: Queryable, name: string): Promise<string | undefined> {
@@ -191,10 +191,10 @@ interface TradeFilter {
 
 export function securityTradesWhere(filter: TradeFilter): Conditions {
   return new Conditions()
-    .and(filter.code, (p) => `t.code = ${p}`)
+    .equals('code', filter.code, 't.code')
     .and(filter.from, (p) => `t.trade_date >= ${p}`)
     .and(filter.to, (p) => `t.trade_date <= ${p}`)
     .and(filter.type, (p) => `t.code in (select s.code from data.securities s where s.type = ${p})`)
-    .and(filter.venue, (p) => `t.venue = ${p}`)
+    .equals('venue', filter.venue, 't.venue')
     .and(filter.minAmount, (p) => `t.amount >= ${p}`);
 }

@@ -42,7 +42,7 @@ export const getSecurities = endpoint({
   summary: 'Debt securities.',
   query: {
     type: oneOfParam(securityTypes).optional(),
-    issuer: z.string().optional().describe("Part of the issuer's name, in any case."),
+    issuer: z.string().optional().describe("Part of the issuer's name, case-insensitive."),
     rating_min: ratingParam
       .optional()
       .describe('That rating or better, on the long-term scale; unrated securities are excluded.'),
@@ -83,7 +83,7 @@ export const getSecurities = endpoint({
 export const getSecurityPrices = endpoint({
   summary: 'The prices of a security, one per day.',
   params: {
-    code: z.string().describe('A code in any case, with hyphens or with slashes (`%2F`); or an ISIN.'),
+    code: z.string().describe('A code (case-insensitive), with hyphens or with slashes (`%2F`); or an ISIN.'),
   },
   query: { ...windowParams, ...paramsWithUpdates(securityPricesList) },
   json: schemaOf(securityPricesList),
@@ -125,7 +125,7 @@ export const getSecurityTrades = endpoint({
     code: z.string().optional().describe('A code or an ISIN; an unknown one has no trades.'),
     ...windowParams,
     type: oneOfParam(securityTypes).optional().describe('The type of the security.'),
-    venue: z.string().optional().describe('Exactly that venue.'),
+    venue: z.string().optional().describe('The exact venue.'),
     min_amount: amountParam.optional().describe('`amount` is at least that.'),
     ...paramsWithUpdates(securityTradesList),
   },

@@ -1,6 +1,6 @@
-// The lists of external trade: rows as published, and their sums over partners or commodities.
-// Hides which rows may be added up: a table holds totals as well as their parts, and codes of several lengths.
-import { addMonths } from '../../kernel/dates.ts';
+// The lists of external trade: rows as published, and their sums over partners, commodities and periods.
+// Hides which rows may be added up: a table holds totals as well as their parts, codes of several lengths, months and years.
+import { addMonths, withinCalendar } from '../../kernel/dates.ts';
 import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/markets.ts';
 import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
@@ -10,11 +10,20 @@ const total = `(select x.value from data.trade_totals x
   where (x.reporter, x.flow, x.classification, x.basis, x.currency, x.period)
     = (t.reporter, t.flow, t.classification, t.basis, t.currency, t.period))`;
 
+/** The same month, or the year, some years later. */
+const periodMoved = (period: string, years: number) =>
+  `lpad((left(${period}, 4)::integer + ${years})::text, 4, '0') || substr(${period}, 5)`;
+
+/** The last day of a period. */
+const lastDay = (period: string) =>
+  `(make_date(left(${period}, 4)::integer, case length(${period}) when 4 then 12 else right(${period}, 2)::integer end, 1)
+    + interval '1 month' - interval '1 day')::date`;
+
 /** The value of the same row one year earlier. */
 const yearBefore = `(select y.value from data.trade y
   where (y.reporter, y.flow, y.classification, y.commodity_code, y.partner_code, y.basis, y.currency)
     = (t.reporter, t.flow, t.classification, t.commodity_code, t.partner_code, t.basis, t.currency)
-    and y.period = (left(t.period, 4)::integer - 1)::text || substr(t.period, 5))`;
+    and y.period = ${periodMoved('t.period', -1)})`;
 
 const listedName = `(select n.name from data.trade_commodities n
   where (n.classification, n.commodity_code) = (t.classification, t.commodity_code))`;
@@ -54,6 +63,8 @@ export const tradeList: List = {
     yoy_pct: number(percentChange('t.value', yearBefore)),
     status: text('t.status'),
     is_aggregate: filled(boolean('t.is_aggregate')),
+    periods: filled(number('1')),
+    periods_published: filled(number('1')),
     as_of: filled(date('t.date')),
     source: filled(text('t.source')),
     last_updated: filled(date('t.updated_on')),
@@ -88,8 +99,8 @@ export function tradeWhere(filter: TradeFilter): Conditions {
     .and(filter.from, (p) => `t.date >= ${p}`)
     .and(filter.to, (p) => `t.date <= ${p}`)
     .and(filter.frequency, (p) => `t.frequency = ${p}`)
-    .and(filter.reporter, (p) => `t.reporter = ${p}`)
-    .and(filter.partner, (p) => `t.partner_code = ${p}`)
+    .equals('reporter', filter.reporter, 't.reporter')
+    .equals('partner', filter.partner, 't.partner_code')
     .and(beginning === undefined ? commodity : undefined, (p) => `t.commodity_code = ${p}`)
     .and(
       beginning === undefined ? undefined : `${escapeLike(beginning)}%`,
@@ -98,23 +109,30 @@ export function tradeWhere(filter: TradeFilter): Conditions {
     .and(filter.classification, (p) => `t.classification = ${p}`)
     .and(filter.level, (p) => `t.level = ${p}`)
     .and(filter.basis, (p) => `t.basis = ${p}`)
-    .and(filter.currency, (p) => `t.currency = ${p}`);
+    .equals('currency', filter.currency, 't.currency');
 }
+
+/** How periods are added up; `whole` is all that were asked for. */
+export type PeriodGroup = 'period' | 'quarter' | 'year' | 'fiscal_year' | 'whole';
 
 /** What is summed, and what is kept separate. */
 interface SumsAsked {
-  filter: TradeFilter;
+  filter: TradeFilter & { from: string };
   keepsPartners: boolean;
   keepsCommodities: boolean;
   /** Groups commodities by this many digits of their codes. */
   level: number | undefined;
+  periods: PeriodGroup;
+  /** The last month of a fiscal year, 1 to 12. */
+  fiscalYearEnd: number;
   /** Exports minus imports. */
   isBalance: boolean;
 }
 
 /**
  * Sums of a flow, or the balance of two. For each flow and period only rows of one kind are summed, those nearest to the
- * request: a published total in preference to the sum of its parts, and of the parts those with one length of code.
+ * request: a published total in preference to the sum of its parts, and of the parts those with one length of code. Months are
+ * added to months and years to years.
  */
 export function tradeSums(asked: SumsAsked): { list: List; where: Conditions } {
   const { filter, isBalance } = asked;
@@ -123,20 +141,23 @@ export function tradeSums(asked: SumsAsked): { list: List; where: Conditions } {
     // WLD is all partners; its published total is preferred, see `nearness`.
     partner: filter.partner === 'WLD' ? undefined : filter.partner,
     level: undefined,
-    // One more year, for the year-on-year changes.
-    from: filter.from === undefined ? undefined : addMonths(filter.from, -12),
+    from: undefined,
+    to: undefined,
   });
   if (isBalance) selected.sql.push(`t.flow in ('export', 'import')`);
-  const codes = codesOf(asked, selected);
   const list: List = {
     ...tradeList,
-    from: `(${sumsStatement(asked, selected, codes)}) t`,
+    from: `(${sumsStatement(asked, selected)}) t`,
     fields: {
       ...tradeList.fields,
       commodity_name: text(`coalesce(${listedName}, (select n.commodity_name from data.trade n
         where (n.commodity_code, n.classification) = (t.commodity_code, t.classification)
           and n.commodity_name is not null limit 1))`),
+      share_pct: number(`data.percent_of(t.value, t.total)`),
       yoy_pct: number(percentChange('t.value', 't.value_before')),
+      periods: filled(number('t.periods')),
+      periods_published: filled(number('t.periods_published')),
+      as_of: filled(date('t.as_of')),
       id: number('t.trade_no'),
     },
     key: [
@@ -149,24 +170,24 @@ export function tradeSums(asked: SumsAsked): { list: List; where: Conditions } {
       'basis',
       'currency',
       'period',
+      'frequency',
     ],
   };
   const where = new Conditions();
   where.values.push(...selected.values);
-  return { list, where: where.and(filter.from, (p) => `t.date >= ${p}`) };
+  return { list, where };
 }
 
-/** How partners and commodities are grouped, in SQL; adds the values it needs to the conditions. */
+/** How partners and commodities are grouped, in SQL. */
 function codesOf(
   { filter, ...asked }: SumsAsked,
-  { values }: Conditions,
+  parameter: (value: unknown, type: string) => string,
 ): { partner: string; commodity: string } {
-  const parameter = (value: unknown): string => `$${values.push(value)}::text`;
   const whole = `replace(t.commodity_code, '.', '')`;
   return {
-    partner: asked.keepsPartners ? 't.partner_code' : parameter(filter.partner ?? 'WLD'),
+    partner: asked.keepsPartners ? 't.partner_code' : parameter(filter.partner ?? 'WLD', 'text'),
     commodity: !asked.keepsCommodities
-      ? parameter(filter.commodity ?? 'TOTAL')
+      ? parameter(filter.commodity ?? 'TOTAL', 'text')
       : asked.level === undefined
         ? 't.commodity_code'
         : `left(${whole}, ${asked.level})`,
@@ -185,30 +206,137 @@ function nearness({ keepsPartners, keepsCommodities, level }: SumsAsked): string
   return keepsPartners ? `${partners}, ${levels}` : `${levels}, ${partners}`;
 }
 
-function sumsStatement(
-  asked: SumsAsked,
-  selected: Conditions,
-  codes: { partner: string; commodity: string },
-): string {
-  const { isBalance, level } = asked;
+/** What names the group of a period, in SQL. @param date any day of the same month. */
+function groupName({ periods, fiscalYearEnd }: SumsAsked, period: string, date: string): string {
+  const digits = (sql: string) => `lpad((${sql})::text, 4, '0')`;
+  const fiscalYear = fiscalYearOf(fiscalYearEnd, period, date);
+  const names: Record<PeriodGroup, string> = {
+    whole: `'whole'`,
+    period,
+    quarter: `left(${period}, 4) || to_char(${date}, '"-Q"Q')`,
+    year: `left(${period}, 4)`,
+    fiscal_year: `${digits(`${fiscalYear} - 1`)} || '/' || right(${digits(fiscalYear)}, 2)`,
+  };
+  return names[periods];
+}
+
+const fiscalYearOf = (endMonth: number, period: string, date: string) =>
+  `(left(${period}, 4)::integer + case when extract(month from ${date}) > ${endMonth} then 1 else 0 end)`;
+
+/** The last day of the group of a published period `p`, in SQL. */
+function groupEnd({ periods, fiscalYearEnd }: SumsAsked): string {
+  const lastOf = (year: string, month: number) =>
+    `(make_date(${year}, ${month}, 1) + interval '1 month' - interval '1 day')::date`;
+  const ends: Record<PeriodGroup, string> = {
+    whole: 'max(p.date) over g',
+    period: 'p.date',
+    quarter: `(date_trunc('quarter', p.date) + interval '3 months' - interval '1 day')::date`,
+    year: lastOf('left(p.period, 4)::integer', 12),
+    fiscal_year: lastOf(fiscalYearOf(fiscalYearEnd, 'p.period', 'p.date'), fiscalYearEnd),
+  };
+  return ends[periods];
+}
+
+/** A year is part of no quarter, and of no fiscal year that is not the calendar year. */
+const hasMonthsOnly = ({ periods }: SumsAsked) => periods === 'quarter' || periods === 'fiscal_year';
+
+/** What identifies a flow of a reporter in one kind of periods, beside the period. */
+const flowColumns = ['reporter', 'flow', 'classification', 'basis', 'currency', 'frequency'] as const;
+
+/**
+ * The groups of the periods of the window that have been published: `span` names one as it is shown, `ends` is its last day. A
+ * balance has the periods that have both flows: without one of them it would equal the other.
+ */
+function publishedPeriods(asked: SumsAsked, from: string, to: string | undefined): string {
+  const { isBalance, periods } = asked;
+  const name = groupName(asked, 'p.period', 'p.date');
+  const columns = (of: string) => flowColumns.map((column) => `${of}.${column}`).join(', ');
+  const ofMonths = hasMonthsOnly(asked) ? `and p.frequency = 'M'` : '';
+  return `
+    totals as (
+      select x.reporter, ${isBalance ? `'balance'` : 'x.flow'} as flow, x.classification, x.basis, x.currency, x.period,
+        case length(x.period) when 4 then 'A' else 'M' end as frequency,
+        ${lastDay('x.period')} as date,
+        ${isBalance ? 'null::numeric' : 'x.value'} as value
+      from data.trade_totals x
+      ${isBalance ? `where x.flow in ('export', 'import') group by 1, 2, 3, 4, 5, 6 having count(*) = 2` : ''}
+    ), published as (
+      select distinct ${columns('p')}, ${name} as name,
+        ${periods !== 'whole' ? name : `case when min(p.period) over g = max(p.period) over g then p.period else min(p.period) over g || '..' || max(p.period) over g end`} as span,
+        ${groupEnd(asked)} as ends,
+        max(p.date) over g as as_of, count(*) over g as periods_published,
+        case when count(p.value) over g = count(*) over g then sum(p.value) over g end as total,
+        bool_and(b.period is not null) over g as has_year_before
+      from totals p left join totals b
+        on (${columns('b')}, b.period) = (${columns('p')}, ${periodMoved('p.period', -1)})
+      where (p.date >= ${from}) is true ${to === undefined ? '' : `and (p.date <= ${to}) is true`} ${ofMonths}
+      window g as (partition by ${columns('p')}, ${name})
+    )`;
+}
+
+function sumsStatement(asked: SumsAsked, selected: Conditions): string {
+  const { filter, isBalance, level, keepsCommodities } = asked;
+  const parameter = (value: unknown, type: string): string => `$${selected.values.push(value)}::${type}`;
+  const codes = codesOf(asked, parameter);
+  const from = parameter(filter.from, 'date');
+  const to = filter.to === undefined ? undefined : parameter(filter.to, 'date');
+  // A month may have one day more a year earlier; the join leaves only the periods that are meant.
+  const earliest = parameter(withinCalendar(addMonths(filter.from, -12)), 'date');
+  const latest =
+    filter.to === undefined ? undefined : parameter(withinCalendar(addMonths(filter.to, -11)), 'date');
+  const rowsIn = (first: string, last: string | undefined) => `
+      select t.*, dense_rank() over (partition by t.reporter, t.flow, t.period, t.classification, t.basis, t.currency
+        order by ${nearness(asked)}) as nearness
+      from data.trade t where ${[...selected.sql, `t.date >= ${first}`, ...(last === undefined ? [] : [`t.date <= ${last}`])].join(' and ')}`;
+  const flow = isBalance ? `'balance'` : 't.flow';
+  const counted = [
+    't.nearness = 1',
+    ...(keepsCommodities && level !== undefined ? [`t.level >= ${level}`] : []),
+    ...(hasMonthsOnly(asked) ? [`t.frequency = 'M'`] : []),
+  ].join(' and ');
+  // In a case, as a join of millions of rows with a few periods is planned as a loop over these.
+  const isPublished = (ofFlow: string, period: string) => `case when exists (select from data.trade_totals x
+        where (x.reporter, x.flow, x.classification, x.basis, x.currency, x.period)
+          = (t.reporter, ${ofFlow}, t.classification, t.basis, t.currency, ${period})) then true end`;
+  const flows = isBalance ? [`'export'`, `'import'`] : ['t.flow'];
+  const published = (period: string) => flows.map((each) => `and ${isPublished(each, period)}`).join(' ');
+  const value = isBalance ? `case t.flow when 'export' then t.value else -t.value end` : 't.value';
+  const key = [...flowColumns, 'name', 'partner_code', 'commodity_code'];
+  const groups = (
+    period: string,
+  ) => `t.reporter, ${flow} as flow, t.classification, t.basis, t.currency, t.frequency,
+        ${groupName(asked, period, 't.date')} as name, ${codes.partner} as partner_code, ${codes.commodity} as commodity_code`;
+  const same = (a: string, b: string, columns: readonly string[]) =>
+    `(${columns.map((column) => `${a}.${column}`).join(', ')}) = (${columns.map((column) => `${b}.${column}`).join(', ')})`;
+  const grouped = `group by ${key.map((_, i) => i + 1).join(', ')}`;
+  const later = periodMoved('t.period', 1);
+  // Full joins, which are never planned as loops: PostgreSQL takes a few sums for granted, and there may be hundreds of thousands.
+  return `
+    with ${publishedPeriods(asked, from, to)}, sums as (
+      select ${groups('t.period')}, ${addedUp(asked)}, sum(${value}) as value
+      from (${rowsIn(from, to)}) t where ${counted} ${isBalance ? published('t.period') : ''} ${grouped}
+    ), before as (
+      select ${groups(later)}, sum(${value}) as value
+      from (${rowsIn(earliest, latest)}) t where ${counted} and (${lastDay(later)} >= ${from}) is true
+        ${to === undefined ? '' : `and (${lastDay(later)} <= ${to}) is true`} ${published(later)} ${grouped}
+    )
+    select s.*, p.span as period, p.ends as date, p.as_of, p.periods_published, p.total, null::bigint as trade_no,
+      true as is_aggregate, case when s.commodity_code = 'TOTAL' then 0 else s.deepest end as level,
+      case when p.has_year_before then b.value end as value_before
+    from sums s full join published p on ${same('p', 's', [...flowColumns, 'name'])}
+      full join before b on ${same('b', 's', key)}
+    where (s.name is null) is not true and (p.name is null) is not true`;
+}
+
+/** What a sum shows of the rows `t` that are in it, beside its value. */
+function addedUp({ isBalance, keepsPartners, level }: SumsAsked): string {
   const same = (column: string) =>
     `case when count(distinct t.${column}) = 1 and count(t.${column}) = count(*)`;
   const whole = (column: string) => `case when count(t.${column}) = count(*) then sum(t.${column}) end`;
   // A balance has neither quantity nor valuation, as its two legs differ in them.
   const unlessBalance = (sql: string) => (isBalance ? 'null' : sql);
-  const value = isBalance ? `case t.flow when 'export' then t.value else -t.value end` : 't.value';
-  return `
-    with selected as (
-      select t.*, dense_rank() over (partition by t.reporter, t.flow, t.period, t.classification, t.basis, t.currency
-        order by ${nearness(asked)}) as nearness
-      from data.trade t where ${selected.sql.join(' and ')}
-    ), sums as (
-      select null::bigint as trade_no, t.period, t.date, t.frequency, ${isBalance ? `'balance'` : 't.flow'} as flow,
-        t.reporter, ${codes.partner} as partner_code,
-        ${asked.keepsPartners ? 'max(t.partner_name)' : 'null'} as partner_name,
-        ${codes.commodity} as commodity_code, t.classification,
+  return `${keepsPartners ? 'max(t.partner_name)' : 'null'} as partner_name,
         ${same('classification_version')} then max(t.classification_version) end as classification_version,
-        t.basis, t.currency, sum(${value}) as value,
         ${unlessBalance(`${same('valuation')} then max(t.valuation) end`)} as valuation,
         ${unlessBalance(whole('cif_value'))}::numeric as cif_value,
         ${unlessBalance(whole('fob_value'))}::numeric as fob_value,
@@ -218,20 +346,7 @@ function sumsStatement(
         ${unlessBalance(whole('net_weight_kg'))}::numeric as net_weight_kg,
         case when bool_or(t.status = 'provisional') then 'provisional' when bool_or(t.status = 'revised') then 'revised'
           when bool_and(coalesce(t.status = 'final', false)) then 'final' end as status,
-        true as is_aggregate, string_agg(distinct t.source, '; ') as source, max(t.updated_on) as updated_on,
-        ${level === undefined ? 'max(t.level)' : `${level}::smallint`} as deepest
-      from selected t where nearness = 1 ${asked.keepsCommodities && level !== undefined ? `and t.level >= ${level}` : ''}
-      group by 2, 3, 4, 5, 6, 7, 9, t.classification, t.basis, t.currency
-    )
-    select s.*, case when s.commodity_code = 'TOTAL' then 0 else s.deepest end as level, b.value as value_before
-    from sums s left join sums b
-      on (b.reporter, b.flow, b.partner_code, b.commodity_code, b.classification, b.basis, b.currency)
-        = (s.reporter, s.flow, s.partner_code, s.commodity_code, s.classification, s.basis, s.currency)
-        and b.period = (left(s.period, 4)::integer - 1)::text || substr(s.period, 5)
-    ${isBalance ? `where ${hasBothFlows}` : ''}`;
+        string_agg(distinct t.source, '; ') as source, max(t.updated_on) as updated_on,
+        count(distinct t.period) as periods,
+        ${level === undefined ? 'max(t.level)' : `${level}::smallint`} as deepest`;
 }
-
-/** Without one of its legs, the balance would equal the other leg. */
-const hasBothFlows = `(select count(*) from data.trade_totals x
-  where (x.reporter, x.classification, x.basis, x.currency, x.period)
-    = (s.reporter, s.classification, s.basis, s.currency, s.period) and x.flow in ('export', 'import')) = 2`;

@@ -18,10 +18,9 @@ import {
   windowParams,
 } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
-import { listOf, rowOf } from '../../kernel/http/list.ts';
-import { countReply, listReply, paramsWithUpdates, recordOf } from '../list.ts';
+import { countReply, listReply, paramsWithUpdates, recordOf, schemaOf } from '../list.ts';
 import { currencyParam } from './securities.ts';
-import { tradeList, tradeSums, tradeWhere, type TradeFilter } from './trade.sql.ts';
+import { tradeList, tradeSums, tradeWhere, type PeriodGroup, type TradeFilter } from './trade.sql.ts';
 
 const countryParam = z
   .string()
@@ -45,6 +44,25 @@ const commodityParam = z
     'A code with its leading zeros, or `TOTAL`; with `level` or `aggregate_by` all codes that begin with it.',
   );
 
+/** What `aggregate_by` may name of time; at most one of them. */
+const periodGroups = ['period', 'quarter', 'year', 'fiscal_year'] as const;
+
+/** The last days of the months of a common year, `MM-DD`: the form of `fiscal_year_end` of a series. */
+const monthEnds = [
+  '01-31',
+  '02-28',
+  '03-31',
+  '04-30',
+  '05-31',
+  '06-30',
+  '07-31',
+  '08-31',
+  '09-30',
+  '10-31',
+  '11-30',
+  '12-31',
+] as const;
+
 export const getTrade = endpoint({
   summary: 'External trade as published, summed, or as a balance.',
   query: {
@@ -64,9 +82,14 @@ export const getTrade = endpoint({
       .transform(Number)
       .optional()
       .describe('Digits of the code.'),
-    aggregate_by: someOfParam(['partner', 'commodity', 'period'])
+    aggregate_by: someOfParam(['partner', 'commodity', ...periodGroups])
       .optional()
-      .describe('Sums over everything but the listed fields. Needs `period` or `from`.'),
+      .describe(
+        'Sums over all partners, commodities and periods but what is listed; of the last four at most one. Needs `period` or `from`.',
+      ),
+    fiscal_year_end: oneOfParam(monthEnds)
+      .optional()
+      .describe('The last day of the fiscal year; needed with `aggregate_by=fiscal_year`.'),
     basis: oneOfParam(tradeBases)
       .optional()
       .describe('The basis of the statistics; the two differ in their totals.'),
@@ -76,7 +99,11 @@ export const getTrade = endpoint({
     ),
     ...paramsWithUpdates(tradeList),
   },
-  json: listOf(rowOf(recordOf(tradeList).extend({ id: z.int().nullable().describe('Null for a sum.') }))),
+  json: schemaOf(
+    tradeList,
+    {},
+    recordOf(tradeList).extend({ id: z.int().nullable().describe('Null for a sum.') }),
+  ),
   handler:
     (dependencies) =>
     ({ query, call }) => {
@@ -89,6 +116,7 @@ export const getTrade = endpoint({
       const kept = query.aggregate_by;
       const isBalance = flow === 'balance';
       const isSum = isBalance || kept !== undefined;
+      const periods = periodGroup(query);
       const filter: TradeFilter = {
         flow: isBalance ? undefined : flow,
         ...(query.period ?? windowOf(query)),
@@ -113,12 +141,40 @@ export const getTrade = endpoint({
         fail('invalid_parameter', 'Sums have no id. Sort by date or value.', { param: 'sort' });
       }
       const sums = tradeSums({
-        filter,
+        filter: { ...filter, from: filter.from },
         keepsPartners: (kept?.includes('partner') ?? true) && partner !== 'WLD',
         keepsCommodities: kept?.includes('commodity') ?? true,
         level,
+        periods,
+        fiscalYearEnd: Number(query.fiscal_year_end?.slice(0, 2) ?? 12),
         isBalance,
       });
       return reply(dependencies, call, { ...sums, query });
     },
 });
+
+/** How periods are added up. A fiscal year that ends with December is the calendar year. */
+function periodGroup(asked: {
+  aggregate_by?: readonly string[] | undefined;
+  fiscal_year_end?: string | undefined;
+  frequency?: string | undefined;
+}): PeriodGroup {
+  const { aggregate_by: kept, fiscal_year_end: yearEnd, frequency } = asked;
+  const [group = 'whole', ...others] = periodGroups.filter((name) => kept?.includes(name));
+  if (others.length > 0) {
+    const message = `"aggregate_by" may have one of ${periodGroups.join(', ')}.`;
+    fail('invalid_parameter', message, { param: 'aggregate_by' });
+  }
+  if ((group === 'fiscal_year') !== (yearEnd !== undefined)) {
+    const message =
+      'A total of fiscal years needs both "aggregate_by=fiscal_year" and "fiscal_year_end", such as 06-30.';
+    fail('invalid_parameter', message, { param: 'fiscal_year_end' });
+  }
+  if (kept === undefined) return 'period';
+  if (group === 'fiscal_year' && yearEnd === '12-31') return 'year';
+  if (frequency === 'A' && (group === 'quarter' || group === 'fiscal_year')) {
+    const message = `Annual rows are of calendar years, and part of no ${group === 'quarter' ? 'quarter' : 'other fiscal year'}. Omit "frequency" or use M.`;
+    fail('invalid_parameter', message, { param: 'frequency' });
+  }
+  return group;
+}

@@ -5,7 +5,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { decimal, mean } from '../decimal.ts';
-import { isBackfilledSince, readPoints, type PointsRow, type Reading, type Series } from './series.sql.ts';
+import { isRewrittenSince, readPoints, type PointsRow, type Reading, type Series } from './series.sql.ts';
 
 /** Points as columns of equal length, in order of date, then dimsNo. */
 export interface Points {
@@ -76,6 +76,13 @@ export async function readFirst(database: Queryable, selection: Selection): Prom
     if (first >= 0) return filterPoints(block, (i) => i === first);
   }
   return noPoints();
+}
+
+/** The newest `count` points of each combination, ascending. */
+export async function readNewest(database: Queryable, selection: Selection, count: number): Promise<Points> {
+  if (averageOf(selection) !== null) return readAll(database, { ...selection, order: 'asc' });
+  const row = await readPinned(database, { ...selection, order: 'desc' }, count, 'all');
+  return reversePoints(pointsOf(row));
 }
 
 /** All points of a selection at once. For bounded windows. */
@@ -156,7 +163,7 @@ export function noPoints(): Points {
 
 /**
  * One statement if the version is still the newest, and a second, slower one if a load arrived in between.
- * @throws Failure `gone` if that load was for an older vintage: the state before it can no longer be read.
+ * @throws Failure `gone` if that load rewrote the history: the state before it can no longer be read.
  */
 async function readPinned(
   database: Queryable,
@@ -173,10 +180,10 @@ async function readPinned(
   if (reading !== pinnedReadingOf(selection)) {
     row = await readPoints(database, { ...query, reading: pinnedReadingOf(selection) });
   }
-  if (await isBackfilledSince(database, series.seriesNo, version)) {
+  if (await isRewrittenSince(database, series.seriesNo, version)) {
     fail(
       'gone',
-      'An earlier vintage of the series has since been loaded. Start again without a cursor or version.',
+      'A load has since rewritten the history of the series. Start again without a cursor or version.',
     );
   }
   return row;

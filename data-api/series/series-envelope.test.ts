@@ -9,13 +9,40 @@ import { seriesCsv } from './series-envelope.ts';
 const cells = (csv: string): string[][] => parse(csv, { record_delimiter: ['\r\n', '\n', '\r'] });
 
 /** What a spreadsheet takes for the beginning of a formula. */
-const formulaSigns = ['=', '+', '-', '@', '\t', '\r'];
-const defused = (text: string) => (formulaSigns.includes(text.charAt(0)) ? `'${text}` : text);
+const formulaSigns = ['=', '+', '-', '@', '\t', '\r', '\n'];
+/** Blanks and invisible signs, which a spreadsheet may drop. */
+const blanks = [
+  ' ',
+  '\u00a0',
+  '\u3000',
+  '\u200b',
+  '\ufeff',
+  '\u00ad',
+  '\u202e',
+  '\u0000',
+  '\u001b',
+  '\u3164',
+  '\ufe0f',
+];
+
+/** By Unicode's own mapping of full-width, small and raised forms to the plain sign. */
+function defused(text: string): string {
+  if (/^[\t\r\n]/.test(text)) return `'${text}`;
+  const visible = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u.exec(text)?.[0] ?? '';
+  const plain = visible.normalize('NFKC').replace('\u2212', '-');
+  return ['=', '+', '-', '@'].includes(plain) ? `'${text}` : text;
+}
+
+/** Every sign of Unicode that a spreadsheet may take for one that begins a formula. */
+const variants = Array.from({ length: 0x11_0000 }, (_, code) => code)
+  .filter((code) => code < 0xd800 || code > 0xdfff)
+  .map((code) => String.fromCodePoint(code))
+  .filter((sign) => defused(sign) !== sign);
 
 const anyText = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc
-    .tuple(fc.constantFrom(...formulaSigns, ' ', "'", '"', ',', '\n'), fc.string())
+    .tuple(fc.constantFrom(...variants, ...blanks, "'", '"', ','), fc.string())
     .map(([sign, rest]) => sign + rest),
 );
 
@@ -30,7 +57,10 @@ test('a line break within a text begins no new line, for any reader of CSV', (t)
 });
 
 test('each sign that begins a formula is defused in every text of a list, and no other text is changed', (t) => {
-  for (const sign of formulaSigns) {
+  for (const sign of [...formulaSigns, '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '−', '⁼', '₊']) {
+    t.true(variants.includes(sign), sign);
+  }
+  for (const sign of [...variants, ...blanks.map((blank) => `${blank}=`), ' \ufeff＝']) {
     t.deepEqual(cells(listCsv([{ a: `${sign}1+1`, b: `x${sign}` }], ['a', 'b'])), [
       ['a', 'b'],
       [`'${sign}1+1`, `x${sign}`],

@@ -15,7 +15,7 @@ export function metaOf(
     vintage === null
       ? {}
       : {
-          last_updated: series.vintagePublishedOn ?? last_updated,
+          last_updated: series.vintagePublishedOn,
           first_date: null,
           last_date: null,
           observation_count: null,

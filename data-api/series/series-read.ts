@@ -98,7 +98,7 @@ export async function* pointsOfQuery(
 
 /** One page, and the cursor of the next if more points follow. */
 export async function readPage(
-  { database, cursors }: Dependencies,
+  { database, cursors }: { database: Queryable; cursors: Cursors },
   pageQuery: PageQuery,
   computation: Computation | null,
   limit: number,

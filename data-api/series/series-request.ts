@@ -84,7 +84,9 @@ const orderParams = {
 const stateParams = {
   release: oneOfParam(['first'])
     .optional()
-    .describe('The first published value of each point. Feature `vintages`.'),
+    .describe(
+      'The first published value of each point: a publication as missing is none. Feature `vintages`.',
+    ),
   include_missing: flagParam(false).describe('Includes points without a value, as null.'),
 };
 /** Pin an answer: later loads are ignored. */

@@ -13,7 +13,10 @@ export const factShapes = {
   unit: z.string(),
   frequency: z.enum(frequencies),
   source: z.string(),
-  last_updated: z.iso.date().describe('The day of the newest publication.'),
+  last_updated: z.iso
+    .date()
+    .nullable()
+    .describe('The day of the newest publication; null for a vintage before the first.'),
   first_vintage: day,
   description: text,
   geography: text,

@@ -46,7 +46,7 @@ export interface Series {
   releases: string[];
   /** The newest publication day up to the requested vintage; null without a vintage, or before the first. */
   vintagePublishedOn: string | null;
-  /** Whether the requested vintage may include a point that is no longer live: deleted since, or backfilled. */
+  /** Whether the requested vintage may include a point that is no longer live: one was deleted since. */
   vintageHasLostPoints: boolean;
   /** Dimension → value → its label, for values that have one. */
   labels: Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -72,10 +72,9 @@ const seriesSql = `
       select max(v.published_on) from data.vintages v
       where v.series_no = s.series_no and v.published_on <= $2 and ${changed}
     ) end as "vintagePublishedOn",
-    case when $2::date is null then false else coalesce((
-      select bool_or(v.published_on > $2 and v.points_deleted > 0)
-        or max(v.load_no) filter (where v.published_on <= $2) > min(v.load_no) filter (where v.published_on > $2)
-      from data.vintages v where v.series_no = s.series_no), false) end as "vintageHasLostPoints",
+    $2::date is not null and exists (
+      select from data.vintages v
+      where v.series_no = s.series_no and v.published_on > $2 and v.points_deleted > 0) as "vintageHasLostPoints",
     (select coalesce(json_object_agg(dimension, labels), '{}') from (
        select dimension, json_object_agg(value, label) as labels from (
          select l.dimension, l.value, l.label from data.dimension_labels l where l.series_no = s.series_no
@@ -129,7 +128,7 @@ export async function findNeighbourIds(database: Queryable, id: string): Promise
  * Which row of a point is read:
  * `live` the newest value · `as_of` the value as of a vintage, found from the live points, so that the cost does not
  * grow with the number of vintages · `history` the same for any vintage and any earlier load, from all rows
- * ever stored · `first_release` the value first published.
+ * ever stored · `first_release` the first published value, after any publication as missing.
  */
 export type Reading = 'live' | 'as_of' | 'history' | 'first_release';
 
@@ -199,7 +198,7 @@ const readings: Record<Reading, string> = {
     where ${ofPoint} and o.date between $3 and $4 and o.superseded_on = 'infinity')`,
   history: everStored.replace('SUPERSEDED_AFTER', '$7'),
   first_release: `(select distinct on (o.date) ${columns}
-    from ${everStored.replace('SUPERSEDED_AFTER', 'o.published_on')} o order by o.date, o.published_on)`,
+    from ${everStored.replace('SUPERSEDED_AFTER', 'o.published_on')} o order by o.date, o.value is null, o.published_on)`,
 };
 
 const wanted = "($6::text = 'all' or ($6 = 'values' and p.value is not null) or p.value <> 0)";
@@ -247,17 +246,20 @@ export async function readPoints(database: Queryable, query: PointsQuery): Promi
   return row;
 }
 
-/** Whether a load after that version was for an older vintage: then the state of that version can no longer be read. */
-export async function isBackfilledSince(
+/**
+ * Whether a load after that version rewrote its history, by an older vintage or by taking back a change within a day: then the
+ * state of that version can no longer be read.
+ */
+export async function isRewrittenSince(
   database: Queryable,
   seriesNo: number,
   version: number,
 ): Promise<boolean> {
   const rows = await database.query(
-    `select from data.vintages where series_no = $1 and load_no > $2 and published_on <
-       (select max(published_on) from data.vintages where series_no = $1 and load_no <= $2) limit 1`,
+    `select from data.vintages where series_no = $1 and load_no > $2 and (takes_back <= $2 or published_on <
+       (select max(published_on) from data.vintages where series_no = $1 and load_no <= $2)) limit 1`,
     [seriesNo, version],
-    'series_is_backfilled',
+    'series_is_rewritten',
   );
   return rows.length > 0;
 }

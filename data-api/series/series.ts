@@ -1,6 +1,7 @@
 // GET /v1/series/{id}, /v1/series/{id}/latest and /v1/series?ids=: points in pages, as one stream, or of many series.
 // Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
+import type { Queryable } from '../../kernel/database.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import type { ErrorCode } from '../../kernel/errors.ts';
 import type { Content, Reply } from '../../kernel/http/answer.ts';
@@ -70,23 +71,24 @@ export function seriesReply(
   { call, url }: Pick<Asked<unknown>, 'call' | 'url'>,
   { endpoint: name, series, request }: { endpoint: string; series: Series; request: SeriesRequest },
 ): Reply {
-  const { database, cursors } = dependencies;
-  const pageQuery = pageQueryOf(series, request, cursors);
+  const pageQuery = pageQueryOf(series, request, dependencies.cursors);
   const { version, limit, format, fields } = request;
+  const isStream = format === 'csv' && limit === undefined;
+  const database = isStream ? dependencies.longReads : readerOf(dependencies, limit ?? limitDefault);
   return {
     ...validityOf(url, pageQuery, request),
     identity: [name, ...identityOf(pageQuery), version, limit, format, fields],
     format,
     fileName: series.id,
     async read() {
-      const computation = await computationOf(dependencies, pageQuery, request, call);
-      if (format === 'csv' && limit === undefined) {
+      const computation = await computationOf(database, pageQuery, request, call);
+      if (isStream) {
         return {
           parts: csvParts(series, request, pointsOfQuery(database, pageQuery, computation, blockPoints)),
         };
       }
       const page = await call.stage('sql', () =>
-        readPage(dependencies, pageQuery, computation, limit ?? limitDefault),
+        readPage({ database, cursors: dependencies.cursors }, pageQuery, computation, limit ?? limitDefault),
       );
       return pageText(call, { selection: pageQuery.selection, request, computation, ...page });
     },
@@ -118,7 +120,7 @@ export const getLatest = endpoint({
         fileName: `${series.id}-latest`,
         ofSeries: series,
         async read() {
-          const computation = await computationOf(dependencies, pageQuery, request, call);
+          const computation = await computationOf(database, pageQuery, request, call);
           const newest = await call.stage('sql', () => readLatest(database, selection, computation));
           const points = query.sort === 'desc' ? reversePoints(newest) : newest;
           return pageText(call, { selection, request, computation, points, nextCursor: null });
@@ -141,14 +143,15 @@ export const getManySeries = endpoint({
       requireFewPoints(query);
       const request = toRequest(query, call, dependencies);
       const limit = request.limit ?? limitDefault;
+      const database = readerOf(dependencies, limit * query.ids.length);
       const found = await call.stage('lookup', () =>
         Promise.all(query.ids.map((id) => requireSeries(dependencies, id, request.vintage))),
       );
       const pageQueries = found.map((series) => pageQueryOf(series, request, cursors));
       const readOne = async (pageQuery: PageQuery): Promise<string> => {
         const { selection } = pageQuery;
-        const computation = await computationOf(dependencies, pageQuery, request, call);
-        const page = await readPage(dependencies, pageQuery, computation, limit);
+        const computation = await computationOf(database, pageQuery, request, call);
+        const page = await readPage({ database, cursors }, pageQuery, computation, limit);
         const meta = metaOf(selection.series, selection, computation);
         return seriesJson(selection.series, meta, page, request.fields);
       };
@@ -193,8 +196,13 @@ function validityOf(
   return { lastModified, headers: { 'content-location': pinned.pathname + pinned.search } };
 }
 
+/** Whose connections a read of so many points uses: long ones have a few of their own. */
+function readerOf({ database, longReads }: Dependencies, points: number): Queryable {
+  return points > blockPoints ? longReads : database;
+}
+
 async function computationOf(
-  { database }: Dependencies,
+  database: Queryable,
   { selection }: PageQuery,
   { transform, base }: SeriesRequest,
   call: ServiceCall,

@@ -3,14 +3,8 @@ import fc from 'fast-check';
 import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
 import { frequencies, periodEnd, type Frequency } from '../../domain/periods.ts';
 import { decimal } from '../decimal.ts';
-import {
-  isApplicable,
-  lookBack,
-  transforms,
-  transformValues,
-  type Columns,
-  type Transform,
-} from './transform.ts';
+import type { Columns } from './legs.ts';
+import { isApplicable, lookBack, transforms, transformValues, type Transform } from './transform.ts';
 
 const nothing: Columns = { dates: [], values: [], dimsNos: [] };
 

@@ -52,6 +52,25 @@ test('payouts of one ex-date are added up, and one on a day without NAV is reinv
   t.is(navs[1]?.adjusted, 10);
 });
 
+test('a split changes the units and not the value, and a payout of its day is paid on the units held before', (t) => {
+  const points = [
+    { date: '2024-01-05', nav: '100' },
+    { date: '2024-01-08', nav: '10' }, // ten for one, without a gain
+    { date: '2024-01-09', nav: '5' },
+  ];
+  const split = { ex_date: '2024-01-08', payout_per_unit: null, split_ratio: '10' };
+  near(t.true, adjustNavs(points, [split])[1]?.adjusted, 100);
+  const merger = { ex_date: '2024-01-09', payout_per_unit: null, split_ratio: '0.5' };
+  near(t.true, adjustNavs(points, [split, merger])[2]?.adjusted, 25);
+  // 20 a unit held before buys 2 more units at 10.
+  const paid = { ex_date: '2024-01-08', payout_per_unit: '20' };
+  for (const both of [
+    [split, paid],
+    [paid, split],
+  ])
+    near(t.true, adjustNavs(points, both)[1]?.adjusted, 120);
+});
+
 test('a payout before or on the day of the first NAV, without an amount, or after the last NAV changes nothing', (t) => {
   const navs = adjustNavs(
     [

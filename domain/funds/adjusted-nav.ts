@@ -9,12 +9,14 @@ export interface NavPoint {
   nav: string | null;
 }
 
-/** Money paid per unit held before the ex-date. An amount that is not a positive number is ignored. */
+/** Money paid per unit held before the ex-date, or a split of it. An amount that is not a positive number is ignored. */
 export interface Payout {
   ex_date: string;
   payout_per_unit: string | null;
   /** The NAV after the payout; if missing, the first NAV on or after the ex-date is used. */
   ex_nav?: string | null;
+  /** Of a split: the new units for an old one. */
+  split_ratio?: string | null;
 }
 
 export interface AdjustedNav {
@@ -31,7 +33,7 @@ export const navSlackDays = 7;
 /**
  * The total-return index of a fund, ascending by date, one entry per NAV. At each ex-date after the first NAV the
  * units grow by 1 + payout / ex-NAV; payouts of one ex-date are added up, as all are paid on the units held
- * before. Without payouts the adjusted NAV is the NAV. The order of points and payouts does not matter.
+ * before. Of a split the 1 is its ratio. Without payouts the adjusted NAV is the NAV. The order of points and payouts does not matter.
  * @throws RangeError if two NAVs have the same date.
  */
 export function adjustNavs(points: readonly NavPoint[], payouts: readonly Payout[]): AdjustedNav[] {
@@ -50,13 +52,14 @@ export function adjustNavs(points: readonly NavPoint[], payouts: readonly Payout
     if (published[i - 1]?.date === date) throw new RangeError(`two NAVs on ${date}`);
     while (nextDue < due.length && entryAt(due, nextDue).ex_date <= date) {
       const exDate = entryAt(due, nextDue).ex_date;
-      let unitsPerUnit = 0;
+      let unitsPerUnit = 1;
+      let bought = 0;
       for (; due[nextDue]?.ex_date === exDate; nextDue += 1) {
         const payout = entryAt(due, nextDue);
-        unitsPerUnit +=
-          (positiveNumber(payout.payout_per_unit) ?? 0) / (positiveNumber(payout.ex_nav) ?? value);
+        unitsPerUnit *= positiveNumber(payout.split_ratio) ?? 1;
+        bought += (positiveNumber(payout.payout_per_unit) ?? 0) / (positiveNumber(payout.ex_nav) ?? value);
       }
-      units *= 1 + unitsPerUnit;
+      units *= unitsPerUnit + bought;
     }
     return { date, nav, adjusted: value * units };
   });

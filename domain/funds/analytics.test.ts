@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
+import { addDays, addMonths, dayNumber, isWeekend } from '../../kernel/dates.ts';
 import { periodEnd } from '../periods.ts';
 import { adjustNavs, type AdjustedNav, type NavPoint } from './adjusted-nav.ts';
 import {
@@ -234,6 +234,30 @@ test('a benchmark with a value a week is none for daily figures, one without a m
   t.like(fundAnalytics(navs, { ...threeYears, benchmark: weekly }), { benchmark_n_obs: 0, beta: null });
   t.like(fundAnalytics(navs, { ...monthly, benchmark: weekly }), { benchmark_n_obs: 36 });
   t.like(fundAnalytics(navs, { ...monthly, benchmark: suspended }), { benchmark_n_obs: 0, beta: null });
+});
+
+test('monthly returns take the rate of the month end, though the last NAV of the month is of a day before', (t) => {
+  // The month ends of 2022-05 to 2024-06 on working days: half of them are some days before the end.
+  const monthEnds = Array.from({ length: 37 }, (_, i) => addDays(addMonths('2021-07-01', i), -1));
+  const onWorkingDay = (date: string): string => (isWeekend(date) ? onWorkingDay(addDays(date, -1)) : date);
+  const navs = adjustNavs(
+    monthEnds.map((date, i) => ({ date: onWorkingDay(date), nav: (100 + i + Math.sin(i)).toFixed(4) })),
+    [],
+  );
+  t.true(monthEnds.filter(isWeekend).length > 8);
+  const rates = monthEnds.map((date, i) => ({ date, rate_pct: String(i % 2 === 0 ? 2 : 20) }));
+  const returns = navs.slice(1).map((nav, i) => nav.adjusted / (navs[i]?.adjusted ?? NaN) - 1);
+  const excess = returns.map((value, i) => value - ((1 + Number(rates[i]?.rate_pct) / 100) ** (1 / 12) - 1));
+  const mean = excess.reduce((sum, value) => sum + value) / excess.length;
+  const deviation = Math.sqrt(
+    excess.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (excess.length - 1),
+  );
+  const figures = fundAnalytics(navs, {
+    ...{ window: '3y', frequency: 'monthly', asOf: '2024-06-30', inception: null, benchmark: null },
+    riskFree: rates,
+  });
+  t.is(figures.n_obs, 36);
+  near(t.true, figures.sharpe, (mean / deviation) * Math.sqrt(12));
 });
 
 test("the annualised return of a year is the fund's return of 1y", (t) => {

@@ -160,11 +160,11 @@ function isEnough(sample: Sample, frequency: AnalyticsFrequency): boolean {
   return frequency === 'monthly' || perYear(sample) >= fewestDailyNavsPerYear;
 }
 
-function ownFigures(sample: Sample, { frequency, riskFree }: AnalyticsOptions) {
-  const p = periodsPerYear[frequency];
+function ownFigures(sample: Sample, options: AnalyticsOptions) {
+  const p = periodsPerYear[options.frequency];
   const values = sample.map((nav) => nav.adjusted);
   const returns = returnsOf(values);
-  const excess = lessRiskFree(returns, sample, riskFree, p);
+  const excess = lessRiskFree(returns, sample, options);
   const days = daysOf(sample);
   // An annual figure is not computed from part of a year (the rule of the GIPS standards).
   const annual =
@@ -209,8 +209,8 @@ function benchmarkFigures(sample: Sample, options: AnalyticsOptions) {
   const returns = returnsOf(shared.fund.map((nav) => nav.adjusted));
   const benchmark = returnsOf(shared.benchmark.map((nav) => nav.adjusted));
   const active = returns.map((value, i) => value - entryAt(benchmark, i));
-  const excess = lessRiskFree(returns, shared.fund, options.riskFree, p);
-  const benchmarkExcess = lessRiskFree(benchmark, shared.fund, options.riskFree, p);
+  const excess = lessRiskFree(returns, shared.fund, options);
+  const benchmarkExcess = lessRiskFree(benchmark, shared.fund, options);
   const regressed = excess === null || benchmarkExcess === null ? null : ([excess, benchmarkExcess] as const);
   const r = regressed && correlation(...regressed);
   return {
@@ -251,23 +251,24 @@ function sharedSample(sample: Sample, options: AnalyticsOptions): { fund: Sample
 }
 
 /**
- * Returns less the rate in force on the first day of each period, (1 + rate)^(1 / periods a year) − 1.
+ * Returns less the rate in force on the first day of each period, (1 + rate)^(1 / periods a year) − 1. A month begins at the end of
+ * the month before, whatever the day of its last NAV: rates of a month end are published for that day.
  * Null if the rate is unknown at the start of any period.
  */
 function lessRiskFree(
   returns: readonly number[],
   sample: Sample,
-  riskFree: readonly RatePoint[] | null,
-  p: number,
+  { riskFree, frequency }: AnalyticsOptions,
 ): readonly number[] | null {
   if (riskFree === null) return returns;
+  const startOf = ({ date }: AdjustedNav) => (frequency === 'monthly' ? periodEnd(date, 'monthly') : date);
   const rates = riskFree
     .flatMap(({ date, rate_pct }) => (rate_pct === null ? [] : [{ date, rate: Number(rate_pct) / 100 }]))
     .sort((a, b) => (a.date < b.date ? -1 : 1));
   let next = 0;
   const excess = returns.map((value, i) => {
-    while (next < rates.length && entryAt(rates, next).date <= entryAt(sample, i).date) next += 1;
-    return value - ((1 + (rates[next - 1]?.rate ?? NaN)) ** (1 / p) - 1);
+    while (next < rates.length && entryAt(rates, next).date <= startOf(entryAt(sample, i))) next += 1;
+    return value - ((1 + (rates[next - 1]?.rate ?? NaN)) ** (1 / periodsPerYear[frequency]) - 1);
   });
   return excess.every(Number.isFinite) ? excess : null;
 }

@@ -16,7 +16,9 @@ export const assetClasses = [
 
 export const fundStructures = ['open_end', 'closed_end', 'vps', 'etf', 'interval'] as const;
 export const fundStatuses = ['active', 'suspended', 'matured', 'closed', 'merged'] as const;
-export const payoutTypes = ['cash', 'bonus', 'reinvest'] as const;
+/** `inactive`: its source states no status, and its last NAV is stale. Derived, so loads do not take it. */
+export const shownFundStatuses = [...fundStatuses, 'inactive'] as const;
+export const payoutTypes = ['cash', 'bonus', 'reinvest', 'split'] as const;
 
 /** Since the start of the month or of the fiscal year, or the rate on the day. */
 export const expensePeriods = ['mtd', 'ytd', 'day'] as const;

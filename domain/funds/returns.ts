@@ -25,16 +25,23 @@ export const returnPeriods = [
 export type ReturnPeriod = (typeof returnPeriods)[number];
 
 export const returnBases = ['absolute', 'annualized_simple', 'annualized_compound'] as const;
-type ReturnBasis = (typeof returnBases)[number];
+export type ReturnBasis = (typeof returnBases)[number];
+
+/** How returns are stated: all on one basis, or absolute below one year and annualised (compound) from one year on. */
+export const statedBases = ['by_length', ...returnBases] as const;
+export type StatedBasis = (typeof statedBases)[number];
+
+/** The first month of the fiscal year of funds where nothing else is known. */
+export const usualFirstMonth = 7;
 
 export interface ReturnOptions {
   /** Returns end at the last NAV on or before this day, at most `navSlackDays` before it. */
   asOf: string;
-  /** `auto`: `shortBasis` below one year, `annualized_compound` from one year on. */
-  basis: ReturnBasis | 'auto';
+  /** `auto`: as `by_length`, but on `shortBasis` below one year. */
+  basis: StatedBasis | 'auto';
   /** What `auto` means below one year, see `shortBasisOf`. */
-  shortBasis: 'absolute' | 'annualized_simple';
-  /** `MM-DD`, the first day of the fiscal year of `fytd`. Default 1 July. */
+  shortBasis?: 'absolute' | 'annualized_simple';
+  /** `MM-DD`, the first day of the fiscal year of `fytd`. Default: of `usualFirstMonth`. */
   fiscalYearStart?: string;
   /** The inception date; if null (unknown), the first NAV is taken for it. */
   inception: string | null;
@@ -66,7 +73,7 @@ interface SipReturn {
 }
 
 /** How an asset class quotes returns below one year: money-market and income funds annualised, all others absolute. */
-export function shortBasisOf(assetClass: string | null): ReturnOptions['shortBasis'] {
+export function shortBasisOf(assetClass: string | null): 'absolute' | 'annualized_simple' {
   return assetClass === 'money_market' || assetClass === 'income' ? 'annualized_simple' : 'absolute';
 }
 
@@ -78,7 +85,7 @@ export function shortBasisOf(assetClass: string | null): ReturnOptions['shortBas
  * @throws RangeError if `fiscalYearStart` is not a day of every year.
  */
 export function periodReturns(navs: readonly AdjustedNav[], options: ReturnOptions): PeriodReturn[] {
-  const fiscalYearStart = options.fiscalYearStart ?? '07-01';
+  const fiscalYearStart = options.fiscalYearStart ?? firstDayOf(usualFirstMonth);
   if (!isDate(`2001-${fiscalYearStart}`)) throw new RangeError(`no day of every year: ${fiscalYearStart}`);
   const end = navOnOrBefore(navs, options.asOf);
   return returnPeriods.map((period) => {
@@ -142,6 +149,17 @@ export function sipReturn(
   };
 }
 
+/** `MM-DD`: the first day of a fiscal year that begins with the month. @param month from 1 to 12. */
+export function firstDayOf(month: number): string {
+  return `${String(month).padStart(2, '0')}-01`;
+}
+
+/** The first day of the fiscal year that the day is in. @param start its `MM-DD`. */
+export function fiscalYearOf(day: string, start: string): string {
+  const first = `${day.slice(0, 4)}-${start}`;
+  return first <= day ? first : addMonths(first, -12);
+}
+
 function record(
   period: ReturnPeriod,
   start: AdjustedNav | null,
@@ -150,8 +168,7 @@ function record(
   options: ReturnOptions,
 ): PeriodReturn {
   const days = start === null || end === null ? null : dayNumber(end.date) - dayNumber(start.date);
-  const basis =
-    options.basis === 'auto' ? autoBasis(target, end?.date ?? options.asOf, options) : options.basis;
+  const basis = basisOf(target, end?.date ?? options.asOf, options);
   return {
     period,
     from: start?.date ?? null,
@@ -168,8 +185,10 @@ function record(
 }
 
 /** Based on the target day, not the NAV's, so that a holiday does not change the basis of a period. */
-function autoBasis(target: string, to: string, options: ReturnOptions): ReturnBasis {
-  return target <= addMonths(to, -12) ? 'annualized_compound' : options.shortBasis;
+function basisOf(target: string, to: string, { basis, shortBasis = 'absolute' }: ReturnOptions): ReturnBasis {
+  if (basis !== 'auto' && basis !== 'by_length') return basis;
+  if (target <= addMonths(to, -12)) return 'annualized_compound';
+  return basis === 'auto' ? shortBasis : 'absolute';
 }
 
 /** The day from which the period starts: the return of its first day is measured against this day's closing NAV. */
@@ -184,10 +203,8 @@ function targetDay(
       return addDays(`${to.slice(0, 7)}-01`, -1);
     case 'ytd':
       return addDays(`${year}-01-01`, -1);
-    case 'fytd': {
-      const start = `${year}-${fiscalYearStart}`;
-      return addDays(start <= to ? start : addMonths(start, -12), -1);
-    }
+    case 'fytd':
+      return addDays(fiscalYearOf(to, fiscalYearStart), -1);
     default: {
       const count = Number(period.slice(0, -1));
       if (period.endsWith('d')) return addDays(to, -count);

@@ -1,11 +1,11 @@
 // Total expense ratios of Indian schemes, a CSV file a day (ter_YYYY-MM-DD.csv), as funds.csv and expenses.csv.
-// Usage: node examples/funds/amfi-expenses.ts <out folder> <ter_….csv …>
+// Usage: node examples/convert.js funds/amfi-expenses <out folder> <ter_….csv …>
 // A row is a scheme with two plans, and each plan becomes a fund. A scheme is known by its name alone: its id is made of the
 // name without what it was formerly known as, so that neither case nor renaming changes it. Where a file has a name twice
 // with different rates the scheme cannot be told, and its rows of that day are left out.
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { bytesOf, textOf, writeCsv } from '../markets/out.ts';
+import { bytesOf, textOf, Unknown, writeCsv } from '../markets/out.ts';
 
 const rates = [
   'Base TER (%)',
@@ -16,23 +16,28 @@ const rates = [
 ];
 
 const [out = '', ...files] = process.argv.slice(2);
+const unknown = new Unknown();
 const funds = new Map<string, string[]>();
 const expenses: string[][] = [];
 let leftOut = 0;
 
 for (const file of files.toSorted()) {
   const day = path.basename(file, '.csv').replace('ter_', '');
+  if (!/^\d{4}-\d\d-\d\d$/.test(day))
+    unknown.add(`${path.basename(file)}: the day, as the name is not ter_YYYY-MM-DD.csv`);
   const rows = parse<Record<string, string>>(textOf(bytesOf(file)), { columns: true, bom: true });
   const byScheme = Map.groupBy(rows, (row) => schemeId(row['Scheme Name'] ?? ''));
   for (const [scheme, stated] of byScheme) {
     const [row = {}] = stated;
+    const of = unknown.cells(row, file);
+    of('Scheme Name');
     if (stated.some((other) => ratesOf(other) !== ratesOf(row))) {
       leftOut += 1;
       continue;
     }
     for (const plan of ['Regular', 'Direct']) {
       const [base = 0, b = 0, c = 0, levies = 0, total = 0] = rates.map((rate) =>
-        Number(row[`${plan} Plan - ${rate}`]),
+        Number(of(`${plan} Plan - ${rate}`)),
       );
       if (total === 0) continue; // the scheme has no such plan
       const fund = `${scheme}-${plan.toLowerCase()}`;
@@ -41,6 +46,7 @@ for (const file of files.toSorted()) {
     }
   }
 }
+unknown.refuse();
 writeCsv(out, 'funds.csv', ['fund_id', 'name', 'plan'], [...funds.values()]);
 writeCsv(
   out,

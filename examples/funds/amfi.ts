@@ -1,12 +1,12 @@
 // AMFI (India): the scheme index and a tar of NAV histories, one file a scheme, as amcs.csv, funds.csv and nav.csv.
-// Usage: node examples/funds/amfi.ts <out folder> <scheme_index.csv[.gz]> <nav_history.tar.gz>
+// Usage: node examples/convert.js funds/amfi <out folder> <scheme_index.csv[.gz]> <nav_history.tar.gz>
 // A scheme's id is its AMFI code. The index is a parse of NAVAll.txt that leaks: where SchemeType is none of the three that
 // there are, its category is left out too, and an "AMC" that is no mutual fund is none.
 import { createWriteStream } from 'node:fs';
 import path from 'node:path';
 import { once } from 'node:events';
 import { parse } from 'csv-parse/sync';
-import { bytesOf, isinOf, textOf, writeCsv } from '../markets/out.ts';
+import { bytesOf, isinOf, textOf, Unknown, writeCsv } from '../markets/out.ts';
 
 const structures: Readonly<Record<string, string>> = {
   'Open Ended Schemes': 'open_end',
@@ -33,7 +33,23 @@ const assetClasses: Readonly<Record<string, string>> = {
 };
 
 const [out = '', index = '', history = ''] = process.argv.slice(2);
-const schemes = parse<Record<string, string>>(textOf(bytesOf(index)), { columns: true });
+const schemes = parse<Record<string, string>>(textOf(bytesOf(index)), { columns: true, bom: true });
+const unknown = new Unknown();
+if (schemes.length === 0) unknown.add(`${path.basename(index)}: there are no rows`);
+
+const needed = [
+  'SchemeCode',
+  'SchemeName',
+  'ISIN',
+  'SchemeType',
+  'AMC',
+  'CategoryRaw',
+  'Category',
+  'SubCategory',
+];
+for (const row of schemes.slice(0, 1)) needed.forEach(unknown.cells(row, index));
+unknown.refuse();
+const archive = bytesOf(history); // read before anything is written
 
 const isAmc = (name: string) => name.includes('Mutual Fund');
 const amcs = new Set(schemes.map((row) => row['AMC'] ?? '').filter(isAmc));
@@ -87,7 +103,7 @@ writeCsv(
 const navs = createWriteStream(path.join(out, 'nav.csv'));
 navs.write('fund,date,nav\n');
 let count = 0;
-for (const [name, text] of filesInTar(bytesOf(history))) {
+for (const [name, text] of filesInTar(archive)) {
   const code = path.basename(name, '.csv');
   const rows = text.trim().split(/\r?\n/).slice(1);
   navs.write(rows.map((row) => `${code},${row}\n`).join(''));

@@ -1,10 +1,10 @@
 // HDFC (India): the monthly portfolio of a scheme (xlsx, first sheet), as funds.csv and portfolio.csv.
-// Usage: node examples/funds/hdfc-portfolio.ts <out folder> <workbook.xlsx>
+// Usage: node examples/convert.js funds/hdfc-portfolio <out folder> <workbook.xlsx>
 // A line with a market value is a holding, the heading above it is its type, totals are left out. Market values are in
 // lakhs (100,000). `@` stands for less than 0.01 % and becomes unknown. Footnote signs are taken off the names. The classes
 // that the sheet itself sums are kept as it publishes them.
 import { readFirstSheet } from '../converters/xlsx.ts';
-import { product, writeCsv } from '../markets/out.ts';
+import { product, Unknown, writeCsv } from '../markets/out.ts';
 
 const fields = [
   'fund',
@@ -39,9 +39,18 @@ const scheme = title.replace(/\s*\(.*/, '');
 const fund = scheme.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 const [day = '', month = '', year = ''] = (rows[1]?.[0] ?? '').replace(/.* /, '').split('-');
 const asOf = `${year}-${String(months.indexOf(month) + 1).padStart(2, '0')}-${day}`;
+const header = rows.findIndex((row) => row[1] === 'ISIN' && row[3]?.startsWith('Name Of') === true);
+
+const unknown = new Unknown();
+if (fund === '') unknown.add('the scheme: cell A1 is empty');
+if (!months.includes(month) || !/^\d{4}-\d\d-\d\d$/.test(asOf))
+  unknown.add(`the day: cell A2 is "${rows[1]?.[0] ?? ''}", and not "Portfolio as on 31-Jul-2025"`);
+if (header < 0)
+  unknown.add('the columns: no row has "ISIN" in column B and "Name Of the Instrument" in column D');
+unknown.refuse();
 
 const ranks = new Map<string, number>();
-const lines = linesOf(rows.slice(rows.findIndex((row) => row[1] === 'ISIN') + 1)).map((line) => {
+const lines = linesOf(rows.slice(header + 1)).map((line) => {
   const section = line['section'] ?? '';
   ranks.set(section, (ranks.get(section) ?? 0) + 1);
   const whole: Line = { ...line, fund, as_of: asOf, rank: String(ranks.get(section)) };

@@ -1,5 +1,5 @@
 // MUFAP (Pakistan): a SQLite history of NAVs, the performance summary and the latest NAVs, as funds.csv and nav.csv.
-// Usage: node examples/funds/mufap.ts <out folder> <navs.db[.gz]> <performance_summary.csv> <navs.json>
+// Usage: node examples/convert.js funds/mufap <out folder> <navs.db[.gz]> <performance_summary.csv> <navs.json>
 // The sources know a fund by its name alone, and pension funds share one among their sub-funds: what such a name means in
 // the history cannot be told, so names that navs.json has more than once are left out. The category, and with it whether
 // short returns are annualised, comes from the summary.
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parse } from 'csv-parse/sync';
-import { bytesOf, slug, textOf, writeCsv } from '../markets/out.ts';
+import { bytesOf, slug, textOf, Unknown, writeCsv } from '../markets/out.ts';
 
 /** The first that the category has in it. */
 const assetClasses = [
@@ -27,12 +27,18 @@ const idLengthMax = 80;
 
 const [out = '', database = '', summary = '', latest = ''] = process.argv.slice(2);
 
-const facts = new Map(
-  // A title stands above the header.
-  parse<Record<string, string>>(textOf(bytesOf(summary)), { columns: true, bom: true, from_line: 2 }).map(
-    (row) => [row['Fund Name'] ?? '', row],
-  ),
-);
+// A title stands above the header.
+const summaries = parse<Record<string, string>>(textOf(bytesOf(summary)), {
+  columns: true,
+  bom: true,
+  from_line: 2,
+});
+const unknown = new Unknown();
+if (summaries.length === 0) unknown.add(`${path.basename(summary)}: there are no rows`);
+for (const row of summaries.slice(0, 1))
+  ['Fund Name', 'Category', 'Sector', 'Rating'].forEach(unknown.cells(row, summary));
+unknown.refuse();
+const facts = new Map(summaries.map((row) => [row['Fund Name'] ?? '', row]));
 const { data } = JSON.parse(readFileSync(latest, 'utf8')) as { data: { fund: string }[] };
 const named = Map.groupBy(data, ({ fund }) => fund);
 

@@ -1,10 +1,12 @@
 // SEBI (India): what a company manages by scheme, a workbook a month (xlsx or xls), as amcs.csv, funds.csv and nav.csv.
-// Usage: node examples/funds/sebi-aum.ts <out folder> <workbook …>
+// Usage: node examples/convert.js funds/sebi-aum <out folder> <workbook …>
 // The figures are monthly averages in crores (10,000,000) and stand as the assets of the month's last day; the 62 columns by
 // kind of investor are left out. So are domestic funds of funds, as in the grand total: their money is in the other schemes.
+// Workbooks whose title is of another form are named, all at once, and nothing is written.
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { readFirstSheet } from '../converters/xlsx.ts';
-import { product, slug, writeCsv } from '../markets/out.ts';
+import { product, slug, Unknown, writeCsv } from '../markets/out.ts';
 import { readXls } from '../markets/xls.ts';
 
 /** By the letter of the part, and where it tells more by its number. */
@@ -20,15 +22,23 @@ const assetClasses: Readonly<Record<string, string>> = {
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 const [out = '', ...workbooks] = process.argv.slice(2);
+const unknown = new Unknown();
 const amcs = new Map<string, string>();
 const funds = new Map<string, string[]>();
 const assets: string[][] = [];
 for (const workbook of workbooks) {
   const rows = rowsOf(workbook);
-  const title = rows[0]?.join(' ') ?? '';
-  const [, amc = '', day = '', month = '', year = ''] =
-    /Name (.*?):.* on (\d\d)-([A-Za-z]+)-(\d{4})/.exec(title.replaceAll('\n', ' ')) ?? [];
-  const date = `${year}-${String(months.indexOf(month.slice(0, 3).toLowerCase()) + 1).padStart(2, '0')}-${day}`;
+  const title = (rows[0]?.join(' ') ?? '').replaceAll(/\s+/g, ' ').trim();
+  const [, amc = '', day = '', monthName = '', year = ''] =
+    /Name (\S.*?) ?:.* on (\d\d)-([A-Za-z]+)-(\d{4})\b.*\bCrore\b/i.exec(title) ?? [];
+  const month = months.indexOf(monthName.slice(0, 3).toLowerCase()) + 1;
+  if (amc === '' || month === 0) {
+    unknown.add(
+      `${path.basename(workbook)}: the title "${title.slice(0, 200)}" is not "… Scheme Name COMPANY: … as on DD-MON-YYYY (… Crore)"`,
+    );
+    continue;
+  }
+  const date = `${year}-${String(month).padStart(2, '0')}-${day}`;
   amcs.set(slug(amc), amc);
   let [part, number, category] = ['', '', ''];
   for (const [mark = '', name = '', ...cells] of rows.slice(5)) {
@@ -49,6 +59,7 @@ for (const workbook of workbooks) {
     assets.push([fund, date, product(Number(crores).toFixed(4), '10000000')]);
   }
 }
+unknown.refuse();
 writeCsv(out, 'amcs.csv', ['amc_id', 'name'], [...amcs]);
 writeCsv(out, 'funds.csv', ['fund_id', 'name', 'amc_id', 'category', 'asset_class'], [...funds.values()]);
 writeCsv(out, 'nav.csv', ['fund', 'date', 'aum'], assets);

@@ -1,5 +1,5 @@
 // Turns the daily revaluation files of MUFAP (Pakistan) of one year into a yield curve, securities and prices.
-// Usage: node examples/markets/mufap.ts <folder> <year> <out folder>
+// Usage: node examples/convert.js markets/mufap <folder> <year> <out folder>
 // PKRV: rates by tenor · PKFRV: floating rate government bonds · PKISRV: government Ijarah sukuk. The files have some thirty
 // layouts, a few are Excel under another name: rows are known by how they begin, and the price or rate is in the column that the
 // header says is the average of the brokers' quotes. 0.00 means no quote. The day stands in the file's name; of two files of a day

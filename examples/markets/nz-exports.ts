@@ -1,14 +1,19 @@
 // Turns the monthly exports of New Zealand (Stats NZ, ten digits of the Harmonized System by country) into the dataset trade.
-// Usage: node examples/markets/nz-exports.ts <out folder> <file.csv|file.csv.gz …>
+// Usage: node examples/convert.js markets/nz-exports <out folder> <file.csv|file.csv.gz …>
 // A row gives an export, which includes re-exports, and a re_export where there was one. An empty quantity stays unknown.
+// Countries that nz-partners.csv does not have are named, all at once, and nothing is written.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { bytesOf, textOf, writeCsv } from './out.ts';
+import { bytesOf, textOf, Unknown, writeCsv } from './out.ts';
 
 const [out = '', ...files] = process.argv.slice(2);
-const read = (file: string) =>
-  parse<Record<string, string>>(textOf(bytesOf(file)), { columns: true, bom: true });
+const unknown = new Unknown();
+const read = (file: string) => {
+  const rows = parse<Record<string, string>>(textOf(bytesOf(file)), { columns: true, bom: true });
+  if (rows.length === 0) unknown.add(`${path.basename(file)}: there are no rows`);
+  return rows.map((row) => unknown.cells(row, file));
+};
 
 const codeOf = new Map(
   parse<Record<string, string>>(readFileSync(path.join(import.meta.dirname, 'nz-partners.csv')), {
@@ -17,10 +22,10 @@ const codeOf = new Map(
 );
 
 const trade: string[][] = [];
-for (const row of files.flatMap(read)) {
-  const of = (column: string) => row[column] ?? '';
-  const partner = codeOf.get(of('country'));
-  if (partner === undefined) throw new Error(`nz-partners.csv has no code for ${of('country')}`);
+for (const of of files.flatMap(read)) {
+  const partner = codeOf.get(of('country')) ?? '';
+  if (partner === '')
+    unknown.add(`the code of the country "${of('country')}": add a line for it to nz-partners.csv`);
   const add = (flow: string, value: string, quantity: string) =>
     trade.push([
       flow,
@@ -37,6 +42,7 @@ for (const row of files.flatMap(read)) {
   add('export', of('total_export_FOB'), of('total_export_qty'));
   if (Number(of('Re_export_FOB')) > 0) add('re_export', of('Re_export_FOB'), of('Re_export_Qty'));
 }
+unknown.refuse();
 writeCsv(
   out,
   'nz-exports.csv',

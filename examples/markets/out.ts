@@ -1,4 +1,4 @@
-// Shared by the converters: CSV in, CSV out, the published bytes of a file, and decimals that stay text.
+// Shared by the converters: CSV in, CSV out, what they do not know, the published bytes of a file, and decimals that stay text.
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -17,6 +17,35 @@ export function textOf(bytes: Buffer): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return new TextDecoder('windows-1252').decode(bytes); // what is no UTF-8 was written by Excel
+  }
+}
+
+/**
+ * What a converter finds in its files and does not know. A converter collects all of it while it reads, and calls `refuse`
+ * before it writes: a guess would become published data.
+ */
+export class Unknown {
+  readonly #found = new Set<string>();
+
+  add(what: string): void {
+    this.#found.add(what);
+  }
+
+  /** The cells of a row by their columns; a column that is not there is unknown. @param file to name it. */
+  cells(row: Readonly<Record<string, string>>, file: string): (column: string) => string {
+    return (column) => {
+      const cell = row[column];
+      if (cell === undefined) this.add(`${path.basename(file)}: there is no column "${column}"`);
+      return cell ?? '';
+    };
+  }
+
+  /** Names everything that is unknown and ends the program with 1, if there is anything. */
+  refuse(): void {
+    if (this.#found.size === 0) return;
+    const lines = [...this.#found].map((what) => `  ${what}\n`);
+    process.stderr.write(`Nothing was written. What this converter does not know:\n${lines.join('')}`);
+    process.exit(1);
   }
 }
 

@@ -1,22 +1,29 @@
 // Turns the monthly files of the Selic secondary market (Banco Central do Brasil, NegE/NegT) into securities and trades.
-// Usage: node examples/markets/selic-trades.ts <out folder> <tpf_mensal_….zip …>
+// Usage: node examples/convert.js markets/selic-trades <out folder> <tpf_mensal_….zip …>
 // A row of the file is all trades of a bond on a day. Prices are per unit of a nominal 1,000 at issue: here per 100 of it.
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { dividedByTen, isoDate, product, textOf, writeCsv } from './out.ts';
+import { dividedByTen, isoDate, product, textOf, Unknown, writeCsv } from './out.ts';
 import { unzip } from './zip.ts';
 
 const [out = '', ...archives] = process.argv.slice(2);
 
+const unknown = new Unknown();
 const securities = new Map<string, string[]>();
 const codeOfIsin = new Map<string, string>();
 const trades: string[][] = [];
 for (const archive of archives) {
   for (const [name, bytes] of unzip(readFileSync(archive))) {
-    const market = name.startsWith('NegE') ? 'NegE' : 'NegT';
+    const market = /^Neg[ET](?=\d{6}\.csv$)/i.exec(name)?.[0];
+    if (market === undefined) {
+      unknown.add(`${path.basename(archive)}: the file "${name}", which is neither NegE nor NegT of a month`);
+      continue;
+    }
     const rows = parse<Record<string, string>>(textOf(bytes), { columns: true, delimiter: ';' });
     for (const row of rows) {
-      const of = (column: string) => (row[column] ?? '').trim();
+      const cell = unknown.cells(row, name);
+      const of = (column: string) => cell(column).trim();
       const number = (column: string) => of(column).replace(',', '.');
       const per100 = (column: string) => (of(column) === '' ? '' : dividedByTen(number(column), 1));
       const [isin, day, units] = [of('CODIGO ISIN'), isoDate(of('DATA MOV')), of('QUANT NEGOCIADA')];
@@ -52,6 +59,7 @@ for (const archive of archives) {
     }
   }
 }
+unknown.refuse();
 writeCsv(
   out,
   'selic-securities.csv',

@@ -1,24 +1,29 @@
 // Turns the auctions of the US Treasury (TreasuryDirect, as CSV in UTF-16) into the dataset auctions.
-// Usage: node examples/markets/us-auctions.ts <data.csv|data.csv.gz> <out folder>
+// Usage: node examples/convert.js markets/us-auctions <data.csv|data.csv.gz> <out folder>
 // The CUSIP is the auction_id: a security that is reopened keeps it. Bills are auctioned at a discount rate; the yield here is
 // the investment rate, which compares with the yields of notes.
 import { parse } from 'csv-parse/sync';
-import { bytesOf, isinOf, textOf, writeCsv } from './out.ts';
+import { bytesOf, isinOf, textOf, Unknown, writeCsv } from './out.ts';
 
 const [file = '', out = ''] = process.argv.slice(2);
 
 const text = textOf(bytesOf(file)).replace(/^\uFEFF?#TYPE[^\n]*\n/, '');
 const rows = parse<Record<string, string>>(text, { columns: true, bom: true });
 
+const instruments = ['bill', 'note', 'bond', 'tips', 'frn'];
+const unknown = new Unknown();
+if (rows.length === 0) unknown.add(`${file}: there are no rows`);
 const auctions = rows.map((row) => {
-  const of = (column: string) => row[column] ?? '';
+  const of = unknown.cells(row, file);
   const day = (column: string) => of(column).slice(0, 10);
-  const instrument = of('cashManagementBillCMB') === 'Yes' ? 'cmb' : of('type').toLowerCase(); // bill, note, bond, tips, frn
+  const instrument = of('cashManagementBillCMB') === 'Yes' ? 'cmb' : of('type').toLowerCase();
+  if (![...instruments, 'cmb'].includes(instrument))
+    unknown.add(`the type "${of('type')}" of an auction; known are ${instruments.join(', ')}`);
   const margin = of('highDiscountMargin');
   return [
     of('cusip'),
     instrument,
-    of('term').replace(/^(\d+)-(\w).*$/, '$1$2'),
+    of('term'), // 13-Week, 9-Year 10-Month
     day('auctionDate'),
     isinOf(`US${of('cusip')}`),
     of('cusip'),
@@ -39,6 +44,7 @@ const auctions = rows.map((row) => {
     of('bidToCoverRatio'),
   ];
 });
+unknown.refuse();
 writeCsv(
   out,
   'us-auctions.csv',

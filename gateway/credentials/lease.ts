@@ -8,14 +8,19 @@ export interface Term {
 }
 
 export interface Lease {
+  /** Requests the lease before the first call needs it. Resolves when it is there, or could not be had. */
+  open(): Promise<void>;
   /** Undefined without a lease. */
   current(): Term | undefined;
-  close(): void;
+  /** Gives the lease up. */
+  close(): Promise<void>;
 }
 
 export interface LeaseOptions {
-  /** Requests a lease from accounts-api; returns the generation. */
-  ask(): Promise<number>;
+  /** Requests a lease from accounts-api. @param using the generation used until the answer; null: none. @returns the generation. */
+  ask(using: number | null): Promise<number>;
+  /** Tells accounts-api that no generation is used any more. */
+  end(): Promise<void>;
   /** How long a lease is valid from the moment of its request. */
   leaseMs: number;
   renewEveryMs: number;
@@ -24,9 +29,9 @@ export interface LeaseOptions {
   log: Log;
 }
 
-export function createLease({ ask, leaseMs, renewEveryMs, idleAfterMs, log }: LeaseOptions): Lease {
+export function createLease({ ask, end, leaseMs, renewEveryMs, idleAfterMs, log }: LeaseOptions): Lease {
   let term: Term | undefined;
-  let leasedUntilMs = 0;
+  let leasedUntilMs = -Infinity;
   let usedAtMs = performance.now();
   let closed = false;
   let renewing = false;
@@ -35,27 +40,35 @@ export function createLease({ ask, leaseMs, renewEveryMs, idleAfterMs, log }: Le
   async function renew(): Promise<void> {
     renewing = true;
     const askedAtMs = performance.now(); // accounts-api counts from a later moment, so the lease never outlasts the grant
+    const using = term !== undefined && askedAtMs < leasedUntilMs ? term.generation : null;
+    let waitMs = renewEveryMs;
     try {
-      const generation = await ask();
-      if (askedAtMs >= leasedUntilMs || generation !== term?.generation) term = { generation };
+      const generation = await ask(using);
+      if (using === null || generation !== using) term = { generation };
       leasedUntilMs = askedAtMs + leaseMs;
+      if (using !== null && generation !== using) waitMs = 0; // a change waits to hear that the earlier one is not used any more
     } catch (error) {
-      log.debug({ err: error }, 'the credential cache is not used: there is no lease on it');
+      log.debug({ err: error }, 'the lease on the credential cache was not renewed');
     }
     const isIdle = performance.now() - usedAtMs > idleAfterMs;
-    if (!closed && !isIdle) timer = setTimeout(() => void renew(), renewEveryMs);
+    if (!closed && !isIdle) timer = setTimeout(() => void renew(), waitMs);
     else renewing = false;
   }
 
   return {
+    open: renew,
     current() {
       usedAtMs = performance.now();
       if (!renewing && !closed) void renew();
-      return usedAtMs < leasedUntilMs ? term : undefined;
+      return usedAtMs < leasedUntilMs && !closed ? term : undefined;
     },
-    close() {
+    async close() {
       closed = true;
       clearTimeout(timer);
+      if (term === undefined) return;
+      await end().catch((error: unknown) =>
+        log.debug({ err: error }, 'the lease on the credential cache ends by itself'),
+      );
     },
   };
 }

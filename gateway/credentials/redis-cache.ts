@@ -1,9 +1,12 @@
 // Reads credentials from the cache in Redis. Entries are valid only while the gateway holds a lease on this generation of the
-// cache; otherwise, and if there is no entry, accounts-api is asked.
+// cache; otherwise, and if there is no entry, accounts-api is asked. Hides that calls share lookups, and what serves while
+// accounts-api is away.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
+import { Failure } from '../../kernel/errors.ts';
 import {
   credentialCacheKey,
+  keptInOutageMs,
   readCachedCredential,
   negativeEntry,
   type CachedCredential,
@@ -16,6 +19,8 @@ import type { Lease } from './lease.ts';
 export interface RedisCache {
   /** Finds the owner of a key, null if the key is invalid. @throws Failure unavailable. */
   find(keyHash: string): Promise<Credential | null>;
+  /** The same, if there is no valid entry. */
+  lookUp(keyHash: string): Promise<Credential | null>;
   /** The Redis key of the entry, for other scripts; undefined without a lease. */
   placeOf(keyHash: string): string | undefined;
   /** Parses an entry: the owner, or null if the key is invalid. Undefined: there is no valid entry. */
@@ -67,11 +72,12 @@ export function createRedisCache({ redis, lease, ask, clock }: RedisCacheOptions
     return expiresAt <= clock.now().getTime() ? null : credential;
   }
 
-  async function readEntry(keyHash: string): Promise<Credential | null | undefined> {
+  /** @param beyondMs for how long an entry is valid that is due for another lookup. */
+  async function readEntry(keyHash: string, beyondMs = 0): Promise<Credential | null | undefined> {
     const place = placeOf(keyHash);
     if (place === undefined) return undefined;
     try {
-      return read(await redis.run(readCachedCredential, place, []));
+      return read(await redis.run(readCachedCredential, place, [String(beyondMs)]));
     } catch (error) {
       if (error instanceof RedisUnavailable) return undefined;
       throw error;
@@ -88,11 +94,24 @@ export function createRedisCache({ redis, lease, ask, clock }: RedisCacheOptions
     },
   );
 
+  /** A restart of accounts-api must not fail the calls whose entry is due for another lookup just then: under a lease it is right. */
+  async function lookUp(keyHash: string): Promise<Credential | null> {
+    try {
+      return (await ask(keyHash))?.credential ?? null;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const kept = await readEntry(keyHash, keptInOutageMs);
+      if (kept === undefined) throw error;
+      return kept;
+    }
+  }
+
   return {
     async find(keyHash) {
       const cached = await readShared(keyHash);
-      return cached === undefined ? ((await ask(keyHash))?.credential ?? null) : cached;
+      return cached === undefined ? lookUp(keyHash) : cached;
     },
+    lookUp,
     placeOf,
     read,
   };

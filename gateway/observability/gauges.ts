@@ -13,7 +13,7 @@ export function gaugesOf(options: {
   return [
     {
       name: 'almanac_gateway_upstream_up',
-      help: 'Instances of the services: 0 for a while after a connection to one failed.',
+      help: 'Instances of the services: 0 from a failed connection to one until it answers a call.',
       read: () =>
         services.flatMap(({ name, urls, isHealthy }) =>
           urls.map((url) => ({ labels: { service: name, url }, value: Number(isHealthy(url)) })),

@@ -36,7 +36,7 @@ export async function serveMetrics(
     response.end(metrics.render([...gauges, ...processGauges(lag())]));
   });
   return {
-    url: await listen(server, host, port),
+    url: await listen(server, host, port, 'METRICS_PORT'),
     async close() {
       delay.disable();
       await closeServer(server);

@@ -4,24 +4,27 @@ import { callOf, enterStage } from '../call.ts';
 import type { Admissions } from '../quota/admission.ts';
 import type { Month } from '../quota/month.ts';
 import type { Policy } from '../policy.ts';
-import { presentedCredential } from './credential.ts';
+import type { CredentialFailures } from '../credentials/failures.ts';
+import { requireAccepted } from './credential.ts';
 import { callsOf } from './quota.ts';
 
 export interface AdmissionOptions {
   /** Undefined without Redis. */
   admissions: Admissions | undefined;
+  failures: CredentialFailures;
   month: Pick<Month, 'charge'>;
 }
 
-export function admission({ admissions, month }: AdmissionOptions): Policy {
+export function admission({ admissions, failures, month }: AdmissionOptions): Policy {
   if (admissions === undefined) return (_request, _response, next) => next();
   return async (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
-    const { keyHash } = presentedCredential(call, ['key']);
-    call.admission = await admissions.ask(keyHash, callsOf(call.path, call.query));
-    const { credential, month: take } = call.admission;
-    if (credential !== null && take !== undefined) month.charge(call, response, credential.accountId, take);
+    const { month: take } = await requireAccepted(failures, call, ['key'], async ({ hash }) => {
+      call.admission = await admissions.ask(hash, callsOf(call.path, call.query));
+      return call.admission.credential === null ? null : call.admission;
+    });
+    if (take !== undefined) month.charge(call, response, take);
     next();
   };
 }

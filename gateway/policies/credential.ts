@@ -1,13 +1,16 @@
 // Identifies the caller: takes the API key or the session from the request, checks its format, looks it up, and refuses everyone
-// else with 401. A session is looked up on every call, a key if it is not cached; an ended credential is refused on the next request.
+// else with 401, or 429 if too many from the same IP address fail. A session is looked up on every call, a key if it is not cached; an
+// ended credential is refused on the next request.
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { Failure } from '../../kernel/errors.ts';
 import type { Identity } from '../../kernel/identity.ts';
 import { planOf, type Plan, type Plans } from '../../kernel/plans.ts';
+import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { Accounts, Credential } from '../accounts.ts';
+import type { CredentialFailures } from '../credentials/failures.ts';
 import { callOf, enterStage, type Call, type Caller } from '../call.ts';
 import type { Journal } from '../quota/journal.ts';
 import type { Policy } from '../policy.ts';
@@ -16,6 +19,7 @@ export interface CredentialOptions {
   accounts: Pick<Accounts, 'session'>;
   /** Finds the owner of a key; null if the key is invalid. @throws Failure unavailable. */
   findKey(keyHash: string): Promise<Credential | null>;
+  failures: CredentialFailures;
   journal: Pick<Journal, 'touch'>;
   plans: Plans;
   setCallerContext: SetCallerContext;
@@ -28,29 +32,59 @@ export const credentialAction = z.strictObject({
 const contextsMax = 10_000;
 
 export function credential(
-  { accounts, findKey, journal, plans, setCallerContext }: CredentialOptions,
+  { accounts, findKey, failures, journal, plans, setCallerContext }: CredentialOptions,
   { accept }: z.output<typeof credentialAction>,
 ): Policy {
   return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
-    const { found, message } = await look(call);
-    if (found === null) throw refused(message);
+    const found = call.admission?.credential ?? (await requireAccepted(failures, call, accept, find));
     setCallerContext(call, found, planOf(plans, found.plan));
     if (found.keyId !== null) journal.touch(found.keyId);
     next();
   };
 
-  async function look(call: Call): Promise<{ found: Credential | null; message: string }> {
-    const message = 'The API key is unknown or was revoked.';
-    if (call.admission !== undefined) return { found: call.admission.credential, message };
-    const presented = presentedCredential(call, accept);
-    if ('keyHash' in presented) return { found: await findKey(presented.keyHash), message };
-    const name = parseSessionToken(presented.session);
-    const found = name && (await accounts.session(name));
-    return { found, message: 'The session is invalid or has ended. Sign in again.' };
+  async function find({ hash, session }: Presented): Promise<Credential | null> {
+    if (session === undefined) return findKey(hash);
+    const name = parseSessionToken(session);
+    return name && accounts.session(name);
   }
 }
+
+/** The only credential of a call. */
+interface Presented {
+  /** The SHA-256 of the key or the session token. */
+  hash: string;
+  /** The token, if it is a session. */
+  session: string | undefined;
+}
+
+/**
+ * Looks up the only credential of a call. @param find returns null if it is invalid.
+ * @throws Failure unauthorized, or rate_limited if too many from its IP address fail; and whatever `find` throws.
+ */
+export async function requireAccepted<Found>(
+  failures: CredentialFailures,
+  call: Call,
+  accept: readonly ('key' | 'session')[],
+  find: (presented: Presented) => Promise<Found | null>,
+): Promise<Found> {
+  let presented: Presented | undefined;
+  try {
+    presented = presentedCredential(call, accept);
+    failures.admit(call.clientIp, presented.hash);
+    const found = await find(presented);
+    if (found === null) throw refused(presented.session === undefined ? unknownKey : endedSession);
+    failures.accepted(presented.hash);
+    return found;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
+    throw await failures.failed(call.clientIp, presented?.hash, error);
+  }
+}
+
+const unknownKey = 'The API key is unknown or was revoked.';
+const endedSession = 'The session is invalid or has ended. Sign in again.';
 
 /** Sets the caller of the call from its credential. */
 export type SetCallerContext = (call: Call, found: Credential, plan: Plan) => void;
@@ -85,15 +119,7 @@ export function createCallerContexts(): SetCallerContext {
  * The only credential of a call: the SHA-256 of a well-formed key (in X-API-Key, `Authorization: Bearer` or `api_key`), or a session
  * if sessions are accepted; otherwise a session beside a key is ignored. @throws Failure unauthorized, which says what is wrong.
  */
-export function presentedCredential(call: Call, accept: readonly ['key']): { keyHash: string };
-export function presentedCredential(
-  call: Call,
-  accept: readonly ('key' | 'session')[],
-): { keyHash: string } | { session: string };
-export function presentedCredential(
-  call: Call,
-  accept: readonly ('key' | 'session')[],
-): { keyHash: string } | { session: string } {
+function presentedCredential(call: Call, accept: readonly ('key' | 'session')[]): Presented {
   const { keyHeaders, bearers, keyParameters, sessionHeaders } = call.presented;
   if (keyHeaders.length > 1 || bearers.length > 1 || keyParameters.length > 1 || sessionHeaders.length > 1) {
     throw refused('Send each credential only once.');
@@ -109,7 +135,7 @@ export function presentedCredential(
   if (key !== undefined && session !== undefined) {
     throw refused('Send an API key or a session, not both. They may belong to different accounts.');
   }
-  if (session !== undefined) return { session };
+  if (session !== undefined) return { hash: sha256(session), session };
   if (key === undefined) {
     const hint = sessionHeaders.length > 0 ? 'A session is not accepted here. ' : '';
     throw refused(`${hint}An API key is required. Send it in the X-API-Key header.`);
@@ -117,7 +143,7 @@ export function presentedCredential(
   if (!isWellFormedApiKey(key)) {
     throw refused('The API key is incomplete or mistyped.');
   }
-  return { keyHash: hashApiKey(key) };
+  return { hash: hashApiKey(key), session: undefined };
 }
 
 function refused(message: string): Failure {

@@ -1,5 +1,6 @@
 // Forwards the call to a service and its answer back. Hides which headers are sent, which instance is used, and how failures map.
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { callOf, enterStage, type Call } from '../call.ts';
@@ -32,6 +33,10 @@ const passedOn = [
   'if-none-match',
   'user-agent',
 ];
+// The first two attempts follow each other at once. The further ones wait for an instance that is just being replaced.
+const attemptsMax = 5;
+const attemptPauseMs = 25;
+const attemptsWithinMs = 1_000; // instances that take no connection, which is noticed after 2 s, are not tried again
 const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const noBody = Buffer.alloc(0);
 
@@ -48,17 +53,26 @@ export function createForwarder(options: ForwardOptions): Forwarder {
       const body = isRead ? noBody : await readBody(request);
       const headers = headersFor(request, call, body, seal(call.identity));
       const transport = isRead ? reader : proxy;
+      const startedAtMs = performance.now();
+      let failed: string | undefined;
+      let sentTimes = 0;
       for (let attempt = 1; ; attempt += 1) {
-        const url = upstreams.pick();
+        const url = upstreams.pick(failed);
         try {
           await transport.send(url, request, response, { headers, body });
+          upstreams.answered(url);
           return;
         } catch (error) {
           if (!(error instanceof AttemptFailed)) throw error;
-          if (error.why !== 'silent') upstreams.failed(url);
-          // Unsent requests may be sent again, and so may unanswered reads. Silence is not repeated: the service is overloaded.
-          const isRepeatable = error.why === 'unsent' || (error.why === 'cut' && isRead);
-          if (attempt === 2 || response.headersSent || !isRepeatable) throw toFailure(upstreams.name, error);
+          // Whoever can make a service answer an error must not put the instance out of use for everybody.
+          if (error.why === 'unsent' || error.why === 'cut') upstreams.failed(url);
+          else if (error.why === 'unusable') upstreams.answered(url);
+          if (error.why !== 'unsent') sentTimes += 1;
+          const isLast = attempt >= attemptsMax || performance.now() - startedAtMs > attemptsWithinMs;
+          if (response.headersSent || !mayRepeat(error.why, isRead, sentTimes) || (isLast && attempt > 1))
+            throw toFailure(upstreams.name, error);
+          if (attempt > 1) await pause(attemptPauseMs);
+          failed = url;
         }
       }
     },
@@ -67,6 +81,16 @@ export function createForwarder(options: ForwardOptions): Forwarder {
       proxy.close();
     },
   };
+}
+
+/**
+ * A request that no instance has received may be sent again, and a read may be sent twice: what breaks an instance must not go
+ * round all of them. Silence is not repeated: the service is overloaded.
+ * @param sentTimes how often it has been sent.
+ */
+function mayRepeat(why: AttemptFailed['why'], isRead: boolean, sentTimes: number): boolean {
+  if (why === 'unsent') return true;
+  return why !== 'silent' && isRead && sentTimes < 2;
 }
 
 /** Alternating names and values. */

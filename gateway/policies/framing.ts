@@ -5,6 +5,8 @@ import { bodyBytesMax } from '../../kernel/http/server.ts';
 import type { Policy } from '../policy.ts';
 
 const bodyless = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
+// Names as DNS and container networks have them, without the signs that RFC 3986 allows besides. IPv6 stands in brackets.
+const wellFormedHost = /^(?:[a-z0-9_][a-z0-9._-]*|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i;
 // After an unread body, the following bytes on the connection may not be a request.
 const close = { connection: 'close' };
 
@@ -18,8 +20,18 @@ export function framing(): Policy {
     if (httpVersion !== '1.1' && (httpVersion !== '1.0' || encoding !== undefined)) {
       fail('invalid_request', 'The request is not valid HTTP/1.1.', { headers: close });
     }
-    if (httpVersion === '1.1' && hostsOf(request.rawHeaders) !== 1) {
+    const hosts = hostsOf(request.rawHeaders);
+    if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
       fail('invalid_request', 'Exactly one Host header is required.', { headers: close });
+    }
+    if (hosts === 1 && !wellFormedHost.test(request.headers.host ?? '')) {
+      fail(
+        'invalid_request',
+        'The Host header must be a host name or an IP address, with or without a port.',
+        {
+          headers: close,
+        },
+      );
     }
     if (bodyless.includes(method) && (encoding !== undefined || Number(length ?? 0) !== 0)) {
       fail('invalid_request', `A ${method} request carries no body.`, { headers: close });

@@ -59,7 +59,7 @@ export function isNormalPath(path: string): boolean {
 }
 
 /**
- * Removes the keys from the query. Names are compared decoded and in any case, so that no spelling of a key gets into a log; only
+ * Removes the keys from the query. Names are compared decoded and case-insensitively, so that no spelling of a key gets into a log; only
  * `api_key` is accepted as a key, another case is `misspelled`.
  */
 export function takeKeys(rawQuery: string): {

@@ -21,7 +21,7 @@ export function quota({ month, clock }: QuotaOptions): Policy {
     let take = call.admission?.month;
     if (take === undefined) {
       take = await month.take(accountId, calls, plan.calls_month);
-      if (take.granted) month.charge(call, response, accountId, take);
+      month.charge(call, response, take);
     }
     tellQuota(call, take, clock);
     if (!take.granted) refuse(take, calls, clock);

@@ -1,31 +1,68 @@
-// Enforces the rate limit: calls per second, per account by its plan, or per client IP for anonymous calls; 429 beyond.
+// Enforces the rate limits, in calls per second; 429 beyond. Data calls count per account, by its plan; calls that manage an account
+// per key or session; all others per client IP address. Hides which counter a call counts in: what has one of its own is never
+// refused because of calls that count elsewhere.
+import { z } from 'zod';
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
-import { callOf, callerOf, enterStage } from '../call.ts';
+import { callOf, callerOf, enterStage, type Call } from '../call.ts';
 import type { Limits } from '../quota/limits.ts';
 import type { Policy } from '../policy.ts';
 
-export function rate(
-  { limits, publicCallsPerSecond }: { limits: Limits; publicCallsPerSecond: number },
-  by: 'account' | 'ip',
-): Policy {
+export const rateAction = z.strictObject({
+  /** Whose calls are counted together. */
+  by: z.enum(['account', 'credential', 'ip']),
+  /** The name of a counter of its own, apart from the other calls of the same one. */
+  of: z.enum(['revocation', 'readiness']).optional(),
+});
+type RateAction = z.output<typeof rateAction>;
+
+export interface RateOptions {
+  limits: Limits;
+  /** Per client IP address. */
+  publicCallsPerSecond: number;
+  /** Per key or session. */
+  managementCallsPerSecond: number;
+}
+
+const whose = {
+  account: 'the plan allows',
+  credential: 'an account may be managed with one key or session by',
+  ip: 'the limit for one IP address is',
+} as const;
+
+export function rate(options: RateOptions, { by, of }: RateAction): Policy {
   return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'rate');
-    const callsPerSecond = by === 'account' ? callerOf(call).plan.calls_second : publicCallsPerSecond;
-    const key = by === 'account' ? callerOf(call).accountId : limitKey(call.clientIp);
-    const taken = call.admission?.second ?? (await limits.take(`${by}:${key}`, callsPerSecond));
+    const callsPerSecond = callsPerSecondOf(options, call, by);
+    const taken =
+      call.admission?.second ??
+      (await options.limits.take(`${of ?? by}:${countedOf(call, by)}`, callsPerSecond));
     const resetSeconds = Math.max(1, Math.ceil(taken.resetMs / 1000));
     call.limits.push({
       policy: `"second";q=${callsPerSecond};w=1`,
       state: `"second";r=${taken.remaining};t=${resetSeconds}`,
     });
     if (!taken.allowed) {
-      const whose = by === 'account' ? 'the plan' : 'the limit for one IP address';
-      fail('rate_limited', `Too many requests: ${whose} allows ${callsPerSecond} a second.`, {
+      fail('rate_limited', `Too many requests: ${whose[by]} ${callsPerSecond} a second.`, {
         headers: { 'retry-after': String(resetSeconds) },
       });
     }
     next();
   };
+}
+
+function callsPerSecondOf(options: RateOptions, call: Call, by: RateAction['by']): number {
+  if (by === 'account') return callerOf(call).plan.calls_second;
+  return by === 'credential' ? options.managementCallsPerSecond : options.publicCallsPerSecond;
+}
+
+/** Whose calls are counted with this one. */
+function countedOf(call: Call, by: RateAction['by']): string {
+  if (by === 'ip') return limitKey(call.clientIp);
+  const { accountId, keyId } = callerOf(call);
+  if (by === 'account') return accountId;
+  const credential = keyId ?? call.identity.sessionId;
+  if (credential === null) throw new Error('A caller has a key or a session.');
+  return credential;
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../observability/access-log.ts';
 import { openCall, type Call } from '../call.ts';
-import { clientIp } from '../client-ip.ts';
+import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
 import { GatewayResponse } from '../response.ts';
 
@@ -15,7 +15,9 @@ const ours =
   /^(?:x-almanac-.*|x-forwarded-.*|forwarded|x-real-ip|x-request-id|x-api-key|x-session-token|authorization)$/;
 
 export function requestId(options: {
-  trustedProxyHops: number;
+  clients: Clients;
+  /** Whether PUBLIC_URL is https. */
+  isPublicOnTls: boolean;
   isDraining: () => boolean;
   accessLog: AccessLog;
 }): Policy {
@@ -24,8 +26,8 @@ export function requestId(options: {
     const call: Call = {
       requestId: randomUUID(),
       arrivedAtMs: performance.now(),
-      clientIp: clientIp(request.socket.remoteAddress ?? '', taken.forwardedFor, options.trustedProxyHops),
-      secure: options.trustedProxyHops > 0 && taken.forwardedProto === 'https',
+      clientIp: options.clients.ipOf(request.socket.remoteAddress ?? '', taken.forwardedFor),
+      secure: options.isPublicOnTls || options.clients.isOnTls(taken.forwardedProto),
       clientKeeps: response.shouldKeepAlive,
       isDraining: options.isDraining,
       presented: {
@@ -62,7 +64,7 @@ interface Taken {
   bearers: string[];
   sessionHeaders: string[];
   forwardedFor: string[];
-  forwardedProto: string | undefined;
+  forwardedProto: string[];
 }
 
 /** Removes every header that only the gateway may set from both of Node's header lists. */
@@ -72,7 +74,7 @@ function takeOurHeaders(request: IncomingMessage): Taken {
     bearers: [],
     sessionHeaders: [],
     forwardedFor: [],
-    forwardedProto: undefined,
+    forwardedProto: [],
   };
   const raw = request.rawHeaders;
   const kept: string[] = [];
@@ -90,7 +92,7 @@ function takeOurHeaders(request: IncomingMessage): Taken {
       if (bearer !== undefined) taken.bearers.push(bearer);
     } else if (exact === 'x-session-token') taken.sessionHeaders.push(value);
     else if (exact === 'x-forwarded-for') taken.forwardedFor.push(value);
-    else if (exact === 'x-forwarded-proto') taken.forwardedProto = value;
+    else if (exact === 'x-forwarded-proto') taken.forwardedProto.push(value);
     request.headers[exact] = undefined; // not `delete`, which slows down reading all other headers
   }
   request.rawHeaders = kept;

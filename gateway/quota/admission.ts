@@ -9,7 +9,7 @@ import {
 } from '../../kernel/credentials/cache.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import { RedisUnavailable, luaFile, luaFunction, script, type RedisLink } from '../../kernel/redis.ts';
-import type { Credential, KeyCredential } from '../accounts.ts';
+import type { Credential } from '../accounts.ts';
 import { batchedBy } from '../batched.ts';
 import type { RedisCache } from '../credentials/redis-cache.ts';
 import { accountCounter, countLua, share, type Taken } from './limits.ts';
@@ -33,9 +33,7 @@ export interface Admissions {
 
 export interface AdmissionsOptions {
   redis: RedisLink;
-  credentials: Pick<RedisCache, 'placeOf' | 'read'>;
-  /** Asks accounts-api for the owner of a key. */
-  ask(keyHash: string): Promise<KeyCredential | null>;
+  credentials: Pick<RedisCache, 'placeOf' | 'read' | 'lookUp'>;
   allotments: Pick<RedisAllotments, 'question'>;
   month: Pick<Month, 'share'>;
   plans: Plans;
@@ -84,11 +82,14 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
 
     const { accountId } = known.credential;
     const { calls_second: perSecond, calls_month: perMonth } = planOf(plans, known.credential.plan);
-    const sum = calls.reduce((total, each) => total + each, 0);
-    const allotment = allotments.question(accountId, sum, perMonth);
+    const allotment = allotments.question(accountId, calls, perMonth);
     const second = [accountCounter(accountId), String(calls.length), String(perSecond)];
     const words = [known.entry, ...second, allotment.key, ...allotment.words];
-    const answer = await redis.run(admit, place, words, (late) => allotment.noteLate((late as Admitted)[2]));
+    const noteLate = (late: unknown) => allotment.noteLate((late as Admitted)[2]);
+    const answer = await redis.run(admit, place, words, noteLate).catch((error: unknown) => {
+      allotment.noteLost();
+      throw error;
+    });
     const [found, counted, drawn] = answer as Admitted;
     if (counted === undefined) return all(remember(keyHash, found));
 
@@ -125,7 +126,7 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
   return {
     async ask(keyHash, calls) {
       const admission = await ask({ keyHash, calls });
-      return admission ?? { credential: (await options.ask(keyHash))?.credential ?? null };
+      return admission ?? { credential: await credentials.lookUp(keyHash) };
     },
   };
 }

@@ -1,20 +1,21 @@
 // Takes calls of a month from an allotment: calls that accounts-api has charged to the month in advance. Hides the top-ups. The
 // holders store the allotments, in Redis or in this process (redis-allotments.ts, process-allotments.ts).
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import type { Accounts } from '../accounts.ts';
-import type { Journal } from './journal.ts';
+import type { Hold } from './hold.ts';
 
-/** Calls taken from a month. */
+/** What requests were given of a month. */
 export interface Grant {
-  /** At most the number requested. */
-  granted: number;
+  /** For each request its calls, or null: a request gets all its calls or none. */
+  holds: readonly (Hold | null)[];
   /** Null: unlimited. */
   limit: number | null;
-  /** Calls used this month, including these; null if unknown. */
+  /** Calls used this month, with those under way and these; null if unknown. */
   used: number | null;
   /** ISO instant. */
   resetsAt: string;
+  /** Calls are under way, or held by other gateways: some may come back soon. */
+  mayCome: boolean;
 }
 
 /** The account and month of an allotment. */
@@ -28,13 +29,18 @@ export interface AccountMonth {
 export interface Drawn {
   /** The id of the allotment. */
   allotment: string;
-  taken: number;
+  /** For each request its calls, or null. */
+  holds: readonly (Hold | null)[];
   /** The total ever granted to the allotment, as far as its holder knows. */
   granted: number;
+  /** The calls that are left in it. */
+  left: number;
   /** The total used of the month. */
   used: number;
   /** How many calls a top-up may grant at once, including the lacking ones. */
   ahead: number;
+  /** If a request was given nothing: whether calls of the allotment are under way. */
+  mayCome: boolean;
 }
 
 /** The result of a top-up. */
@@ -44,64 +50,81 @@ export interface Credit {
   granted: number;
   /** Calls charged to the month outside the allotment. */
   elsewhere: number;
+  /** `nowMs` when it was asked for: the gateway's lease counts from then. */
+  askedAtMs: number;
 }
 
 export interface Holder {
   readonly name: 'redis' | 'process';
-  /** Draws up to `calls`, and begins an allotment if there is none. @throws RedisUnavailable. */
-  draw(month: AccountMonth, calls: number, limit: number | null, credit?: Credit): Promise<Drawn>;
+  /** Draws the calls of each request, and begins an allotment if there is none. @throws RedisUnavailable. */
+  draw(month: AccountMonth, wanted: readonly number[], limit: number | null, credit?: Credit): Promise<Drawn>;
   /** Removes an allotment that accounts-api has closed. @throws RedisUnavailable. */
   discard(month: AccountMonth, allotment: string): Promise<void>;
 }
 
 export interface Allotments {
-  /** Takes up to `calls`. @param limit of the account's plan. @throws RedisUnavailable; Failure unavailable. */
-  take(accountId: string, calls: number, limit: number | null): Promise<Grant>;
+  /**
+   * Takes the calls of each request, where there are enough. @param limit of the account's plan.
+   * @throws RedisUnavailable; Failure unavailable.
+   */
+  take(accountId: string, wanted: readonly number[], limit: number | null): Promise<Grant>;
 }
 
 export interface AllotmentsOptions {
   accounts: Pick<Accounts, 'topUp'>;
-  journal: Pick<Journal, 'refund'>;
   clock: Clock;
+  /** The clock of the leases; `performance.now()` by default. */
+  nowMs?: () => number;
 }
-
-// Within this time other gateways return calls that they hold but do not need.
-const waitForReturnsMs = 250;
-const askAgainAfterMs = 50;
 
 /** The allotments of one holder. Concurrent calls for one account are not allowed. */
 export function createAllotments(
   holder: Holder,
-  { accounts, journal, clock }: AllotmentsOptions,
+  { accounts, clock, nowMs = () => performance.now() }: AllotmentsOptions,
 ): Allotments {
   return {
-    async take(accountId, calls, limit) {
+    async take(accountId, wanted, limit) {
       const now = clock.now();
       const month = { accountId, month: utcMonth(now) };
-      let drawn = await holder.draw(month, calls, limit);
-      let { taken } = drawn;
+      const holds: (Hold | null)[] = wanted.map(() => null);
       let bound = limit;
-      const waitUntilMs = performance.now() + waitForReturnsMs;
+      /** Draws for the requests that have nothing yet. */
+      async function draw(credit?: Credit): Promise<Drawn> {
+        const lacking = indexesOf(holds);
+        const drawn = await holder.draw(
+          month,
+          lacking.map((i) => wanted[i] ?? 0),
+          bound,
+          credit,
+        );
+        for (const [n, i] of lacking.entries()) holds[i] = drawn.holds[n] ?? null;
+        return drawn;
+      }
       try {
-        for (let isMore = true; isMore && taken < calls; taken += drawn.taken) {
-          const lacking = calls - taken;
-          const { allotment, granted: seen, ahead } = drawn;
-          const topUp = { ...month, holder: holder.name, allotment, seen, calls: lacking, ahead };
-          const { granted, elsewhere, held, ...state } = await accounts.topUp(topUp);
+        let drawn = await draw();
+        let mayCome = false;
+        while (holds.includes(null)) {
+          const { allotment, granted: seen, left, ahead } = drawn;
+          const calls = Math.max(1, indexesOf(holds).reduce((sum, i) => sum + (wanted[i] ?? 0), 0) - left);
+          const askedAtMs = nowMs();
+          const topUp = { ...month, holder: holder.name, allotment, seen, calls, ahead };
+          const { granted, elsewhere, held, closed, ...state } = await accounts.topUp(topUp);
           bound = state.limit;
-          if (state.closed) await holder.discard(month, allotment);
-          const credit = state.closed ? undefined : { allotment, granted, elsewhere };
-          drawn = await holder.draw(month, lacking, bound, credit);
-          // The allotment was topped up meanwhile, but others drew the calls first: top up again.
-          if (state.closed || granted > seen || drawn.allotment !== allotment) continue;
-          isMore = held && performance.now() < waitUntilMs;
-          if (isMore && drawn.taken < lacking) await pause(askAgainAfterMs);
+          if (closed) await holder.discard(month, allotment);
+          drawn = await draw(closed ? undefined : { allotment, granted, elsewhere, askedAtMs });
+          mayCome = held || drawn.mayCome;
+          // Otherwise it was topped up, but others drew the calls first, or it does not suffice: top up again.
+          if (!closed && granted <= seen && drawn.allotment === allotment) break;
         }
-        return { granted: taken, limit: bound, used: drawn.used, resetsAt: instantText(nextUtcMonth(now)) };
+        return { holds, limit: bound, used: drawn.used, resetsAt: instantText(nextUtcMonth(now)), mayCome };
       } catch (error) {
-        if (taken > 0) journal.refund(accountId, month.month, taken);
+        for (const hold of holds) hold?.end(false);
         throw error;
       }
     },
   };
+}
+
+function indexesOf(holds: readonly (Hold | null)[]): number[] {
+  return holds.flatMap((hold, i) => (hold === null ? [i] : []));
 }

@@ -1,4 +1,5 @@
-// The script that draws from an allotment, in a real Redis: for any draws and top-ups what a few lines of arithmetic say.
+// The scripts that draw from an allotment and tell it how calls ended, in a real Redis: for any draws, top-ups, ends and gateways that
+// die what a few lines of arithmetic say.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
@@ -6,51 +7,162 @@ import { replicationIdLua } from '../../kernel/credentials/cache.ts';
 import { openRedis, script } from '../../kernel/redis.ts';
 import { silentLog, testRedisUrl } from '../../test/services/harness.ts';
 import { drawLua } from './redis-allotments.ts';
+import { tellLua } from './redis-shares.ts';
 
 const redis = openRedis(testRedisUrl(), silentLog);
 test.before(() => redis.opened());
 test.after.always(() => redis.close());
 
 const draw = script(replicationIdLua + drawLua);
+const tell = script(tellLua);
+const setField = script(`return redis.call('hset', KEYS[1], ARGV[1], ARGV[2])`);
+const getField = script(`return redis.call('hget', KEYS[1], ARGV[1])`);
 const later = '9999999999999';
 
-/** @param credit the allotment that was topped up, all granted to it, what is charged elsewhere. */
-async function ask(key: string, wanted: number, limit: number | null, credit = ['', '', ''], until = later) {
-  const words = [String(wanted), limit === null ? '' : String(limit), 'new', until, ...credit];
-  return redis.run(draw, key, words);
+interface Ask {
+  wanted?: string;
+  limit?: number | null;
+  share?: string;
+  /** The totals served and put back. */
+  ended?: readonly [number, number];
+  /** The allotment that was topped up, all granted to it, what is charged elsewhere. */
+  credit?: readonly string[];
+  until?: string;
 }
 
-const credit = fc.record({ granted: fc.nat(60), elsewhere: fc.nat(40), isOurs: fc.boolean() });
-const step = fc.record({
-  wanted: fc.nat(20),
-  limit: fc.option(fc.nat(100)),
-  credit: fc.option(credit),
-});
+function ask(key: string, { wanted = '1 1', limit = null, share = 'a', ...more }: Ask) {
+  const { ended = [0, 0], credit = ['', '', ''], until = later } = more;
+  const words = [wanted, String(limit ?? ''), 'new', until, share, ...ended.map(String), ...credit];
+  return redis.run(draw, key, words) as Promise<
+    [id: string, given: number[], granted: number, drawn: number, elsewhere: number, underWay: number] | null
+  >;
+}
 
-test('a draw gets what is granted and not drawn, within the limit; only a top-up of this allotment counts, and never less than before', async (t) => {
+const run = fc.record({ requests: fc.integer({ min: 1, max: 4 }), calls: fc.integer({ min: 1, max: 9 }) });
+const share = fc.constantFrom('a', 'b', 'c');
+const step = fc.oneof(
+  fc.record({
+    what: fc.constant('draw' as const),
+    share,
+    wanted: fc.array(run, { maxLength: 3 }),
+    limit: fc.option(fc.nat(100)),
+    credit: fc.option(fc.record({ granted: fc.nat(60), elsewhere: fc.nat(40), isOurs: fc.boolean() })),
+  }),
+  fc.record({
+    what: fc.constant('end' as const),
+    share,
+    served: fc.nat(6),
+    back: fc.nat(6),
+    isTold: fc.boolean(),
+  }),
+  fc.record({ what: fc.constantFrom('lapse' as const), share }),
+);
+
+/** A share as its gateway knows it, and as Redis does. */
+interface Share {
+  hasDrawn: boolean;
+  underWay: number;
+  ended: [served: number, back: number];
+  told: [served: number, back: number];
+}
+
+test('a request gets all its calls or none, of what is granted and neither under way nor served, within the limit; what was put back can be drawn, and what a gateway that has ended left under way', async (t) => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 16 }), async (steps) => {
       const key = `test:draw:${randomUUID()}`;
       let [granted, drawn, elsewhere] = [0, 0, 0];
-      for (const { wanted, limit, credit: topUp } of steps) {
-        const words = topUp && [topUp.isOurs ? 'new' : 'old', String(topUp.granted), String(topUp.elsewhere)];
-        const answer = await ask(key, wanted, limit, words ?? undefined);
-        if (topUp?.isOurs === true) {
-          granted = Math.max(granted, topUp.granted);
-          elsewhere = topUp.elsewhere;
+      const shares = new Map<string, Share>();
+      const lapsed = new Set<string>();
+      const shareOf = (name: string): Share => {
+        const found = shares.get(name) ?? { underWay: 0, ended: [0, 0], told: [0, 0], hasDrawn: false };
+        shares.set(name, found);
+        return found;
+      };
+      const hear = (one: Share) => {
+        drawn -= one.ended[1] - one.told[1];
+        one.told = [...one.ended];
+      };
+      const inRedis = (one: Share) => one.underWay + one.ended[0] + one.ended[1] - one.told[0] - one.told[1];
+      for (const each of steps) {
+        const mine = shareOf(each.share);
+        if (each.what === 'end') {
+          const served = Math.min(each.served, mine.underWay);
+          const back = Math.min(each.back, mine.underWay - served);
+          mine.underWay -= served + back;
+          mine.ended = [mine.ended[0] + served, mine.ended[1] + back];
+          if (!each.isTold || !mine.hasDrawn || lapsed.has(each.share)) continue;
+          for (let times = 0; times < 2; times += 1) {
+            const words = ['new', each.share, ...mine.ended.map(String), String(mine.told[0])];
+            t.is(await redis.run(tell, key, words), 1);
+            hear(mine);
+          }
+          continue;
         }
-        const within = limit === null ? Infinity : limit - elsewhere - drawn;
-        const taken = Math.max(0, Math.min(wanted, granted - drawn, within));
+        if (each.what === 'lapse') {
+          const value = await redis.run(getField, key, [`share:${each.share}`]);
+          if (typeof value !== 'string') continue;
+          const old = value.replace(/\d+$/, String(Date.now() - 80_000));
+          await redis.run(setField, key, [`share:${each.share}`, old]);
+          lapsed.add(each.share);
+          continue;
+        }
+        const { wanted, limit, credit } = each;
+        const runs = wanted.map(({ requests, calls }) => `${requests} ${calls}`).join(' ');
+        const words = credit && [
+          credit.isOurs ? 'new' : 'old',
+          String(credit.granted),
+          String(credit.elsewhere),
+        ];
+        lapsed.delete(each.share); // it is seen again before others were short
+        const answer = await ask(key, {
+          ...{ wanted: runs, limit, share: each.share, ended: mine.ended },
+          ...(words !== null && { credit: words }),
+        });
+        if (credit?.isOurs === true) {
+          granted = Math.max(granted, credit.granted);
+          elsewhere = credit.elsewhere;
+        }
+        hear(mine);
+        mine.hasDrawn = true;
+        const most = limit === null ? granted : Math.min(granted, limit - elsewhere);
+        const sum = wanted.reduce((total, { requests, calls }) => total + requests * calls, 0);
+        if (most - drawn < sum) {
+          for (const name of lapsed) {
+            drawn -= inRedis(shareOf(name));
+            shares.delete(name); // its gateway draws by another one, if it lives
+          }
+          lapsed.clear();
+        }
+        let taken = 0;
+        const given = wanted.map(({ requests, calls }) => {
+          const fit = Math.max(0, Math.min(requests, Math.floor((most - drawn - taken) / calls)));
+          taken += fit * calls;
+          return fit;
+        });
         drawn += taken;
-        t.deepEqual(answer, ['new', taken, granted, drawn, elsewhere]);
+        mine.underWay += taken;
+        const all = [...shares.values()].reduce((total, one) => total + inRedis(one), 0);
+        t.deepEqual(answer, ['new', given, granted, drawn, elsewhere, taken < sum ? all : 0]);
+        t.true(taken === 0 || drawn <= most);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 150 },
   );
 });
 
 test('a draw that Redis runs too late draws nothing and makes no allotment', async (t) => {
   const key = `test:draw:${randomUUID()}`;
-  t.is(await ask(key, 1, 10, ['new', '5', '0'], '1'), null);
-  t.deepEqual(await ask(key, 1, 10), ['new', 0, 0, 0, 0]);
+  t.is(await ask(key, { limit: 10, credit: ['new', '5', '0'], until: '1' }), null);
+  t.deepEqual(await ask(key, { limit: 10 }), ['new', [0], 0, 0, 0, 0]);
+});
+
+test('calls that a gateway served before its share lapsed stay drawn, and it is told that the share is gone', async (t) => {
+  const key = `test:draw:${randomUUID()}`;
+  await ask(key, { wanted: '' });
+  t.like(await ask(key, { wanted: '4 1', credit: ['new', '4', '0'] }), { 1: [4], 3: 4 });
+  await redis.run(setField, key, ['share:a', `4 0 0 ${Date.now() - 80_000}`]);
+  t.like(await ask(key, { wanted: '1 1', share: 'b' }), { 1: [1], 3: 1 });
+  t.is(await redis.run(tell, key, ['new', 'a', '3', '1', '0']), 0);
+  t.like(await ask(key, { wanted: '1 1', share: 'b' }), { 1: [0], 3: 4 });
+  t.is(await redis.run(tell, key, ['another', 'b', '1', '0', '0']), 0);
 });

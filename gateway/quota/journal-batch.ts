@@ -1,4 +1,4 @@
-// One message to accounts-api: calls served, refunded, charged and drawn, and last uses, summed by key.
+// One message to accounts-api: calls served, and what they were taken from, and last uses, summed by key.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 
@@ -21,17 +21,10 @@ const monthCalls = { accountId: z.string(), month: z.string(), calls: z.int() };
 /** One item to report to accounts-api. */
 export const entrySchema = z.discriminatedUnion('of', [
   usageSchema.extend({ of: z.literal('usage') }),
-  z.strictObject({ of: z.literal('refund'), ...monthCalls }),
+  // Calls served under QUOTA_OUTAGE.
   z.strictObject({ of: z.literal('charge'), ...monthCalls }),
-  // The totals drawn from an allotment and returned to it.
-  z.strictObject({
-    of: z.literal('drawn'),
-    accountId: z.string(),
-    month: z.string(),
-    allotment: z.string(),
-    drawn: z.int(),
-    returned: z.int().default(0),
-  }),
+  // Calls of an allotment that were served, and that are returned unused.
+  z.strictObject({ of: z.literal('spent'), ...monthCalls, allotment: z.string(), returned: z.int() }),
   z.strictObject({ of: z.literal('use'), keyId: z.string(), at: z.iso.datetime() }),
 ]);
 export type Entry = z.output<typeof entrySchema>;
@@ -47,10 +40,9 @@ export class Batch {
   readonly id: string;
   readonly #usage = new Map<string, UsageEntry>();
   #lastUsage: UsageEntry | undefined;
-  readonly #refunds = new Map<string, MonthCalls>();
   readonly #charges = new Map<string, MonthCalls>();
   /** By allotment. */
-  readonly #drawn = new Map<string, { accountId: string; month: string; drawn: number; returned: number }>();
+  readonly #spent = new Map<string, MonthCalls & { returned: number }>();
   readonly #lastUsed = new Map<string, string>();
 
   constructor(id: string = randomUUID()) {
@@ -59,16 +51,15 @@ export class Batch {
 
   add(entry: Entry): void {
     if (entry.of === 'usage') this.#addUsage(entry);
-    else if (entry.of === 'refund') addCalls(this.#refunds, entry);
     else if (entry.of === 'charge') addCalls(this.#charges, entry);
     else if (entry.of === 'use') this.#lastUsed.set(entry.keyId, entry.at);
     else {
-      const { accountId, month, allotment, drawn, returned } = entry;
-      const known = this.#drawn.get(allotment);
-      if (known === undefined) this.#drawn.set(allotment, { accountId, month, drawn, returned });
+      const { accountId, month, allotment, calls, returned } = entry;
+      const sum = this.#spent.get(allotment);
+      if (sum === undefined) this.#spent.set(allotment, { accountId, month, calls, returned });
       else {
-        known.drawn = Math.max(known.drawn, drawn);
-        known.returned = Math.max(known.returned, returned);
+        sum.calls += calls;
+        sum.returned += returned;
       }
     }
   }
@@ -86,9 +77,7 @@ export class Batch {
   }
 
   get size(): number {
-    return (
-      this.#usage.size + this.#refunds.size + this.#charges.size + this.#drawn.size + this.#lastUsed.size
-    );
+    return this.#usage.size + this.#charges.size + this.#spent.size + this.#lastUsed.size;
   }
 
   toJson(): object {
@@ -103,9 +92,8 @@ export class Batch {
         calls: entry.calls,
         billed: entry.billed,
       })),
-      refunds: [...this.#refunds.values()].map(toJson),
       charges: [...this.#charges.values()].map(toJson),
-      drawn: [...this.#drawn].map(([allotment_id, { accountId, ...entry }]) => ({
+      spent: [...this.#spent].map(([allotment_id, { accountId, ...entry }]) => ({
         account_id: accountId,
         allotment_id,
         ...entry,

@@ -13,7 +13,7 @@ import { within } from '../../test/run/until.ts';
 interface SentBatch {
   batch_id: string;
   usage: { account_id: string; calls: number; billed: number }[];
-  refunds: { account_id: string; month: string; calls: number }[];
+  spent: { allotment_id: string; calls: number; returned: number }[];
 }
 
 const call: UsageEntry = {
@@ -61,11 +61,11 @@ test('what a killed gateway had not handed over, it hands over when it comes bac
   const directory = newDirectory();
   const killed = startJournal(directory, never);
   for (let i = 0; i < 3; i += 1) killed.record(call);
-  killed.refund('a', '2026-11-01', 2);
+  killed.spent('a', '2026-11-01', 'p', 3, 2);
   await turnOfTheLoop();
   const [batch, ...others] = await handedOverBy(directory);
   t.like(batch?.usage, [{ account_id: 'a', calls: 3, billed: 3 }]);
-  t.deepEqual(batch?.refunds, [{ account_id: 'a', month: '2026-11-01', calls: 2 }]);
+  t.like(batch?.spent, [{ allotment_id: 'p', calls: 3, returned: 2 }]);
   t.deepEqual(others, []);
 });
 

@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { systemClock } from '../../kernel/clock.ts';
+import { createLog } from '../../kernel/log.ts';
 import { fakeClock, silentLog } from '../../test/services/harness.ts';
 import { until } from '../../test/run/until.ts';
 import { BatchRefused, createJournal } from './journal.ts';
@@ -17,8 +18,8 @@ interface SentBatch {
     calls: number;
     billed: number;
   }[];
-  refunds: { account_id: string; month: string; calls: number }[];
-  drawn: { account_id: string; month: string; allotment_id: string; drawn: number }[];
+  charges: { account_id: string; month: string; calls: number }[];
+  spent: { account_id: string; month: string; allotment_id: string; calls: number; returned: number }[];
   last_used: { key_id: string; at: string }[];
 }
 
@@ -49,15 +50,15 @@ test('entries of one key, day, endpoint and status class are summed, and closing
   const { journal } = journalTo(async (batch) => void sent.push(batch));
   for (let i = 0; i < 3; i += 1) journal.record(call);
   journal.record({ ...call, statusClass: 4, billed: 0 });
-  journal.refund('a', '2026-11-01', 2);
-  journal.refund('a', '2026-11-01', 1);
+  journal.charge('a', '2026-11-01', 2);
+  journal.charge('a', '2026-11-01', 1);
   await journal.close();
   t.is(sent.length, 1);
   t.like(sent[0]?.usage, [
     { status_class: 2, calls: 3, billed: 3 },
     { status_class: 4, calls: 1, billed: 0 },
   ]);
-  t.deepEqual(sent[0]?.refunds, [{ account_id: 'a', month: '2026-11-01', calls: 3 }]);
+  t.deepEqual(sent[0]?.charges, [{ account_id: 'a', month: '2026-11-01', calls: 3 }]);
 });
 
 test('whatever is recorded is told once, summed only with what is of the same account, key, day, endpoint and class', async (t) => {
@@ -94,20 +95,44 @@ test('whatever is recorded is told once, summed only with what is of the same ac
   );
 });
 
-test('what was drawn from an allotment, and returned of it, is told as the most that was noted, in whichever order', async (t) => {
+test('what was served of an allotment, and returned of it, is told as sums by allotment', async (t) => {
   const sent: SentBatch[] = [];
   const { journal } = journalTo(async (batch) => void sent.push(batch));
-  for (const [drawn, returned] of [
-    [3, 2],
-    [7, 0],
-    [5, 9],
-    [1, 4],
+  for (const [allotment, calls, returned] of [
+    ['p', 3, 2],
+    ['q', 7, 0],
+    ['p', 0, 9],
   ] as const) {
-    journal.drawn('a', '2026-11-01', 'p', drawn, returned);
+    journal.spent('a', '2026-11-01', allotment, calls, returned);
   }
   await journal.close();
-  const of = { account_id: 'a', month: '2026-11-01', allotment_id: 'p' };
-  t.deepEqual(sent[0]?.drawn, [{ ...of, drawn: 7, returned: 9 }]);
+  const of = { account_id: 'a', month: '2026-11-01' };
+  t.deepEqual(sent[0]?.spent, [
+    { ...of, allotment_id: 'p', calls: 3, returned: 11 },
+    { ...of, allotment_id: 'q', calls: 7, returned: 0 },
+  ]);
+});
+
+test('a flush sends what was recorded before it, even while another batch is under way', async (t) => {
+  const sent: SentBatch[] = [];
+  const answers: (() => void)[] = [];
+  const { journal } = journalTo((batch) => {
+    sent.push(batch);
+    return new Promise((resolve) => answers.push(resolve));
+  });
+  journal.record(call);
+  const first = journal.flush();
+  journal.spent('a', '2026-11-01', 'p', 0, 1);
+  const second = journal.flush();
+  await until('the first is sent', () => answers.length === 1);
+  answers[0]?.();
+  await first;
+  await until('the second is sent', () => answers.length === 2);
+  t.is(sent[1]?.spent.length, 1);
+  answers[1]?.();
+  await second;
+  t.is(journal.backlog().entries, 0);
+  await journal.close();
 });
 
 test('a batch that failed is sent again though nothing more is recorded', async (t) => {
@@ -152,11 +177,11 @@ test('however much there is, no batch outgrows what a service takes', async (t) 
   const id = () => crypto.randomUUID().padEnd(64, '0');
   for (let i = 0; i < 1_000; i += 1) {
     journal.record({ ...call, accountId: id(), keyId: id(), endpoint: 'fixed-income', calls: 1_000_000 });
-    journal.refund(id(), '2026-11-01', 1);
+    journal.charge(id(), '2026-11-01', 1);
   }
   await journal.close();
   t.is(sent.flatMap(({ usage }) => usage).length, 1_000);
-  t.is(sent.flatMap(({ refunds }) => refunds).length, 1_000);
+  t.is(sent.flatMap(({ charges }) => charges).length, 1_000);
   for (const batch of sent) t.true(JSON.stringify(batch).length < 64 * 1024);
 });
 
@@ -167,7 +192,7 @@ test('a batch that can never be taken does not hold up the next', async (t) => {
     if (sent.length === 1) throw new BatchRefused('malformed');
   });
   journal.record(call);
-  await journal.close();
+  await journal.flush();
   journal.record({ ...call, statusClass: 5 });
   await journal.close();
   t.is(sent.length, 2);
@@ -200,12 +225,12 @@ test('what is recorded while a batch is under way is sent after it, also where i
 test('what is journalled while a closing journal hands over is handed over too', async (t) => {
   const sent: SentBatch[] = [];
   const { journal } = journalTo(async (batch) => {
-    if (sent.push(batch) < 3) journal.refund('a', '2026-11-01', sent.length);
+    if (sent.push(batch) < 3) journal.charge('a', '2026-11-01', sent.length);
   });
   journal.record(call);
   await journal.close();
   t.deepEqual(
-    sent.map(({ refunds }) => refunds.map(({ calls }) => calls)),
+    sent.map(({ charges }) => charges.map(({ calls }) => calls)),
     [[], [1], [2]],
   );
 });
@@ -217,7 +242,7 @@ test('the use of a key is told at most once a minute', async (t) => {
   clock.advance(59_999);
   journal.touch('k');
   journal.touch('other');
-  await journal.close();
+  await journal.flush();
   t.deepEqual(sent[0]?.last_used, [
     { key_id: 'k', at: '2026-11-20T12:00:00.000Z' },
     { key_id: 'other', at: '2026-11-20T12:00:59.999Z' },
@@ -243,4 +268,23 @@ test('what accounts-api never takes is given up on closing, and the log says wha
   await journal.close();
   t.is(errors.length, 1);
   t.regex(JSON.stringify(errors[0]), /"calls":1/);
+});
+
+test.serial('what comes after closing is logged as lost, and keeps no process alive', async (t) => {
+  let logged = '';
+  const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
+  const journal = createJournal({
+    send: () => Promise.reject(new Error('nobody is there')),
+    flushEveryMs: 60_000,
+    closeWithinMs: 0,
+    clock: fakeClock('2026-11-20T12:00:00Z'),
+    log,
+  });
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  await journal.close();
+  journal.spent('a', '2026-11-01', 'b', 0, 7);
+  await journal.flush();
+  t.is(timers(), before);
+  t.regex(logged, /"returned":7/);
 });

@@ -1,4 +1,4 @@
-// The journal of served calls: usage, refunds and last uses, gathered and sent to accounts-api in batches.
+// The journal of served calls: usage, what it was taken from, and last uses, gathered and sent to accounts-api in batches.
 // Hides the batching. A failed batch is sent again under the same id, so nothing is lost or counted twice. With
 // files it also survives kill -9.
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,12 +10,10 @@ import { openJournalFile, type JournalFile } from './journal-file.ts';
 
 export interface Journal {
   record(entry: UsageEntry): void;
-  /** Refunds calls to the month they were taken from. */
-  refund(accountId: string, month: string, calls: number): void;
   /** Charges calls that were served during an outage of accounts-api. */
   charge(accountId: string, month: string, calls: number): void;
-  /** Notes the totals drawn from an allotment, and returned to it undrawn. */
-  drawn(accountId: string, month: string, allotment: string, drawn: number, returned: number): void;
+  /** Notes calls of an allotment that were served, and calls that are returned unused. */
+  spent(accountId: string, month: string, allotment: string, calls: number, returned: number): void;
   /** Notes that a key was used just now; reported at most once a minute per key. */
   touch(keyId: string): void;
   /**
@@ -23,8 +21,8 @@ export interface Journal {
    * earlier process left there. Call it before the first call is served. @throws Error if the directory cannot be used.
    */
   keepIn(directory: string): void;
-  /** Sends the gathered entries now. */
-  flush(): void;
+  /** Sends the gathered entries now. @returns resolves when accounts-api has taken them, or did not. */
+  flush(): Promise<void>;
   /** The entries not yet received by accounts-api, and the number of batches to be sent again. */
   backlog(): { entries: number; batches: number };
   /** Sends the rest. If accounts-api is unavailable, it gives up after a while and logs that. */
@@ -56,9 +54,14 @@ export function createJournal(options: JournalOptions): Journal {
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
   let file: JournalFile | undefined;
+  let isClosed = false;
   const touchedAt = new LRUCache<string, number>({ max: touchedKeysMax });
 
   function add(entry: Entry): void {
+    if (isClosed) {
+      log.error({ lost: entry }, 'Usage came after the last of it had been handed over, and is lost');
+      return;
+    }
     gathering.add(entry);
     file?.append(gathering.id, entry);
     if (gathering.size >= entriesMax) seal();
@@ -81,6 +84,7 @@ export function createJournal(options: JournalOptions): Journal {
   function flush(): Promise<void> {
     flushing ??= sendSealed().finally(() => {
       flushing = undefined;
+      if (isClosed) return; // a timer would keep the process alive
       if (sealed.length > 0) schedule(retryAfterMs);
       else if (gathering.size > 0) schedule(options.flushEveryMs); // its timer may have fired meanwhile
     });
@@ -112,8 +116,8 @@ export function createJournal(options: JournalOptions): Journal {
       if (sealed.length > 0) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
       await flush(); // includes entries that arrived during the last flush
     }
+    isClosed = true;
     clearTimeout(timer);
-    timer = undefined;
     file?.close();
     if (sealed.length === 0) return;
     if (file !== undefined) log.warn('Usage could not be handed over; it is kept for the next start');
@@ -126,10 +130,9 @@ export function createJournal(options: JournalOptions): Journal {
 
   return {
     record: (entry) => add({ of: 'usage', ...entry }),
-    refund: (accountId, month, calls) => add({ of: 'refund', accountId, month, calls }),
     charge: (accountId, month, calls) => add({ of: 'charge', accountId, month, calls }),
-    drawn: (accountId, month, allotment, drawn, returned) =>
-      add({ of: 'drawn', accountId, month, allotment, drawn, returned }),
+    spent: (accountId, month, allotment, calls, returned) =>
+      add({ of: 'spent', accountId, month, allotment, calls, returned }),
     touch(keyId) {
       const now = options.clock.now();
       if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;
@@ -145,7 +148,8 @@ export function createJournal(options: JournalOptions): Journal {
       }
       if (sealed.length > 0) schedule(0);
     },
-    flush: () => void flush(),
+    // A batch under way may have been sealed before the last entries.
+    flush: () => (flushing === undefined ? flush() : flushing.then(flush)),
     backlog: () => ({
       entries: sealed.reduce((sum, batch) => sum + batch.size, gathering.size),
       batches: sealed.length,

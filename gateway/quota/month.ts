@@ -2,6 +2,7 @@
 // are drawn from an allotment in Redis, or in this process if there is no Redis or it does not answer; if the allotment cannot be
 // topped up, QUOTA_OUTAGE decides. Hides which of them it was, and that calls share requests.
 import type { ServerResponse } from 'node:http';
+import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
@@ -9,32 +10,38 @@ import { RedisUnavailable } from '../../kernel/redis.ts';
 import { batchedBy } from '../batched.ts';
 import type { Call } from '../call.ts';
 import type { Allotments, Grant } from './allotments.ts';
+import { Hold, type Source } from './hold.ts';
 import type { Journal } from './journal.ts';
 
 export interface Take {
   granted: boolean;
   /** The number of calls requested. */
   calls: number;
+  /** The calls, if they were granted. */
+  hold: Hold | null;
   /** Null: unlimited. */
   limit: number | null;
-  /** Calls used this month, including this one if granted; null if unknown. */
+  /** Calls used this month, with those under way, and these if granted; null if unknown. */
   used: number | null;
   /** ISO instant. */
   resetsAt: string;
   /** The same in ms since 1970. */
   resetsAtMs: number;
-  /** `YYYY-MM-01`, the UTC month that was charged. */
-  month: string;
   monthSeconds: number;
 }
 
 export interface Month {
-  /** Takes calls from the account's month, all or none. @param limit of its plan. @throws Failure unavailable. */
+  /**
+   * Takes calls from the account's month, all or none. If there are too few, but calls are under way that may come back, it waits
+   * for them, 250 ms at most. @param limit of its plan. @throws Failure unavailable.
+   */
   take(accountId: string, calls: number, limit: number | null): Promise<Take>;
-  /** Distributes the calls granted by an allotment among the calls of an account. */
+  /** The takes of an account's calls, by what an allotment has given. */
   share(accountId: string, calls: readonly number[], grant: Grant): Take[];
-  /** Charges the call with what was taken for it. It is refunded if the response closes without having been served. */
-  charge(call: Call, response: ServerResponse, accountId: string, take: Take): void;
+  /** Charges the call with what was taken for it. If the response closes without having been served, the next call can have it. */
+  charge(call: Call, response: ServerResponse, take: Take): void;
+  /** Resolves when no take is under way, and what was taken for clients that have left is put back. Each take is bounded. */
+  allTaken(): Promise<void>;
 }
 
 export type QuotaOutage = 'bounded' | 'closed' | 'open';
@@ -43,7 +50,7 @@ export interface MonthOptions {
   /** The allotments in Redis; undefined without Redis. */
   inRedis: Allotments | undefined;
   inProcess: Allotments;
-  journal: Pick<Journal, 'refund' | 'charge'>;
+  journal: Pick<Journal, 'charge'>;
   outage: QuotaOutage;
   clock: Clock;
 }
@@ -60,6 +67,9 @@ const batchMax = 500;
 const outagePart = 0.02;
 const outageCallsLeast = 100;
 const accountsSeenMax = 100_000;
+/** How long a call waits for others that are under way, before it is refused, and how often it asks meanwhile. */
+const waitMs = 250;
+const askAgainAfterMs = 25;
 
 /** The last known state of an account's month. */
 interface LastSeen {
@@ -72,9 +82,9 @@ interface LastSeen {
 export function createMonth({ inRedis, inProcess, journal, outage, clock }: MonthOptions): Month {
   const lastSeen = new LRUCache<string, LastSeen>({ max: accountsSeenMax });
 
-  async function takeUpTo(accountId: string, calls: number, limit: number | null): Promise<Grant> {
+  async function takeAll(accountId: string, wanted: readonly number[], limit: number | null): Promise<Grant> {
     const grant =
-      (await takeFromRedis(accountId, calls, limit)) ?? (await inProcess.take(accountId, calls, limit));
+      (await takeFromRedis(accountId, wanted, limit)) ?? (await inProcess.take(accountId, wanted, limit));
     see(accountId, grant);
     return grant;
   }
@@ -82,11 +92,11 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
   /** @returns undefined if Redis is unavailable. */
   async function takeFromRedis(
     accountId: string,
-    calls: number,
+    wanted: readonly number[],
     limit: number | null,
   ): Promise<Grant | undefined> {
     try {
-      return await inRedis?.take(accountId, calls, limit);
+      return await inRedis?.take(accountId, wanted, limit);
     } catch (error) {
       if (error instanceof RedisUnavailable) return undefined;
       throw error;
@@ -98,92 +108,126 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
     lastSeen.set(accountId, { month: monthBefore(resetsAt), left: limit - used, takenInOutage: 0 });
   }
 
-  /** Grants what may be served during an outage; it is charged afterwards. */
-  function takeInOutage(accountId: string, calls: number, limit: number | null): Grant {
+  /** Grants what may be served during an outage; what is served is charged afterwards. */
+  function takeInOutage(accountId: string, wanted: readonly number[], limit: number | null): Grant {
     const now = clock.now();
-    const granted =
-      outage === 'open' || limit === null ? calls : Math.min(calls, allowed(accountId, limit, utcMonth(now)));
+    const month = utcMonth(now);
     const seen = lastSeen.get(accountId);
-    if (seen !== undefined) seen.takenInOutage += granted;
-    if (granted > 0) journal.charge(accountId, utcMonth(now), granted);
-    return { granted, limit, used: null, resetsAt: instantText(nextUtcMonth(now)) };
+    let free = outage === 'open' || limit === null ? Infinity : allowed(seen, limit, month);
+    const source: Source = {
+      leasedUntilMs: Infinity,
+      spend: (calls) => journal.charge(accountId, month, calls),
+      putBack(calls) {
+        if (seen !== undefined) seen.takenInOutage -= calls;
+      },
+    };
+    const holds = wanted.map((calls) => {
+      if (calls > free) return null;
+      free -= calls;
+      if (seen !== undefined) seen.takenInOutage += calls;
+      return new Hold(source, calls, () => 0);
+    });
+    return { holds, limit, used: null, resetsAt: instantText(nextUtcMonth(now)), mayCome: false };
   }
 
-  function allowed(accountId: string, limit: number, month: string): number {
-    const seen = lastSeen.get(accountId);
+  function allowed(seen: LastSeen | undefined, limit: number, month: string): number {
     if (seen === undefined) return 0;
     if (seen.month !== month) Object.assign(seen, { month, left: limit, takenInOutage: 0 });
     const most = Math.min(seen.left, Math.max(outageCallsLeast, Math.floor(limit * outagePart)));
-    return Math.max(0, most - seen.takenInOutage);
+    return most - seen.takenInOutage;
   }
 
-  const take = batchedBy(
+  const takeTogether = batchedBy(
     batchMax,
     (item: Item) => item.accountId,
-    async (items) => {
+    async (items): Promise<Answer[]> => {
       const { accountId, limit } = items.at(-1) as Item; // the most recent limit
-      const calls = items.reduce((sum, item) => sum + item.calls, 0);
+      const wanted = items.map(({ calls }) => calls);
+      let grant: Grant;
       try {
-        return shareOut(accountId, callsPerItem(items), await takeUpTo(accountId, calls, limit));
+        grant = await takeAll(accountId, wanted, limit);
       } catch (error) {
         if (!(error instanceof Failure) || outage === 'closed') throw error;
-        const grant = takeInOutage(accountId, calls, limit);
-        if (grant.granted === 0) throw error;
-        return shareOut(accountId, callsPerItem(items), grant);
+        grant = takeInOutage(accountId, wanted, limit);
+        if (grant.holds.every((hold) => hold === null)) throw error;
       }
+      return toTakes(wanted, grant).map((take) => ({ take, mayCome: grant.mayCome }));
     },
   );
 
-  /** Distributes a grant among the account's calls, first come first served; a call gets all it needs or nothing. */
-  function shareOut(accountId: string, wanted: readonly number[], grant: Grant): Take[] {
-    const { limit, resetsAt } = grant;
-    const month = monthBefore(resetsAt);
-    const resetsAtMs = Date.parse(resetsAt);
-    const monthSeconds = (resetsAtMs - Date.parse(month)) / 1000;
-    let left = grant.granted;
-    let used = grant.used === null ? null : grant.used - grant.granted;
-    const takes = wanted.map((calls): Take => {
-      const granted = left >= calls;
-      if (granted) {
-        left -= calls;
-        if (used !== null) used += calls;
-      }
-      return { granted, calls, limit, used, resetsAt, resetsAtMs, month, monthSeconds };
-    });
-    if (left > 0) journal.refund(accountId, month, left);
-    return takes;
+  async function takeOrWait(accountId: string, calls: number, limit: number | null): Promise<Take> {
+    const giveUpAtMs = performance.now() + waitMs;
+    for (;;) {
+      const { take, mayCome } = await takeTogether({ accountId, calls, limit });
+      // Over the limit for an outage. The month may have calls left, so this is not a 402.
+      if (!take.granted && take.used === null)
+        fail('unavailable', 'The monthly quota cannot be checked at the moment. Try again.');
+      if (take.granted || !mayCome || performance.now() >= giveUpAtMs) return take;
+      await pause(askAgainAfterMs);
+    }
   }
+
+  let underWay = 0;
+  let noneLeft: (() => void) | undefined;
 
   return {
     async take(accountId, calls, limit) {
-      const taken = await take({ accountId, calls, limit });
-      // Over the limit for an outage. The month may have calls left, so this is not a 402.
-      if (!taken.granted && taken.used === null)
-        fail('unavailable', 'The monthly quota cannot be checked at the moment. Try again.');
-      return taken;
+      underWay += 1;
+      try {
+        return await takeOrWait(accountId, calls, limit);
+      } finally {
+        underWay -= 1;
+        if (underWay === 0) noneLeft?.();
+      }
+    },
+    async allTaken() {
+      if (underWay > 0) await new Promise<void>((resolve) => (noneLeft = resolve));
+      await endOfTurn(); // the last caller ends its hold
     },
     share(accountId, calls, grant) {
       see(accountId, grant);
-      return shareOut(accountId, calls, grant);
+      return toTakes(calls, grant);
     },
-    charge(call, response, accountId, { calls, month }) {
-      call.charge = { calls, month };
-      const refundUnlessServed = () => {
-        if (!isServed(response)) journal.refund(accountId, month, calls);
-      };
-      if (response.closed) refundUnlessServed();
-      else response.once('close', refundUnlessServed);
+    charge(call, response, { hold }) {
+      if (hold === null) return;
+      call.charge = hold;
+      const end = () => hold.end(isServed(response));
+      if (response.closed) end();
+      else response.once('close', end);
     },
   };
+}
+
+interface Answer {
+  take: Take;
+  /** Calls are under way: some may come back soon. */
+  mayCome: boolean;
+}
+
+function toTakes(wanted: readonly number[], { holds, limit, used, resetsAt }: Grant): Take[] {
+  const resetsAtMs = Date.parse(resetsAt);
+  const monthSeconds = (resetsAtMs - Date.parse(monthBefore(resetsAt))) / 1000;
+  const taken = holds.reduce((sum, hold) => sum + (hold?.calls ?? 0), 0);
+  let usedSoFar = used === null ? null : used - taken;
+  return wanted.map((calls, i): Take => {
+    const hold = holds[i] ?? null;
+    if (hold !== null && usedSoFar !== null) usedSoFar += calls;
+    return {
+      granted: hold !== null,
+      calls,
+      hold,
+      limit,
+      used: usedSoFar,
+      resetsAt,
+      resetsAtMs,
+      monthSeconds,
+    };
+  });
 }
 
 /** Whether the client received a complete 2xx or 304: only then is a call billed. */
 export function isServed({ writableFinished, statusCode }: ServerResponse): boolean {
   return writableFinished && ((statusCode >= 200 && statusCode < 300) || statusCode === 304);
-}
-
-function callsPerItem(items: readonly Item[]): number[] {
-  return items.map(({ calls }) => calls);
 }
 
 /** @param resetsAt the ISO instant at which the next month begins. */

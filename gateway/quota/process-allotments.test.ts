@@ -1,8 +1,9 @@
 // Allotments in a process: for any draws and top-ups what a few lines of arithmetic say; and what is kept is soon drawn or returned.
 import test from 'ava';
 import fc from 'fast-check';
-import { fakeClock } from '../../test/services/harness.ts';
+import { fakeClock, silentLog } from '../../test/services/harness.ts';
 import { until } from '../../test/run/until.ts';
+import type { Hold } from './hold.ts';
 import { createProcessAllotments } from './process-allotments.ts';
 
 const noon = '2026-11-20T10:00:00.000Z';
@@ -10,109 +11,174 @@ const month = { accountId: 'acct_a', month: '2026-11-01' };
 
 function setUp() {
   const clock = fakeClock(noon);
-  const told: { allotment: string; drawn: number; returned: number }[] = [];
+  const told: { allotment: string; calls: number; returned: number }[] = [];
+  const open = new Set<string>();
   let flushes = 0;
   const journal = {
-    drawn: (_account: string, _month: string, allotment: string, drawn: number, returned: number) =>
-      void told.push({ allotment, drawn, returned }),
-    flush: () => void (flushes += 1),
+    spent: (_account: string, _month: string, allotment: string, calls: number, returned: number) =>
+      void told.push({ allotment, calls, returned }),
+    flush: () => Promise.resolve(void (flushes += 1)),
   };
-  const allotments = createProcessAllotments({ journal, nowMs: () => clock.now().getTime() });
-  return { clock, told, allotments, flushes: () => flushes };
+  const renewed: string[][] = [];
+  const accounts = {
+    renew(asked: readonly { id: string }[]) {
+      renewed.push(asked.map(({ id }) => id));
+      return Promise.resolve(open);
+    },
+  };
+  const nowMs = () => clock.now().getTime();
+  const allotments = createProcessAllotments({ journal, accounts, nowMs, log: silentLog });
+  /** The number of calls that one request is given. */
+  const draw = async (
+    calls: number,
+    limit: number | null,
+    credit?: { granted: number; elsewhere?: number },
+  ) => {
+    const { allotment } = await allotments.draw(month, [], null);
+    const given = credit && { allotment, elsewhere: 0, askedAtMs: nowMs(), ...credit };
+    const drawn = await allotments.draw(month, calls === 0 ? [] : [calls], limit, given);
+    return { ...drawn, hold: drawn.holds[0] ?? null };
+  };
+  const sum = (of: 'calls' | 'returned') => told.reduce((total, each) => total + each[of], 0);
+  return { clock, told, allotments, draw, sum, open, renewed, nowMs, flushes: () => flushes };
 }
 
 const step = fc.record({
   wanted: fc.nat(20),
   limit: fc.option(fc.nat(100)),
   credit: fc.option(fc.record({ granted: fc.nat(60), elsewhere: fc.nat(40), isOurs: fc.boolean() })),
-  passMs: fc.constantFrom(0, 0, 99, 100),
+  passMs: fc.constantFrom(0, 0, 9, 10, 99, 100),
+  end: fc.option(fc.boolean()),
 });
 
-test('a draw gets what is granted, and neither drawn nor returned, within the limit; what was kept for 100 ms is returned first', async (t) => {
+test('a draw gets what is granted, and neither under way, served nor returned, within the limit; what is put back can be drawn at once; what was kept for 100 ms, or 10 ms of the last, is returned first', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-      const { clock, told, allotments } = setUp();
-      const { allotment } = await allotments.draw(month, 0, null);
-      let [granted, drawn, returned, elsewhere, keepUntil] = [0, 0, 0, 0, 0];
-      for (const { wanted, limit, credit, passMs } of steps) {
+      const { clock, allotments, sum, nowMs } = setUp();
+      const { allotment } = await allotments.draw(month, [], null);
+      let [granted, drawn, returned, elsewhere, keepUntil, isLast, served] = [0, 0, 0, 0, 0, false, 0];
+      const underWay: Hold[] = [];
+      for (const { wanted, limit, credit, passMs, end } of steps) {
         clock.advance(passMs);
-        const now = clock.now().getTime();
+        const now = nowMs();
+        const keepMs = () => (isLast ? 10 : 100);
         if (credit?.isOurs === true) {
-          if (credit.granted > granted) keepUntil = now + 100;
+          const isMore = credit.granted > granted;
           granted = Math.max(granted, credit.granted);
           elsewhere = credit.elsewhere;
+          isLast = limit !== null && elsewhere + granted - returned >= limit;
+          if (isMore) keepUntil = now + keepMs();
         } else if (now >= keepUntil) returned = granted - drawn;
         const within = limit === null ? Infinity : limit - elsewhere - drawn;
-        const taken = Math.max(0, Math.min(wanted, granted - drawn - returned, within));
-        drawn += taken;
-        const given = credit && { ...credit, allotment: credit.isOurs ? allotment : 'another' };
-        const answer = await allotments.draw(month, wanted, limit, given ?? undefined);
-        t.like(answer, { allotment, taken, granted, used: drawn + elsewhere });
+        const isGiven = wanted <= Math.min(granted - drawn - returned, within);
+        if (isGiven) drawn += wanted;
+        const given = credit && {
+          ...credit,
+          allotment: credit.isOurs ? allotment : 'another',
+          askedAtMs: now,
+        };
+        const answer = await allotments.draw(month, [wanted], limit, given ?? undefined);
+        t.like(answer, { allotment, granted, left: granted - drawn - returned, used: drawn + elsewhere });
+        t.deepEqual(
+          answer.holds.map((hold) => hold?.calls),
+          [isGiven ? wanted : undefined],
+        );
+        underWay.push(...answer.holds.filter((hold) => hold !== null));
+        const [hold] = end === null ? [] : underWay.splice(0, 1);
+        if (hold === undefined) continue;
+        hold.end(end === true);
+        hold.end(end !== true); // changes nothing
+        if (end === true) served += hold.calls;
+        else {
+          drawn -= hold.calls;
+          keepUntil = now + keepMs();
+        }
       }
+      for (const hold of underWay) hold.end(false);
       allotments.close();
-      returned = granted - drawn;
       t.deepEqual(
-        [told.at(-1)?.drawn ?? 0, told.at(-1)?.returned ?? 0],
-        [drawn, returned],
-        'when it ends, all that was granted is told as drawn or returned',
+        [sum('calls'), sum('returned')],
+        [served, granted - served],
+        'when it ends, all that was granted is told as served or returned',
       );
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
 test('what is not drawn is returned by itself, and told at once: another gateway may wait for it', async (t) => {
-  const { clock, told, allotments, flushes } = setUp();
-  const { allotment } = await allotments.draw(month, 0, null);
-  await allotments.draw(month, 3, null, { allotment, granted: 10, elsewhere: 0 });
+  const { clock, told, allotments, draw, flushes } = setUp();
+  t.teardown(() => allotments.close());
+  const { allotment } = await draw(3, null, { granted: 10 });
   clock.advance(100);
   t.is(flushes(), 0);
   await until('it is returned', () => flushes() === 1);
-  t.deepEqual(told.at(-1), { allotment, drawn: 3, returned: 7 });
+  t.deepEqual(told.at(-1), { allotment, calls: 0, returned: 7 });
 });
 
 test('the months of accounts, and an account’s months, are apart', async (t) => {
-  const { allotments } = setUp();
+  const { allotments, nowMs } = setUp();
+  t.teardown(() => allotments.close());
   const others = [month, { ...month, accountId: 'acct_b' }, { ...month, month: '2026-12-01' }];
   const ids: string[] = [];
   for (const each of others) {
-    const { allotment } = await allotments.draw(each, 0, null);
+    const { allotment } = await allotments.draw(each, [], null);
     ids.push(allotment);
-    t.is((await allotments.draw(each, 5, null, { allotment, granted: 5, elsewhere: 0 })).taken, 5);
+    const credit = { allotment, granted: 5, elsewhere: 0, askedAtMs: nowMs() };
+    t.is((await allotments.draw(each, [5], null, credit)).holds[0]?.calls, 5);
   }
   t.is(new Set(ids).size, 3);
 });
 
 test('an allotment that is not the discarded one still returns what is not drawn', async (t) => {
-  const { clock, told, allotments, flushes } = setUp();
-  const { allotment } = await allotments.draw(month, 0, null);
-  await allotments.draw(month, 1, null, { allotment, granted: 10, elsewhere: 0 });
+  const { clock, told, allotments, draw, flushes } = setUp();
+  t.teardown(() => allotments.close());
+  const { allotment } = await draw(1, null, { granted: 10 });
   await allotments.discard(month, 'another');
   clock.advance(100);
   await until('it is returned', () => flushes() === 1);
-  t.deepEqual(told.at(-1), { allotment, drawn: 1, returned: 9 });
+  t.deepEqual(told.at(-1), { allotment, calls: 0, returned: 9 });
 });
 
-test('a discarded allotment is drawn from no more; a new one takes its place', async (t) => {
-  const { allotments } = setUp();
-  const { allotment } = await allotments.draw(month, 0, null);
-  await allotments.draw(month, 1, null, { allotment, granted: 10, elsewhere: 0 });
+test('a discarded allotment is drawn from no more, and its calls under way are not served; a new one takes its place', async (t) => {
+  const { allotments, draw } = setUp();
+  t.teardown(() => allotments.close());
+  const { allotment, hold } = await draw(1, null, { granted: 10 });
   await allotments.discard(month, 'another');
-  t.like(await allotments.draw(month, 1, null), { allotment, taken: 1 });
+  t.true(hold?.isValid);
+  t.like(await draw(1, null), { allotment, hold: { calls: 1 } });
   await allotments.discard(month, allotment);
-  const next = await allotments.draw(month, 1, null);
+  t.false(hold?.isValid);
+  const next = await draw(1, null);
   t.not(next.allotment, allotment);
-  t.like(next, { taken: 0, granted: 0 });
+  t.like(next, { hold: null, granted: 0 });
+});
+
+test('a minute after its allotment was last known to be open a call is not served, nor put back to be drawn; the next draws from a new one', async (t) => {
+  const { clock, allotments, draw, sum } = setUp();
+  t.teardown(() => allotments.close());
+  const { allotment, hold } = await draw(1, null, { granted: 1 });
+  clock.advance(59_999);
+  t.true(hold?.isValid);
+  clock.advance(1);
+  t.false(hold?.isValid);
+  hold?.end(false);
+  t.like(await draw(1, null), { hold: null });
+  const second = await draw(1, null, { granted: 2 });
+  t.true(second.hold?.isValid);
+  clock.advance(60_000);
+  t.not((await draw(1, null)).allotment, second.allotment);
+  t.is(sum('returned'), 0, `what accounts-api reclaims, as of ${allotment}, is returned by nobody else`);
 });
 
 test('a top-up asks ahead for what 50 ms will bring if calls go on coming: nothing where one comes now and then', async (t) => {
-  const { clock, allotments } = setUp();
-  const { allotment, ahead } = await allotments.draw(month, 1, null);
-  t.is(ahead, 1);
-  await allotments.draw(month, 1, null, { allotment, granted: 1, elsewhere: 0 });
+  const { clock, allotments, draw } = setUp();
+  t.teardown(() => allotments.close());
+  t.is((await draw(1, null)).ahead, 1);
+  await draw(1, null, { granted: 1 });
   clock.advance(51);
-  t.is((await allotments.draw(month, 1, null)).ahead, 1);
-  await allotments.draw(month, 30, null, { allotment, granted: 31, elsewhere: 0 });
+  t.is((await draw(1, null)).ahead, 1);
+  const { allotment } = await draw(30, null, { granted: 31 });
   clock.advance(10);
-  t.is((await allotments.draw(month, 4, null)).ahead, 4 + 150);
+  t.is((await allotments.draw(month, [1, 3], null)).ahead, 4 + 150, allotment);
 });

@@ -1,8 +1,12 @@
 // Allotments in this process, for a gateway without Redis, or whose Redis does not answer. Calls granted in advance save requests;
-// those not drawn soon are returned, so that another gateway can have them.
+// those not drawn soon are returned, so that another gateway can have them. Hides the lease under which its calls may be served.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Drawn, Holder, AccountMonth } from './allotments.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Accounts } from '../accounts.ts';
+import type { AccountMonth, Credit, Drawn, Holder } from './allotments.ts';
+import { Hold, leaseMs, renewAfterMs, renewEveryMs, type Source } from './hold.ts';
 import type { Journal } from './journal.ts';
 
 export interface ProcessAllotments extends Holder {
@@ -11,137 +15,230 @@ export interface ProcessAllotments extends Holder {
 }
 
 export interface ProcessAllotmentsOptions {
-  journal: Pick<Journal, 'drawn' | 'flush'>;
-  /** A monotonic clock, in ms; `performance.now()` by default. */
+  journal: Pick<Journal, 'spent' | 'flush'>;
+  accounts: Pick<Accounts, 'renew'>;
+  log: Log;
+  /** The clock of the leases; `performance.now()` by default. */
   nowMs?: () => number;
 }
 
-interface Allotment extends AccountMonth {
-  id: string;
-  /** The totals granted, drawn and returned. */
+interface Allotment extends AccountMonth, Source {
+  readonly id: string;
+  /** The totals granted and returned, and of the calls that are under way or were served. */
   granted: number;
   drawn: number;
   returned: number;
+  underWay: number;
   /** Calls charged to the month outside the allotment. */
   elsewhere: number;
+  /** Whether the month had nothing left when it was last topped up: others may wait for each call. */
+  isLast: boolean;
   /** When it was last topped up, and how many calls were drawn since. */
   toppedUpAtMs: number;
   drawnSince: number;
   /** Until when granted calls may be drawn. */
   keepUntilMs: number;
+  leasedUntilMs: number;
 }
 
 const accountsMax = 100_000;
 /** How long a gateway keeps undrawn calls. */
 const keepMs = 100;
+/** If the month has nothing left, it keeps them for this time only. */
+const keepLastMs = 10;
 /** A top-up requests the lacking calls, and those expected in this time at the current rate. */
 const aheadMs = 50;
+/** How long a top-up waits until what was returned before is in the month again: as long as for any answer of accounts-api. */
+const waitForReturnMs = 2_000;
 
 export function createProcessAllotments({
   journal,
+  accounts,
+  log,
   nowMs = () => performance.now(),
 }: ProcessAllotmentsOptions): ProcessAllotments {
   const allotments = new LRUCache<string, Allotment>({ max: accountsMax });
   const notEmpty = new Set<Allotment>();
-  let timer: NodeJS.Timeout | undefined;
+  const busy = new Set<Allotment>(); // with calls under way
+  let returning: NodeJS.Timeout | undefined;
+  let returnAtMs = Infinity;
+  let returned = Promise.resolve(); // until what was returned last is in the month again
+  let renewing: NodeJS.Timeout | undefined;
 
+  function newAllotment(month: AccountMonth): Allotment {
+    const allotment: Allotment = {
+      ...{ ...month, id: randomUUID(), granted: 0, drawn: 0, returned: 0, underWay: 0, elsewhere: 0 },
+      ...{ isLast: false, toppedUpAtMs: nowMs(), drawnSince: 0, keepUntilMs: 0, leasedUntilMs: -Infinity },
+      spend(calls) {
+        end(allotment, calls);
+        journal.spent(allotment.accountId, allotment.month, allotment.id, calls, 0);
+      },
+      putBack(calls) {
+        end(allotment, calls);
+        if (nowMs() >= allotment.leasedUntilMs) return; // others may have been granted them
+        allotment.drawn -= calls;
+        keep(allotment);
+      },
+    };
+    allotments.set(keyOf(month), allotment);
+    return allotment;
+  }
+
+  function end(allotment: Allotment, calls: number): void {
+    allotment.underWay -= calls;
+    if (allotment.underWay === 0) busy.delete(allotment);
+  }
+
+  /** The allotment to draw from. One whose lease has ended may have been reclaimed, with the calls under way. */
   function allotmentOf(month: AccountMonth): Allotment {
-    const key = `${month.accountId} ${month.month}`;
-    let allotment = allotments.get(key);
-    if (allotment === undefined) {
-      allotment = {
-        ...{ ...month, id: randomUUID(), granted: 0, drawn: 0, returned: 0, elsewhere: 0 },
-        ...{ toppedUpAtMs: nowMs(), drawnSince: 0, keepUntilMs: 0 },
-      };
-      allotments.set(key, allotment);
+    const allotment = allotments.get(keyOf(month));
+    if (allotment === undefined) return newAllotment(month);
+    const isInUse = allotment.underWay > 0 || leftIn(allotment) > 0;
+    if (isInUse && allotment.leasedUntilMs <= nowMs()) {
+      notEmpty.delete(allotment);
+      return newAllotment(month);
     }
     return allotment;
   }
 
+  function keep(allotment: Allotment): void {
+    allotment.keepUntilMs = nowMs() + (allotment.isLast ? keepLastMs : keepMs);
+    notEmpty.add(allotment);
+    returnBy(allotment.keepUntilMs);
+  }
+
   /** Returns the calls that may be drawn only until that instant. */
   function returnUnused(untilMs: number): void {
-    let returned = 0;
+    let sum = 0;
     for (const allotment of notEmpty) {
       if (leftIn(allotment) > 0 && allotment.keepUntilMs > untilMs) continue;
       notEmpty.delete(allotment);
-      returned += giveBack(allotment);
+      sum += giveBack(allotment);
     }
-    if (returned > 0) journal.flush(); // at once: other gateways may wait for it
-  }
-
-  function tell({ accountId, month, id, drawn, returned }: Allotment): void {
-    journal.drawn(accountId, month, id, drawn, returned);
+    if (sum > 0) returned = journal.flush(); // at once: other gateways may wait for it
   }
 
   function giveBack(allotment: Allotment): number {
     const left = leftIn(allotment);
     if (left === 0) return 0;
     allotment.returned += left;
-    tell(allotment);
+    journal.spent(allotment.accountId, allotment.month, allotment.id, 0, left);
     return left;
   }
 
-  function returnLater(): void {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      returnUnused(nowMs());
-      if (notEmpty.size > 0) returnLater();
-    }, keepMs);
+  function returnBy(atMs: number): void {
+    if (atMs >= returnAtMs) return;
+    clearTimeout(returning);
+    returnAtMs = atMs;
+    returning = setTimeout(
+      () => {
+        returnAtMs = Infinity;
+        returnUnused(nowMs());
+        for (const { keepUntilMs } of notEmpty) returnBy(keepUntilMs);
+      },
+      Math.max(0, atMs - nowMs()),
+    );
+  }
+
+  function renewLater(): void {
+    renewing ??= setTimeout(() => {
+      renewing = undefined;
+      renew().catch((error: unknown) =>
+        log.warn({ err: error }, 'leases on quota allotments were not renewed'),
+      );
+      if (busy.size > 0) renewLater();
+    }, renewEveryMs);
+  }
+
+  /** Renews the leases on allotments with calls under way, in time for another try. */
+  async function renew(): Promise<void> {
+    const askedAtMs = nowMs();
+    const due = [...busy].filter(({ leasedUntilMs }) => leasedUntilMs < askedAtMs + leaseMs - renewAfterMs);
+    if (due.length === 0) return;
+    const open = await accounts.renew(due);
+    for (const allotment of due)
+      allotment.leasedUntilMs = open.has(allotment.id) ? askedAtMs + leaseMs : -Infinity;
+  }
+
+  function credit(
+    allotment: Allotment,
+    { granted, elsewhere, askedAtMs }: Credit,
+    limit: number | null,
+  ): void {
+    const now = nowMs();
+    const isMore = granted > allotment.granted;
+    allotment.granted = Math.max(allotment.granted, granted);
+    allotment.leasedUntilMs = Math.max(allotment.leasedUntilMs, askedAtMs + leaseMs);
+    const isLast = limit !== null && elsewhere + allotment.granted - allotment.returned >= limit;
+    Object.assign(allotment, { elsewhere, isLast, drawnSince: 0, toppedUpAtMs: now });
+    if (isMore) keep(allotment);
   }
 
   function draw(
     month: AccountMonth,
-    calls: number,
+    wanted: readonly number[],
     limit: number | null,
-    credit: Parameters<Holder['draw']>[3],
+    toppedUp: Credit | undefined,
   ): Drawn {
     const allotment = allotmentOf(month);
     const now = nowMs();
-    if (credit?.allotment === allotment.id) {
-      Object.assign(allotment, {
-        elsewhere: credit.elsewhere,
-        drawnSince: 0,
-        toppedUpAtMs: now,
-      });
-      if (credit.granted > allotment.granted) allotment.keepUntilMs = now + keepMs;
-      allotment.granted = Math.max(allotment.granted, credit.granted);
-    } else if (allotment.keepUntilMs <= now) giveBack(allotment);
+    if (toppedUp?.allotment === allotment.id) credit(allotment, toppedUp, limit);
+    else if (allotment.keepUntilMs <= now) giveBack(allotment);
     const withinLimit = limit === null ? Infinity : limit - allotment.elsewhere - allotment.drawn;
-    const taken = Math.max(0, Math.min(calls, leftIn(allotment), withinLimit));
-    if (taken > 0) {
-      allotment.drawn += taken;
-      allotment.drawnSince += taken;
-      tell(allotment);
+    let free = Math.min(leftIn(allotment), withinLimit);
+    let lacking = 0;
+    const holds = wanted.map((calls) => {
+      if (calls > free) {
+        lacking += calls;
+        return null;
+      }
+      free -= calls;
+      allotment.drawn += calls;
+      allotment.underWay += calls;
+      allotment.drawnSince += calls;
+      return new Hold(allotment, calls, nowMs);
+    });
+    if (allotment.underWay > 0) {
+      busy.add(allotment);
+      renewLater();
     }
-    if (leftIn(allotment) > 0) {
-      notEmpty.add(allotment);
-      returnLater();
-    }
-    const lacking = calls - taken;
+    const { id, granted, underWay, elsewhere, drawn } = allotment;
     return {
-      ...{ allotment: allotment.id, taken, granted: allotment.granted },
-      used: allotment.elsewhere + allotment.drawn,
+      ...{ allotment: id, holds, granted, left: leftIn(allotment), used: elsewhere + drawn },
       ahead: lacking + expectedIn(aheadMs, allotment, now),
+      mayCome: underWay > 0,
     };
   }
 
   return {
     name: 'process',
-    draw: (month, calls, limit, credit) => Promise.resolve(draw(month, calls, limit, credit)),
+    async draw(month, wanted, limit, toppedUp) {
+      const drawn = draw(month, wanted, limit, toppedUp);
+      // A top-up follows, which must find in the month what was returned.
+      if (drawn.holds.includes(null)) await Promise.race([returned, pause(waitForReturnMs)]);
+      return drawn;
+    },
     discard(month, id) {
-      const allotment = allotmentOf(month);
-      if (allotment.id === id) {
-        allotments.delete(`${month.accountId} ${month.month}`);
+      const allotment = allotments.get(keyOf(month));
+      if (allotment?.id === id) {
+        allotments.delete(keyOf(month));
         notEmpty.delete(allotment);
+        allotment.leasedUntilMs = -Infinity;
       }
       return Promise.resolve();
     },
     close() {
-      clearTimeout(timer);
-      timer = undefined;
+      clearTimeout(returning);
+      clearTimeout(renewing);
+      returnAtMs = Infinity;
+      renewing = undefined;
       returnUnused(Infinity);
     },
   };
+}
+
+function keyOf({ accountId, month }: AccountMonth): string {
+  return `${accountId} ${month}`;
 }
 
 function leftIn({ granted, drawn, returned }: Allotment): number {

@@ -1,15 +1,20 @@
-// Allotments in Redis, shared by all gateways. If one is lost with Redis, its calls are refunded after a while and never granted
-// twice, as they were charged to the month in PostgreSQL.
+// Allotments in Redis, shared by all gateways. If one is lost with Redis, what was not spent of it is refunded after a while and never
+// granted twice, as it was charged to the month in PostgreSQL.
 import { randomUUID } from 'node:crypto';
 import { replicationIdLua } from '../../kernel/credentials/cache.ts';
 import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
 import type { Credit, Drawn, Grant, Holder, AccountMonth } from './allotments.ts';
+import { Hold } from './hold.ts';
 import type { Journal } from './journal.ts';
+import { allotmentKey, createShares, endedLua } from './redis-shares.ts';
 
 export interface RedisAllotments extends Holder {
-  /** The request for up to `calls` that the allotment already holds, for use in another script. */
-  question(accountId: string, calls: number, limit: number | null): DrawQuestion;
+  /** The request for calls that the allotment already holds, for use in another script. */
+  question(accountId: string, wanted: readonly number[], limit: number | null): DrawQuestion;
+  /** Tells Redis now how calls have ended. */
+  tell(): void;
+  close(): void;
 }
 
 /** A single-use request to draw.lua. Pass the reply to exactly one of `note` and `noteLate`. */
@@ -20,11 +25,14 @@ export interface DrawQuestion {
   words: readonly string[];
   /** Processes a reply in time. @returns undefined if Redis ran it too late, and drew nothing. */
   note(answer: unknown): Grant | undefined;
-  /** Processes a reply after the deadline: the call was answered otherwise, so the calls drawn for it are refunded. */
+  /** Notes that no reply came in time. */
+  noteLost(): void;
+  /** Processes a reply after the deadline: the call was answered otherwise, so the calls drawn for it are put back. */
   noteLate(answer: unknown): void;
 }
 
-export const drawLua = luaFile(new URL('draw.lua', import.meta.url));
+/** Needs `replid`. */
+export const drawLua = endedLua + luaFile(new URL('draw.lua', import.meta.url));
 const drawScript = script(replicationIdLua + drawLua);
 const discardScript = script(luaFile(new URL('discard.lua', import.meta.url)));
 
@@ -34,65 +42,112 @@ const aheadMax = 1_000;
 
 export interface RedisAllotmentsOptions {
   redis: RedisLink;
-  journal: Pick<Journal, 'refund' | 'drawn'>;
+  journal: Pick<Journal, 'spent'>;
   clock: Clock;
+  /** The clock of the leases; `performance.now()` by default. */
+  nowMs?: () => number;
 }
 
-export function createRedisAllotments({ redis, journal, clock }: RedisAllotmentsOptions): RedisAllotments {
-  function ask(month: AccountMonth, calls: number, limit: number | null, credit?: Credit) {
+export function createRedisAllotments({
+  redis,
+  journal,
+  clock,
+  nowMs = () => performance.now(),
+}: RedisAllotmentsOptions): RedisAllotments {
+  const shares = createShares({ redis, journal, nowMs });
+
+  function ask(month: AccountMonth, wanted: readonly number[], limit: number | null, credit?: Credit) {
+    const share = shares.of(month);
+    const [askedAtMs, told] = [nowMs(), share.ended];
     const deadline = Date.now() + redis.clockOffsetMs + drawWithinMs;
+    const runs = runsOf(wanted);
     const toppedUp =
       credit === undefined
         ? ['', '', '']
         : [credit.allotment, String(credit.granted), String(credit.elsewhere)];
     function note(answer: unknown): Drawn | undefined {
       if (answer === null || answer === undefined) return undefined;
-      const [allotment, taken, granted, drawn, elsewhere] = answer as DrawAnswer;
-      if (taken > 0) journal.drawn(month.accountId, month.month, allotment, drawn, 0);
-      return { allotment, taken, granted, used: drawn + elsewhere, ahead: aheadMax };
+      const [allotment, given, granted, drawn, elsewhere, underWay] = answer as DrawAnswer;
+      const drawnBy = shares.drawn(share, askedAtMs, told, allotment);
+      const holds = runs.flatMap(({ requests, calls }, i) =>
+        Array.from({ length: requests }, (_, n) =>
+          n < (given[i] ?? 0) ? new Hold(drawnBy, calls, nowMs) : null,
+        ),
+      );
+      const taken = holds.reduce((sum, hold) => sum + (hold?.calls ?? 0), 0);
+      if (taken > 0) shares.begin(drawnBy, taken);
+      return {
+        ...{ allotment, holds, granted, left: granted - drawn, used: drawn + elsewhere },
+        ...{ ahead: aheadMax, mayCome: underWay > 0 },
+      };
     }
     return {
-      key: allotmentKey(month),
-      words: [String(calls), String(limit ?? ''), randomUUID(), deadline.toFixed(0), ...toppedUp],
+      key: share.key,
+      words: [
+        ...[runs.map(({ requests, calls }) => `${requests} ${calls}`).join(' '), String(limit ?? '')],
+        ...[randomUUID(), deadline.toFixed(0), share.token, String(told.served), String(told.putBack)],
+        ...toppedUp,
+      ],
       note,
+      noteLost: () => shares.retire(share),
       noteLate(answer: unknown): void {
-        const taken = note(answer)?.taken ?? 0;
-        if (taken > 0) journal.refund(month.accountId, month.month, taken);
+        for (const hold of note(answer)?.holds ?? []) hold?.end(false);
       },
     };
   }
 
   return {
     name: 'redis',
-    async draw(month, calls, limit, credit) {
-      const question = ask(month, calls, limit, credit);
-      const answer = await redis.run(drawScript, question.key, question.words, (late) =>
-        question.noteLate(late),
+    async draw(month, wanted, limit, credit) {
+      const question = ask(month, wanted, limit, credit);
+      const drawn = question.note(
+        await redis
+          .run(drawScript, question.key, question.words, question.noteLate)
+          .catch((error: unknown) => {
+            question.noteLost();
+            throw error;
+          }),
       );
-      const drawn = question.note(answer);
       if (drawn === undefined) throw new RedisUnavailable('Redis ran a draw too late.');
       return drawn;
     },
     async discard(month, allotment) {
       await redis.run(discardScript, allotmentKey(month), [allotment]);
     },
-    question(accountId, calls, limit) {
+    question(accountId, wanted, limit) {
       const now = clock.now();
-      const question = ask({ accountId, month: utcMonth(now) }, calls, limit);
+      const question = ask({ accountId, month: utcMonth(now) }, wanted, limit);
       return {
         ...question,
         note(answer) {
           const drawn = question.note(answer);
-          const resetsAt = instantText(nextUtcMonth(now));
-          return drawn && { granted: drawn.taken, limit, used: drawn.used, resetsAt };
+          if (drawn === undefined) return undefined;
+          const { holds, used, mayCome } = drawn;
+          return { holds, limit, used, mayCome, resetsAt: instantText(nextUtcMonth(now)) };
         },
       };
     },
+    tell: shares.tell,
+    close: shares.close,
   };
 }
 
-type DrawAnswer = [allotment: string, taken: number, granted: number, drawn: number, elsewhere: number];
+type DrawAnswer = [
+  allotment: string,
+  given: number[],
+  granted: number,
+  drawn: number,
+  elsewhere: number,
+  underWay: number,
+];
 
-function allotmentKey({ accountId, month }: AccountMonth): string {
-  return `almanac:allotment:{${accountId}}:${month}`;
+/** Equal neighbours together: most requests count as one call. */
+function runsOf(wanted: readonly number[]): { requests: number; calls: number }[] {
+  const runs: { requests: number; calls: number }[] = [];
+  for (const calls of wanted) {
+    const last = runs.at(-1);
+    if (last?.calls === calls) last.requests += 1;
+    else runs.push({ requests: 1, calls });
+  }
+  return runs;
 }

@@ -2,8 +2,13 @@
 // Refuses whatever could be read in two ways: two lengths, a length beside chunks, an answer without an end of its own,
 // folded lines, bare line feeds. RFC 9112, sections 4 to 7. Hides how the bytes are split into chunks.
 
+import { headBytesMax as requestHeadBytesMax } from '../../kernel/http/server.ts';
+
 /** The bytes are not an answer that the gateway may forward. */
 export class BadAnswer extends Error {}
+
+/** The bytes are no answer in HTTP/1.1 at all. */
+export class NoAnswer extends BadAnswer {}
 
 /** Receives one answer, in this order. */
 export interface AnswerHandler {
@@ -16,7 +21,8 @@ export interface AnswerHandler {
 
 type State = 'head' | 'sized body' | 'chunk size' | 'chunk' | 'after chunk' | 'trailers' | 'ended';
 
-const headBytesMax = 16 * 1024;
+// `Link` repeats the URL of the request, in which a sign may become three bytes.
+const headBytesMax = 4 * requestHeadBytesMax;
 const chunkLineBytesMax = 18; // 16 digits and the line end
 const interimMax = 8; // 1xx before an answer
 const lineEnd = '\r\n';
@@ -202,8 +208,8 @@ export class AnswerParser {
   }
 }
 
-function noHttp(): BadAnswer {
-  return new BadAnswer('The service does not answer in HTTP/1.1.');
+function noHttp(): NoAnswer {
+  return new NoAnswer('The service does not answer in HTTP/1.1.');
 }
 
 /** The line at a position, without its end; undefined if it is incomplete. @throws BadAnswer if it is too long. */

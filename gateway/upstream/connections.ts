@@ -1,15 +1,18 @@
 // The connections to one instance of a service: one request at a time on each, kept alive. Hides when one may be used again,
 // how long a service may be silent, and who is notified when a connection breaks.
 import { connect, type Socket } from 'node:net';
-import { AnswerParser, type AnswerHandler } from './answer-parser.ts';
+import { AnswerParser, BadAnswer, NoAnswer, type AnswerHandler } from './answer-parser.ts';
 import { atEndOfTurn } from '../end-of-turn.ts';
 
 /** Why an attempt failed before or during its answer. */
 export class AttemptFailed extends Error {
-  /** `unsent`: no byte reached the service. `silent`: it took too long. `cut`: the connection broke. */
-  readonly why: 'unsent' | 'silent' | 'cut';
+  /**
+   * `unsent`: no byte reached the service. `silent`: it took too long. `cut`: the connection broke. `unusable`: the service answered
+   * what the gateway may not forward, so the instance is up.
+   */
+  readonly why: 'unsent' | 'silent' | 'cut' | 'unusable';
 
-  constructor(why: 'unsent' | 'silent' | 'cut', cause: Error) {
+  constructor(why: AttemptFailed['why'], cause: Error) {
     super(cause.message, { cause });
     this.why = why;
   }
@@ -185,7 +188,11 @@ class Connection implements Sent {
       const isAll = parser.read(shared.subarray(0, length));
       if (parser.hasEnded) this.#free(parser, isAll);
     } catch (error) {
-      this.destroy(error instanceof Error ? error : new Error(String(error)));
+      const isAnswered = error instanceof BadAnswer && !(error instanceof NoAnswer);
+      this.destroy(
+        error instanceof Error ? error : new Error(String(error)),
+        isAnswered ? 'unusable' : 'cut',
+      );
     }
     return !this.#isPaused;
   }

@@ -2,8 +2,9 @@
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Stream } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import { hopByHop, type Outgoing, type Transport } from './reader.ts';
+import { staysInside, type Outgoing, type Transport } from './reader.ts';
 import { AttemptFailed } from './connections.ts';
+import { BadAnswer } from './answer-parser.ts';
 
 /** One attempt at one instance. */
 interface Attempt {
@@ -70,11 +71,13 @@ function proxyTo(
           upstream.once('timeout', () => void (attempt.timedOut = true));
           upstream.once('upgrade', (_answer, socket) => {
             socket.destroy();
-            attempt.fail(new Error('The service would speak another protocol.'));
+            attempt.fail(new BadAnswer('The service would speak another protocol.'));
           });
         });
         proxy.on('proxyRes', (answer) => {
-          for (const name of hopByHop) delete answer.headers[name];
+          for (const name of Object.keys(answer.headers)) {
+            if (staysInside(name)) delete answer.headers[name];
+          }
         });
       },
     ],
@@ -82,8 +85,12 @@ function proxyTo(
 }
 
 function toFailed(error: Error, timedOut: boolean): AttemptFailed {
-  const code = 'code' in error ? error.code : undefined;
-  return new AttemptFailed(timedOut ? 'silent' : code === 'ECONNREFUSED' ? 'unsent' : 'cut', error);
+  const code = 'code' in error ? String(error.code) : '';
+  if (timedOut) return new AttemptFailed('silent', error);
+  // Node's parser has refused the answer; HPE_INVALID_CONSTANT: it was no HTTP.
+  const isAnswered =
+    error instanceof BadAnswer || (code.startsWith('HPE_') && code !== 'HPE_INVALID_CONSTANT');
+  return new AttemptFailed(isAnswered ? 'unusable' : code === 'ECONNREFUSED' ? 'unsent' : 'cut', error);
 }
 
 function headersOf({ headers }: Outgoing): IncomingMessage['headers'] {

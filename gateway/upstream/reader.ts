@@ -18,8 +18,12 @@ export interface Outgoing {
   body: Buffer;
 }
 
-/** Headers between a service and the gateway, not meant for the client. */
-export const hopByHop: ReadonlySet<string> = new Set([
+/** Whether a header of an answer is between a service and the gateway, not meant for the client. @param name in lower case. */
+export function staysInside(name: string): boolean {
+  return hopByHop.has(name) || name.startsWith('x-almanac-');
+}
+
+const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -29,9 +33,8 @@ export const hopByHop: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Headers of an answer that the gateway does not forward: those above, and those it sets itself. */
-const keptHere: ReadonlySet<string> = new Set([
-  ...hopByHop,
+/** Headers of an answer that the gateway sets itself. */
+const setHere: ReadonlySet<string> = new Set([
   'server-timing',
   'strict-transport-security',
   'x-content-type-options',
@@ -107,8 +110,9 @@ class Relay implements Exchange {
     for (let i = 0; i < head.length; i += 2) {
       const name = head[i] as string;
       const value = head[i + 1] as string;
-      if (!keptHere.has(name)) handedOn.push(name, value);
-      else if (name === 'x-request-id') answersTo = value;
+      if (!setHere.has(name)) {
+        if (!staysInside(name)) handedOn.push(name, value);
+      } else if (name === 'x-request-id') answersTo = value;
       else if (name === 'server-timing') call.serviceTiming = value;
     }
     // Bytes that a service sends after an answer would be read as the answer to the next call on the connection.

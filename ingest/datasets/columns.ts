@@ -8,7 +8,7 @@ export interface ColumnOptions {
   map?: Readonly<Record<string, string>>;
   /** Our name → the constant for every row. */
   set?: Readonly<Record<string, string>>;
-  /** The file's columns to ignore. */
+  /** The file's columns to ignore, each a title or a list of titles with commas. */
   ignore?: readonly string[];
 }
 
@@ -21,8 +21,8 @@ export interface SourceColumn {
 }
 
 /**
- * The columns of the file under our names, in the file's order. A column named in `map` takes that name; one that is
- * spelled as a known column, in any case, is that column; any other keeps its name. Columns without a name are ignored.
+ * The columns of the file under our names, in the file's order. A column named in `map` takes that name, or each of several; one that is
+ * spelled as a known column (case-insensitive) is that column; any other keeps its name. Columns without a name are ignored.
  * @throws IngestFailure if a mapped or ignored name is not in the header, or two columns get the same name.
  */
 export function sourceColumns(
@@ -30,16 +30,16 @@ export function sourceColumns(
   options: ColumnOptions,
   known: ReadonlySet<string>,
 ): SourceColumn[] {
-  const { map = {}, set = {}, ignore = [] } = options;
+  const { map = {}, set = {} } = options;
   const titles = header.map((title) => title.trim());
+  const ignore = ignoredTitles(options.ignore, titles);
   for (const title of [...Object.values(map), ...ignore]) {
     if (!titles.includes(title))
       misuse(
         `The file has no column "${title}"; its columns are ${titles.filter((each) => each !== '').join(', ')}.`,
       );
   }
-  const targetOf = new Map(Object.entries(map).map(([target, title]) => [title, target]));
-  if (targetOf.size < Object.keys(map).length) misuse('Two --map name the same column of the file.');
+  const targetsOf = Map.groupBy(Object.keys(map), (target) => map[target]);
 
   const columns: SourceColumn[] = [];
   for (const [index, title] of titles.entries()) {
@@ -48,7 +48,7 @@ export function sourceColumns(
       known.has(title.toLowerCase()) && !Object.hasOwn(map, title.toLowerCase())
         ? title.toLowerCase()
         : title;
-    columns.push({ target: targetOf.get(title) ?? ownName, title, index });
+    for (const target of targetsOf.get(title) ?? [ownName]) columns.push({ target, title, index });
   }
   const seen = new Set<string>();
   for (const { target, title } of columns) {
@@ -62,6 +62,11 @@ export function sourceColumns(
     seen.add(target);
   }
   return columns;
+}
+
+/** The titles that --ignore names: each text is a list, unless a title is spelled like it. */
+export function ignoredTitles(ignore: readonly string[] | undefined, titles: readonly string[]): string[] {
+  return (ignore ?? []).flatMap((text) => (titles.includes(text) ? [text] : text.split(',')));
 }
 
 /** A column of a dataset, and where its cells come from: a column of the file, or a constant of --set. */
@@ -82,11 +87,16 @@ export function datasetCells(
   const known = new Map(dataset.columns.map((column) => [column.name, column]));
   const named = (name: string): Column =>
     known.get(name) ??
-    misuse(
-      `${dataset.name} has no column ${name}; it has ${[...known.keys()].join(', ')}. ` +
-        `Rename it by --map, or leave it out by --ignore.`,
+    misuse(`--set ${name}: ${dataset.name} has no such column; it has ${[...known.keys()].join(', ')}.`);
+  const columns = sourceColumns(header, options, new Set(known.keys()));
+  const unknown = columns.filter(({ target }) => !known.has(target));
+  if (unknown.length > 0)
+    failUnusable(
+      `${dataset.name} has no column ${unknown.map(({ target }) => target).join(', ')}; it has ` +
+        `${[...known.keys()].join(', ')}. Rename by --map, or leave out by`,
+      unknown.map(({ title }) => ['--ignore', title]),
     );
-  const fromFile = sourceColumns(header, options, new Set(known.keys())).map(({ target, title, index }) => ({
+  const fromFile = columns.map(({ target, title, index }) => ({
     column: named(target),
     title,
     index,
@@ -99,6 +109,33 @@ export function datasetCells(
     constant: constant.trim(),
   }));
   return [...fromFile, ...constants];
+}
+
+/** @throws IngestFailure if --multiply names a column that no row has. */
+export function refuseIdleFactors(
+  cells: readonly DatasetCell[],
+  factors: Readonly<Record<string, string>> = {},
+): void {
+  for (const name of Object.keys(factors))
+    if (!cells.some(({ column }) => column.name === name))
+      misuse(`--multiply ${name}: the file has no such column.`);
+}
+
+/**
+ * @param fix what to add to the command for each column, such as `['--ignore', 'note']`.
+ * @throws IngestFailure always: the file has columns that cannot be used as they are.
+ */
+export function failUnusable(
+  reason: string,
+  fix: readonly (readonly [flag: string, value: string])[],
+): never {
+  const words = fix.flat();
+  throw new IngestFailure('usage', `${reason} ${words.map(shellWord).join(' ')}.`, { fix: words });
+}
+
+/** The word as a shell takes it. */
+export function shellWord(word: string): string {
+  return /^[A-Za-z0-9_./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** @throws IngestFailure always: every row needs the column, and neither the file nor --set has it. */

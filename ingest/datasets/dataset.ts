@@ -13,6 +13,10 @@ export interface Dataset {
   /** If rows describe series: the id of the series of row `t`, in SQL. */
   series?: string;
   columns: readonly Column[];
+  /** With --wide: what the titles of the columns name, and what their cells hold; the rows are dated by `date`. */
+  wide?: { column: string; value: string };
+  /** How a row whose key is spelled otherwise is recognised. */
+  identity?: Identity;
   references?: readonly Reference[];
   /** Further columns with unique values; the key is then a single column. */
   unique?: readonly string[];
@@ -20,9 +24,16 @@ export interface Dataset {
   /** Part of the key: a file must have all rows that share it, and those it omits are deleted. */
   whole?: readonly string[];
   /** Follow-up work of a load, in its transaction. */
-  afterwards?: (on: Transaction) => Promise<void>;
+  afterwards?: (on: Transaction, of: { today: string; fiscalYearFirstMonth: number }) => Promise<void>;
   /** The meaning of columns that are not in the list; without it, such a column is an error. */
   otherColumns?: string;
+}
+
+/** Rows are of the same thing if they share `within` and one of the codes is the same. */
+export interface Identity {
+  within: string;
+  /** A column of the row, a column of the other row, and the condition on them, in SQL. */
+  by: readonly { given: string; stored: string; same: (given: string, stored: string) => string }[];
 }
 
 /** A column that refers to rows of a table. */
@@ -41,6 +52,8 @@ export interface Reference {
 export interface Rule {
   /** The columns it concerns; if the file lacks one, the rule is not checked. The first one is reported as the wrong one. */
   columns: readonly [string, ...string[]];
+  /** The rule holds for files that lack this column. */
+  without?: string;
   /** The condition on row `t`, in SQL; null passes. */
   holds: string;
   expected: string;

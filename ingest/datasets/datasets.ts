@@ -1,6 +1,6 @@
 // The one table of datasets: for each, the columns a file may have, their types, the key, and the target of the rows.
 // Everything that `almanac ingest` knows about a dataset is here; a new dataset is a new row.
-import { expectedOf, type Column } from '../files/cells.ts';
+import { plainCells, type Column } from '../files/cells.ts';
 import { column, day, flag, required, text, word } from './column-types.ts';
 import type { Dataset } from './dataset.ts';
 import { misuse } from '../load/failure.ts';
@@ -41,7 +41,7 @@ const itemColumns: readonly Column[] = [
 ];
 
 const cityColumns: readonly Column[] = [
-  required('city_id', 'slug', 'id; prices name the city by it', { reserved: ['national'] }),
+  required('city_id', 'city', 'id; prices name the city by it'),
   required('name', 'text', 'name in English', { lengthMax: 200 }),
   text('province', 200, 'province or state'),
   column('latitude', 'number', 'degrees, north positive', { range: [-90, 90] }),
@@ -145,7 +145,7 @@ export const datasets: readonly Dataset[] = [
     key: ['item', 'city', 'date', 'price_type', 'stat', 'vintage'],
     columns: [
       required('item', 'slug', 'the item: its id, or the name its id is made of'),
-      required('city', 'slug', 'the city: its id, or the name its id is made of', { reserved: ['national'] }),
+      required('city', 'city', 'the city: its id, or the name its id is made of'),
       pointDate,
       required('price', 'number', 'in the currency and for the unit of the item'),
       word('price_type', ['retail', 'wholesale', 'farmgate'], 'who sells; retail unless given'),
@@ -193,6 +193,12 @@ export function datasetNamed(name: string): Dataset {
   return found ?? misuse(`There is no dataset ${name}; there are ${datasetNames.join(', ')}.`);
 }
 
+/** Why --wide is refused for a dataset. */
+export function notWide({ name }: Dataset): string {
+  const others = datasets.filter(({ wide }) => wide !== undefined).map((dataset) => dataset.name);
+  return `--wide: not for ${name}, only for ${['observations', ...others].join(' and ')}.`;
+}
+
 /** What `almanac ingest --describe <dataset>` prints. @throws IngestFailure where there is no such dataset. */
 export function describe(dataset: string) {
   const { name, meaning, key, columns, otherColumns } = datasetNamed(dataset);
@@ -205,7 +211,7 @@ export function describe(dataset: string) {
       type: column.type,
       required: column.required,
       meaning: column.meaning,
-      expected: expectedOf(column),
+      expected: plainCells.expected(column),
     })),
     otherColumns: otherColumns ?? null,
   };

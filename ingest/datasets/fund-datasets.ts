@@ -19,6 +19,9 @@ const price = (name: string, meaning: string) =>
 const publisher = required('source', 'text', 'who publishes it', { lengthMax: 500 });
 const source = text('source', 500, 'who publishes it; that of the fund unless given');
 
+const firstMonth = (meaning: string) =>
+  column('fiscal_year_first_month', 'integer', meaning, { range: [1, 12] });
+
 const fund = required('fund', 'text', 'its id, ISIN, symbol or source code, also a former one', {
   lengthMax: 80,
 });
@@ -40,6 +43,7 @@ const amcs: Dataset = {
   kind: 'table',
   target: 'data.amcs',
   key: ['amc_id'],
+  afterwards: refreshFundFigures,
   columns: [
     required('amc_id', 'slug', 'id; funds name the company by it'),
     required('name', 'text', 'full name', { lengthMax: 300 }),
@@ -50,6 +54,7 @@ const amcs: Dataset = {
     day('rating_date', 'when'),
     column('website', 'url', 'its URL'),
     day('established', 'when it was founded'),
+    firstMonth('1 to 12, in which the fiscal year of its funds begins'),
     publisher,
   ],
 };
@@ -83,7 +88,7 @@ const funds: Dataset = {
     },
   ],
   columns: [
-    required('fund_id', 'slug', 'id; a code, or a name that no other fund has'),
+    required('fund_id', 'slug', 'id; a code, or a name that no other fund has', { reserved: ['screener'] }),
     required('name', 'text', 'full name, with plan and option', { lengthMax: 300 }),
     text('short_name', 100, 'what it is called'),
     text('symbol', 40, 'ticker'),
@@ -103,6 +108,7 @@ const funds: Dataset = {
     text('option', 100, 'such as growth or income'),
     required('currency', 'currency', 'ISO 4217'),
     day('launch_date', 'first day'),
+    firstMonth('1 to 12, in which its fiscal year begins; that of the company unless given'),
     word('status', fundStatuses, 'what became of it'),
     column('merged_into', 'slug', 'the fund that goes on for it'),
     text('objective', 5_000, 'what it is for'),
@@ -132,15 +138,16 @@ const funds: Dataset = {
 const nav: Dataset = {
   name: 'nav',
   meaning:
-    'What a unit was worth: one row a fund and day. A row that comes again replaces what it has a column for.',
+    'What a unit was worth: one row a fund and day (with --wide, one column a fund). A row that comes again replaces what it has a column for.',
   kind: 'table',
   target: 'data.navs',
   key: ['fund', 'date'],
+  wide: { column: 'fund', value: 'nav' },
   afterwards: refreshFundFigures,
   references: [aFund],
   columns: [
     fund,
-    required('date', 'date', 'day of the NAV'),
+    required('date', 'date', 'day of the NAV', { hasHappened: true }),
     price('nav', 'net assets a unit'),
     price('offer_price', 'what a unit costs'),
     price('repurchase_price', 'what is paid for one'),
@@ -152,16 +159,26 @@ const nav: Dataset = {
 
 const payouts: Dataset = {
   name: 'payouts',
-  meaning: 'What funds paid out: one row a fund, ex-date and type.',
+  meaning: 'What funds paid out: one row a fund, ex-date, type and kind.',
   kind: 'table',
   target: 'data.payouts',
-  key: ['fund', 'ex_date', 'type'],
+  key: ['fund', 'ex_date', 'type', 'kind'],
   afterwards: refreshFundFigures,
   references: [aFund],
   columns: [
     fund,
     required('ex_date', 'date', 'first day on which a unit comes without it'),
-    required('type', 'word', 'in cash, in units, or reinvested', { words: payoutTypes }),
+    required('type', 'word', 'in cash, in units, or reinvested; or a split', { words: payoutTypes }),
+    column(
+      'kind',
+      'slug',
+      'tells payouts of one type and day apart, such as income or long-term-gain; regular unless given',
+      {
+        unlessGiven: 'regular',
+      },
+    ),
+    column('split_ratio', 'number', 'of a split: the new units for an old one', { range: [1e-9, 1e9] }),
+    day('record_date', 'the holders of that day are paid'),
     day('announcement_date', 'when it was announced'),
     day('payment_date', 'when it was paid'),
     text('financial_year', 20, 'such as 2025-26'),
@@ -170,6 +187,19 @@ const payouts: Dataset = {
     price('ex_nav', 'NAV after it'),
     price('cum_nav', 'NAV before it'),
     source,
+  ],
+  rules: [
+    {
+      columns: ['split_ratio', 'type'],
+      holds: "(t.type = 'split') = (t.split_ratio is not null)",
+      expected: 'the new units for an old one where the type is split, and empty for others',
+    },
+    {
+      columns: ['type'],
+      without: 'split_ratio',
+      holds: "t.type <> 'split'",
+      expected: 'a split_ratio beside a split',
+    },
   ],
 };
 
@@ -183,7 +213,7 @@ const expenses: Dataset = {
   references: [aFund],
   columns: [
     fund,
-    required('period_end', 'date', 'last day of the period'),
+    required('period_end', 'date', 'last day of the period', { hasHappened: true }),
     required('period_type', 'word', 'month to date, year to date, or the rate in force on the day', {
       words: expensePeriods,
     }),
@@ -211,7 +241,7 @@ const portfolio: Dataset = {
   references: [aFund],
   columns: [
     fund,
-    required('as_of', 'date', 'day of the portfolio'),
+    required('as_of', 'date', 'day of the portfolio', { hasHappened: true }),
     required(
       'section',
       'word',

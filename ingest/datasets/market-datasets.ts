@@ -29,7 +29,9 @@ const aSecurity: Reference = {
 };
 
 const securityColumns: readonly Column[] = [
-  required('code', 'security_code', 'id, as its source writes it; slashes and blanks are kept as hyphens'),
+  required('code', 'security_code', 'id, as its source writes it; slashes and blanks are kept as hyphens', {
+    reserved: ['TRADES'],
+  }),
   column('source_code', 'text', 'the code as its source writes it; that of code unless given', {
     lengthMax: 100,
     copyOf: 'code',
@@ -110,7 +112,7 @@ const securityPrices: Dataset = {
   ],
   columns: [
     required('code', 'security_code', 'the security, by its code or ISIN'),
-    required('date', 'date', 'day of the price'),
+    required('date', 'date', 'day of the price', { hasHappened: true }),
     price('price', 'per 100 of par, clean'),
     price('dirty_price', 'per 100 of par, with what has accrued'),
     yieldOf('accrued', 'per 100 of par'),
@@ -134,7 +136,7 @@ const securityTrades: Dataset = {
   references: [aSecurity],
   columns: [
     required('trade_id', 'text', 'id, kept when the trade is corrected', { lengthMax: 64 }),
-    required('trade_date', 'date', 'when it was made'),
+    required('trade_date', 'date', 'when it was made', { hasHappened: true }),
     column('trade_time', 'time', "in the venue's own time"),
     day('settlement_date', 'when it was settled'),
     required('code', 'security_code', 'the security, by its code or ISIN'),
@@ -158,12 +160,24 @@ const securityTrades: Dataset = {
   ],
 };
 
+/** An ISIN of the United States has the CUSIP within it. */
+const isCusipOf = (isin: string, cusip: string) => `${isin} like 'US%' and substr(${isin}, 3, 9) = ${cusip}`;
+
 const auctions: Dataset = {
   name: 'auctions',
   meaning: 'Auctions of debt: one row an instrument, tenor and day, from the announcement on.',
   kind: 'table',
   target: 'data.auctions',
   key: ['auction_id', 'instrument', 'tenor', 'auction_date'],
+  identity: {
+    within: 'auction_date',
+    by: [
+      { given: 'isin', stored: 'isin', same: (given, stored) => `${given} = ${stored}` },
+      { given: 'source_code', stored: 'source_code', same: (given, stored) => `${given} = ${stored}` },
+      { given: 'isin', stored: 'source_code', same: isCusipOf },
+      { given: 'source_code', stored: 'isin', same: (cusip, isin) => isCusipOf(isin, cusip) },
+    ],
+  },
   columns: [
     required('auction_id', 'text', 'id; a security that is auctioned again may keep it', { lengthMax: 64 }),
     required('instrument', 'word', 'what is sold', { words: auctionInstruments }),
@@ -223,7 +237,7 @@ const trade: Dataset = {
   columns: [
     required('reporter', 'country', 'whose trade it is'),
     required('flow', 'word', 'exports include re-exports', { words: tradeFlows }),
-    required('period', 'month_or_year', 'month or year'),
+    required('period', 'month_or_year', 'month or year', { hasHappened: true }),
     required('partner_code', 'partner', 'the other country'),
     text('partner_name', 200, 'its name'),
     required('classification', 'word', 'of the commodities', { words: tradeClassifications }),

@@ -1,5 +1,5 @@
 // The metadata of series that a load creates (--create): from --set constants, and from columns of the file.
-import { expectedOf, readCell, type Column } from '../files/cells.ts';
+import { plainCells, type CellReader, type Column } from '../files/cells.ts';
 import { datasetNamed } from './datasets.ts';
 import { misuse } from '../load/failure.ts';
 import type { SeriesMetadata } from '../points/series-directory.ts';
@@ -19,8 +19,9 @@ export function metadataConstants(set: Readonly<Record<string, string>>): Series
   for (const column of columns) {
     const text = set[column.name];
     if (text === undefined) continue;
-    const value = readCell(column, text.trim());
-    if (value === undefined) misuse(`--set ${column.name}=${text}: ${expectedOf(column)} is expected.`);
+    const value = plainCells.read(column, text.trim());
+    if (value === undefined)
+      misuse(`--set ${column.name}=${text}: ${plainCells.expected(column)} is expected.`);
     constants[column.name] = value;
   }
   return constants;
@@ -47,11 +48,12 @@ export function newSeries(id: string, title: string, facts: SeriesMetadata): Ser
 export function metadataOfRow(
   row: readonly string[],
   cells: readonly { target: string; index: number }[],
+  reader: CellReader,
 ): SeriesMetadata {
   const facts: Record<string, string | null> = {};
   for (const { target, index } of cells) {
     const column = columns.find((each) => each.name === target);
-    const value = column === undefined ? undefined : readCell(column, entryAt(row, index).trim());
+    const value = column === undefined ? undefined : reader.read(column, entryAt(row, index).trim());
     if (value !== undefined) facts[target] = value;
   }
   return facts;

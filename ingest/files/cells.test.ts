@@ -1,5 +1,5 @@
 import test from 'ava';
-import { expectedOf, isPrintable, readCell, type Column, type ColumnType } from './cells.ts';
+import { cellReader, isPrintable, plainCells, type Column, type ColumnType } from './cells.ts';
 
 interface Cells {
   column?: Partial<Column>;
@@ -20,11 +20,46 @@ const cells: Record<ColumnType, Cells> = {
     refused: ['.a', '-a', '_a', `A${'b'.repeat(128)}`, 'a b', 'a/b', 'ä'],
   },
   frequency: { taken: ['daily', ['Monthly', 'monthly'], 'irregular'], refused: ['hourly', 'day'] },
-  date: { taken: ['2024-02-29', '1999-12-31'], refused: ['2023-02-29', '2024-2-1', '2024-02', '29.02.2024'] },
+  date: {
+    taken: ['2024-02-29', '1999-12-31', ['30-Jan-2026', '2026-01-30'], ['3-FEB-1999', '1999-02-03']],
+    refused: [
+      '2023-02-29',
+      '2024-2-1',
+      '2024-02',
+      '29.02.2024',
+      'Jan-24',
+      '2024M01',
+      '2023/24',
+      '30-Feb-2026',
+    ],
+  },
   number: {
     column: { range: [-1, 2.5] },
-    taken: ['-1', '2.5', '+2', '.5', '2.', `0.${'1'.repeat(30)}`, `${'0'.repeat(29)}1`],
-    refused: ['-1.01', '2.51', `0.${'1'.repeat(31)}`, `${'0'.repeat(30)}1`, '1e1', '1,5', '.', '-', 'NaN'],
+    taken: [
+      '-1',
+      '2.5',
+      '+2',
+      '.5',
+      '2.',
+      `0.${'1'.repeat(30)}`,
+      `${'0'.repeat(29)}1`,
+      '1e-05',
+      '2.5E0',
+      '1e-30',
+    ],
+    refused: [
+      '-1.01',
+      '2.51',
+      `0.${'1'.repeat(31)}`,
+      `${'0'.repeat(30)}1`,
+      '1e1',
+      '1e-31',
+      '1e',
+      '1,5',
+      '.',
+      '-',
+      'NaN',
+    ],
   },
   integer: {
     column: { range: [0, 7] },
@@ -44,14 +79,25 @@ const cells: Record<ColumnType, Cells> = {
   },
   word: { column: { words: ['retail', 'farm'] }, taken: ['farm', ['Retail', 'retail']], refused: ['street'] },
   slug: {
-    column: { reserved: ['national'] },
     taken: [
       ['Rice (basmati, broken)', 'rice-basmati-broken'],
       ['Köln', 'koln'],
       'a'.repeat(80),
       ['a'.padEnd(200, '!'), 'a'],
     ],
-    refused: ['National', '!!!', 'a'.repeat(81), 'a'.padEnd(201, '!'), 'a\u0000b'],
+    refused: ['!!!', 'a'.repeat(81), 'a'.padEnd(201, '!'), 'a\u0000b'],
+  },
+  city: {
+    taken: [['Dera Ghazi Khan', 'dera-ghazi-khan'], ['All Saints', 'all-saints'], 'market', ['Köln', 'koln']],
+    refused: [
+      'National',
+      'national average',
+      'Total',
+      'All cities',
+      'Average (urban)',
+      '!!!',
+      'a'.repeat(81),
+    ],
   },
   instant: {
     taken: [
@@ -85,7 +131,17 @@ const cells: Record<ColumnType, Cells> = {
     taken: ['US0378331005', ['gb0002634946', 'GB0002634946']],
     refused: ['US0378331006', 'US037833100', 'US03783310055', '0S0378331005'],
   },
-  tenor: { taken: ['3M', '13W', ['10-Year', '10Y']], refused: ['M', '3', 'soon'] },
+  tenor: {
+    taken: [
+      '3M',
+      '13W',
+      ['10-Year', '10Y'],
+      ['9-Year 10-Month', '9Y10M'],
+      ['29 years, 11 months', '29Y11M'],
+      ['1y 2m 3w 4d', '1Y2M3W4D'],
+    ],
+    refused: ['M', '3', 'soon', '10-Month 9-Year', '1Y1Y', '10000D'],
+  },
   country: { taken: ['PAK', ['chn', 'CHN']], refused: ['PK', 'PAKI', 'P1K'] },
   partner: {
     taken: [['World', 'WLD'], 'CHN', 'A'.repeat(16), 'EU_27-X'],
@@ -96,8 +152,8 @@ const cells: Record<ColumnType, Cells> = {
     refused: ['1'.repeat(21), '01 01', 'a/b'],
   },
   month_or_year: {
-    taken: ['2025', '2025-01', ['202512', '2025-12']],
-    refused: ['2025-13', '2025-00', '0999', '3000', '25', '2025-1'],
+    taken: ['2025', '2025-01', ['202512', '2025-12'], ['2025M01', '2025-01'], ['Dec-25', '2025-12']],
+    refused: ['2025-13', '2025-00', '0999', '3000', '25', '2025-1', '2025-01-31', '2025-Q1', '2024/25'],
   },
   time: { taken: ['00:00', '23:59', '09:30:59'], refused: ['24:00', '9:30', '09:60', '09:30:60', '09:30Z'] },
   month_day: { taken: ['02-29', '12-31'], refused: ['02-30', '13-01', '1-1'] },
@@ -116,15 +172,15 @@ for (const [type, { column: own = {}, taken, refused }] of Object.entries(cells)
     const column: Column = { name: 'x', type: type as ColumnType, required: false, meaning: '', ...own };
     for (const each of taken) {
       const [text, stored] = typeof each === 'string' ? [each, each] : each;
-      t.is(readCell(column, text), stored, text);
+      t.is(plainCells.read(column, text), stored, text);
     }
-    for (const text of refused) t.is(readCell(column, text), undefined, text);
-    t.is(readCell(column, ''), null);
-    t.not(expectedOf(column), '');
+    for (const text of refused) t.is(plainCells.read(column, text), undefined, text);
+    t.is(plainCells.read(column, ''), null);
+    t.not(plainCells.expected(column), '');
   });
 }
 
-test('what is expected names the bounds: the length of a text, the range of a number, the words, the reserved ids', (t) => {
+test('what is expected names the bounds: the length of a text, the range of a number, the words, what is no city', (t) => {
   const column = { name: 'x', required: false, meaning: '' };
   for (const [own, expected] of [
     [{ type: 'text', lengthMax: 5 }, 'text of at most 5 characters'],
@@ -133,14 +189,15 @@ test('what is expected names the bounds: the length of a text, the range of a nu
     [{ type: 'number' }, 'a number'],
     [{ type: 'word', words: ['a', 'b'] }, 'one of a, b'],
   ] as const)
-    t.is(expectedOf({ ...column, ...own }), expected);
-  t.regex(expectedOf({ ...column, type: 'slug', reserved: ['national'] }), /at most 80\).*; not national,/);
+    t.is(plainCells.expected({ ...column, ...own }), expected);
+  t.regex(plainCells.expected({ ...column, type: 'slug' }), /at most 80\)/);
+  t.regex(plainCells.expected({ ...column, type: 'city' }), /one city; an average over cities is none/);
 });
 
 test('where zero says that there is none, zero and less are empty, and more is itself', (t) => {
   const column: Column = { name: 'x', type: 'number', required: false, meaning: '', zeroIsMissing: true };
   t.deepEqual(
-    ['0', '-1', '0.00', '0.01', 'x'].map((text) => readCell(column, text)),
+    ['0', '-1', '0.00', '0.01', 'x'].map((text) => plainCells.read(column, text)),
     [null, null, null, '0.01', undefined],
   );
 });
@@ -151,4 +208,33 @@ test('line breaks and tabs are text; every other control character is not', (t) 
     const isText = !isControl || [0x09, 0x0a, 0x0d].includes(code);
     t.is(isPrintable(`a${String.fromCharCode(code)}`), isText, `0x${code.toString(16)}`);
   }
+});
+
+test('every column of dates or numbers is read as the options say', (t) => {
+  const options = {
+    dateFormat: 'DD/MM/YYYY',
+    decimal: ',',
+    thousands: '.',
+    missing: ['k. A.'],
+    multiply: { value: '0.01' },
+  };
+  const reader = cellReader(options);
+  const read = (type: ColumnType, text: string, name = 'x') =>
+    reader.read({ name, type, required: false, meaning: '' }, text);
+  t.is(read('date', '30/01/2026'), '2026-01-30');
+  t.is(read('date', '2026-01-30'), undefined);
+  t.is(read('instant', '30/01/2026 08:30'), '2026-01-30 08:30');
+  t.is(read('instant', '30/01/2026T08:30:00+05:00'), '2026-01-30T08:30:00+05:00');
+  t.is(
+    cellReader({ dateFormat: 'MM/YYYY' }).read(
+      { name: 'x', type: 'month_or_year', required: true, meaning: '' },
+      '01/2026',
+    ),
+    '2026-01',
+  );
+  t.is(read('number', '1.234.567,50'), '1234567.50');
+  t.is(read('number', '1.5'), undefined);
+  t.is(read('number', '1.234,5', 'value'), '12.345');
+  t.is(read('integer', '1.234'), '1234');
+  for (const type of Object.keys(cells) as ColumnType[]) t.is(read(type, 'k. A.'), null, type);
 });

@@ -1,10 +1,12 @@
 // Parses a cell of a file by the type of its column into what PostgreSQL takes, or refuses it with what was expected.
-// Numbers and dates of observations have parsers of their own, in values.ts and dates.ts.
+// Numbers and dates are parsed by values.ts and dates.ts, as the options of the load say.
 import { codeShapes, partnerCode, securityCode, tenor } from '../../domain/markets.ts';
 import { isTimeZone } from '../../kernel/clock.ts';
-import { isDate } from '../../kernel/dates.ts';
+import { isDate, type DateRange } from '../../kernel/dates.ts';
 import { frequencies } from '../../domain/periods.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
+import { dateReader, type DateReader } from './dates.ts';
+import { scaled, valueReader, type ValueOptions, type ValueReader } from './values.ts';
 
 export type ColumnType =
   | 'text'
@@ -16,6 +18,7 @@ export type ColumnType =
   | 'boolean'
   | 'word' // one of `words`
   | 'slug'
+  | 'city' // a slug, but not of an average over cities
   | 'instant' // local time in the row's time_zone, or with its own offset
   | 'time_zone'
   | 'url'
@@ -43,6 +46,10 @@ export interface Column {
   words?: readonly string[];
   /** The column whose text is used, unchanged, if this one is missing or its cell is empty. */
   copyOf?: string;
+  /** A date or period of what has happened: today's is the last that is possible. */
+  hasHappened?: boolean;
+  /** What an empty cell, or a file without the column, means. For a part of the key. */
+  unlessGiven?: string;
   /** For a number: zero or less means missing. */
   zeroIsMissing?: boolean;
   /** Ids that already have another meaning. */
@@ -55,10 +62,24 @@ const slugLengthMax = 80;
 /** The maximum length of a name from which an id is made. */
 const nameLengthMax = 200;
 
+/** How the file writes numbers and dates. */
+export interface CellOptions extends ValueOptions {
+  /** Such as `DD/MM/YYYY`; see dates.ts. */
+  dateFormat?: string;
+  /** Column of numbers → the factor of its numbers. */
+  multiply?: Readonly<Record<string, string>>;
+}
+
+interface Forms {
+  options: CellOptions;
+  values: ValueReader;
+  dates: DateReader;
+}
+
 interface CellType {
   /** The cell as PostgreSQL reads it; undefined if it is not of the type. */
-  read: (text: string, column: Column) => string | undefined;
-  expected: (column: Column) => string;
+  read: (text: string, column: Column, forms: Forms) => string | undefined;
+  expected: (column: Column, options: CellOptions) => string;
 }
 
 const cellTypes: Record<ColumnType, CellType> = {
@@ -76,15 +97,24 @@ const cellTypes: Record<ColumnType, CellType> = {
     read: (text) => frequencies.find((frequency) => frequency === text.toLowerCase()),
     expected: () => `one of ${frequencies.join(', ')}`,
   },
-  date: keptIf(isDate, 'a date, YYYY-MM-DD'),
+  date: {
+    read: (text, _, { dates }) => dayOf(dates(text)),
+    expected: (_, { dateFormat }) =>
+      dateFormat === undefined ? 'a date, YYYY-MM-DD' : `a day, ${dateFormat}`,
+  },
   number: {
-    read: (text, column) =>
-      /^[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})$/.test(text) && isWithin(column, text) ? text : undefined,
-    expected: (column) => `a number${withinText(column)}`,
+    read: (text, column, { values, options }) => {
+      const number = scaled(values(text), options.multiply?.[column.name]) ?? '';
+      return boundedNumber.test(number) && isWithin(column, number) ? number : undefined;
+    },
+    expected: (column, options) => `a number${withinText(column)}${signsText(options)}`,
   },
   integer: {
-    read: (text, column) => (/^[+-]?\d{1,15}$/.test(text) && isWithin(column, text) ? text : undefined),
-    expected: (column) => `a whole number${withinText(column)}`,
+    read: (text, column, { values }) => {
+      const number = values(text) ?? '';
+      return /^[+-]?\d{1,15}$/.test(number) && isWithin(column, number) ? number : undefined;
+    },
+    expected: (column, options) => `a whole number${withinText(column)}${signsText(options)}`,
   },
   boolean: {
     read: (text) => booleans.get(text.toLowerCase()),
@@ -96,17 +126,27 @@ const cellTypes: Record<ColumnType, CellType> = {
   },
   slug: {
     read: (text, { reserved = [] }) => {
-      const slug = text.length <= nameLengthMax && isPrintable(text) ? slugOf(text) : undefined;
+      const slug = slugOf(text);
       return slug === undefined || reserved.includes(slug) ? undefined : slug;
     },
-    expected: ({ reserved = [] }) =>
+    expected: (column) =>
       `an id (lower-case letters and digits, - between words, at most ${slugLengthMax}), or a name to make it of` +
-      reserved.map((id) => `; not ${id}, which has a meaning of its own`).join(''),
+      reservedText(column),
   },
-  instant: keptIf(
-    isInstant,
-    'a local time, YYYY-MM-DD HH:MM, or one with an offset such as +05:00 or Z, or a day alone',
-  ),
+  city: {
+    read: (text) => {
+      const slug = slugOf(text);
+      return slug === undefined || isOverCities(slug) ? undefined : slug;
+    },
+    expected: () =>
+      'the id or name of one city; an average over cities is none, and the API computes it: leave such rows out by ' +
+      '--skip-where column=value, or name the city by --map-value column=value=city',
+  },
+  instant: {
+    read: (text, _, { dates }) => instantOf(text, dates),
+    expected: (_, { dateFormat = 'YYYY-MM-DD' }) =>
+      `a local time, ${dateFormat} HH:MM, or one with an offset such as +05:00 or Z, or a day alone`,
+  },
   time_zone: keptIf(
     (text) => hasOneMeaning(text) && isTimeZone(text),
     'an IANA time zone such as Asia/Karachi, or UTC (or --ignore the column and --set time_zone=…)',
@@ -118,12 +158,13 @@ const cellTypes: Record<ColumnType, CellType> = {
   currency: inCapitals(codeShapes.currency, 'an ISO 4217 code such as PKR'),
   coicop: keptIf((text) => /^\d{2}(?:\.\d{1,2}){0,4}$/.test(text), 'a COICOP code such as 01.1.1.1'),
   security_code: {
-    read: (text) => {
+    read: (text, { reserved = [] }) => {
       const code = securityCode(text);
-      return /^[A-Z0-9][A-Z0-9._+&-]{0,63}$/.test(code) ? code : undefined;
+      return /^[A-Z0-9][A-Z0-9._+&-]{0,63}$/.test(code) && !reserved.includes(code) ? code : undefined;
     },
-    expected: () =>
-      'a code of at most 64 letters, digits and . _ + & - (slashes and blanks are kept as hyphens)',
+    expected: (column) =>
+      'a code of at most 64 letters, digits and . _ + & - (slashes and blanks are kept as hyphens)' +
+      reservedText(column),
   },
   isin: {
     read: (text) => (isIsin(text.toUpperCase()) ? text.toUpperCase() : undefined),
@@ -131,7 +172,7 @@ const cellTypes: Record<ColumnType, CellType> = {
   },
   tenor: {
     read: tenor,
-    expected: () => 'a tenor such as 13W, 3M, 10Y, 3-Month or 10-Year',
+    expected: () => 'a tenor such as 13W, 3M, 10Y, 3-Month, 10-Year or 9-Year 10-Month',
   },
   country: inCapitals(codeShapes.country, 'an ISO 3166 code of three letters such as PAK'),
   partner: {
@@ -146,11 +187,14 @@ const cellTypes: Record<ColumnType, CellType> = {
     'a code of the classification with its leading zeros such as 0101, or TOTAL',
   ),
   month_or_year: {
-    read: (text) => {
-      const [, year, month] = /^([12]\d{3})(?:-?(0[1-9]|1[0-2]))?$/.exec(text) ?? [];
-      return year === undefined || month === undefined ? year : `${year}-${month}`;
+    read: (text, _, { dates, options }) => {
+      const compact = options.dateFormat === undefined ? text.replace(/^(\d{4})(\d{2})$/, '$1-$2') : text;
+      return monthOrYear(dates(compact));
     },
-    expected: () => 'a month, 2025-01 or 202501, or a year, 2025',
+    expected: (_, { dateFormat }) =>
+      dateFormat === undefined
+        ? 'a month, 2025-01 or 202501, or a year, 2025'
+        : `a month or a year, ${dateFormat}`,
   },
   time: keptIf(
     (text) => /^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/.test(text),
@@ -173,19 +217,62 @@ function inCapitals(shape: RegExp, expected: string): CellType {
   return { read: (text) => (shape.test(text) ? text.toUpperCase() : undefined), expected: () => expected };
 }
 
-/**
- * A cell as PostgreSQL reads it (a list in its array form), null if it is empty, undefined if it is not of the
- * column's type.
- */
-export function readCell(column: Column, text: string): string | null | undefined {
-  if (text === '') return null;
-  const value = cellTypes[column.type].read(text, column);
-  return column.zeroIsMissing === true && Number(value) <= 0 ? null : value;
+/** Parses the cells of one file. */
+export interface CellReader {
+  /**
+   * A cell as PostgreSQL reads it (a list in its array form), null if it is empty or means missing, undefined if it is not of
+   * the column's type.
+   */
+  read: (column: Column, text: string) => string | null | undefined;
+  /** What a cell of the column must contain, for messages and for --describe. */
+  expected: (column: Column) => string;
 }
 
-/** What a cell of the column must contain, for messages and for --describe. */
-export function expectedOf(column: Column): string {
-  return cellTypes[column.type].expected(column);
+/** @throws IngestFailure if the options contradict each other. */
+export function cellReader(options: CellOptions = {}): CellReader {
+  const forms = { options, values: valueReader(options), dates: dateReader(options.dateFormat) };
+  const missing = new Set(['', ...(options.missing ?? [])]);
+  return {
+    read(column, text) {
+      if (missing.has(text)) return null;
+      const value = cellTypes[column.type].read(text, column, forms);
+      return column.zeroIsMissing === true && Number(value) <= 0 ? null : value;
+    },
+    expected: (column) => cellTypes[column.type].expected(column, options),
+  };
+}
+
+/** Cells in their plain forms, such as the constants of --set. */
+export const plainCells: CellReader = cellReader();
+
+/** The types that --date-format concerns. */
+export const dateTypes: ReadonlySet<ColumnType> = new Set(['date', 'instant', 'month_or_year']);
+/** The types that --decimal, --thousands and --multiply concern. */
+export const numberTypes: ReadonlySet<ColumnType> = new Set(['number', 'integer']);
+
+/** At most thirty digits on either side of the decimal point. */
+const boundedNumber = /^[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?(?:[012]?\d|30))?$/;
+
+function reservedText({ reserved = [] }: Column): string {
+  return reserved.map((id) => `; not ${id}, which has a meaning of its own`).join('');
+}
+
+function signsText({ decimal = '.', thousands }: CellOptions): string {
+  return [
+    ...(decimal === '.' ? [] : [`, with ${decimal} as the decimal sign`]),
+    ...(thousands === undefined ? [] : [`, with "${thousands}" between groups of three digits`]),
+  ].join('');
+}
+
+function dayOf(range: DateRange | null): string | undefined {
+  return range !== null && range.from === range.to ? range.from : undefined;
+}
+
+function monthOrYear(range: ReturnType<DateReader>): string | undefined {
+  if (range === null || range.isFiscalYear === true || !/^[12]/.test(range.from)) return undefined;
+  if (range.from.endsWith('-01-01') && range.to.endsWith('-12-31')) return range.from.slice(0, 4);
+  const isMonth = range.from < range.to && range.from.slice(0, 7) === range.to.slice(0, 7);
+  return isMonth ? range.from.slice(0, 7) : undefined;
 }
 
 const booleans: ReadonlyMap<string, string> = new Map([
@@ -199,6 +286,7 @@ const booleans: ReadonlyMap<string, string> = new Map([
 
 /** Makes an id from a name: `Rice (basmati, broken)` is `rice-basmati-broken`. Undefined if no letter or digit is left. */
 function slugOf(name: string): string | undefined {
+  if (name.length > nameLengthMax || !isPrintable(name)) return undefined;
   const words = name
     .normalize('NFD')
     .toLowerCase()
@@ -207,6 +295,22 @@ function slugOf(name: string): string | undefined {
   const slug = words.replaceAll(/^-|-$/g, '');
   return slug === '' || slug.length > slugLengthMax ? undefined : slug;
 }
+
+/** Whether a name is made only of words for all cities of a country, as `national-average` and `all-markets` are. */
+function isOverCities(slug: string): boolean {
+  const words = slug.split('-');
+  return (
+    words.some((word) => overCities.has(word)) &&
+    words.every((word) => overCities.has(word) || filling.has(word))
+  );
+}
+
+const overCities: ReadonlySet<string> = new Set(
+  'national nation nationwide country countrywide average avg mean overall total all'.split(' '),
+);
+const filling: ReadonlySet<string> = new Set(
+  'the of whole weighted simple urban rural price prices level city cities market markets'.split(' '),
+);
 
 /** ISO 6166: letters count 10 to 35, and the digits of all pass the Luhn check. */
 function isIsin(text: string): boolean {
@@ -225,13 +329,12 @@ function isIsin(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** A day, or a day and a time with or without an offset. */
-function isInstant(text: string): boolean {
-  const [, day = ''] =
-    /^(\d{4}-\d{2}-\d{2})(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/.exec(
-      text,
-    ) ?? [];
-  return isDate(day);
+/** A day, or a day and a time with or without an offset; the day as ISO 8601 writes it. */
+function instantOf(text: string, dates: DateReader): string | undefined {
+  const time =
+    /[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/.exec(text)?.[0] ?? '';
+  const day = dayOf(dates(text.slice(0, text.length - time.length)));
+  return day === undefined ? undefined : `${day}${time}`;
 }
 
 /** Offsets have no daylight saving time, and abbreviations are ambiguous: IST is in India to Node, in Israel to PostgreSQL. */

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { ignoredTitles } from '../datasets/columns.ts';
 import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { IngestFailure, misuse } from '../load/failure.ts';
@@ -122,7 +123,12 @@ function namesOf(
 ): Pick<LoadOptions, 'map' | 'set'> {
   const { map = {}, set = {}, wide = false, create = false } = options;
   if (dataset.kind !== 'points') return { map, set };
-  const fields = (resource.schema?.fields ?? []).filter((field) => !options.ignore?.includes(field.name));
+  const all = resource.schema?.fields ?? [];
+  const ignored = ignoredTitles(
+    options.ignore,
+    all.map(({ name }) => name),
+  );
+  const fields = all.filter((field) => !ignored.includes(field.name));
   const isNamed = (name: string) =>
     name in map || name in set || fields.some((field) => field.name.toLowerCase() === name);
   const columns: Record<string, string> = { ...map };

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { fromDayNumber } from '../../kernel/dates.ts';
-import { dateReader, parseVintage, pointDate, PointDates, remembering } from './dates.ts';
+import { dateReader, knownFormNames, parseVintage, pointDate, PointDates, remembering } from './dates.ts';
 import { IngestFailure } from '../load/failure.ts';
 
 const day = fc.integer({ min: -40_000, max: 40_000 }).map(fromDayNumber);
@@ -113,4 +113,49 @@ test('a vintage is a day up to today, or the last day of a period', (t) => {
   t.is(parseVintage('2024-06-30', '2024-06-30'), '2024-06-30');
   t.throws(() => parseVintage('2024-06', '2024-06-29'), { message: /future/ });
   t.throws(() => parseVintage('yesterday', '2024-06-29'), { message: /no date/ });
+});
+
+test('the forms that publishers use are known without a pattern, and each names a pattern', (t) => {
+  const forms = {
+    '2024M02': ['2024-02-01', '2024-02-29'],
+    'Feb-24': ['2024-02-01', '2024-02-29'],
+    'Q2 2024': ['2024-04-01', '2024-06-30'],
+    '05-Mar-2026': ['2026-03-05', '2026-03-05'],
+    '5-Mar-2026': ['2026-03-05', '2026-03-05'],
+  };
+  for (const [text, [from = '', to = '']] of Object.entries(forms))
+    t.deepEqual(dateReader()(text), { from, to }, text);
+  t.deepEqual(knownFormNames, ['2024M01', 'Jan-24', 'Q1 2024', '30-Jan-2026', '2023/24']);
+  t.is(dateReader('2024M01')('2025M12')?.to, '2025-12-31');
+  t.is(dateReader('Jan-24')('dec-25')?.to, '2025-12-31');
+  t.is(dateReader('Q1 2024')('Q4 2025')?.to, '2025-12-31');
+  t.is(dateReader('30-Jan-2026')('1-Feb-2025')?.to, '2025-02-01');
+  t.is(dateReader('2023/24')('2024/25')?.to, '2025-12-31');
+  t.is(dateReader('2024M01')('2025-12'), null, 'a form that is named is the only one');
+  for (const text of [
+    '2024M13',
+    '2024M1',
+    'Jan 24',
+    'Jan-2024',
+    'Q5 2024',
+    '2024 Q1',
+    '2023/25',
+    '2023-24',
+    '31-Feb-2026',
+  ])
+    t.is(dateReader()(text), null, text);
+});
+
+test('a fiscal year such as 2023/24 is the year that ends in 2024, and only where a series has one', (t) => {
+  const at = (text: string, frequency: 'annual' | 'monthly' | 'irregular', end: string) => {
+    const range = dateReader()(text);
+    return range === null ? null : pointDate(range, frequency, end);
+  };
+  t.is(at('2023/24', 'annual', '06-30'), '2024-06-30');
+  t.is(at('2023/2024', 'annual', '06-30'), '2024-06-30');
+  t.is(at('1999/00', 'annual', '03-31'), '2000-03-31');
+  t.is(at('2011/12', 'annual', '06-30'), '2012-06-30');
+  t.is(at('2023/24', 'annual', '12-31'), null);
+  t.is(at('2011/12', 'monthly', '12-31'), null);
+  t.is(at('2023/24', 'irregular', '12-31'), null);
 });

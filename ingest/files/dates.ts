@@ -5,7 +5,12 @@ import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods
 import { misuse } from '../load/failure.ts';
 
 /** The days that a text covers (one day, or a whole period), null if it is not a date. */
-type DateReader = (text: string) => DateRange | null;
+export type DateReader = (text: string) => ReadDate | null;
+
+interface ReadDate extends DateRange {
+  /** It names a year that begins in one calendar year and ends in the next; the range is that of the latter. */
+  isFiscalYear?: boolean;
+}
 
 const monthNames = [
   'january',
@@ -36,19 +41,57 @@ const tokens: readonly [token: string, group: string, expression: string][] = [
 ];
 
 /**
- * The reader for a pattern, or by default for ISO 8601: `2024-03-05`, `2024-03`, `2024-Q1`, `2024-H1`, `2024`, and a
- * midnight `2024-03-05T00:00:00`. A pattern has YYYY, YY (69–99 are 19xx, 00–68 are 20xx), MMMM and MMM (English month names), MM,
+ * Forms that are read without a pattern, as each has one meaning, and that name a pattern. A fiscal year has none:
+ * `2011/12` could be a month, and is read as one by YYYY/MM only.
+ */
+const knownForms: Readonly<Record<string, string>> = {
+  '2024M01': 'YYYY[M]MM',
+  'Jan-24': 'MMM-YY',
+  'Q1 2024': '[Q]Q YYYY',
+  '30-Jan-2026': 'D-MMM-YYYY',
+};
+const fiscalYear = /^(\d{4})[/](\d{2}|\d{4})$/;
+const fiscalYearForm = '2023/24';
+
+/** What `dateReader` reads by default, for messages. */
+export const knownFormNames: readonly string[] = [...Object.keys(knownForms), fiscalYearForm];
+
+function readFiscalYear(text: string): ReadDate | null {
+  const [, first = '', second = ''] = fiscalYear.exec(text) ?? [];
+  const last = String(Number(first) + 1);
+  if (first === '' || !(second === last || second === last.slice(-2))) return null;
+  const range = parsePeriod(last);
+  return range === null ? null : { ...range, isFiscalYear: true };
+}
+
+/**
+ * The reader for a pattern, or by default for ISO 8601: `2024-03-05`, `2024-03`, `2024-Q1`, `2024-H1`, `2024`, a midnight
+ * `2024-03-05T00:00:00`, and the known forms, each of which can be given as the pattern too. A pattern has YYYY, YY (69–99 are 19xx, 00–68 are 20xx), MMMM and MMM (English month names), MM,
  * M, DD, D and Q; text in [brackets] and every other character stands for itself. A pattern without a day is a period.
  * @throws IngestFailure if the pattern has no year.
  */
 export function dateReader(pattern?: string): DateReader {
-  if (pattern === undefined) return (text) => parsePeriod(text.replace(/[T ]00:00(?::00(?:\.0+)?)?Z?$/, ''));
-  const expression = compile(pattern);
+  if (pattern === undefined) return readKnown;
+  if (pattern === fiscalYearForm) return readFiscalYear;
+  const expression = compile(knownForms[pattern] ?? pattern);
   return (text) => {
     const parts = expression.exec(text)?.groups;
     return parts === undefined ? null : rangeOf(parts);
   };
 }
+
+function readKnown(text: string): ReadDate | null {
+  return (
+    parsePeriod(text.replace(/[T ]00:00(?::00(?:\.0+)?)?Z?$/, '')) ??
+    readFiscalYear(text) ??
+    knownExpressions.reduce<ReadDate | null>((found, expression) => {
+      const parts = found === null ? expression.exec(text)?.groups : undefined;
+      return parts === undefined ? found : rangeOf(parts);
+    }, null)
+  );
+}
+
+const knownExpressions = Object.values(knownForms).map((pattern) => compile(pattern));
 
 function compile(pattern: string): RegExp {
   const seen = new Set<string>();
@@ -92,9 +135,10 @@ function rangeOf(parts: Record<string, string | undefined>): DateRange | null {
 
 /**
  * The date of a point: the last day of its period at the series' frequency. Null if the text covers a longer period
- * than the series has (a year in a monthly series, a month in a daily one).
+ * than the series has (a year in a monthly series, a month in a daily one), or a fiscal year in a series without one.
  */
-export function pointDate(range: DateRange, frequency: Frequency, fiscalYearEnd: string): string | null {
+export function pointDate(range: ReadDate, frequency: Frequency, fiscalYearEnd: string): string | null {
+  if (range.isFiscalYear === true && (frequency !== 'annual' || fiscalYearEnd === '12-31')) return null;
   if (range.from === range.to) return periodEnd(range.from, frequency, fiscalYearEnd);
   if (frequency === 'irregular') return range.to;
   if (monthsPerPeriod[frequency] === undefined) return null;
@@ -168,7 +212,7 @@ const exampleOf: Record<Frequency, string> = {
   monthly: 'YYYY-MM or YYYY-MM-DD',
   quarterly: 'YYYY-Qn, YYYY-MM or YYYY-MM-DD',
   semiannual: 'YYYY-Hn, YYYY-MM or YYYY-MM-DD',
-  annual: 'YYYY or YYYY-MM-DD',
+  annual: 'YYYY or YYYY-MM-DD, or YYYY/YY with fiscal_year_end',
   irregular: 'YYYY-MM-DD, YYYY-MM or YYYY',
 };
 

@@ -2,11 +2,14 @@
 // Hides how the two are distinguished, folded lines and escapes. Memory is one batch, whatever the file size.
 import { Readable } from 'node:stream';
 import type { CsvBatch } from './csv-batch.ts';
+import { icsProduct, icsProperties } from '../../domain/release-ics.ts';
 import { concatenate, readCsv, readPieces, type CsvOptions } from './csv.ts';
-import { IngestFailure } from '../load/failure.ts';
+import { IngestFailure, misuse } from '../load/failure.ts';
 
 /** The columns of the rows, named as in the calendar dataset. */
 const header = ['release_id', 'title', 'release_at', 'time_zone', 'status', 'url'];
+/** Of the files that data-api writes. */
+const ownHeader = ['release_id', 'title', 'url', ...Object.keys(icsProperties)];
 
 const batchEvents = 1_000;
 
@@ -17,14 +20,36 @@ interface Property {
   value: string;
 }
 
+/** The options that only a CSV file has a use for. */
+interface CalendarOptions extends CsvOptions {
+  skipRows?: number;
+  dateFormat?: string;
+}
+
+function refuseCsvOptions({ delimiter, headerLine, skipRows, dateFormat }: CalendarOptions): void {
+  const given = Object.entries({
+    '--delimiter': delimiter,
+    '--header-line': headerLine,
+    '--skip-rows': skipRows,
+    '--date-format': dateFormat,
+  }).filter(([, value]) => value !== undefined);
+  if (given.length > 0)
+    misuse(`${given.map(([name]) => name).join(', ')}: not for iCalendar files, which have one form.`);
+}
+
 /** The rows of the file in batches, the header first. @throws IngestFailure as `readCsv` and `readIcs` do. */
-export async function* readCalendar(input: Readable | string, options: CsvOptions): AsyncGenerator<CsvBatch> {
+export async function* readCalendar(
+  input: Readable | string,
+  options: CalendarOptions,
+): AsyncGenerator<CsvBatch> {
   const pieces = readPieces(input, options);
   const first = await pieces.next();
   const whole = Readable.from(concatenate(first.value ?? Buffer.alloc(0), pieces));
   const isIcs = /^\uFEFF?BEGIN:VCALENDAR\s/i.test(first.value?.toString() ?? '');
-  if (isIcs) yield* readIcs(whole);
-  else yield* readCsv(whole, { ...options, encoding: 'utf-8', onBytes: () => undefined });
+  if (isIcs) {
+    refuseCsvOptions(options);
+    yield* readIcs(whole);
+  } else yield* readCsv(whole, { ...options, encoding: 'utf-8', onBytes: () => undefined });
 }
 
 /**
@@ -32,16 +57,25 @@ export async function* readCalendar(input: Readable | string, options: CsvOption
  * @throws IngestFailure if an event does not end, or repeats: only single events are releases.
  */
 async function* readIcs(pieces: AsyncIterable<Buffer>): AsyncGenerator<CsvBatch> {
-  let batch: CsvBatch = { rows: [header], lines: [1] };
+  let isOwn = false;
+  let batch: CsvBatch = { rows: [], lines: [] };
+  let hasHeader = false;
+  const addHeader = (): void => {
+    if (hasHeader) return;
+    batch = { rows: [isOwn ? ownHeader : header], lines: [1] };
+    hasHeader = true;
+  };
   let event: { line: number; properties: Map<string, Property> } | null = null;
   for await (const { text, line } of contentLines(pieces)) {
     const property = parseProperty(text);
     if (property === null) continue;
     const { name, value } = property;
+    if (name === 'PRODID') isOwn = value === icsProduct;
     if (name === 'BEGIN' && value === 'VEVENT') {
+      addHeader();
       event = { line, properties: new Map() };
     } else if (event !== null && name === 'END' && value === 'VEVENT') {
-      batch.rows.push(rowOf(event.properties, event.line));
+      batch.rows.push(isOwn ? ownRowOf(event.properties) : rowOf(event.properties, event.line));
       batch.lines.push(event.line);
       event = null;
       if (batch.rows.length >= batchEvents) {
@@ -52,7 +86,13 @@ async function* readIcs(pieces: AsyncIterable<Buffer>): AsyncGenerator<CsvBatch>
   }
   if (event !== null)
     throw new IngestFailure('invalid_file', `The event that begins on line ${event.line} does not end.`);
+  addHeader();
   yield batch;
+}
+
+function ownRowOf(event: ReadonlyMap<string, Property>): string[] {
+  const named = ['UID', 'SUMMARY', 'URL', ...Object.values(icsProperties)];
+  return named.map((name) => unescape(event.get(name)?.value ?? '', '\n'));
 }
 
 function rowOf(event: ReadonlyMap<string, Property>, line: number): string[] {
@@ -119,6 +159,7 @@ function parseProperty(text: string): Property | null {
   };
 }
 
-function unescape(text: string): string {
-  return text.replaceAll(/\\(.)/g, (_, sign: string) => (sign === 'n' || sign === 'N' ? ' ' : sign));
+/** @param lineBreak what stands for one. */
+function unescape(text: string, lineBreak = ' '): string {
+  return text.replaceAll(/\\(.)/g, (_, sign: string) => (sign === 'n' || sign === 'N' ? lineBreak : sign));
 }

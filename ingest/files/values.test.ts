@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { IngestFailure } from '../load/failure.ts';
-import { expectedValue, valueReader } from './values.ts';
+import { expectedValue, scaled, valueReader } from './values.ts';
 
 const digits = (least: number, most: number) =>
   fc.stringMatching(new RegExp(`^[0-9]{${least},${most}}$`)).filter((text) => text.length >= least);
@@ -86,4 +86,28 @@ test('the message names the flag that would help', (t) => {
   t.regex(expectedValue('NaN', {}), /--missing "NaN"/);
   t.regex(expectedValue('1,234', {}), /--thousands/);
   t.regex(expectedValue('abc', { decimal: ',' }), /1234,5/);
+});
+
+test('a factor is exact, whatever the digits, and no product is beyond the range of a double', (t) => {
+  t.is(scaled('1.50', '1000000'), '1500000');
+  t.is(scaled('.1', '3'), '0.3');
+  t.is(scaled('-0.07', '0.01'), '-0.0007');
+  t.is(scaled('+12345678901234567890.123', '1000'), '12345678901234567890123');
+  t.is(scaled('1e-05', '1000000'), '10');
+  t.is(scaled('2.5E3', '0.001'), '2.5');
+  t.is(scaled('0.00', '7'), '0');
+  t.is(scaled('1e300', '1000000000'), undefined);
+  t.is(scaled(null, '7'), null);
+  t.is(scaled(undefined, '7'), undefined);
+  t.is(scaled('1.50', undefined), '1.50');
+  fc.assert(
+    fc.property(fc.integer(), fc.integer({ min: 1, max: 1e6 }), fc.nat(6), (number, factor, decimals) => {
+      const text = `${number < 0 ? '-' : ''}${String(Math.abs(number))
+        .padStart(decimals + 1, '0')
+        .replace(new RegExp(`(.{${decimals}})$`), '.$1')}`;
+      const product = scaled(text, String(factor)) ?? '';
+      const [whole = '', part = ''] = product.split('.');
+      t.is(BigInt(`${whole}${part.padEnd(decimals, '0')}`), BigInt(number) * BigInt(factor), text);
+    }),
+  );
 });

@@ -60,6 +60,38 @@ function fitsDouble(number: string): boolean {
   return Number.isFinite(value) && (value !== 0 || /^[^eE]*$|^[+-]?[0.]+[eE]/.test(number));
 }
 
+/** Text that may be a factor: a plain number other than zero. */
+export const isFactor = (text: string): boolean =>
+  plainNumber.test(text) && Number(text) !== 0 && text.length <= 40;
+
+/** A number that was read, times the factor if there is one; undefined if no double is as large. */
+export function scaled(
+  number: string | null | undefined,
+  factor: string | undefined,
+): string | null | undefined {
+  if (number === null || number === undefined || factor === undefined) return number;
+  const product = multiplied(number, factor);
+  return Number.isFinite(Number(product)) ? product : undefined;
+}
+
+/** The product, exact: `1.5` by `1000000` is `1500000`. Zeros that end the decimals are left out. */
+function multiplied(number: string, factor: string): string {
+  const [a, b] = [digitsOf(number), digitsOf(factor)];
+  const digits = a.digits * b.digits * 10n ** BigInt(Math.max(0, -(a.decimals + b.decimals)));
+  const decimals = Math.max(0, a.decimals + b.decimals);
+  const text = String(digits < 0n ? -digits : digits).padStart(decimals + 1, '0');
+  const whole = text.slice(0, text.length - decimals);
+  const fraction = text.slice(text.length - decimals).replace(/0+$/, '');
+  return `${digits < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** digits · 10^−decimals */
+function digitsOf(number: string): { digits: bigint; decimals: number } {
+  const [mantissa = '', exponent = '0'] = number.replace(/^[+]/, '').toLowerCase().split('e');
+  const [whole = '', part = ''] = mantissa.split('.');
+  return { digits: BigInt(`${whole}${part}`.replace(/^-$/, '-0')), decimals: part.length - Number(exponent) };
+}
+
 /** What a value cell must contain, for the message. */
 export function expectedValue(text: string, options: ValueOptions): string {
   const example = options.decimal === ',' ? '1234,5' : '1234.5';

@@ -52,14 +52,14 @@ async function findSpans(on: Transaction, load: LoadRow): Promise<void> {
      select u.series_no, u.dims_no, u.backfill, u.first_date, u.last_date,
        not u.backfill and u.points_standing = live.points
      from unchanged u, lateral (
-       select count(*) as points, bool_or(o.published_on < $1) as older
+       select range_agg(f.dates) as dates from data.confirmations f
+       where f.series_no = u.series_no and f.dims_no = u.dims_no and f.published_on = $1) confirmed, lateral (
+       select count(*) as points, bool_or(o.published_on < $1 and not coalesce(confirmed.dates @> o.date, false)) as needed
        from data.observations o
        where not u.backfill and o.series_no = u.series_no and o.dims_no = u.dims_no
          and o.superseded_on = 'infinity' and o.date between u.first_date and u.last_date) live
-     where (u.backfill or live.older)
-       and not exists (select from data.confirmations f
-                       where f.series_no = u.series_no and f.dims_no = u.dims_no and f.published_on = $1
-                         and f.dates @> daterange(u.first_date, u.last_date, '[]'))`,
+     where (u.backfill or live.needed)
+       and not coalesce(confirmed.dates @> daterange(u.first_date, u.last_date, '[]'), false)`,
     [load.vintage],
   );
 }

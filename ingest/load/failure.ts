@@ -23,17 +23,25 @@ export class IngestFailure extends Error {
   readonly rejects: readonly Reject[];
   /** The total number of refused rows. */
   readonly rowsRejected: number;
+  /** What to add to the command so that its columns can be used. */
+  readonly fix: readonly string[];
 
   constructor(
     code: IngestFailureCode,
     message: string,
-    options: { rejects?: readonly Reject[]; rowsRejected?: number; cause?: unknown } = {},
+    options: {
+      rejects?: readonly Reject[];
+      rowsRejected?: number;
+      cause?: unknown;
+      fix?: readonly string[];
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'IngestFailure';
     this.code = code;
     this.rejects = options.rejects ?? [];
     this.rowsRejected = options.rowsRejected ?? 0;
+    this.fix = options.fix ?? [];
   }
 }
 

@@ -1,11 +1,11 @@
 // The statements behind the figures of funds: which are due, their inputs, and their storage.
+import type { Payout } from '../../domain/funds/adjusted-nav.ts';
 import type { Transaction } from '../../kernel/database.ts';
 
 export interface DueFund {
   fundNo: number;
   fundId: string;
   launchDate: string | null;
-  assetClass: string | null;
   /** The dates of its first and last NAV; null if it has none. */
   firstDate: string | null;
   lastDate: string | null;
@@ -14,6 +14,26 @@ export interface DueFund {
   aumDate: string | null;
   terPct: string | null;
   terDate: string | null;
+  /** From 1 to 12. */
+  fiscalYearFirstMonth: number;
+}
+
+const firstMonth = 'coalesce(f.fiscal_year_first_month, c.fiscal_year_first_month, $1::smallint)';
+
+/**
+ * Puts the funds on the list whose figures count from another month than the one in force.
+ * @param otherwise the month of funds for which nothing is stated.
+ * @returns how many were not on it.
+ */
+export async function markOtherFiscalYears(on: Transaction, otherwise: number): Promise<number> {
+  const marked = await on.query(
+    `insert into data.fund_figures_due
+     select f.fund_no from data.fund_figures g join data.funds f using (fund_no) left join data.amcs c using (amc_id)
+     where extract(month from g.fytd_from) <> ${firstMonth}
+     on conflict do nothing returning fund_no`,
+    [otherwise],
+  );
+  return marked.length;
 }
 
 /**
@@ -27,16 +47,23 @@ export async function setOtherPlans(on: Transaction, setting: 'on' | 'off'): Pro
   );
 }
 
-/** Takes up to `most` funds off the list of funds with due figures. Empty when it is done. */
-export async function takeDueFunds(on: Transaction, most: number): Promise<DueFund[]> {
+/**
+ * Takes up to `most` funds off the list of funds with due figures. Empty when it is done.
+ * @param otherwise the first month of the fiscal year of funds for which nothing is stated.
+ */
+export async function takeDueFunds(
+  on: Transaction,
+  { most, otherwise }: { most: number; otherwise: number },
+): Promise<DueFund[]> {
   return on.query<DueFund>(
     `with taken as (
        delete from data.fund_figures_due
-       where fund_no = any(array(select fund_no from data.fund_figures_due limit $1)) returning fund_no)
-     select f.fund_no as "fundNo", f.fund_id as "fundId", f.launch_date as "launchDate", f.asset_class as "assetClass",
+       where fund_no = any(array(select fund_no from data.fund_figures_due limit $2)) returning fund_no)
+     select f.fund_no as "fundNo", f.fund_id as "fundId", f.launch_date as "launchDate",
        first.date as "firstDate", last.date as "lastDate", last.nav, a.aum, a.date as "aumDate",
-       e.ter_pct as "terPct", e.period_end as "terDate"
-     from taken join data.funds f using (fund_no)
+       e.ter_pct as "terPct", e.period_end as "terDate",
+       ${firstMonth} as "fiscalYearFirstMonth"
+     from taken join data.funds f using (fund_no) left join data.amcs c using (amc_id)
      left join lateral (select n.date from data.navs n where n.fund_no = f.fund_no and n.nav is not null
        order by n.date limit 1) first on true
      left join lateral (select n.date, n.nav from data.navs n where n.fund_no = f.fund_no and n.nav is not null
@@ -46,7 +73,7 @@ export async function takeDueFunds(on: Transaction, most: number): Promise<DueFu
      left join lateral (select e.ter_pct, e.period_end from data.expenses e
        where e.fund_no = f.fund_no and e.ter_pct is not null
        order by e.period_end desc, array_position(array['day', 'ytd', 'mtd'], e.period_type) limit 1) e on true`,
-    [most],
+    [otherwise, most],
   );
 }
 
@@ -86,24 +113,39 @@ export async function readFigureNavs(
 export async function readFigurePayouts(
   on: Transaction,
   fundNos: readonly number[],
-): Promise<{ fundNo: number; ex_date: string; payout_per_unit: string | null; ex_nav: string | null }[]> {
+): Promise<({ fundNo: number } & Payout)[]> {
   return on.query(
-    `select fund_no as "fundNo", ex_date, payout_per_unit, ex_nav from data.payouts where fund_no = any($1)`,
+    `select fund_no as "fundNo", ex_date, payout_per_unit, ex_nav, split_ratio from data.payouts where fund_no = any($1)`,
     [fundNos],
   );
 }
 
-/** A row of data.fund_figures by column; a numeric may be text, omitted columns are null. */
+/** A row of data.fund_figures or data.fund_returns by column; a numeric may be text, omitted columns are null. */
 export type FundFigures = { fund_no: number } & Record<string, number | string | null>;
 
-/** Stores rows of data.fund_figures, replacing those of the same funds; numerics may be texts. */
-export async function storeFigures(on: Transaction, rows: readonly FundFigures[]): Promise<void> {
-  await on.query('delete from data.fund_figures where fund_no = any($1)', [rows.map((row) => row.fund_no)]);
+/** Stores rows of data.fund_figures and data.fund_returns, replacing those of the same funds; numerics may be texts. */
+export async function storeFigures(
+  on: Transaction,
+  rows: readonly FundFigures[],
+  returns: readonly FundFigures[],
+): Promise<void> {
+  const fundNos = rows.map((row) => row.fund_no);
+  await on.query('delete from data.fund_figures where fund_no = any($1)', [fundNos]);
+  await on.query('delete from data.fund_returns where fund_no = any($1)', [fundNos]);
+  await on.query(
+    'insert into data.fund_returns select * from jsonb_populate_recordset(null::data.fund_returns, $1)',
+    [JSON.stringify(returns)],
+  );
   await on.query(
     `insert into data.fund_figures select * from jsonb_populate_recordset(
-       jsonb_populate_record(null::data.fund_figures, jsonb_build_object('updated_on', current_date)), $1)`,
+       jsonb_populate_record(null::data.fund_figures, jsonb_build_object('updated_on', current_date, 'is_stale', false)), $1)`,
     [JSON.stringify(rows)],
   );
+}
+
+/** Tells again which funds are stale, by the newest NAV of each category. */
+export async function keepStaleFunds(on: Transaction): Promise<void> {
+  await on.query('select data.keep_stale_funds()');
 }
 
 /** Recomputes the totals of each company; a few hundred rows. */

@@ -1,13 +1,21 @@
-// Recomputes the figures of the screener for the funds that a load has touched, and the totals of their companies, in the
-// transaction of the load.
+// Recomputes the figures of the screener for the funds that a load has touched, which funds are stale, and the totals of companies,
+// in the transaction of the load.
 // Hides that only part of the history is read: the NAVs that the figures as of the last one depend on.
 import type { Transaction } from '../../kernel/database.ts';
-import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
+import { adjustNavs, type AdjustedNav } from '../../domain/funds/adjusted-nav.ts';
 import { fundAnalytics } from '../../domain/funds/analytics.ts';
-import { periodReturns, shortBasisOf } from '../../domain/funds/returns.ts';
+import {
+  firstDayOf,
+  fiscalYearOf,
+  periodReturns,
+  returnBases,
+  type ReturnOptions,
+} from '../../domain/funds/returns.ts';
 import { dayNumber } from '../../kernel/dates.ts';
 import {
   keepAmcFigures,
+  keepStaleFunds,
+  markOtherFiscalYears,
   readFigureNavs,
   readFigurePayouts,
   setOtherPlans,
@@ -16,41 +24,60 @@ import {
   type DueFund,
   type FundFigures,
 } from './fund-figures.sql.ts';
+import { finishLoads, insertLoad } from './statements.sql.ts';
 
 /** The number of funds in memory at a time, each with about 300 NAVs. */
 const blockFunds = 500;
 const daysPerYear = 365.25;
 
-export async function refreshFundFigures(on: Transaction): Promise<void> {
+/** @param of the day of the load, and the first month of the fiscal year of funds for which nothing is stated. */
+export async function refreshFundFigures(
+  on: Transaction,
+  { today, fiscalYearFirstMonth }: { today: string; fiscalYearFirstMonth: number },
+): Promise<void> {
+  const turned = await markOtherFiscalYears(on, fiscalYearFirstMonth);
+  if (turned > 0) await recordTurned(on, today, turned);
+  const block = { most: blockFunds, otherwise: fiscalYearFirstMonth };
   await setOtherPlans(on, 'off');
-  let due = await takeDueFunds(on, blockFunds);
+  let due = await takeDueFunds(on, block);
   const isAnyDue = due.length > 0;
-  for (; due.length > 0; due = await takeDueFunds(on, blockFunds)) await refreshBlock(on, due);
+  for (; due.length > 0; due = await takeDueFunds(on, block)) await refreshBlock(on, due);
   await setOtherPlans(on, 'on');
-  if (isAnyDue) await keepAmcFigures(on);
+  if (!isAnyDue) return;
+  await keepStaleFunds(on);
+  await keepAmcFigures(on);
+}
+
+/** Answers are valid until a load changes their datasets, so a change that is in no file counts as a load of its own. */
+async function recordTurned(on: Transaction, today: string, funds: number): Promise<void> {
+  const load = { dataset: 'funds', sourceName: 'fiscal years', vintage: today, complete: false };
+  const counts = { pointsNew: 0, pointsRevised: funds, pointsUnchanged: 0, pointsDeleted: 0 };
+  await finishLoads(on, new Map([[await insertLoad(on, load), counts]]), { rowsRead: 0, rowsRejected: 0 });
 }
 
 async function refreshBlock(on: Transaction, funds: readonly DueFund[]): Promise<void> {
   const fundNos = funds.map(({ fundNo }) => fundNo);
   const navsOf = new Map((await readFigureNavs(on, fundNos)).map(({ fundNo, navs }) => [fundNo, navs]));
   const payoutsOf = Map.groupBy(await readFigurePayouts(on, fundNos), ({ fundNo }) => fundNo);
-  const rows = funds.map((fund) => {
+  const computed = funds.map((fund) => {
     const points = (navsOf.get(fund.fundNo)?.split(',') ?? []).map((text) => {
       const [date = '', nav = null] = text.split(' ');
       return { date, nav };
     });
-    return figuresOf(fund, points, payoutsOf.get(fund.fundNo) ?? []);
+    const navs = adjustNavs(points, payoutsOf.get(fund.fundNo) ?? []);
+    return { figures: figuresOf(fund, navs), returns: returnsByBasis(fund, navs) };
   });
-  await storeFigures(on, rows);
+  await storeFigures(
+    on,
+    computed.map(({ figures }) => figures),
+    computed.flatMap(({ returns }) => returns),
+  );
 }
 
 /** A row of data.fund_figures. */
-function figuresOf(
-  fund: DueFund,
-  points: Parameters<typeof adjustNavs>[0],
-  payouts: Parameters<typeof adjustNavs>[1],
-): FundFigures {
-  const { lastDate, firstDate, launchDate, assetClass } = fund;
+function figuresOf(fund: DueFund, navs: readonly AdjustedNav[]): FundFigures {
+  const { lastDate, firstDate, launchDate } = fund;
+  const fiscalYearStart = firstDayOf(fund.fiscalYearFirstMonth);
   const known = {
     fund_no: fund.fundNo,
     fund_id: fund.fundId,
@@ -63,13 +90,6 @@ function figuresOf(
     ter_date: fund.terDate,
   };
   if (lastDate === null || firstDate === null) return known;
-  const navs = adjustNavs(points, payouts);
-  const returns = periodReturns(navs, {
-    asOf: lastDate,
-    basis: 'auto',
-    shortBasis: shortBasisOf(assetClass),
-    inception: launchDate,
-  });
   const risk = fundAnalytics(navs, {
     window: '1y',
     frequency: 'daily',
@@ -80,10 +100,37 @@ function figuresOf(
   });
   return {
     ...known,
+    fytd_from: fiscalYearOf(lastDate, fiscalYearStart),
     age_years: (dayNumber(lastDate) - dayNumber(launchDate ?? firstDate)) / daysPerYear,
-    ...Object.fromEntries(returns.map(({ period, value_pct: value }) => [`return_${period}_pct`, value])),
+    ...returnColumns(navs, { asOf: lastDate, basis: 'by_length', fiscalYearStart, inception: launchDate }),
     volatility_1y_pct: risk.volatility_pct,
     sharpe_1y: risk.sharpe,
     max_drawdown_1y_pct: risk.max_drawdown_pct,
   };
+}
+
+/** The rows of data.fund_returns. */
+function returnsByBasis(
+  { fundNo, lastDate, launchDate, fiscalYearFirstMonth }: DueFund,
+  navs: readonly AdjustedNav[],
+): FundFigures[] {
+  if (lastDate === null) return [];
+  const fiscalYearStart = firstDayOf(fiscalYearFirstMonth);
+  return returnBases.map((basis) => ({
+    fund_no: fundNo,
+    basis,
+    ...returnColumns(navs, { asOf: lastDate, basis, fiscalYearStart, inception: launchDate }),
+  }));
+}
+
+/**
+ * The returns by column. By length, those since inception are compared among annualised ones only: a fund younger than a year has none.
+ */
+function returnColumns(navs: readonly AdjustedNav[], options: ReturnOptions): Record<string, number | null> {
+  return Object.fromEntries(
+    periodReturns(navs, options).map(({ period, value_pct: value, basis }) => {
+      const isYoung = options.basis === 'by_length' && period === 'since_inception' && basis === 'absolute';
+      return [`return_${period}_pct`, isYoung ? null : value];
+    }),
+  );
 }

@@ -6,9 +6,10 @@ import type { CsvBatch } from '../files/csv-batch.ts';
 import type { Reject } from './failure.ts';
 import type { Rejects } from './rejects.ts';
 import type { LoadCounts } from './statements.sql.ts';
-import type { ValueOptions } from '../files/values.ts';
+import type { CellOptions } from '../files/cells.ts';
+import type { RowOptions } from '../files/row-selection.ts';
 
-export interface LoadOptions extends ColumnOptions, ValueOptions {
+export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   dataset: string;
   /** A path or a stream. Gzip is recognised by its content; `.json` is a data package. */
   input: Readable | string;
@@ -16,12 +17,10 @@ export interface LoadOptions extends ColumnOptions, ValueOptions {
   sourceName?: string;
   /** Creates missing series, from the constants of `set` and from columns of the file. */
   create?: boolean;
-  /** One row per date, one column per series. */
+  /** One row per date, one column per series; of NAVs, per fund. */
   wide?: boolean;
   /** The number of lines to skip below the header. */
   skipRows?: number;
-  /** Such as `DD/MM/YYYY`; see dates.ts. */
-  dateFormat?: string;
   /** The publication day of the file, or a period for its last day; default today. */
   vintage?: string;
   /** The file is complete for each of its series: points it omits are deleted as of the vintage. */
@@ -36,10 +35,12 @@ export interface LoadOptions extends ColumnOptions, ValueOptions {
   headerLine?: number;
   /** The resource to load from a data package with several. */
   resource?: string;
-  /** Prepended to the id of each series of a wide file that --map does not name. */
+  /** Prepended to the id of each column of a wide file that --map does not name. */
   prefix?: string;
   /** The time zone that determines today. */
   seriesTimeZone: string;
+  /** From 1 to 12, of funds for which neither they nor their company state it; default: July. */
+  fiscalYearFirstMonth?: number;
   clock: Clock;
   /** bytesTotal is unknown for streams. */
   onProgress?: (rowsRead: number, bytesRead: number, bytesTotal?: number) => void;
@@ -54,12 +55,16 @@ export interface LoadResult extends LoadCounts {
 }
 
 export interface LoadSummary extends LoadResult {
+  /** Rows left out by --skip-where; they are not among the rows read. */
+  rowsSkipped: number;
   /** In a wide file: cells. */
   rowsRejected: number;
   seconds: number;
   rowsPerSecond: number;
   /** The first twenty. */
   rejects: Reject[];
+  /** What an option was given for in vain. */
+  notes: string[];
 }
 
 /** What every kind of dataset is handed. */
@@ -69,6 +74,8 @@ export interface LoadInput {
   batches: AsyncIterable<CsvBatch>;
   /** Producing the batches queries the database, so no other statement may be under way between them. */
   batchesAsk?: boolean;
+  /** The points are facts, such as prices: none is of a period after today's. */
+  hasHappened?: boolean;
   /** How many rows were refused before the batches, and are not in them. */
   rowsRefused?: () => number;
   /** The vintage of the load; set by the caller if `vintageGiven`. */
@@ -76,5 +83,7 @@ export interface LoadInput {
   vintageGiven: boolean;
   today: string;
   rejects: Rejects;
+  /** Receives what the summary says beside the counts. */
+  notes: string[];
   onRows: (rowsRead: number) => void;
 }

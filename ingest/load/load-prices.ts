@@ -2,14 +2,15 @@
 // Points are stored by load-points.ts. Items and cities are looked up here, and created with --create.
 import type { Transaction } from '../../kernel/database.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
-import { expectedOf, readCell } from '../files/cells.ts';
-import { datasetCells, failLacking, type DatasetCell } from '../datasets/columns.ts';
+import { cellReader, type CellReader } from '../files/cells.ts';
+import { datasetCells, failLacking, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
-import { datasetNamed } from '../datasets/datasets.ts';
+import { datasetNamed, notWide } from '../datasets/datasets.ts';
 import { misuse } from './failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
 import { loadPoints } from '../points/load-points.ts';
 import { findCities, findItems, insertCities, insertItems, type NewRow } from './load-prices.sql.ts';
+import { IdleFacts } from '../points/idle-facts.ts';
 import { cellText, hasCells, isEmpty } from '../points/points.ts';
 
 /** The cells of a row by the names of the dataset's columns; null where the cell is empty. */
@@ -28,7 +29,7 @@ export async function loadPrices(
   input: LoadInput,
   options: LoadOptions,
 ): Promise<LoadResult> {
-  if (options.wide === true) misuse('--wide: not for commodity-prices, only for observations.');
+  if (options.wide === true) misuse(notWide(prices));
   const cells = planCells(input.header, options);
   const isNamed = (name: string) => cells.some(({ column }) => column.name === name);
   const create = options.create === true;
@@ -52,11 +53,19 @@ export async function loadPrices(
     {
       ...input,
       header,
-      batches: pointRows(on, cells, input, create, refused),
+      batches: pointRows(on, cells, input, { reader: cellReader(options), create }, refused),
       batchesAsk: true,
+      hasHappened: true,
       rowsRefused: () => refused.rows,
     },
-    { ...options, map, set: {}, ignore: [], create: false },
+    {
+      ...options,
+      map,
+      set: {},
+      ignore: [],
+      create: false,
+      multiply: options.multiply?.['price'] === undefined ? {} : { value: options.multiply['price'] },
+    },
   );
 }
 
@@ -71,6 +80,13 @@ function planCells(header: readonly string[], options: LoadOptions): DatasetCell
   const cells = datasetCells(prices, header, options);
   for (const { name, required } of prices.columns)
     if (required && !cells.some(({ column }) => column.name === name)) failLacking(name, header);
+  refuseIdleFactors(cells, options.multiply);
+  // The unit has a use without --create: it must be that of the item.
+  const idle = Object.keys(options.set ?? {}).filter(
+    (name) => name !== 'unit' && [...itemFacts, ...cityFacts].includes(name),
+  );
+  if (options.create !== true && idle.length > 0)
+    misuse(`--set ${idle.join(', ')} describes new items and cities and needs --create.`);
   return cells;
 }
 
@@ -82,15 +98,20 @@ async function* pointRows(
   on: Transaction,
   cells: readonly DatasetCell[],
   input: LoadInput,
-  create: boolean,
+  { reader, create }: { reader: CellReader; create: boolean },
   refused: { rows: number },
 ): AsyncGenerator<CsvBatch> {
   const units = new Map((await findItems(on)).map(({ item_id, unit }) => [item_id, unit]));
   const cities = new Set((await findCities(on)).map(({ city_id }) => city_id));
+  const used = { item: new Set<string>(), city: new Set<string>() };
   for await (const batch of input.batches) {
     const rejectsBefore = input.rejects.count;
-    const rows = readBatch(batch, cells, input);
+    const rows = readBatch(batch, cells, reader, input);
     if (create) {
+      for (const { row } of rows) {
+        used.item.add(textIn(row, 'item'));
+        used.city.add(textIn(row, 'city'));
+      }
       await createItems(on, rows, units);
       await createCities(on, rows, cities);
     }
@@ -103,11 +124,30 @@ async function* pointRows(
     refused.rows += input.rejects.count - rejectsBefore; // one reject per row
     yield points;
   }
+  // What was made here is as the constants say.
+  const items = new IdleFacts(on, 'commodity-items', constantsOf(cells, itemFacts, reader));
+  const places = new IdleFacts(on, 'commodity-cities', constantsOf(cells, cityFacts, reader));
+  await items.compare([...used.item]);
+  await places.compare([...used.city]);
+  input.notes.push(...items.notes(), ...places.notes());
+}
+
+/** The constants of --set among the facts, as the table stores them. */
+function constantsOf(
+  cells: readonly DatasetCell[],
+  facts: readonly string[],
+  reader: CellReader,
+): Record<string, string | null> {
+  const given = cells.filter(({ column, index }) => index === -1 && facts.includes(column.name));
+  return Object.fromEntries(
+    given.map(({ column, constant }) => [column.name, reader.read(column, constant) ?? null]),
+  );
 }
 
 function readBatch(
   batch: CsvBatch,
   cells: readonly DatasetCell[],
+  reader: CellReader,
   { header, rejects }: LoadInput,
 ): { row: Row; line: number }[] {
   return batch.rows.flatMap((texts, at) => {
@@ -121,9 +161,9 @@ function readBatch(
     for (const cell of cells) {
       const { column, title } = cell;
       const text = cellText(texts, cell);
-      const value = pointColumns.includes(column.name) ? text : readCell(column, text);
+      const value = pointColumns.includes(column.name) ? text : reader.read(column, text);
       if (value === undefined || (value === null && column.required)) {
-        rejects.add(line, title, text, expectedOf(column));
+        rejects.add(line, title, text, reader.expected(column));
         return [];
       }
       row.set(column.name, value);

@@ -2,7 +2,7 @@
 import type { Transaction } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Column } from '../files/cells.ts';
-import type { Dataset, Reference, Rule } from '../datasets/dataset.ts';
+import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts';
 
 /** What the stage keeps as anything but text. */
 const sqlTypes: Partial<Record<Column['type'], string>> = {
@@ -20,6 +20,37 @@ export async function createTableStage(on: Transaction, columns: readonly Column
   await on.query(
     `create temp table load_table (line integer not null, ${definitions.join(', ')}) on commit drop`,
   );
+}
+
+/**
+ * Gives rows whose identity is that of a stored row, or of an earlier row of the file, the key of that row. A row whose key is
+ * stored keeps it.
+ */
+export async function takeOverKeys(
+  on: Transaction,
+  dataset: Dataset,
+  present: readonly Column[],
+): Promise<void> {
+  const { identity, key, target } = dataset;
+  const has = new Set(present.map(({ name }) => name));
+  if (identity === undefined) return;
+  const keyOf = (row: string) => key.map((name) => `${row}.${name}`).join(', ');
+  const among = async (other: string, others: Identity['by'], isOther: string, first: string) => {
+    const same = others.map((each) => each.same(`t.${each.given}`, `k.${each.stored}`));
+    if (same.length === 0) return;
+    await on.query(
+      `update load_table t set (${key.join(', ')}) = (${keyOf('found')})
+       from (select distinct on (t.line) t.line, ${keyOf('k')}
+             from load_table t join ${other} k on k.${identity.within} = t.${identity.within} and (${same.join(' or ')})
+             where ${isOther} order by t.line, ${first}) found
+       where found.line = t.line`,
+    );
+  };
+  const known = identity.by.filter(({ given }) => has.has(given));
+  const isNew = `not exists (select from ${target} e where ${onKey(dataset, 't', 'e')})`;
+  await among(target, known, isNew, keyOf('k'));
+  const inFile = known.filter(({ stored }) => has.has(stored));
+  await among('load_table', inFile, 'k.line < t.line', 'k.line');
 }
 
 /** Removes every row but the first of each key from the stage. @returns them. */
@@ -132,7 +163,7 @@ export function takeShared(
 }
 
 /** Removes rows that violate a rule. @returns them. */
-export function takeBreakers(on: Transaction, rule: Rule): Promise<{ line: number; value: string }[]> {
+export function takeBreakers(on: Transaction, rule: Rule): Promise<{ line: number; value: string | null }[]> {
   return on.query(
     `delete from load_table t where not (${rule.holds}) returning t.line, t.${rule.columns[0]}::text as value`,
   );

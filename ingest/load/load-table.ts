@@ -1,10 +1,12 @@
 // Loads a dataset that is a plain table, such as the metadata of series: one row per key, inserted or updated.
 // A column that the file lacks keeps its values; an empty cell clears the value.
 import type { Transaction } from '../../kernel/database.ts';
+import { usualFirstMonth } from '../../domain/funds/returns.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { expectedOf, readCell, type Column } from '../files/cells.ts';
-import { datasetCells, type DatasetCell } from '../datasets/columns.ts';
-import type { Dataset } from '../datasets/dataset.ts';
+import { cellReader, dateTypes, numberTypes, type CellReader, type Column } from '../files/cells.ts';
+import { datasetCells, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
+import { notWide } from '../datasets/datasets.ts';
+import type { Dataset, Rule } from '../datasets/dataset.ts';
 import { misuse } from './failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
 import {
@@ -15,30 +17,40 @@ import {
   takeBreakers,
   takeDangling,
   takeIncomplete,
+  takeOverKeys,
   takeRedatings,
   takeRepeatedKeys,
   takeShared,
   takeUnknownSeries,
   upsert,
 } from './load-table.sql.ts';
-import { cellText, hasCells, isEmpty } from '../points/points.ts';
+import { cellText, hasCells, isEmpty, notFuture } from '../points/points.ts';
+import { unfolded, type TableInput } from '../points/wide-table.ts';
 import { CopyBuffer, CopyLine, copyText } from './stage.sql.ts';
-import { finishLoad, insertLoad } from './statements.sql.ts';
+import { finishLoads, insertLoad } from './statements.sql.ts';
 
 /** @throws IngestFailure where a row is refused and the load does not skip such. */
 export async function loadTable(
   on: Transaction,
   dataset: Dataset,
-  input: LoadInput,
-  options: LoadOptions,
+  file: LoadInput,
+  given: LoadOptions,
 ): Promise<LoadResult> {
-  refuseForeignOptions(dataset, input, options);
+  refuseForeignOptions(dataset, file, given);
+  const { input, options } =
+    dataset.wide !== undefined && given.wide === true
+      ? unfolded(dataset.wide, file, given)
+      : { input: { ...file, lineOf: (line: number) => line }, options: given };
   const staged = planColumns(dataset, input.header, options);
   const columns = staged.map(({ column }) => column);
+  refuseIdleOptions(columns, options);
+  refuseIdleFactors(staged, options.multiply);
   await createTableStage(on, columns);
-  const rowsRead = await stageRows(on, staged, input, options);
-  await refuseStaged(on, dataset, columns, input);
-  if (options.skipInvalid !== true) input.rejects.throwIfAny();
+  const reader = cellReader(options);
+  const rowsStaged = await stageRows(on, staged, input, reader);
+  const rowsRead = input.rowsRead?.() ?? rowsStaged;
+  await refuseStaged(on, dataset, columns, reader, input);
+  if (options.skipInvalid !== true) file.rejects.throwIfAny();
 
   const rows = await countStaged(on);
   const loadNo = await insertLoad(on, {
@@ -49,21 +61,24 @@ export async function loadTable(
   });
   const { inserted, updated } = await upsert(on, dataset, columns, loadNo);
   const deleted = await deleteLeftOut(on, dataset);
-  await dataset.afterwards?.(on);
-  const result = {
-    rowsRead,
+  const { today } = input;
+  await dataset.afterwards?.(on, {
+    today,
+    fiscalYearFirstMonth: options.fiscalYearFirstMonth ?? usualFirstMonth,
+  });
+  const counts = {
     pointsNew: inserted,
     pointsRevised: updated,
     pointsUnchanged: rows - inserted - updated,
     pointsDeleted: deleted,
   };
-  await finishLoad(on, loadNo, { ...result, rowsRejected: input.rejects.count });
-  return result;
+  await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead, rowsRejected: file.rejects.count });
+  return { ...counts, rowsRead };
 }
 
 function refuseForeignOptions(dataset: Dataset, input: LoadInput, options: LoadOptions): void {
+  if (options.wide === true && dataset.wide === undefined) misuse(notWide(dataset));
   const foreign = [
-    ...(options.wide === true ? ['--wide'] : []),
     ...(options.full === true ? ['--full'] : []),
     ...(options.create === true ? ['--create'] : []),
     ...(input.vintageGiven ? ['--vintage'] : []),
@@ -71,9 +86,19 @@ function refuseForeignOptions(dataset: Dataset, input: LoadInput, options: LoadO
   if (foreign.length > 0) misuse(`${foreign.join(', ')}: not for ${dataset.name}, only for observations.`);
 }
 
+/** @throws IngestFailure if an option is for cells that the file does not have. */
+function refuseIdleOptions(columns: readonly Column[], options: LoadOptions): void {
+  const { dateFormat, decimal, thousands } = options;
+  const hasDates = columns.some(({ type }) => dateTypes.has(type));
+  const hasNumbers = columns.some(({ type }) => numberTypes.has(type));
+  if (dateFormat !== undefined && !hasDates) misuse('--date-format: the file has no column of dates.');
+  for (const [name, sign] of Object.entries({ decimal, thousands }))
+    if (sign !== undefined && !hasNumbers) misuse(`--${name}: the file has no column of numbers.`);
+}
+
 function planColumns(dataset: Dataset, header: readonly string[], options: LoadOptions): DatasetCell[] {
   const staged = datasetCells(dataset, header, options);
-  staged.push(...copiedColumns(dataset, staged));
+  staged.push(...copiedColumns(dataset, staged), ...impliedColumns(dataset, staged));
   for (const name of [...dataset.key, ...zoneOfInstants(staged)])
     if (!staged.some(({ column }) => column.name === name))
       misuse(
@@ -91,6 +116,16 @@ function copiedColumns(dataset: Dataset, staged: readonly DatasetCell[]): Datase
   });
 }
 
+/** The parts of the key that a file may leave out. */
+function impliedColumns(dataset: Dataset, staged: readonly DatasetCell[]): DatasetCell[] {
+  return dataset.columns.flatMap((column) => {
+    const isThere = staged.some((each) => each.column.name === column.name);
+    return column.unlessGiven === undefined || isThere
+      ? []
+      : [{ column, title: column.name, index: -1, constant: column.unlessGiven }];
+  });
+}
+
 /** A local time means nothing without its zone. */
 function zoneOfInstants(staged: readonly DatasetCell[]): string[] {
   return staged.some(({ column }) => column.type === 'instant') ? ['time_zone'] : [];
@@ -100,10 +135,9 @@ function zoneOfInstants(staged: readonly DatasetCell[]): string[] {
 async function stageRows(
   on: Transaction,
   staged: readonly DatasetCell[],
-  input: LoadInput,
-  options: LoadOptions,
+  input: TableInput,
+  reader: CellReader,
 ): Promise<number> {
-  const missing = new Set(options.missing ?? []);
   const line = new CopyLine(on);
   const buffer = new CopyBuffer(line, 'load_table');
   let rowsRead = 0;
@@ -112,7 +146,7 @@ async function stageRows(
       for (const [at, row] of batch.rows.entries()) {
         if (isEmpty(row)) continue;
         rowsRead++;
-        const cells = readRow(row, entryAt(batch.lines, at), staged, missing, input);
+        const cells = readRow(row, entryAt(batch.lines, at), staged, reader, input);
         if (cells !== null) buffer.add(`${cells.join('\t')}\n`);
       }
       await buffer.flushIfFull();
@@ -130,8 +164,8 @@ function readRow(
   row: readonly string[],
   line: number,
   staged: readonly DatasetCell[],
-  missing: ReadonlySet<string>,
-  input: LoadInput,
+  reader: CellReader,
+  input: TableInput,
 ): string[] | null {
   const { rejects, header } = input;
   if (!hasCells(row, header.length)) {
@@ -145,9 +179,14 @@ function readRow(
       const original = staged.find((each) => each.column.name === column.copyOf);
       if (original !== undefined) text = cellText(row, original);
     }
-    const value = missing.has(text) ? null : readCell(column, text);
+    const read = reader.read(column, text);
+    const value = read === null ? (column.unlessGiven ?? null) : read;
     if (value === undefined || (value === null && column.required)) {
-      rejects.add(line, title, text, expectedOf(column));
+      rejects.add(line, title, text, reader.expected(column));
+      return null;
+    }
+    if (value !== null && column.hasHappened === true && isFuture(value, input.today)) {
+      rejects.add(line, title, text, notFuture(input.today));
       return null;
     }
     cells.push(value === null ? '\\N' : copyText(value));
@@ -155,30 +194,47 @@ function readRow(
   return cells;
 }
 
+/** @param value a day, or a period as the beginning of its days: 2024-03, 2024. */
+function isFuture(value: string, today: string): boolean {
+  return value > today.slice(0, value.length);
+}
+
 /** Refuses the rows that only a query can check. */
 async function refuseStaged(
   on: Transaction,
   dataset: Dataset,
   columns: readonly Column[],
-  input: LoadInput,
+  reader: CellReader,
+  input: TableInput,
 ): Promise<void> {
   const { rejects } = input;
   const present = (name: string) => columns.some((column) => column.name === name);
+  const applies = ({ columns, without }: Rule) =>
+    columns.every(present) && (without === undefined || !present(without));
+  const apart = dataset.columns
+    .filter(({ unlessGiven }) => unlessGiven !== undefined)
+    .map(({ name }) => name);
   const references = (dataset.references ?? []).filter(({ column }) => present(column));
   for (const reference of references) await resolveNames(on, reference);
+  await takeOverKeys(on, dataset, columns);
   for (const { line, first_line, key } of await takeRepeatedKeys(on, dataset))
-    rejects.add(line, dataset.key.join(', '), key, `one row a key; line ${first_line} has the same`);
+    rejects.add(
+      line,
+      dataset.key.join(', '),
+      key,
+      `one row a key; line ${input.lineOf(first_line)} has the same${apart.map((name) => ` (tell them apart by ${name})`).join('')}`,
+    );
   for (const { line, column } of await takeIncomplete(on, dataset, columns))
-    rejects.add(line, column, '', `${expectedFor(dataset, column)}: the row is new and needs it`);
+    rejects.add(line, column, '', `${expectedFor(dataset, column, reader)}: the row is new and needs it`);
   for (const reference of references)
     for (const { line, value } of await takeDangling(on, dataset, reference))
       rejects.add(line, reference.column, value, reference.expected);
   for (const name of (dataset.unique ?? []).filter(present))
     for (const { line, value, owner } of await takeShared(on, dataset, name))
       rejects.add(line, name, value, `one of its own; ${owner} has the same`);
-  for (const rule of (dataset.rules ?? []).filter((rule) => rule.columns.every(present)))
+  for (const rule of (dataset.rules ?? []).filter(applies))
     for (const { line, value } of await takeBreakers(on, rule))
-      rejects.add(line, rule.columns[0], value, rule.expected);
+      rejects.add(line, rule.columns[0], value ?? '', rule.expected);
   if (dataset.series !== undefined) {
     for (const name of ['frequency', 'fiscal_year_end'].filter(present))
       for (const { line, value, kept } of await takeRedatings(on, name, dataset.series))
@@ -189,7 +245,7 @@ async function refuseStaged(
       rejects.add(line, 'series_ids', unknown, 'series that exist');
 }
 
-function expectedFor(dataset: Dataset, name: string): string {
+function expectedFor(dataset: Dataset, name: string, reader: CellReader): string {
   const column = dataset.columns.find((each) => each.name === name);
-  return column === undefined ? 'a value' : expectedOf(column);
+  return column === undefined ? 'a value' : reader.expected(column);
 }

@@ -4,11 +4,14 @@ import { statSync } from 'node:fs';
 import { dateIn } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
-import { readCsv, type CsvOptions } from '../files/csv.ts';
+import { readCsv } from '../files/csv.ts';
 import { isDataPackage, packageOptions } from '../files/datapackage.ts';
 import { isPrintable } from '../files/cells.ts';
+import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
+import { isFactor } from '../files/values.ts';
 import { parseVintage } from '../files/dates.ts';
+import { selectRows } from '../files/row-selection.ts';
 import { IngestFailure, misuse } from './failure.ts';
 import { readCalendar } from '../files/ics.ts';
 import type { LoadOptions, LoadResult, LoadSummary } from './load-options.ts';
@@ -36,6 +39,8 @@ class DryRunEnds extends Error {
  */
 export async function load(database: Database, given: LoadOptions): Promise<LoadSummary> {
   const started = performance.now();
+  if (given.resource !== undefined && !isDataPackage(given.input))
+    misuse('--resource chooses from a datapackage.json, and the file is none.');
   const options = isDataPackage(given.input) ? packageOptions(given, given.input) : given;
   // Only a file can be read a second time, so only its points may try the direct path.
   const isFile = typeof options.input === 'string';
@@ -55,11 +60,14 @@ async function attempt(
 ): Promise<LoadSummary> {
   const dataset = datasetNamed(options.dataset);
   checkOptions(options);
+  checkFactors(dataset, options.multiply);
   const today = dateIn(options.seriesTimeZone, options.clock.now());
   const vintage = options.vintage === undefined ? today : parseVintage(options.vintage, today);
   const rejects = new Rejects(options.reportFile);
+  let rowsSkipped = 0;
+  const notes: string[] = [];
   let bytes: [bytesRead: number, bytesTotal: number | undefined] = [0, undefined];
-  const csv: CsvOptions = { ...options, onBytes: (...read) => void (bytes = read) };
+  const csv = { ...options, onBytes: (...read: [number, number | undefined]) => void (bytes = read) };
   const batches =
     dataset.name === 'calendar' ? readCalendar(options.input, csv) : readCsv(options.input, csv);
   try {
@@ -67,12 +75,15 @@ async function attempt(
       .transaction(async (on) => {
         await relaxLimits(on);
         await lockLoads(on);
+        const { rows, ...head } = await headerAndRows(batches, options);
         const input = {
-          ...(await headerAndRows(batches, options)),
+          ...head,
+          batches: selectRows(head.header, rows, options, (skipped) => void (rowsSkipped += skipped), notes),
           vintage,
           vintageGiven: options.vintage !== undefined,
           today,
           rejects,
+          notes,
           onRows: (rowsRead: number) => options.onProgress?.(rowsRead, ...bytes),
         };
         const result =
@@ -88,7 +99,7 @@ async function attempt(
         if (error instanceof DryRunEnds) return error.result;
         throw error;
       });
-    return summarise(result, rejects, (performance.now() - started) / 1000);
+    return { ...summarise(result, rejects, notes, (performance.now() - started) / 1000), rowsSkipped };
   } finally {
     rejects.close();
     await batches.return(undefined);
@@ -111,11 +122,24 @@ function checkOptions(options: LoadOptions): void {
     misuse('--header-line is the number of a line, 1 or more.');
 }
 
+function checkFactors(dataset: Dataset, factors: Readonly<Record<string, string>> = {}): void {
+  const numbers = dataset.columns.filter(({ type }) => type === 'number').map(({ name }) => name);
+  for (const [name, factor] of Object.entries(factors)) {
+    if (!numbers.includes(name))
+      misuse(
+        `--multiply ${name}: not a column of numbers in ${dataset.name}` +
+          (numbers.length === 0 ? ', which has none.' : `; there are ${numbers.join(', ')}.`),
+      );
+    if (!isFactor(factor))
+      misuse(`--multiply ${name}=${factor}: a number such as 1000000 or 0.01 is expected.`);
+  }
+}
+
 /** Removes the header and the skipped rows from the front. */
 async function headerAndRows(
   batches: AsyncGenerator<CsvBatch>,
   options: LoadOptions,
-): Promise<{ header: string[]; headerLine: number; batches: AsyncIterable<CsvBatch> }> {
+): Promise<{ header: string[]; headerLine: number; rows: AsyncIterable<CsvBatch> }> {
   const first = await nonEmpty(batches);
   const header = first?.rows[0];
   if (first === null || header === undefined || header.every((title) => title.trim() === ''))
@@ -129,7 +153,7 @@ async function headerAndRows(
   return {
     header,
     headerLine: entryAt(first.lines, 0),
-    batches: withoutRows(options.skipRows ?? 0, left, batches),
+    rows: withoutRows(options.skipRows ?? 0, left, batches),
   };
 }
 
@@ -157,12 +181,18 @@ async function* withoutRows(
   for await (const batch of rest) yield cut(batch);
 }
 
-function summarise(result: LoadResult, rejects: Rejects, seconds: number): LoadSummary {
+function summarise(
+  result: LoadResult,
+  rejects: Rejects,
+  notes: string[],
+  seconds: number,
+): Omit<LoadSummary, 'rowsSkipped'> {
   return {
     ...result,
     rowsRejected: rejects.count,
     seconds,
     rowsPerSecond: seconds === 0 ? 0 : Math.round(result.rowsRead / seconds),
     rejects: rejects.first,
+    notes,
   };
 }

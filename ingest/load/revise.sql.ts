@@ -21,6 +21,7 @@ export async function createDifference(on: Transaction): Promise<void> {
       series_no integer primary key,
       fresh boolean not null,         -- nothing was ever published: every point is new
       backfill boolean not null,      -- something was published after D
+      rewrites boolean not null,      -- or on D: the counts of stored vintages may change
       complete_known boolean not null, -- a complete vintage of D is on record
       points integer not null, points_with_value integer not null, -- staged
       first_date date, last_date date -- of the staged points with a value
@@ -52,7 +53,7 @@ export async function findLoadSeries(
   on: Transaction,
   load: LoadRow,
   spokenOf: SpokenOf,
-): Promise<{ fresh: number; known: number; backfill: number }> {
+): Promise<{ fresh: number; known: number; backfill: number; rewrites: number }> {
   await on.query('truncate load_series, load_changes, load_standing');
   await on.query(
     `with s as (
@@ -69,14 +70,15 @@ export async function findLoadSeries(
          as named (series_no, points, points_with_value, first_date, last_date) using (series_no)
      )
      insert into load_series
-     select s.series_no,
-       not exists (select from data.vintages v where v.series_no = s.series_no),
-       exists (select from data.vintages v where v.series_no = s.series_no and v.published_on > $1)
-         or exists (select from data.series_dims d join data.confirmations c using (series_no, dims_no)
-                    where d.series_no = s.series_no and c.published_on > $1),
+     select s.series_no, fresh, backfill,
+       backfill or exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1),
        exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1 and v.complete),
        s.points, s.points_with_value, s.first_date, s.last_date
-     from s`,
+     from s cross join lateral (
+       select not exists (select from data.vintages v where v.series_no = s.series_no) as fresh,
+         exists (select from data.vintages v where v.series_no = s.series_no and v.published_on > $1)
+           or exists (select from data.series_dims d join data.confirmations c using (series_no, dims_no)
+                      where d.series_no = s.series_no and c.published_on > $1) as backfill) known`,
     [
       load.vintage,
       spokenOf.seriesNos,
@@ -86,9 +88,9 @@ export async function findLoadSeries(
       spokenOf.lastDates,
     ],
   );
-  const [counts] = await on.query<{ fresh: number; known: number; backfill: number }>(
+  const [counts] = await on.query<{ fresh: number; known: number; backfill: number; rewrites: number }>(
     `select count(*) filter (where fresh) as fresh, count(*) filter (where not fresh and not backfill) as known,
-       count(*) filter (where backfill) as backfill
+       count(*) filter (where backfill) as backfill, count(*) filter (where rewrites) as rewrites
      from load_series`,
   );
   if (counts === undefined) throw new Error('a count has one row');

@@ -92,22 +92,6 @@ export function copyText(text: string): string {
 
 const copyEscapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** The vintages of the staged rows, oldest first. */
-export async function stagedVintages(on: Transaction): Promise<string[]> {
-  const rows = await on.query<{ vintage: string }>('select distinct vintage from load_rows order by vintage');
-  return rows.map((row) => row.vintage);
-}
-
-/** Puts the staged rows of one vintage into load_points, replacing those of the previous one. */
-export async function stageVintage(on: Transaction, vintage: string): Promise<void> {
-  await on.query('truncate load_points');
-  await on.query(
-    `insert into load_points
-     select line, series_no, dims_no, date, value, status from load_rows where vintage = $1`,
-    [vintage],
-  );
-}
-
 interface Duplicate {
   first_line: number;
   line: number;
@@ -116,15 +100,22 @@ interface Duplicate {
   dims: Record<string, string>;
 }
 
-/** Removes every row but the first of each point from load_points. @returns them, with the line of that first row. */
-export async function takeDuplicates(on: Transaction): Promise<Duplicate[]> {
+/**
+ * Removes every row but the first of each point from the stage, and from load_rows also those of each vintage.
+ * @returns them, with the line of that first row.
+ */
+export async function takeDuplicates(
+  on: Transaction,
+  stage: 'load_points' | 'load_rows',
+): Promise<Duplicate[]> {
+  const key = ['series_no', 'dims_no', 'date', ...(stage === 'load_rows' ? ['vintage'] : [])];
+  const equal = key.map((name) => `p.${name} = r.${name}`).join(' and ');
   return on.query<Duplicate>(`
     with repeated as (
-      select series_no, dims_no, date, min(line) as first_line
-      from load_points group by series_no, dims_no, date having count(*) > 1
+      select ${key.join(', ')}, min(line) as first_line
+      from ${stage} group by ${key.join(', ')} having count(*) > 1
     ), taken as (
-      delete from load_points p using repeated r
-      where (p.series_no, p.dims_no, p.date) = (r.series_no, r.dims_no, r.date) and p.line > r.first_line
+      delete from ${stage} p using repeated r where ${equal} and p.line > r.first_line
       returning r.first_line, p.line, p.series_no, p.dims_no, p.date
     )
     select t.first_line, t.line, s.series_id, t.date, d.dims

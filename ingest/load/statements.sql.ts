@@ -41,24 +41,27 @@ export interface LoadCounts {
   pointsDeleted: number;
 }
 
-/** Stores the result of the load. */
-export async function finishLoad(
+/** Stores the results of loads of one file. @param counts of each load, by load_no. */
+export async function finishLoads(
   on: Transaction,
-  loadNo: number,
-  counts: LoadCounts & { rowsRead: number; rowsRejected: number },
+  counts: ReadonlyMap<number, LoadCounts>,
+  file: { rowsRead: number; rowsRejected: number },
 ): Promise<void> {
+  const all = [...counts.values()];
   await on.query(
-    `update data.loads set rows_read = $2, points_new = $3, points_revised = $4, points_unchanged = $5,
-       points_deleted = $6, rows_rejected = $7
-     where load_no = $1`,
+    `update data.loads l set rows_read = $1, rows_rejected = $2, points_new = c.new, points_revised = c.revised,
+       points_unchanged = c.unchanged, points_deleted = c.deleted
+     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+       as c (load_no, new, revised, unchanged, deleted)
+     where l.load_no = c.load_no`,
     [
-      loadNo,
-      counts.rowsRead,
-      counts.pointsNew,
-      counts.pointsRevised,
-      counts.pointsUnchanged,
-      counts.pointsDeleted,
-      counts.rowsRejected,
+      file.rowsRead,
+      file.rowsRejected,
+      [...counts.keys()],
+      all.map(({ pointsNew }) => pointsNew),
+      all.map(({ pointsRevised }) => pointsRevised),
+      all.map(({ pointsUnchanged }) => pointsUnchanged),
+      all.map(({ pointsDeleted }) => pointsDeleted),
     ],
   );
 }
@@ -103,25 +106,30 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
 /**
  * Stores the vintage for each series that it changed, and for each that it has completely: a complete vintage
  * without changes has no counts, and is stored because it ends the values of an older vintage that is loaded later.
+ * If other loads have made vintages of D or later, `recountVintages` must follow.
  */
 export async function insertVintages(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into data.vintages (series_no, published_on, load_no, complete, points_new, points_revised, points_deleted)
-     select s.series_no, $1, $2, $3, coalesce(t.points_new, 0), coalesce(t.points_revised, 0), coalesce(t.points_deleted, 0)
+     select s.series_no, $1, $2, $3, coalesce(c.points_new, 0), coalesce(c.points_revised, 0), coalesce(c.points_deleted, 0)
      from load_series s left join load_totals t using (series_no)
+     left join load_totals c on c.series_no = s.series_no and not s.rewrites
      where t.series_no is not null or ($3 and not s.complete_known)`,
     [load.vintage, load.loadNo, load.complete],
   );
 }
 
-/** Updates the counts of the changed series; other series are not touched. */
+/** Updates the facts of the changed series, when their vintages are counted; other series are not touched. */
 export async function updateSeries(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `update data.series s set
-       data_version = $2, last_updated = greatest(s.last_updated, $1),
+       data_version = $2,
+       last_updated = case when not l.rewrites then greatest(s.last_updated, $1) else (
+         select max(v.published_on) from data.vintages v
+         where v.series_no = s.series_no and v.points_new + v.points_revised + v.points_deleted > 0) end,
        observation_count = s.observation_count + t.values_gained,
        first_date = least(s.first_date, t.first_date), last_date = greatest(s.last_date, t.last_date)
-     from load_totals t where t.series_no = s.series_no`,
+     from load_totals t join load_series l using (series_no) where t.series_no = s.series_no`,
     [load.vintage, load.loadNo],
   );
   await on.query(

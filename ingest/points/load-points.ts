@@ -1,6 +1,8 @@
 // Loads observations: rows become staged points; each vintage is compared with the stored points, and the difference is stored.
 import type { Transaction } from '../../kernel/database.ts';
 import { createSpans, insertConfirmations, narrowConfirmations } from '../load/confirmations.sql.ts';
+import { countEvents, createHistory, mergeRows, recountVintages } from '../load/history.sql.ts';
+import { cellReader } from '../files/cells.ts';
 import { dateReader, PointDates } from '../files/dates.ts';
 import type { LoadInput, LoadOptions, LoadResult } from '../load/load-options.ts';
 import { checkVintage, LongReader, planLong } from './long.ts';
@@ -15,19 +17,26 @@ import {
   type LoadRow,
   type SpokenOf,
 } from '../load/revise.sql.ts';
-import { SeriesDirectory } from './series-directory.ts';
-import { createStage, stagedVintages, stageVintage, takeDuplicates } from '../load/stage.sql.ts';
+import {
+  createPlaces,
+  indexVintages,
+  planVintages,
+  stageVintage,
+  storeFollowing,
+} from './following-vintages.sql.ts';
+import { SeriesDirectory, type SeriesMetadata } from './series-directory.ts';
+import { createStage, takeDuplicates } from '../load/stage.sql.ts';
 import {
   analyzeIfGrown,
   createTotals,
-  finishLoad,
+  finishLoads,
   insertLoad,
   insertVintages,
   sumChanges,
   updateSeries,
   type LoadCounts,
 } from '../load/statements.sql.ts';
-import { valueReader } from '../files/values.ts';
+import { scaled, valueReader, type ValueReader } from '../files/values.ts';
 import { planWide, WideReader } from './wide.ts';
 
 /**
@@ -43,6 +52,7 @@ export async function loadPoints(
 ): Promise<LoadResult> {
   await createStage(on);
   await createDifference(on);
+  await createHistory(on);
   await createTotals(on);
   await createSpans(on);
   const record = {
@@ -51,37 +61,27 @@ export async function loadPoints(
     complete: options.full === true,
   };
   const plan = planFile(input, options);
-  const refuses = () => input.rejects.count > 0 && options.skipInvalid !== true;
-  const loadOf = async (vintage: string) => {
-    const load = { ...record, vintage };
-    return { ...load, loadNo: await insertLoad(on, load) };
-  };
-  const first = plan.manyVintages ? null : await loadOf(input.vintage);
+  const load = plan.manyVintages ? null : { ...record, vintage: input.vintage };
+  const first = load === null ? null : { ...load, loadNo: await insertLoad(on, load) };
   const sink = new PointSink(on, plan.manyVintages ? 'load_rows' : 'load_points', straight ? first : null);
   const reader = await readPoints(on, plan, sink, input, options);
 
+  if (sink.mayRepeat) await refuseDuplicates(on, plan.manyVintages ? 'load_rows' : 'load_points', input);
+  if (options.skipInvalid !== true) input.rejects.throwIfAny();
+  const stored =
+    first === null
+      ? await storeVintages(on, record)
+      : new Map([[first.loadNo, await storeVintage(on, first, spokenOf(reader, sink))]]);
   const rowsRead = reader.rowsRead + (input.rowsRefused?.() ?? 0);
-  const sum: LoadCounts = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
-  for (const vintage of first === null ? await stagedVintages(on) : [input.vintage]) {
-    if (plan.manyVintages) await stageVintage(on, vintage);
-    if (sink.mayRepeat) await refuseDuplicates(on, input);
-    if (refuses()) continue; // only to report further duplicates
-    const load = first ?? (await loadOf(vintage));
-    const counts = await storeVintage(on, load, spokenOf(reader, sink));
-    await finishLoad(on, load.loadNo, {
-      ...counts,
-      rowsRead,
-      rowsRejected: input.rejects.count,
-    });
-    for (const name of Object.keys(sum) as (keyof LoadCounts)[]) sum[name] += counts[name];
-  }
-  if (refuses()) input.rejects.throwIfAny();
+  await finishLoads(on, stored, { rowsRead, rowsRejected: input.rejects.count });
+  const sum = sumOf([...stored.values()]);
   await analyzeIfGrown(on, sum.pointsNew + sum.pointsRevised);
   return { ...sum, rowsRead };
 }
 
 interface FilePlan {
   dimensions: string[];
+  metadata: SeriesMetadata;
   manyVintages: boolean;
   readerOf: (context: PointContext) => PointReader;
 }
@@ -92,6 +92,7 @@ function planFile(input: LoadInput, options: LoadOptions): FilePlan {
     const plan = planWide(input.header, wishes);
     return {
       dimensions: plan.dimensions.map(({ name }) => name),
+      metadata: plan.metadata,
       manyVintages: false,
       readerOf: (context) => new WideReader(plan, context),
     };
@@ -100,6 +101,7 @@ function planFile(input: LoadInput, options: LoadOptions): FilePlan {
   checkVintage(plan, input.vintageGiven ? input.vintage : undefined);
   return {
     dimensions: plan.dimensions.map(({ name }) => name),
+    metadata: plan.metadata,
     manyVintages: plan.vintage !== null,
     readerOf: (context) => new LongReader(plan, context, input.today),
   };
@@ -113,17 +115,19 @@ async function readPoints(
   input: LoadInput,
   options: LoadOptions,
 ): Promise<PointReader> {
-  const directory = new SeriesDirectory(on, plan.dimensions, options.create === true);
+  const directory = new SeriesDirectory(on, plan.dimensions, options.create === true, plan.metadata);
   const reader = plan.readerOf({
     directory,
     sink,
     rejects: input.rejects,
     dates: new PointDates(dateReader(options.dateFormat)),
     dateFormat: options.dateFormat,
-    values: valueReader(options),
+    values: scaledReader(options),
+    cells: cellReader(options),
     valueOptions: options,
     headerLine: input.headerLine,
     create: options.create === true,
+    latestDay: input.hasHappened === true ? input.today : null,
   });
   try {
     for await (const batch of input.batches) {
@@ -137,7 +141,14 @@ async function readPoints(
     await sink.settle();
   }
   await directory.finish();
+  input.notes.push(...directory.notes());
   return reader;
+}
+
+function scaledReader(options: LoadOptions): ValueReader {
+  const read = valueReader(options);
+  const factor = options.multiply?.['value'];
+  return factor === undefined ? read : (text) => scaled(read(text), factor);
 }
 
 function spokenOf(reader: PointReader, sink: PointSink): SpokenOf {
@@ -154,8 +165,12 @@ function spokenOf(reader: PointReader, sink: PointSink): SpokenOf {
 }
 
 /** If a vintage has a point several times, all rows but the first are refused, even if the values are equal. */
-async function refuseDuplicates(on: Transaction, input: LoadInput): Promise<void> {
-  for (const duplicate of await takeDuplicates(on)) {
+async function refuseDuplicates(
+  on: Transaction,
+  stage: 'load_points' | 'load_rows',
+  input: LoadInput,
+): Promise<void> {
+  for (const duplicate of await takeDuplicates(on, stage)) {
     const dims = Object.entries(duplicate.dims).map(([name, value]) => `, ${name} ${value}`);
     input.rejects.add(
       duplicate.line,
@@ -166,6 +181,34 @@ async function refuseDuplicates(on: Transaction, input: LoadInput): Promise<void
   }
 }
 
+/** Stores the vintages of a file that has many of them, each as a load of its own. @returns the counts of each load. */
+async function storeVintages(
+  on: Transaction,
+  record: Omit<LoadRow, 'loadNo' | 'vintage'> & { dataset: string; sourceName: string },
+): Promise<Map<number, LoadCounts>> {
+  await createPlaces(on);
+  const earlier = await planVintages(on, record);
+  const stored = new Map<number, LoadCounts>();
+  if (earlier.length > 0) await indexVintages(on);
+  for (const { vintage, loadNo } of earlier) {
+    await stageVintage(on, vintage);
+    stored.set(loadNo, await storeVintage(on, { ...record, vintage, loadNo }, noOthers));
+  }
+  for (const { loadNo, ...counts } of await storeFollowing(on, record.complete))
+    stored.set(loadNo, sumOf([counts, stored.get(loadNo) ?? noCounts]));
+  return stored;
+}
+
+const noOthers: SpokenOf = { seriesNos: [], points: [], pointsWithValue: [], firstDates: [], lastDates: [] };
+const noCounts: LoadCounts = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
+
+function sumOf(all: readonly LoadCounts[]): LoadCounts {
+  const sum = { ...noCounts };
+  for (const counts of all)
+    for (const name of Object.keys(sum) as (keyof LoadCounts)[]) sum[name] += counts[name];
+  return sum;
+}
+
 async function storeVintage(on: Transaction, load: LoadRow, spoken: SpokenOf): Promise<LoadCounts> {
   const series = await findLoadSeries(on, load, spoken);
   if (series.known > 0) await compareWithLive(on, load);
@@ -174,8 +217,14 @@ async function storeVintage(on: Transaction, load: LoadRow, spoken: SpokenOf): P
   if (!load.complete && counts.pointsUnchanged > 0) await insertConfirmations(on, load);
   if (series.backfill > 0) await narrowConfirmations(on, load);
   if (series.fresh > 0) await storeFresh(on, load);
+  if (series.rewrites > 0) await countEvents(on, load, 'before');
   if (series.known > 0 || series.backfill > 0) await storeChanges(on, load);
+  if (series.rewrites > 0) {
+    await mergeRows(on, load);
+    await countEvents(on, load, 'after');
+  }
   await insertVintages(on, load);
+  if (series.rewrites > 0) await recountVintages(on, load);
   await updateSeries(on, load);
   return counts;
 }

@@ -1,4 +1,5 @@
 // Long files of observations: one row per point, with series, date, value, and a column for each dimension.
+import { periodEnd } from '../../domain/periods.ts';
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type DatasetCell,
   type SourceColumn,
 } from '../datasets/columns.ts';
-import { readCell } from '../files/cells.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { dateReader, expectedDate, remembering } from '../files/dates.ts';
 import { misuse } from '../load/failure.ts';
@@ -24,6 +24,7 @@ import {
   checkDimensionNames,
   hasCells,
   isEmpty,
+  notFuture,
   unknownSeries,
   type PointContext,
   type PointReader,
@@ -124,14 +125,15 @@ export class LongReader implements PointReader {
     await directory.learn([...rowOf.keys()], (id) =>
       newSeries(id, id, {
         ...this.#plan.metadata,
-        ...metadataOfRow(entryOf(rowOf, id), this.#plan.metadataCells),
+        ...metadataOfRow(entryOf(rowOf, id), this.#plan.metadataCells, this.#context.cells),
       }),
     );
   }
 
   #readRow(row: readonly string[], line: number): void {
     const plan = this.#plan;
-    const { rejects, directory, sink, dates, values, valueOptions, dateFormat, create } = this.#context;
+    const { rejects, directory, sink, dates, values, valueOptions, dateFormat, create, latestDay } =
+      this.#context;
     if (row.length !== plan.headerCells || row[0] === '') {
       if (isEmpty(row)) return;
       if (!hasCells(row, plan.headerCells)) {
@@ -149,6 +151,8 @@ export class LongReader implements PointReader {
     const date = dates.at(dateText, series.frequency, series.fiscalYearEnd);
     if (date === null)
       return rejects.add(line, plan.date.title, dateText, expectedDate(series.frequency, dateFormat));
+    if (latestDay !== null && date > periodEnd(latestDay, series.frequency, series.fiscalYearEnd))
+      return rejects.add(line, plan.date.title, dateText, notFuture(latestDay));
     const valueText = cellText(row, plan.value);
     const value = values(valueText);
     if (value === undefined)
@@ -173,7 +177,7 @@ export class LongReader implements PointReader {
   /** Undefined if it was refused. */
   #status(row: readonly string[], line: number, cell: Cell): string | null | undefined {
     const text = cellText(row, cell);
-    const status = statusColumn === undefined ? null : readCell(statusColumn, text);
+    const status = statusColumn === undefined ? null : this.#context.cells.read(statusColumn, text);
     if (status === undefined)
       this.#context.rejects.add(line, cell.title, text, 'an observation status of at most 16 characters');
     return status;
@@ -225,8 +229,8 @@ const hasControlCharacter = /[\u0000-\u001f\u007f]/;
 function vintageReader(pattern: string | undefined, today: string): (text: string) => string | null {
   const read = dateReader(pattern);
   return remembering((text) => {
-    const day = read(text)?.to;
-    return day === undefined || day > today ? null : day;
+    const date = read(text);
+    return date === null || date.isFiscalYear === true || date.to > today ? null : date.to;
   });
 }
 

@@ -1,8 +1,9 @@
 // Shared by long and wide files: where their points go, and how rows without a point are distinguished from invalid ones.
 import type { Transaction } from '../../kernel/database.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
+import type { CellReader } from '../files/cells.ts';
 import type { PointDates } from '../files/dates.ts';
-import { IngestFailure } from '../load/failure.ts';
+import { failUnusable } from '../datasets/columns.ts';
 import type { Rejects } from '../load/rejects.ts';
 import type { Combination, KnownSeries, SeriesDirectory } from './series-directory.ts';
 import { CopyBuffer, CopyLine } from '../load/stage.sql.ts';
@@ -26,11 +27,19 @@ export interface PointContext {
   dates: PointDates;
   dateFormat: string | undefined;
   values: ValueReader;
+  /** Of the columns that are neither date nor value. */
+  cells: CellReader;
   valueOptions: ValueOptions;
   /** The line of the column names, for errors about a whole column. */
   headerLine: number;
   create: boolean;
+  /** If points can only be of what has happened: today, whose period is the last that is possible. */
+  latestDay: string | null;
 }
+
+/** What a date that lies in the future should have been. */
+export const notFuture = (today: string): string =>
+  `a date that has come: today is ${today} (SERIES_TIME_ZONE), and only what has happened is loaded`;
 
 /** Thrown if points were stored directly and one is not later than the last: they must be staged instead. */
 export class NotAscending extends Error {
@@ -95,8 +104,9 @@ export class PointSink {
     value: string,
     status: string,
   ): void {
-    const ascends = date > combination.lastDate;
-    combination.lastDate = date;
+    const place = vintage + date;
+    const ascends = place > combination.lastPlace;
+    combination.lastPlace = place;
     if (this.#straight === null || !series.fresh) {
       if (!ascends) this.mayRepeat = true;
       this.#staged.add(`${vintage}${line}\t${combination.prefix}${date}\t${value}\t${status}\n`);
@@ -153,14 +163,20 @@ const dimensionName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /** @throws IngestFailure if a name cannot be used in `dims=name:value`. */
 export function checkDimensionNames(names: readonly string[]): void {
-  for (const name of names) {
-    if (dimensionName.test(name)) continue;
-    throw new IngestFailure(
-      'invalid_file',
-      `The column "${name}" would be a dimension, and its name is none (letters, digits and _): ` +
-        `rename it by --map ${slug(name)}="${name}", or leave it out by --ignore "${name}".`,
-    );
-  }
+  const others = names.filter((name) => !dimensionName.test(name));
+  if (others.length === 0) return;
+  const slugs = new Set(names.filter((name) => dimensionName.test(name)));
+  const fix = others.map((name): [string, string] => {
+    let target = slug(name);
+    while (slugs.has(target)) target += '_';
+    slugs.add(target);
+    return ['--map', `${target}=${name}`];
+  });
+  const quoted = others.map((name) => `"${name}"`).join(', ');
+  failUnusable(
+    `${quoted} would be a dimension, whose name has only letters, digits and _: leave out by --ignore, or rename by`,
+    fix,
+  );
 }
 
 function slug(name: string): string {

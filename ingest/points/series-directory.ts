@@ -4,6 +4,7 @@ import type { Transaction } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
 import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
+import { IdleFacts } from './idle-facts.ts';
 import {
   deleteSeriesWithoutDims,
   findDims,
@@ -30,8 +31,8 @@ export interface KnownSeries {
 export interface Combination {
   /** series_no and dims_no in COPY format, each followed by a tab. */
   readonly prefix: string;
-  /** The date of its last point in the file so far; '' before the first. */
-  lastDate: string;
+  /** The vintage, if the file has a column for it, and the date of its last point so far; '' before the first. */
+  lastPlace: string;
 }
 
 /** The metadata of a series to create, columns of data.series as given by `readCell`. */
@@ -50,9 +51,20 @@ export class SeriesDirectory {
   #newDims: { seriesNo: number; dimsNo: number; values: readonly string[] }[] = [];
   #unnamed = new Set<number>();
   readonly #created: number[] = [];
+  readonly #facts: IdleFacts;
 
-  /** @param rememberedMax the series and combinations to cache; a hundred thousand take about 100 MB. */
-  constructor(on: Transaction, dimensions: readonly string[], create: boolean, rememberedMax = 100_000) {
+  /**
+   * @param facts the constants for new series.
+   * @param rememberedMax the series and combinations to cache; a hundred thousand take about 100 MB.
+   */
+  constructor(
+    on: Transaction,
+    dimensions: readonly string[],
+    create: boolean,
+    facts: SeriesMetadata = {},
+    rememberedMax = 100_000,
+  ) {
+    this.#facts = new IdleFacts(on, 'series', facts);
     this.#on = on;
     this.#rememberedMax = rememberedMax;
     this.#dimensions = dimensions;
@@ -87,6 +99,7 @@ export class SeriesDirectory {
     const found = await findSeries(this.#on, ids.filter(isSeriesId));
     for (const row of found) missing.delete(row.series_id);
     if (this.#create) {
+      await this.#facts.compare(found.map((row) => row.series_id));
       const made = [...missing]
         .filter(isSeriesId)
         .map(metadataOf)
@@ -101,6 +114,11 @@ export class SeriesDirectory {
     for (const id of missing) this.#known.set(id, null);
     await this.#remember(found);
     this.#remembered += ids.length;
+  }
+
+  /** What to say of constants that changed nothing, as the series exist with other facts. */
+  notes(): string[] {
+    return this.#facts.notes();
   }
 
   async #remember(rows: readonly SeriesRow[]): Promise<void> {
@@ -180,5 +198,5 @@ export class SeriesDirectory {
 }
 
 function combination(seriesNo: number, dimsNo: number): Combination {
-  return { prefix: `${seriesNo}\t${dimsNo}\t`, lastDate: '' };
+  return { prefix: `${seriesNo}\t${dimsNo}\t`, lastPlace: '' };
 }

@@ -1,7 +1,7 @@
 // Wide files of observations: one row per date, one column per series. An empty cell states nothing.
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
-import { sourceColumns, type ColumnOptions } from '../datasets/columns.ts';
+import { failUnusable, sourceColumns, type ColumnOptions } from '../datasets/columns.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
 import { isPrintable } from '../files/cells.ts';
 import { expectedDate } from '../files/dates.ts';
@@ -49,10 +49,16 @@ export function planWide(
   const series = columns
     .filter((column) => column !== date)
     .map(({ target, title, index }) => ({
-      id: seriesIdOf(target === title ? (options.prefix ?? '') + title : target, title),
+      id: seriesIdOf(target === title ? (options.prefix ?? '') + title : target),
       title,
       index,
     }));
+  const without = series.filter(({ id }) => !isSeriesId(id));
+  if (without.length > 0)
+    failUnusable(
+      `${without.map(({ title }) => `"${title}"`).join(', ')} gives no series id: name one by --map ID="${without[0]?.title ?? ''}", or leave out by`,
+      without.map(({ title }) => ['--ignore', title]),
+    );
   const titleOf = new Map<string, string>();
   for (const { id, title } of series) {
     const other = titleOf.get(id);
@@ -81,14 +87,13 @@ export function planWide(
   return { headerCells: header.length, date, series, dimensions, status: status ?? null, metadata };
 }
 
-function seriesIdOf(target: string, title: string): string {
+/** The id that a title gives, which may be none. */
+function seriesIdOf(target: string): string {
   if (isSeriesId(target)) return target;
-  const id = target
+  return target
     .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
     .replace(/^[._-]+/, '')
     .slice(0, 128);
-  if (!isSeriesId(id)) misuse(`The column "${title}" gives no series id: name it by --map ID="${title}".`);
-  return id;
 }
 
 interface Column {

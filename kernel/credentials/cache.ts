@@ -20,12 +20,14 @@ export interface CachedCredential {
 }
 
 /**
- * How long a gateway may use a generation, counted from when it requested the lease. If it caches entries in its process, every
- * change of a credential waits this long.
+ * How long a gateway may use a generation, counted from when it requested the lease. In Redis it covers a restart of accounts-api: a
+ * change waits for it only if Redis cannot be written and a gateway does not answer. For entries in a process every change does.
  */
-export const credentialLeaseMs = { redis: 1_000, process: 300 } as const;
+export const credentialLeaseMs = { redis: 15_000, process: 300 } as const;
 /** How long an entry is used before PostgreSQL is asked again: the bound if everything else fails. */
 const freshMs = 60_000;
+/** How long it is used beyond that if PostgreSQL cannot be asked. */
+export const keptInOutageMs = 15_000;
 /** How long an entry is kept for comparing revisions: longer than any write takes. */
 const keepSeconds = 3_600;
 /** The revision of a permanently deleted credential: no revision is newer. */

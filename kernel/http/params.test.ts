@@ -115,6 +115,16 @@ test('a body with a field too many, of the wrong type or that is no object is a 
   }
 });
 
+test('a value that is not UTF-8 is refused, and never read as other text', (t) => {
+  const schema = z.object({ q: z.string() });
+  t.is(parseQuery(schema, '/?q=%C3%A9%E2%82%AC').q, 'é€');
+  for (const bytes of ['%FF', 'a%E9b', '%C3', '%E2%82', '%ED%A0%80', '%C0%AF']) {
+    const { param, message } = faultOf(t, () => parseQuery(schema, `/?q=${bytes}`));
+    t.is(param, 'q');
+    t.regex(message, /UTF-8/, bytes);
+  }
+});
+
 test('the nearest name is offered only where it is near', (t) => {
   t.is(nearestName('transfrom', ['transform', 'from']), 'transform');
   t.is(nearestName('zzz', ['transform', 'from']), undefined);
@@ -220,6 +230,9 @@ test('of near names the nearest is offered, in any letter case, and none that di
   t.is(nearestName('LIMIT', ['limit']), 'limit');
   t.is(nearestName('q1', ['q']), 'q'); // one letter may always differ
   t.is(nearestName('q12', ['q']), undefined);
+  t.is(nearestName('form', ['format', 'from', 'to']), 'from'); // two letters swapped
+  t.is(nearestName('mroe', ['more', 'rom']), 'more');
+  t.is(nearestName('abdc', ['bacd']), undefined); // swapped twice
   t.is(nearestName('abcdxx', ['abcdef']), 'abcdef');
   t.is(nearestName('abcxxx', ['abcdef']), undefined);
   t.is(nearestName('a'.repeat(65), ['a'.repeat(64)]), undefined);

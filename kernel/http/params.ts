@@ -124,6 +124,7 @@ export function parseQuery<Shape extends z.ZodRawShape>(
     const lengthMax = lengthMaxOf(schema.shape[name]);
     if (value.length > lengthMax) refuse(name, `must not be longer than ${lengthMax} characters`);
     if (hasControlCharacter(value)) refuse(name, 'must not contain control characters');
+    if (value.includes('\u{fffd}')) refuse(name, 'must be text in UTF-8, percent-encoded');
     const before = given[name];
     if (isRepeatable(schema.shape[name])) given[name] = [...((before as string[] | undefined) ?? []), value];
     else if (before !== undefined) refuse(name, 'must be given once');
@@ -197,17 +198,22 @@ function isRepeatable(schema: z.core.$ZodType | undefined): boolean {
   return schema instanceof z.ZodArray;
 }
 
-/** Levenshtein distance, by rows; both texts are short. */
-function editDistance(a: string, b: string): number {
+/** How many letters to add, drop, change, or swap with the next: Damerau and Levenshtein's distance, by rows; both texts are short. */
+export function editDistance(a: string, b: string): number {
   if (a.length > 64) return a.length;
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
+    const row = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const change = a[i - 1] === b[j - 1] ? 0 : 1;
-      next.push(Math.min(entryAt(row, j) + 1, entryAt(next, j - 1) + 1, entryAt(row, j - 1) + change));
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwap ? entryAt(beforeLast, j - 2) + 1 : Infinity;
+      row.push(
+        Math.min(entryAt(last, j) + 1, entryAt(row, j - 1) + 1, entryAt(last, j - 1) + change, swapped),
+      );
     }
-    row = next;
+    [beforeLast, last] = [last, row];
   }
-  return entryAt(row, b.length);
+  return entryAt(last, b.length);
 }

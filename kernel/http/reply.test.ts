@@ -22,10 +22,12 @@ test('the encoding is the one the client weighs highest, brotli before gzip', (t
   for (const [accepted, encoding] of cases) t.is(encodingFor(accepted), encoding, accepted);
 });
 
-/** A server that streams the parts to whoever asks; `ended` tells how sendStream ended. */
+/** A server that streams the parts to whoever asks; `ended` tells how sendStream ended, `closed` that the answer or its client has. */
 async function streaming(t: ExecutionContext, parts: AsyncGenerator<string>) {
   const { promise: ended, resolve } = Promise.withResolvers<unknown>();
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
+    response.once('close', close);
     const answer = { type: 'text/plain', headers: {}, parts };
     sendStream(request as Request, response as Response, answer).then(resolve, (error: unknown) => {
       resolve(error);
@@ -34,7 +36,7 @@ async function streaming(t: ExecutionContext, parts: AsyncGenerator<string>) {
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   t.teardown(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ended };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ended, closed };
 }
 
 function open(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
@@ -83,4 +85,33 @@ test('what fails before the first part is a failure with no header sent; later i
     for await (const chunk of response) t.true((chunk as Buffer).length > 0);
   });
   t.like(await late.ended, { message: 'the database is gone' });
+});
+
+test('a client that leaves before the first part is no failure, and nothing more is produced', async (t) => {
+  for (const encoding of ['identity', 'gzip', 'br']) {
+    const asked = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    let produced = 0;
+    let isReturned = false;
+    async function* late(): AsyncGenerator<string> {
+      try {
+        asked.resolve();
+        await left.promise;
+        for (; produced < 100; produced += 1) yield 'part\n';
+      } finally {
+        isReturned = true;
+      }
+    }
+    const { url, ended, closed } = await streaming(t, late());
+    const request = get(url, { headers: { 'accept-encoding': encoding }, agent: false });
+    const isCut = t.throwsAsync(new Promise((_resolve, reject) => request.on('error', reject)));
+    await asked.promise;
+    request.destroy();
+    await closed;
+    left.resolve();
+    t.is(await ended, undefined, encoding);
+    t.is(produced, 0);
+    t.true(isReturned);
+    await isCut;
+  }
 });

@@ -68,6 +68,10 @@ export async function sendStream(
   { status = 200, type, headers, parts }: Answer & { parts: AsyncGenerator<string> },
 ): Promise<void> {
   const first = await parts.next();
+  if (response.destroyed) {
+    await parts.return(undefined); // the client left before the stream began
+    return;
+  }
   const encoding = encodingFor(request.headers['accept-encoding']);
   const encoded = encoding === 'identity' ? [] : ['content-encoding', encoding];
   response.writeHead(status, [...listed({ ...headers, 'content-type': type }), ...encoded]);

@@ -3,7 +3,7 @@
 // ServiceCall; whatever it throws becomes the envelope and is logged once.
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
 import { entryAt } from '../entries.ts';
 import { Failure, fail, toEnvelope, toFailure } from '../errors.ts';
@@ -45,39 +45,63 @@ export interface ServiceOptions {
   ready: () => Promise<void>;
   host: string;
   port: number;
+  /** The setting that the port comes from, for a message. */
+  portSetting?: string;
+  /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
+  drainDelayMs?: number | undefined;
 }
 
 /** A running service. */
 export interface RunningService {
   /** `http://host:port`, no slash at the end. */
   url: string;
-  /** Stops accepting calls, lets those under way finish, then resolves. */
+  /** Says that it is not ready, serves for the drain delay, stops accepting calls, lets those under way finish, then resolves. */
   close(): Promise<void>;
 }
 
 /** The limit for a client's call; the gateway already refuses more. */
 export const bodyBytesMax = 64 * 1024;
+/** The limit for the URL and headers of a client, together. */
+export const headBytesMax = 16 * 1024;
+// What the gateway adds to them is below 4 KB: the identity, the IP address, ids.
+const serviceHeadBytesMax = headBytesMax + 16 * 1024;
 const internalBodyBytesMax = 4 * 1024 * 1024; // the gateway's batches
 // Longer than the gateway's idle time, so that the gateway never sends on a connection that is being closed here.
 const keepAliveTimeoutMs = 75_000;
 
 /** Starts a service's server. @throws Error if the port is taken. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const server = createServiceServer(createAnswerer(options));
+  let draining = false;
+  async function ready(): Promise<void> {
+    if (draining) fail('unavailable', 'This service is stopping.');
+    await options.ready();
+  }
+  const server = createServiceServer(createAnswerer({ ...options, ready }));
   server.keepAliveTimeout = keepAliveTimeoutMs;
-  return { url: await listen(server, options.host, options.port), close: () => closeServer(server) };
+  return {
+    url: await listen(server, options.host, options.port, options.portSetting),
+    async close() {
+      draining = true;
+      endKeepAlive(server); // whoever calls on in the delay is moved to another instance by each answer
+      await pause(options.drainDelayMs ?? 0);
+      await closeServer(server);
+    },
+  };
 }
 
-/** Listens and returns the URL. @throws Error that names the port and what to do if it is taken. */
-export async function listen(server: Server, host: string, port: number): Promise<string> {
+/**
+ * Listens and returns the URL.
+ * @param setting the name of the setting that the port comes from.
+ * @throws Error that names the port and what to do if it is taken, or the settings at fault.
+ */
+export async function listen(server: Server, host: string, port: number, setting = 'PORT'): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE') return reject(error);
-      reject(
-        new Error(
-          `Port ${port} on ${host} is in use by another program. Stop it, or choose another: PORT=${port + 1}.`,
-        ),
-      );
+      const message =
+        error.code === 'EADDRINUSE'
+          ? `Port ${port} on ${host} is in use by another program. Stop it, or choose another: ${setting}=${port + 1}.`
+          : `Cannot listen on port ${port} of ${host} (${setting} and its host): ${error.message}.`;
+      reject(new Error(message, { cause: error }));
     });
     server.listen(port, host, resolve);
   });
@@ -96,13 +120,18 @@ export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve, reject) => {
     server.close((error) => (error === undefined ? resolve() : reject(error)));
   });
-  server.prependListener('request', (_request, response) => void (response.shouldKeepAlive = false));
+  endKeepAlive(server);
   server.closeIdleConnections();
   const sweep = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
   await closed.finally(() => clearInterval(sweep));
   // The response of the last connection emits `close` at the end of the turn, after the callbacks of `setImmediate`.
   await endOfTurn();
   await endOfTurn();
+}
+
+/** From now on each answer has `Connection: close`. */
+function endKeepAlive(server: Server): void {
+  server.prependListener('request', (_request, response) => void (response.shouldKeepAlive = false));
 }
 
 /** Answers with JSON. */
@@ -166,7 +195,11 @@ function createServiceServer(answer: Answerer): Server {
   Object.setPrototypeOf(ServiceRequest.prototype, app.request);
   Object.setPrototypeOf(ServiceResponse.prototype, app.response);
   return createServer(
-    { IncomingMessage: ServiceRequest, ServerResponse: ServiceResponse },
+    {
+      IncomingMessage: ServiceRequest,
+      ServerResponse: ServiceResponse,
+      maxHeaderSize: serviceHeadBytesMax,
+    },
     (request, response) => {
       void answer(request as Request, response as unknown as Parameters<Answerer>[1]);
     },
@@ -179,10 +212,14 @@ function createAnswerer(options: ServiceOptions): Answerer {
   const find = createRouteTable(options.routes.map((route) => ({ ...route, readBody: bodyReader(route) })));
 
   async function serve(request: Request, response: Response, path: string, call: OpenCall): Promise<void> {
-    if (path === '/readyz') await ready();
-    if (path === '/healthz' || path === '/readyz') return sendJson(response, 200, { success: true });
+    if (path === '/healthz') return sendJson(response, 200, { success: true });
     const token = request.headers[identityHeader];
     const identity = openIdentity(typeof token === 'string' ? token : undefined);
+    // Anyone may ask whether the service is ready. A gateway asks with its identity, to learn whether its calls would be refused.
+    if (path === '/readyz' && (token === undefined || identity !== null)) {
+      await ready();
+      return sendJson(response, 200, { success: true });
+    }
     // Only the gateway can seal an identity; a call that bypasses it is refused, whatever it requests.
     if (identity === null) return fail('unauthorized', 'Requests must come through the gateway.');
     call.identity = identity;

@@ -4,6 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { createInstallation, unhurriedPlansFile } from '../services/instance.ts';
+import { until } from '../run/until.ts';
 import { newEmail, newPassword, tokenIn } from '../services/sign-in.ts';
 import { mailTo } from '../start/sinks.ts';
 import { dataIn, peopleOf, sessionIn } from './people.ts';
@@ -50,7 +51,9 @@ test('sign-up, verified by the link in the outbox, sign-in, a key, a series, its
   const series = await ask('GET', '/v1/series/DEMO.CPI', { headers });
   t.is(series.status, 200, series.text);
   t.like(series.json, { success: true, series: 'DEMO.CPI' });
-  t.like((await get('/v1/usage', session)).json, { data: { used: 1 } });
+  const used = async () => (dataIn(await get('/v1/usage', session)) as { used: number }).used;
+  await until('the call is in the usage', async () => (await used()) > 0);
+  t.is(await used(), 1);
 
   t.is((await ask('DELETE', `/v1/keys/${id}`, { session })).status, 204);
   const refused = await ask('GET', '/v1/series/DEMO.CPI', { headers });

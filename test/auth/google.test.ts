@@ -2,6 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
+import { discover } from '../../accounts-api/auth/openid.ts';
 import { assertError, startAccountsService } from '../services/accounts-service.ts';
 import { fakeClock } from '../services/harness.ts';
 import { startServices } from '../services/services.ts';
@@ -95,7 +96,10 @@ test.serial(
     const elsewhere = { ...person(), email: newEmail() };
     await proved(elsewhere.email);
     t.is((await signIn(elsewhere)).error, 'link_needed', 'Google does not run that mailbox');
-    t.truthy((await signIn({ ...elsewhere, hd: 'example.org' })).session, 'a hosted domain does');
+    for (const hd of ['', 'example.com', 'org', 'mail.example.org', true]) {
+      t.is((await signIn({ ...elsewhere, hd })).error, 'link_needed', `nor does one that hosts ${hd}`);
+    }
+    t.truthy((await signIn({ ...elsewhere, hd: 'Example.org' })).session, 'the hosted domain does');
   },
 );
 
@@ -126,11 +130,47 @@ test.serial(
   },
 );
 
+test.serial(
+  'a disabled account is neither linked nor signed in to, though Google runs its mailbox',
+  async (t) => {
+    const owner = person();
+    await ask('POST', '/auth/signup', {
+      body: { email: owner.email, password: newPassword() },
+      headers: from(),
+    });
+    await services.database.query(
+      "update accounts.accounts set email_verified_at = now(), status = 'disabled' where email = $1",
+      [owner.email],
+    );
+    t.is((await signIn(owner)).error, 'account_disabled');
+    const linked = `select from accounts.identities join accounts.accounts a on a.id = account_id where a.email = $1`;
+    t.is((await services.database.query(linked, [owner.email])).length, 0);
+  },
+);
+
 for (const email_verified of [false, 'true', 'false', 1, undefined, null]) {
   test.serial(`email_verified: ${JSON.stringify(email_verified)} proves nothing`, async (t) => {
     t.is((await signIn({ ...person(), email_verified })).error, 'email_unverified');
   });
 }
+
+for (const sub of ['', 'x'.repeat(256), 'a\u0000b', 'é', 5, null, ['a']]) {
+  test.serial(
+    `a subject that is ${JSON.stringify(sub)?.slice(0, 20)} is refused in the browser`,
+    async (t) => {
+      t.is((await signIn({ ...person(), sub })).error, 'failed');
+    },
+  );
+}
+
+test.serial(
+  'a subject of 255 characters signs in, and an e-mail address of 300 proves nothing',
+  async (t) => {
+    t.truthy((await signIn({ ...person(), sub: 'x'.repeat(255) })).session);
+    const email = `${'x'.repeat(300)}@gmail.com`;
+    t.is((await signIn({ ...person(), email })).error, 'email_unverified');
+  },
+);
 
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const lies: Record<string, (proper: Claims, sign: (claims: Claims) => string) => string> = {
@@ -352,4 +392,49 @@ test.serial('without Google’s settings its endpoints answer 404', async (t) =>
   } finally {
     await none.close();
   }
+});
+
+// The last ones: the key that others name is replaced.
+test.serial(
+  'a new signing key is accepted at once, and the keys are not asked for at every sign-in',
+  async (t) => {
+    t.truthy((await signIn(person())).session);
+    const asked = odd.keysAsked;
+    t.truthy((await signIn(person())).session);
+    t.is(odd.keysAsked, asked);
+    for (let i = 1; i <= 3; i += 1) {
+      odd.replaceKey();
+      t.truthy((await signIn(person())).session);
+      t.truthy((await signIn(person())).session);
+      t.is(odd.keysAsked, asked + i);
+    }
+    const flow = await begin();
+    odd.idToken = (proper) =>
+      jsonwebtoken.sign({ ...proper, ...person(), nonce: flow.nonce }, otherKey, {
+        algorithm: 'RS256',
+        keyid: 'unpublished',
+      });
+    t.is((await comeBack(flow)).result.get('google_error'), 'failed');
+    t.is(odd.keysAsked, asked + 4, 'once');
+    clock.advance(5 * 60_000);
+    t.truthy((await signIn(person())).session);
+    t.is(odd.keysAsked, asked + 5);
+  },
+);
+
+test.serial('an answer of the issuer that does not end is cut off', async (t) => {
+  const enough = 32 * 1024 * 1024; // what the sockets between them may hold, with room
+  t.teardown(() => (odd.endless = null));
+  const cutOff = async (path: string, call: () => Promise<unknown>) => {
+    odd.endless = { path, bytes: 0 };
+    await call();
+    t.true(odd.endless.bytes < enough, `${path}: ${odd.endless.bytes} bytes were sent`);
+    odd.endless = null;
+  };
+  odd.replaceKey(); // so that the keys are asked for
+  for (const path of ['/token', '/jwks']) {
+    await cutOff(path, async () => t.is((await signIn(person())).error, 'failed'));
+  }
+  await cutOff('/.well-known/openid-configuration', () => t.throwsAsync(discover(odd.settings)));
+  t.truthy((await signIn(person())).session);
 });

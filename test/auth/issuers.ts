@@ -1,7 +1,8 @@
 // OpenID Connect issuers for tests: a real server, and one that answers whatever a test sets.
-import { generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import jsonwebtoken from 'jsonwebtoken';
 import { Provider } from 'oidc-provider';
 import type { GoogleSettings } from '../../accounts-api/deps.ts';
@@ -81,6 +82,12 @@ export interface OddIssuer extends Issuer {
   idToken: (proper: Claims, sign: typeof signProperly) => string;
   /** What was posted to the token endpoint. */
   exchanged: URLSearchParams[];
+  /** How often its keys were asked for. */
+  keysAsked: number;
+  /** From now on signs by a new key, and publishes that one alone. */
+  replaceKey(): void;
+  /** The path whose answers do not end, and how many bytes of them were sent. */
+  endless: { path: string; bytes: number } | null;
 }
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -99,6 +106,8 @@ export function publicPem(): string {
 export async function startOddIssuer(): Promise<OddIssuer> {
   const server = createServer(async (request, response) => {
     response.setHeader('content-type', 'application/json');
+    const { endless } = odd;
+    if (endless !== null && endless.path === request.url) return void answerWithoutEnd(response, endless);
     const answer = (body: object) => response.end(JSON.stringify(body));
     if (request.url === '/.well-known/openid-configuration') {
       return answer({
@@ -112,22 +121,48 @@ export async function startOddIssuer(): Promise<OddIssuer> {
       });
     }
     if (request.url === '/jwks') {
-      return answer({
-        keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }],
-      });
+      odd.keysAsked += 1;
+      return answer({ keys: [key.published] });
     }
     odd.exchanged.push(new URLSearchParams(await text(request)));
     const now = Math.floor(Date.now() / 1000);
     const proper = { iss: issuer, aud: client.clientId, iat: now, exp: now + 300 };
-    return answer({ access_token: 'a', token_type: 'bearer', id_token: odd.idToken(proper, signProperly) });
+    return answer({ access_token: 'a', token_type: 'bearer', id_token: odd.idToken(proper, key.sign) });
   });
   const issuer = await listen(server, '127.0.0.1', 0);
   exempt(issuer);
+  let key = {
+    published: { ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' },
+    sign: signProperly,
+  };
   const odd: OddIssuer = {
     settings: { ...client, issuer },
     idToken: (proper, sign) => sign(proper),
     exchanged: [],
+    keysAsked: 0,
+    replaceKey() {
+      const made = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      const keyid = `key-${randomUUID()}`;
+      key = {
+        published: { ...made.publicKey.export({ format: 'jwk' }), kid: keyid, alg: 'RS256', use: 'sig' },
+        sign: (claims) => jsonwebtoken.sign(claims, made.privateKey, { algorithm: 'RS256', keyid }),
+      };
+    },
+    endless: null,
     close: () => closeServer(server),
   };
   return odd;
+}
+
+/** Sends the beginning of a JSON text and blanks, until the client goes. */
+async function answerWithoutEnd(response: ServerResponse, endless: { bytes: number }): Promise<void> {
+  const blanks = Buffer.alloc(64 * 1024, ' ');
+  function* text() {
+    yield Buffer.from('{');
+    for (;;) {
+      endless.bytes += blanks.length;
+      yield blanks;
+    }
+  }
+  await pipeline(text, response).catch(() => undefined); // the client has gone
 }

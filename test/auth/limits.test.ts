@@ -2,10 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { createPasswords } from '../../accounts-api/auth/passwords.ts';
 import { limits } from '../../accounts-api/auth/throttle.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { assertError, startAccountsService, type Answer } from '../services/accounts-service.ts';
-import { newEmail, newPassword } from '../services/sign-in.ts';
+import { assertError, dataOf, startAccountsService, type Answer } from '../services/accounts-service.ts';
+import { newEmail, newPassword, testPasswordCost } from '../services/sign-in.ts';
 import { holdersOf, newIp, newNetwork, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
@@ -159,6 +160,67 @@ test.serial('a known device has its own attempts, whatever strangers do', async 
   t.is(await compared({ device_token }), 6);
 });
 
+test.serial('all devices of an account have one limit together', async (t) => {
+  const { email } = await newHolder();
+  const logIn = (wish: object) =>
+    service.anonymously('/auth/login', { body: { email, ...wish }, headers: { 'x-forwarded-for': newIp() } });
+  const devices: string[] = [];
+  for (let i = 0; i < 7; i += 1) {
+    const { body } = await logIn({ password });
+    devices.push((body as { data: { device_token: string } }).data.device_token);
+  }
+  const guesses = [...devices, ...devices].map((device_token) =>
+    logIn({ password: newPassword(), device_token }),
+  );
+  const compared = (await Promise.all(guesses)).filter(({ status }) => status === 401).length;
+  t.true(compared < 12, `${compared} of 14 are compared; each by itself would have all of them`);
+});
+
+/** What ends a known device; each gives the token of a new one, if there is one. */
+const deviceEnds: Record<string, (holder: Holder) => Promise<Answer | null>> = {
+  'a password change': (holder) =>
+    service.signedIn(holder, '/auth/change-password', {
+      body: { current: password, new: newPassword() },
+      headers: { 'x-forwarded-for': newIp() },
+    }),
+  async 'a reset by mail'(holder) {
+    const body = { token: await mailLink(holder, 'reset_password'), password: newPassword() };
+    return service.anonymously('/auth/set-password', { body, headers: { 'x-forwarded-for': newIp() } });
+  },
+  async 'another e-mail address'(holder) {
+    const body = { token: await mailLink(holder, 'change_email', holder.email.toUpperCase()) };
+    const headers = { 'x-forwarded-for': newIp() };
+    return service.signedIn(holder, '/auth/verify-email', { body, headers });
+  },
+  async '90 days'() {
+    service.clock.advance(90 * 24 * hourMs);
+    return null;
+  },
+};
+for (const [what, end] of Object.entries(deviceEnds)) {
+  test.serial(`a known device is unknown after ${what}`, async (t) => {
+    const holder = await newHolder();
+    const logIn = (wish: object) =>
+      service.anonymously('/auth/login', {
+        body: { email: holder.email, ...wish },
+        headers: { 'x-forwarded-for': newIp() },
+      });
+    const { body } = await logIn({ password });
+    const { device_token } = (body as { data: { device_token: string } }).data;
+    const ended = await end(holder);
+    // All at once, with the token and without it: a limit for each of the two would have twelve compared.
+    const guesses = Array.from({ length: 6 }, () => [
+      logIn({ password: newPassword() }),
+      logIn({ password: newPassword(), device_token }),
+    ]);
+    const answers = await Promise.all(guesses.flat());
+    t.true(answers.filter(({ status }) => status === 401).length < 12);
+    if (ended === null) return;
+    const renewed = dataOf(t, ended) as { device_token: string };
+    t.is((await logIn({ password: newPassword(), device_token: renewed.device_token })).status, 401);
+  });
+}
+
 test.serial('thirty wrong passwords from one client IP, whatever the account, and no more', async (t) => {
   const nextIp = newNetwork();
   const password = newPassword();
@@ -225,11 +287,36 @@ for (const { what, call } of mailSites) {
     const email = newEmail();
     await assertLimit(t, promised.mailsToRecipient, () => call({ ip: newIp(), email }));
   });
+  test.serial(`mails of other kinds do not use up those of this one: ${what}`, async (t) => {
+    const email = newEmail();
+    for (const other of mailSites.filter((each) => each.what !== what)) {
+      for (let i = 0; i <= 3; i += 1) await other.call({ ip: newIp(), email });
+    }
+    t.not((await call({ ip: newIp(), email })).status, 429);
+  });
   test.serial(`a client makes ten mails an hour: ${what}`, async (t) => {
     const nextIp = newNetwork();
     await assertLimit(t, promised.mailsOfIp, () => call({ ip: nextIp(), email: newEmail() }));
   });
 }
+
+test.serial('a use of a mailed link compares the passwords of at most ten sign-ups', async (t) => {
+  const own = newPassword();
+  const ownHash = await createPasswords(testPasswordCost).hash(own);
+  const finish = async (others: number) => {
+    const { email, signupId } = await newSignUp();
+    await service.deps.db.signups.update({ passwordHash: ownHash }, { where: { id: signupId } });
+    let token = '';
+    for (let i = 0; i < others; i += 1) {
+      service.clock.advance(1);
+      ({ token } = await newSignUp(email));
+    }
+    const headers = { 'x-forwarded-for': newIp() };
+    return service.anonymously('/auth/verify-email', { body: { token, password: own }, headers });
+  };
+  t.is((await finish(9)).status, 200);
+  assertError(t, await finish(10), 401, 'invalid_credentials');
+});
 
 const noToken = 'A'.repeat(43);
 /** Where somebody may try a secret that came by mail or from Google. */
@@ -373,13 +460,14 @@ test.serial(
     );
     const called = files.flatMap((name) => {
       const text = readFileSync(path.join(folder, name), 'utf8');
-      const calls = text.matchAll(/throttle\.(signIn|mail|token)\(|(requireFresh)\(deps,/g);
+      const calls = text.matchAll(/throttle\.(signIn|mail|signUpMail|token)\(|(requireFresh)\(deps,/g);
       return [...calls].map(([, throttle, fresh]) => `${path.basename(name)} ${throttle ?? fresh}`);
     });
     // `requirePassword` of sign-up.ts compares the password of a sign-up and that of an account: two cases, one call.
     const cases = [
       ...new Set(passwordSites.map(({ at }) => at)),
       ...[...mailSites, ...tokenSites, ...freshSites].map(({ at }) => at),
+      'sign-up.ts signUpMail', // where mail goes out: test/auth/sign-up.test.ts
     ];
     t.deepEqual(called.sort(), cases.sort());
   },

@@ -79,14 +79,14 @@ test.serial(
 );
 
 test.serial(
-  'a forgotten password is answered alike and leaves one job, whether or not there is an account',
+  'a forgotten password is answered alike and leaves the same job, whether or not there is an account',
   async (t) => {
     const holder = await newHolder();
     const jobsOf = async (email: string) => {
       const [rows] = await service.deps.db.sequelize.query(
-        `select data from jobs.job where data->>'email' = '${email}'`,
+        `select name, priority, data from jobs.job where data->>'email' = '${email}'`,
       );
-      return rows.length;
+      return JSON.stringify(rows).replaceAll(email, 'someone@example.org');
     };
     const [known, unknown] = [holder.email, newEmail()];
     const ask = (email: string) =>
@@ -97,7 +97,8 @@ test.serial(
     t.is(toKnown.status, 202);
     const withoutLength = (text: string) => text.replaceAll(/\["(?:etag|content-length)","[^"]*"\],?/g, '');
     t.is(withoutLength(shape(toKnown, known)), withoutLength(shape(toUnknown, unknown)));
-    t.deepEqual([await jobsOf(known), await jobsOf(unknown)], [1, 1]);
+    t.regex(await jobsOf(known), /^\[\{"name":"mail-request",[^[\]]+\}\]$/);
+    t.is(await jobsOf(known), await jobsOf(unknown));
   },
 );
 

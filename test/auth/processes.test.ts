@@ -26,6 +26,7 @@ const environment = {
   PUBLIC_URL: 'https://almanac.example/',
   PORT: String(ports.gateway),
   PLANS_FILE: unhurriedPlansFile(),
+  MANAGEMENT_CALLS_SECOND: '10000',
   DATA_API_PORT: String(ports['data-api']),
   ACCOUNTS_API_PORT: String(ports['accounts-api']),
   DATA_API_URL: `http://127.0.0.1:${ports['data-api']}`,

@@ -271,6 +271,18 @@ test.serial('the twenty-first session ends the one used least recently', async (
   );
 });
 
+test.serial('a body that is not JSON is refused, and says so, also where no body is wanted', async (t) => {
+  const { session } = await newPerson();
+  for (const target of ['/auth/logout', '/auth/verify-email/resend', '/auth/google/link']) {
+    const text = await ask('POST', target, { session, body: 'x', headers: { 'content-type': 'text/plain' } });
+    t.is(text.status, 415, target);
+    const broken = await ask('POST', target, { session, body: '{' });
+    t.is(broken.status, 400, target);
+    t.is(codeOf(broken), 'invalid_body', target);
+  }
+  t.is((await ask('GET', '/v1/account', { session })).status, 200, 'the session has not ended');
+});
+
 test.serial(
   'answers of accounts and sign-in are never cached, never sniffed, for HTTPS alone, and open to no other origin',
   async (t) => {

@@ -30,8 +30,8 @@ export interface Scene {
 export const smallLimit = 150;
 
 const plans = `plans:
-  - { id: free, name: Free, price_usd_month: 0, calls_month: ${smallLimit}, calls_second: 1000000, features: [] }
-  - { id: big, name: Big, price_usd_month: 0, calls_month: 10000000, calls_second: 1000000, features: [bulk] }
+  - { id: free, name: Free, price_usd_month: 0, calls_month: ${smallLimit}, calls_second: 1000000, concurrency: 100000, features: [] }
+  - { id: big, name: Big, price_usd_month: 0, calls_month: 10000000, calls_second: 1000000, concurrency: 100000, features: [] }
 `;
 
 export interface SceneOptions {
@@ -75,6 +75,8 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     ...(redis && { REDIS_URL: redis.redis.url }),
     IDENTITY_SECRET: testIdentitySecret,
     PLANS_FILE: plansFile,
+    PUBLIC_CALLS_SECOND: '100000', // all clients have one IP address,
+    MANAGEMENT_CALLS_SECOND: '100000', // all clients have one IP address, and revoked keys are among their calls
     DATA_DIR: path.join(directory, 'data'),
     NODE_COMPILE_CACHE: path.join(directory, 'compiled'), // restarts take half the CPU
     QUOTA_OUTAGE: 'closed', // the others serve beyond the limit while nobody can be asked, as they are told to
@@ -89,7 +91,7 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
         return unit;
       }),
     );
-  const [dataApis, accountsApis] = await Promise.all([start('data-api', 1), start('accounts-api', 2)]);
+  const [dataApis, accountsApis] = await Promise.all([start('data-api', 2), start('accounts-api', 2)]);
   const gateways = await start('gateway', options.gateways, {
     DATA_API_URL: dataApis.map(({ url }) => url).join(),
     ACCOUNTS_API_URL: accountsApis.map(({ url }) => url).join(),

@@ -36,10 +36,14 @@ export interface Trouble {
 
 // More, and clients would see nothing but trouble.
 const atOnceMax = 2;
+// A fault that would come so late is left out: a slow machine cannot carry out all that are drawn, and would fall ever further behind.
+const lateMaxMs = 5_000;
 const longestMs = 1_800;
 const shortestMs = 150;
 const restartMs = 1_500; // about what a service takes to serve again
 const quietAtEndMs = 1_000;
+// A stall of PostgreSQL that outlasts the deadlines of those who wait for it.
+const longStallMs = 6_000;
 
 /** Draws the faults of a run. A unit has one at a time; several units may have theirs at once. */
 export function drawFaults(random: Random, cluster: Cluster, seconds: number): Fault[] {
@@ -57,7 +61,8 @@ export function drawFaults(random: Random, cluster: Cluster, seconds: number): F
     const ways: What[] = ['killed', 'stopped', 'stalled'];
     if (unit === cluster.redis) ways.push('emptied', 'scripts forgotten', 'read-only');
     const what = random.pick(ways);
-    const forMs = random.between(shortestMs, longestMs);
+    const isLong = unit === cluster.postgres && what === 'stalled' && random.between(0, 2) < 1;
+    const forMs = isLong ? longStallMs : random.between(shortestMs, longestMs);
     if ((busyUntilMs.get(unit) ?? 0) > atMs) continue;
     busyUntilMs.set(unit, atMs + forMs + restartMs);
     faults.push({ atMs, unit, what, forMs });
@@ -65,7 +70,7 @@ export function drawFaults(random: Random, cluster: Cluster, seconds: number): F
   return faults;
 }
 
-/** Carries the faults out, each at its time; resolves when all is mended. @returns what came about. */
+/** Carries the faults out, each at its time or a little later; resolves when all is mended. @returns what came about. */
 export async function carryOut(
   faults: readonly Fault[],
   cluster: Cluster,
@@ -76,9 +81,11 @@ export async function carryOut(
   const mended = new Map<Unit, Promise<void>>(); // a slow machine may need longer for a restart than was planned
   const trouble = { count: 0 };
   async function befall(fault: Fault, before: Promise<void> | undefined): Promise<void> {
+    const isLate = () => performance.now() > beganAtMs + fault.atMs + lateMaxMs;
     await pause(Math.max(0, beganAtMs + fault.atMs - performance.now()));
     await before;
-    await until('fewer units are in trouble', () => trouble.count < atOnceMax);
+    await until('fewer units are in trouble', () => trouble.count < atOnceMax || isLate());
+    if (isLate()) return;
     trouble.count += 1;
     tell(fault);
     const fromMs = performance.now();

@@ -1,6 +1,6 @@
 // Every command except ingest through the command line: what it changes, its flags, exit codes and JSON; and one as a process.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -141,6 +141,37 @@ test.serial(
 );
 
 test.serial(
+  'a key is revoked or replaced by its value on standard input, so that it need not be an argument',
+  async (t) => {
+    const run = async (words: readonly string[], stdin?: string) =>
+      documentOf(t, await almanac(['keys', ...words, '--json'], stdin === undefined ? {} : { stdin }));
+    const { id } = await run(['create', 'bob@example.org']);
+    const [first] = (await run(['list', 'bob@example.org']))['keys'] as { masked: string }[];
+    const rotated = await run(['rotate', '-'], `${first?.masked}\n`);
+    const states = async () =>
+      ((await run(['list', 'bob@example.org']))['keys'] as Record<string, unknown>[]).map(
+        ({ id: each, status }) => [each, status],
+      );
+    t.deepEqual(await states(), [
+      [rotated['id'], 'active'],
+      [id, 'revoked'],
+    ]);
+    t.like(await run(['revoke', '-'], `  ${String(rotated['key'])}\r\nanother line\n`), {
+      id: rotated['id'],
+      status: 'revoked',
+    });
+    for (const stdin of ['', '\n']) {
+      const none = await almanac(['keys', 'revoke', '-'], { stdin });
+      t.deepEqual([none.code, none.stdout], [2, '']);
+      t.regex(none.stderr, /Nothing came on standard input/);
+    }
+    const unknown = await almanac(['keys', 'rotate', '-'], { stdin: `${String(rotated['key'])}x` });
+    t.is(unknown.code, 1);
+    t.false(unknown.stderr.includes(String(rotated['key'])));
+  },
+);
+
+test.serial(
   'migrate, seed, usage and vintages answer as text, and with --json as one document',
   async (t) => {
     t.is((await almanac(['migrate'])).stdout, 'up to date\n');
@@ -235,13 +266,12 @@ test.serial('check tells a failure as text too, beside what works', async (t) =>
 
 test.serial('a command ends with 1 where it fails, and says why on standard error alone', async (t) => {
   const failures: [words: string[], message: RegExp, env?: Record<string, string>][] = [
-    [['start', 'gateway'], /needs DATA_API_URL, ACCOUNTS_API_URL/],
+    [['start', 'gateway'], /DATA_API_URL must be set: a gateway [^]*ACCOUNTS_API_URL must be set/],
     [
       ['start', 'worker'],
-      /A worker of its own needs DATABASE_URL and IDENTITY_SECRET/,
+      /IDENTITY_SECRET must be set: a worker of its own needs it/,
       { IDENTITY_SECRET: '' },
     ],
-    [['start', 'gateway'], /PORT must be a port number/, { PORT: 'eighty' }],
     [['migrate'], /ECONNREFUSED/, { DATABASE_URL: `postgres://u@127.0.0.1:${await freePort()}/x` }],
     [['seed'], /ECONNREFUSED/, { DATABASE_URL: `postgres://u@127.0.0.1:${await freePort()}/x` }],
     [['ingest', 'observations', '/nowhere/at-all.csv'], /at-all\.csv cannot be read/],
@@ -258,6 +288,41 @@ test.serial('a command ends with 1 where it fails, and says why on standard erro
     t.regex(stderr, message);
     t.is(stdout, '');
   }
+});
+
+test.serial(
+  'a service names all faults of its settings and plans at once, before it makes or migrates anything',
+  async (t) => {
+    const dataDir = path.join(folder, 'untouched');
+    const faulty = {
+      DATABASE_URL: '',
+      IDENTITY_SECRET: '',
+      DATA_DIR: dataDir,
+      PLANS_FILE: csv,
+      PORT: 'eighty',
+    };
+    for (const service of ['data-api', 'accounts-api', 'worker', 'gateway', undefined]) {
+      const words = ['start', ...(service === undefined ? [] : [service])];
+      const { code, stderr } = await almanac(words, { env: faulty });
+      t.is(code, 1);
+      const needed = service === 'gateway' ? ['DATA_API_URL', 'ACCOUNTS_API_URL'] : ['DATABASE_URL'];
+      const faults = [...(service === undefined ? [] : [...needed, 'IDENTITY_SECRET']), 'PORT', 'PLANS_FILE'];
+      t.deepEqual(
+        [...stderr.matchAll(/^ {2}([A-Z_]+) /gm)].map(([, name]) => name),
+        faults,
+        service,
+      );
+      t.false(existsSync(dataDir));
+    }
+  },
+);
+
+test.serial('a misspelled setting is told on standard error, and the command runs', async (t) => {
+  const { code, stdout, stderr } = await almanac(['migrate'], {
+    env: { REDIS_ULR: 'redis://user:hunter2@h', REDIS_HOST: 'h' },
+  });
+  t.deepEqual([code, stdout], [0, 'up to date\n']);
+  t.is(stderr, 'almanac: REDIS_ULR is not a setting and has no effect; did you mean REDIS_URL?\n');
 });
 
 test.serial(

@@ -1,4 +1,5 @@
 // Every flag of `almanac ingest`, given on the command line: what is stored with it, and without it.
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -152,6 +153,18 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
     stores: { '2024-01-01': '1' },
     otherwise: /line 2/,
   }),
+  'skip-where': changes({
+    file: 'series_id,date,value\n<id>,2024-01-01,1\n<id>,2024-01-02,"n/k, see below"',
+    flag: ['--skip-where', 'value=n/k, see below'],
+    stores: { '2024-01-01': '1' },
+    otherwise: /line 3/,
+  }),
+  'map-value': changes({
+    file: 'series_id,date,value\n<id>,2024-01-01,one',
+    flag: ['--map-value', 'value=one=1'],
+    stores: { '2024-01-01': '1' },
+    otherwise: /line 2, value: "one"/,
+  }),
   'date-format': changes({
     file: 'series_id,date,value\n<id>,03/02/2024,1',
     flag: ['--date-format', 'DD/MM/YYYY'],
@@ -169,6 +182,12 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
     flag: ['--decimal', ','],
     stores: { '2024-01-01': '1.5' },
     otherwise: /line 2, value: "1,5"/,
+  }),
+  multiply: changes({
+    file: 'series_id,date,value\n<id>,2024-01-01,1.5',
+    flag: ['--multiply', 'value=1000'],
+    stores: { '2024-01-01': '1500' },
+    otherwise: { '2024-01-01': '1.5' },
   }),
   thousands: changes({
     file: "series_id,date,value\n<id>,2024-01-01,1'234.5",
@@ -240,7 +259,7 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
     const words = ['ingest', 'observations', input, ...made, '--skip-invalid', '--report', report, '--json'];
     const { stdout, code } = await almanac(words);
     t.is(code, 0);
-    const { seconds, rows_per_second, ...counts } = JSON.parse(stdout) as Record<string, number>;
+    const { seconds, rows_per_second, ...counts } = JSON.parse(stdout) as Record<string, unknown>;
     t.deepEqual(counts as object, {
       dry_run: false,
       rows_read: 3,
@@ -249,6 +268,8 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
       points_unchanged: 0,
       points_deleted: 0,
       rows_rejected: 1,
+      rows_skipped: 0,
+      notes: [],
     });
     t.is(typeof seconds, 'number');
     t.is(typeof rows_per_second, 'number');
@@ -276,6 +297,11 @@ test('for an unknown dataset, an unknown flag and a missing file the message lis
     [['observations', 'x.csv', 'y.csv'], /takes a dataset and a file/],
     [['observations', 'x.csv', '--set', 'unit'], /--set takes name=value, not "unit"/],
     [['observations', 'x.csv', '--map', '=unit'], /--map takes name=value, not "=unit"/],
+    [['observations', 'x.csv', '--skip-where', 'unit'], /--skip-where takes column=value, not "unit"/],
+    [
+      ['observations', 'x.csv', '--map-value', 'unit=a'],
+      /--map-value takes column=value=other, not "unit=a"/,
+    ],
     [['observations', 'x.csv', '--skip-rows', 'two'], /--skip-rows takes a whole number, not "two"/],
     [['observations', 'x.csv', '--header-line', '-1'], /--header-line/],
     [['observations', 'x.csv', '--header-line', '0'], /--header-line is the number of a line, 1 or more/],
@@ -283,5 +309,54 @@ test('for an unknown dataset, an unknown flag and a missing file the message lis
     const { stderr, code } = await almanac(['ingest', ...words]);
     t.regex(stderr, message);
     t.is(code, 2, words.join(' '));
+  }
+});
+
+test.serial('the command that is offered for columns that cannot be used is one that works', async (t) => {
+  const input = write("date,value,Rank in '24,Note; of all\n2024-01-01,1,2,3", 'of two words.csv');
+  const words = [
+    'ingest',
+    'observations',
+    input,
+    '--create',
+    '--set',
+    'series_id=OFFERED,frequency=daily,unit=One,source=Tests',
+  ];
+  const { stderr, code } = await almanac(words);
+  t.is(code, 2);
+  const [, offered = ''] = /can be used:\n {2}almanac (.*)\n/.exec(stderr) ?? [];
+  const split = execFileSync('sh', ['-c', `printf '%s\\n' ${offered}`])
+    .toString()
+    .trimEnd()
+    .split('\n');
+  t.deepEqual(split.slice(0, words.length), words);
+  t.is((await almanac(split)).code, 0);
+  t.deepEqual(await published(database, 'OFFERED'), { '2024-01-01 3 2': '1' });
+});
+
+test.serial('what an option was given for in vain is said on standard error', async (t) => {
+  const input = write('series_id,date,value\nVAIN,2024-01-01,1');
+  await almanac(['ingest', 'observations', input, ...made]);
+  const again = await almanac(['ingest', 'observations', input, ...made, '--set', 'geography=Lahore']);
+  t.is(again.code, 0);
+  t.regex(
+    again.stderr,
+    /^note: VAIN exists, so --set geography=Lahore changed nothing: its geography is empty\./m,
+  );
+});
+
+test.serial('FISCAL_YEAR_FIRST_MONTH is the month from which a load counts fytd', async (t) => {
+  const funds = write('fund_id,name,currency,source\nfiscal,Fiscal,PKR,Tests');
+  const navs = write('fund,date,nav\nfiscal,2024-03-31,10\nfiscal,2024-05-31,11');
+  t.is((await almanac(['ingest', 'funds', funds])).code, 0);
+  for (const [month, from] of [
+    ['4', '2024-04-01'],
+    ['6', '2023-06-01'],
+  ] as const) {
+    const { code, stderr } = await almanac(['ingest', 'nav', navs], {
+      env: { FISCAL_YEAR_FIRST_MONTH: month },
+    });
+    t.is(code, 0, stderr);
+    t.deepEqual(await database.query('select fytd_from from data.fund_figures'), [{ fytd_from: from }]);
   }
 });

@@ -25,15 +25,16 @@ export interface Door {
   readonly questions: () => number;
   /** How often it has asked for a lease on the cache, and how often it was given one. */
   readonly leases: { readonly asked: number; readonly given: number };
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** A gateway that caches credentials in Redis, or without one in its process. */
 export async function startDoor(
   service: Pick<AccountsService, 'url' | 'clock'>,
   redisUrl: string | undefined,
+  redisOptions?: Parameters<typeof openRedis>[2],
 ): Promise<Door> {
-  const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, silentLog);
+  const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, silentLog, redisOptions);
   await redis?.opened();
   const upstreams = createUpstreams('accounts-api', [service.url]);
   const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
@@ -46,13 +47,14 @@ export async function startDoor(
   const leases = { asked: 0, given: 0 };
   const cacheIn = redis === undefined ? 'process' : 'redis';
   const lease = createLease({
-    async ask() {
+    async ask(using) {
       leases.asked += 1;
-      const generation = await accounts.leaseCredentialCache(cacheIn);
+      const generation = await accounts.leaseCredentialCache(cacheIn, using);
       leases.given += 1;
       return generation;
     },
-    ...{ leaseMs: credentialLeaseMs[cacheIn], renewEveryMs: credentialLeaseMs[cacheIn] / 3 },
+    end: () => accounts.endCredentialLease(),
+    ...{ leaseMs: credentialLeaseMs[cacheIn], renewEveryMs: redis === undefined ? 100 : 300 },
     ...{ idleAfterMs: Infinity, log: silentLog },
   });
   const { find, cacheSays } =
@@ -74,8 +76,8 @@ export async function startDoor(
       if (cacheSays === undefined) throw new Error('This gateway has no Redis.');
       return cacheSays(keyHash);
     },
-    close() {
-      lease.close();
+    async close() {
+      await lease.close();
       redis?.close();
       accounts.close();
     },
@@ -89,17 +91,17 @@ type Parts = Parameters<typeof createRedisCache>[0] & {
 
 function throughRedis({ redis, lease, ask, accounts, clock }: Parts) {
   const credentials = createRedisCache({ redis, lease, ask, clock });
-  const journal = { drawn() {}, refund() {}, charge() {}, flush() {} }; // what is counted, other tests look at
+  const journal = { spent() {}, charge() {}, flush: () => Promise.resolve() }; // what is counted, other tests look at
   const inRedis = createRedisAllotments({ redis, journal, clock });
-  const inProcess = createProcessAllotments({ journal });
-  const topUps = { accounts, journal, clock };
+  const inProcess = createProcessAllotments({ journal, accounts, log: silentLog });
+  const topUps = { accounts, clock };
   const month = createMonth({
     inRedis: createAllotments(inRedis, topUps),
     inProcess: createAllotments(inProcess, topUps),
     ...{ journal, outage: 'closed', clock },
   });
   const plans = projectPlans();
-  const admissions = createAdmissions({ redis, credentials, ask, allotments: inRedis, month, plans });
+  const admissions = createAdmissions({ redis, credentials, allotments: inRedis, month, plans });
   return {
     find: async (keyHash: string) => (await admissions.ask(keyHash, 1)).credential,
     async cacheSays(keyHash: string): Promise<boolean | undefined> {

@@ -158,6 +158,17 @@ test.serial('a read is sent at most twice', async (t) => {
   t.is(server.connections(), 2);
 });
 
+test.serial('a read that one instance cut and the other refused is sent to the first again', async (t) => {
+  const server = await resettingServer(1);
+  t.teardown(() => server.close());
+  const alone = await startTestGateway({ dataApiUrls: [nobody, server.url] });
+  t.teardown(() => alone.close());
+  const response = await fetch(`${alone.url}/v1/catalog`);
+  t.is(response.status, 200);
+  t.is(await response.text(), 'ok');
+  t.is(server.connections(), 2);
+});
+
 test.serial('a write whose connection is reset is never repeated', async (t) => {
   const server = await resettingServer(5);
   t.teardown(() => server.close());
@@ -274,6 +285,36 @@ test.serial('connection headers of accounts-api to a write are not passed on eit
   t.is(told.get('upgrade'), null);
   t.is(told.get('proxy-connection'), null);
 });
+
+test.serial(
+  'what a service says in an x-almanac header never reaches a client, of a read or a write',
+  async (t) => {
+    const accountsApi = await startRecordingUpstream('accounts-api');
+    t.teardown(() => accountsApi.close());
+    const alone = await startTestGateway({ accountsApiUrls: [accountsApi.url] });
+    t.teardown(() => alone.close());
+    for (const service of [accountsApi, alone.dataApi]) {
+      service.answer = (_request, response) => {
+        response.setHeader('X-Almanac-Identity', 'sealed');
+        response.setHeader('x-almanac-', 'nothing');
+        response.setHeader('x-other', 'kept');
+        response.end('{}');
+      };
+    }
+    for (const [target, method] of [
+      ['/v1/catalog', 'GET'],
+      ['/auth/login', 'POST'],
+    ] as const) {
+      const { headers: told } = await fetch(alone.url + target, { method });
+      t.is(told.get('x-other'), 'kept');
+      t.deepEqual(
+        [...told.keys()].filter((name) => name.includes('almanac')),
+        [],
+        target,
+      );
+    }
+  },
+);
 
 test.serial('of a client’s headers, only those that the services read are passed on', async (t) => {
   const read = {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
 import { mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { within } from '../run/until.ts';
@@ -113,21 +112,16 @@ for (const [name, headers] of Object.entries({
   'to HTTP/2': ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'],
 })) {
   test.serial(
-    `an upgrade ${name} is ignored: the request is served as usual, and the connection stays open`,
+    `a request to upgrade ${name} is served as usual, and the connection closes with its answer`,
     async (t) => {
       const before = gateway.dataApi.received.length;
-      const socket = openSocket(gateway.url);
-      const chunks: Buffer[] = [];
-      socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-      const upgrade = lines('GET /v1/catalog HTTP/1.1', 'Host: a', ...headers);
-      socket.write(upgrade + lines('GET /internal/stolen HTTP/1.1', 'Host: a')); // no client sends both at once
-      await within('the first answer', once(socket, 'data'));
-      socket.write(lines('GET /v1/plans HTTP/1.1', 'Host: a', 'Connection: close'));
-      await within('the end of the connection', once(socket, 'close'));
-      t.deepEqual(
-        parseAnswers(Buffer.concat(chunks).toString()).map(({ status }) => status),
-        [200, 200],
+      const [answer, ...more] = await exchange(
+        gateway.url,
+        lines('GET /v1/catalog HTTP/1.1', 'Host: a', ...headers),
       );
+      t.is(answer?.status, 200);
+      t.regex(answer?.headers ?? '', /^connection: close\r?$/im);
+      t.is(more.length, 0);
       const received = gateway.dataApi.received.slice(before);
       t.deepEqual(
         received.map(({ url, headers: { upgrade: passedOn } }) => ({ url, passedOn })),
@@ -135,7 +129,92 @@ for (const [name, headers] of Object.entries({
       );
     },
   );
+
+  for (const [what, head, rest] of [
+    [
+      'another request',
+      lines('GET /v1/catalog/other HTTP/1.1', 'Host: a'),
+      lines('GET /v1/plans HTTP/1.1', 'Host: a'),
+    ],
+    [
+      'the head of a request, whose body comes later',
+      lines('POST /auth/login HTTP/1.1', 'Host: a', `Content-Length: ${smuggled.length}`),
+      lines('GET /v1/catalog/stolen HTTP/1.1', 'Host: a'),
+    ],
+    ['bytes of another protocol', '\u0081\u0005hello', '\u0081\u0005hello'],
+  ] as const) {
+    for (const [kind, upgrade] of [
+      ['a GET', lines('GET /v1/catalog/first HTTP/1.1', 'Host: a', ...headers)],
+      ['a POST', `${lines('POST /auth/login?first HTTP/1.1', 'Host: a', ...headers, 'Content-Length: 2')}{}`],
+    ] as const) {
+      test.serial(`behind ${kind} to upgrade ${name}, ${what} is never taken for a request`, async (t) => {
+        const before = [gateway.dataApi.received.length, accountsApi.received.length] as const;
+        const answers = await exchangeLate(upgrade + head, rest);
+        t.deepEqual(
+          answers.map(({ status, body }) => [status, body]),
+          [[200, '{"success":true}']],
+        );
+        const received = [
+          ...gateway.dataApi.received.slice(before[0]),
+          ...accountsApi.received.slice(before[1]),
+        ];
+        t.deepEqual(
+          received.map(({ url, body }) => [url.includes('first'), body]),
+          [[true, kind === 'a GET' ? '' : '{}']],
+        );
+      });
+    }
+  }
 }
+
+/** Sends bytes, and more of them while the first request is with a service, which answers once they have arrived. */
+async function exchangeLate(first: string, later: string): Promise<RawAnswer[]> {
+  const socket = openSocket(gateway.url);
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const closed = new Promise<void>((resolve, reject) => {
+    socket.once('close', resolve);
+    socket.once('error', reject);
+  });
+  const answerPlainly = gateway.dataApi.answer;
+  const reached = new Promise<() => void>((resolve) => {
+    for (const service of [gateway.dataApi, accountsApi]) {
+      service.answer = (request, response) => resolve(() => answerPlainly(request, response));
+    }
+  });
+  try {
+    socket.write(first, 'latin1');
+    const answer = await within('a service is reached', reached);
+    socket.write(later, 'latin1');
+    // Another connection's call ends after the gateway has read what came before on this one.
+    await exchange(gateway.url, lines('GET /healthz HTTP/1.1', 'Host: a', 'Connection: close'));
+    answer();
+    await within('the server closes the connection', closed);
+  } finally {
+    socket.destroy();
+    for (const service of [gateway.dataApi, accountsApi]) service.answer = answerPlainly;
+  }
+  return parseAnswers(Buffer.concat(chunks).toString('latin1'));
+}
+
+test.serial(
+  'bytes behind a request that closes the connection do not stand in the way of its answer',
+  async (t) => {
+    for (const beyond of ['\r\n', 'HELLO mail\r\n', lines('GET /v1/catalog/other HTTP/1.1', 'Host: a')]) {
+      const before = gateway.dataApi.received.length;
+      const answers = await exchange(
+        gateway.url,
+        lines('GET /v1/catalog HTTP/1.1', 'Host: a', 'Connection: close') + beyond,
+      );
+      t.deepEqual(
+        answers.map(({ status }) => status),
+        [200],
+        beyond,
+      );
+      t.is(gateway.dataApi.received.length, before + 1);
+    }
+  },
+);
 
 test.serial('CONNECT is refused with an envelope', async (t) => {
   const [answer] = await exchange(
@@ -160,6 +239,58 @@ test.serial('pipelined requests are answered in their order, each with its own',
     ids,
   );
   gateway.dataApi.answer = plainAnswer;
+});
+
+for (const host of [
+  '',
+  ' ',
+  'a b',
+  'a, b',
+  'http://a',
+  'a/b',
+  'a@b',
+  'a:b',
+  'a:80:80',
+  'a:123456',
+  ':80',
+  '[::1',
+  '::1',
+  'ä',
+  '"a"',
+  '-',
+  '.',
+  '%61',
+]) {
+  test.serial(`a Host header of ${JSON.stringify(host)} is refused`, async (t) => {
+    const before = gateway.dataApi.received.length;
+    for (const version of ['1.1', '1.0']) {
+      const [answer] = await exchange(gateway.url, lines(`GET /v1/catalog HTTP/${version}`, `Host: ${host}`));
+      t.is(answer?.status, 400);
+      t.regex(answer?.body ?? '', /"code":"invalid_request".*Host header/);
+      t.regex(answer?.headers ?? '', /connection: close/i);
+    }
+    t.is(gateway.dataApi.received.length, before);
+  });
+}
+
+test.serial('a host name, an IP address and either with a port are accepted as Host', async (t) => {
+  const hosts = [
+    'a',
+    'data_api:8080',
+    'api.example.org.',
+    'xn--bcher-kva.example:443',
+    '127.0.0.1:80',
+    '[::1]',
+    '[2001:db8::1]:8443',
+    'A:',
+  ];
+  for (const host of hosts) {
+    const request = lines('GET /v1/catalog HTTP/1.1', `Host: ${host}`, 'Connection: close');
+    const [answer] = await exchange(gateway.url, request);
+    t.is(answer?.status, 200, host);
+  }
+  const [old] = await exchange(gateway.url, lines('GET /v1/catalog HTTP/1.0'));
+  t.is(old?.status, 200, 'HTTP/1.0 needs none');
 });
 
 test.serial('a request without Host is refused', async (t) => {
@@ -226,6 +357,24 @@ test.serial('a URL above the limit is answered 414 with an envelope, one below i
   const [short] = await ask(15_000);
   t.is(short?.status, 200);
 });
+
+test.serial(
+  'no answer to HEAD has a body, also if the request is refused before its URL is known',
+  async (t) => {
+    for (const [request, status] of [
+      [lines(`HEAD /${'a'.repeat(20_000)} HTTP/1.1`, 'Host: a'), 414],
+      [lines('HEAD /v1/catalog HTTP/1.1', 'Host: a', `X: ${'a'.repeat(20_000)}`), 431],
+      [lines('HEAD /v1/catalog HTTP/1.1', 'Host: a', 'X: a\0b'), 400],
+      [lines('HEAD /v1/catalog HTTP/1.1', 'Host: a', 'Expect: x', 'Connection: close'), 400],
+      [lines('HEAD /nowhere HTTP/1.1', 'Host: a', 'Connection: close'), 404],
+    ] as const) {
+      const [answer] = await exchange(gateway.url, request);
+      t.is(answer?.status, status);
+      t.is(answer?.body, '');
+      t.regex(answer?.headers ?? '', /^content-length: [1-9]/im, 'as for GET');
+    }
+  },
+);
 
 test.serial('junk in place of a request is answered 400 as an envelope', async (t) => {
   const [answer] = await exchange(gateway.url, 'HELO mail\r\n\r\n');

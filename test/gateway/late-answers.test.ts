@@ -56,6 +56,15 @@ const call = (gateway: RunningGateway, { key }: Caller, init: RequestInit = {}, 
 
 const usedOf = ({ accountId }: Caller) => selectUsed(service.deps.db, accountId, '2026-11-01');
 
+/** What the month was charged, with what allotments hold. */
+async function chargedTo({ accountId }: Client): Promise<number> {
+  const [row] = await service.deps.db.sequelize.query<{ used: number }>(
+    'select used::float8 as used from accounts.quota_months where account_id = $1',
+    { bind: [accountId], type: QueryTypes.SELECT },
+  );
+  return row?.used ?? 0;
+}
+
 const warmUp = (gateway: RunningGateway, client: Caller) =>
   untilOneQuestion(redis, () => call(gateway, client));
 
@@ -148,13 +157,7 @@ test.serial('an answer of accounts-api in time charges nothing if the client has
   const left = new AbortController();
   await whileMonthIsLocked(client, async () => {
     const leaving = call(gateway, client, { signal: left.signal }).catch(() => undefined);
-    await until('accounts-api waits for the month', async () => {
-      const waiting = await service.deps.db.sequelize.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        { type: QueryTypes.SELECT },
-      );
-      return waiting.length > 0;
-    });
+    await untilMonthIsWaitedFor();
     left.abort();
     await leaving;
     await until('the gateway has seen the client leave', () => logged.includes('"complete":false'));
@@ -162,6 +165,33 @@ test.serial('an answer of accounts-api in time charges nothing if the client has
   await gateway.close();
   t.is(await usedOf(client), 1);
   t.is(dataApi.received.length, forwarded);
+});
+
+test.serial('a gateway that closes waits for the calls of a client that has left', async (t) => {
+  const client = await service.newClient('free');
+  let logged = '';
+  const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
+  const gateway = await startGateway(undefined, log);
+  t.teardown(() => gateway.close());
+  await service.take(client, 1); // the month has a row that can be locked
+  const left = new AbortController();
+  let closed: Promise<void> | undefined;
+  await whileMonthIsLocked(client, async () => {
+    const leaving = call(gateway, client, { signal: left.signal }).catch(() => undefined);
+    await untilMonthIsWaitedFor();
+    left.abort();
+    await leaving;
+    await until('the gateway has seen the client leave', () => logged.includes('"complete":false'));
+    closed = gateway.close();
+    await until('the gateway does not listen any more', () =>
+      fetch(`${gateway.url}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    );
+  });
+  await closed;
+  t.is(await chargedTo(client), 1);
 });
 
 for (const [where, url] of [
@@ -176,20 +206,13 @@ for (const [where, url] of [
       const gateway = await startCountingGateway(throughProxy, url(), 'closed');
       t.teardown(() => gateway.crash());
       t.teardown(() => toAccounts.mend());
-      const charged = async () => {
-        const [row] = await service.deps.db.sequelize.query<{ used: number }>(
-          'select used::float8 as used from accounts.quota_months where account_id = $1',
-          { bind: [client.accountId], type: QueryTypes.SELECT },
-        );
-        return row?.used ?? 0;
-      };
       toAccounts.deafen();
-      const taking = gateway.month.take(client.accountId, 300, 1_000);
-      await until('the top-up is charged', async () => (await charged()) > 0);
+      const taking = gateway.take(client.accountId, 300, 1_000);
+      await until('the top-up is charged', async () => (await chargedTo(client)) > 0);
       toAccounts.cut();
       toAccounts.mend();
       t.true((await taking).granted);
-      t.is(await charged(), 300);
+      t.is(await chargedTo(client), 300);
     },
   );
 }
@@ -201,9 +224,9 @@ test.serial('calls that were taken before a top-up failed are refunded', async (
   const url = `http://127.0.0.1:${toService.port}`;
   const gateway = await startCountingGateway({ url, clock: service.clock }, redis.url, 'closed');
   t.teardown(() => gateway.crash());
-  t.true((await gateway.month.take(client.accountId, 1, 1_000)).granted); // the allotment now holds nineteen more
+  t.true((await gateway.take(client.accountId, 1, 1_000)).granted); // the allotment now holds nineteen more
   toService.cut();
-  await t.throwsAsync(gateway.month.take(client.accountId, 50, 1_000), {
+  await t.throwsAsync(gateway.take(client.accountId, 50, 1_000), {
     message: /The accounts service is temporarily unavailable/,
   });
   toService.mend();
@@ -224,12 +247,24 @@ test.serial(
     });
     await gateway.close();
     // What the late top-up was granted has no holder: it comes back as that of a gateway that has ended.
-    await until('the late top-up is charged', async () => (await usedOf(client)) > 2);
-    service.clock.advance(60_001);
+    await until('the late top-up is charged', async () => (await chargedTo(client)) > 2);
+    service.clock.advance(90_001);
     await reclaimLostAllotments(service.deps);
+    t.is(await chargedTo(client), 2);
     t.is(await usedOf(client), 2);
   },
 );
+
+/** Resolves when accounts-api waits for a month that is locked. */
+function untilMonthIsWaitedFor(): Promise<void> {
+  return until('accounts-api waits for the month', async () => {
+    const waiting = await service.deps.db.sequelize.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      { type: QueryTypes.SELECT },
+    );
+    return waiting.length > 0;
+  });
+}
 
 /** Does work while the row of the client's month is locked, so that accounts-api cannot answer for it. */
 function whileMonthIsLocked({ accountId }: Client, work: () => Promise<void>): Promise<void> {

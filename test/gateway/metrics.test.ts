@@ -5,6 +5,8 @@ import { projectRoot } from '../../kernel/settings.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { startProxy } from '../services/proxy.ts';
 import { until } from '../run/until.ts';
+import { mintApiKey } from '../../kernel/credentials/api-key.ts';
+import { head, startRawUpstream, type RawRequest } from './raw-upstream.ts';
 import { exchange } from './raw.ts';
 import { answerPlainly, noon, startTestGateway } from './recording-upstream.ts';
 
@@ -132,9 +134,6 @@ test('an unreachable service and an unreachable Redis are visible', async (t) =>
   t.is(after.get(up('data-api', 'http://127.0.0.1:1')), 0);
   t.is(after.get(up('accounts-api', accounts.url)), 1);
   t.is(after.get('almanac_gateway_failures_total{code="upstream_error"}'), 1);
-  await until('it is tried again after a while', async () => {
-    return (await scrape(t, metricsUrl)).get(up('data-api', 'http://127.0.0.1:1')) === 1;
-  });
 });
 
 test('a silent service still gets calls in turn; an unreachable one gets none until it answers again', async (t) => {
@@ -166,6 +165,40 @@ test('a silent service still gets calls in turn; an unreachable one gets none un
   toAccounts.mend();
   t.is(await get('/v1/series/A'), 200);
   t.is(await isUp('accounts-api', accountsUrl), 1);
+});
+
+test('an instance that answers with an error, or with what cannot be forwarded, still gets calls in turn', async (t) => {
+  const [dataApi, accountsApi] = [await startRawUpstream(), await startRawUpstream()];
+  t.teardown(() => Promise.all([dataApi.close(), accountsApi.close()]));
+  const gateway = await startTestGateway({
+    metrics,
+    dataApiUrls: [dataApi.url],
+    accountsApiUrls: [accountsApi.url],
+  });
+  t.teardown(() => gateway.close());
+  const isUp = async (service: string, url: string) =>
+    (await scrape(t, gateway.gateway.metricsUrl)).get(
+      `almanac_gateway_upstream_up{service="${service}",url="${url}"}`,
+    );
+  const answers: Record<string, (request: RawRequest) => string> = {
+    'what Node answers to a head that is too long': () =>
+      'HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n',
+    'an error': (request) => head(request, '500 Internal Server Error', 'content-length: 0'),
+    'an endless head': (request) => head(request, '200 OK', `x: ${'a'.repeat(100_000)}`),
+  };
+  for (const [what, answer] of Object.entries(answers)) {
+    for (const service of [dataApi, accountsApi]) {
+      service.answer = (socket, request) => void socket.end(answer(request));
+    }
+    await (await fetch(`${gateway.url}/v1/catalog`)).text();
+    t.is(await isUp('data-api', dataApi.url), 1, `a read: ${what}`);
+    if (what === 'an endless head') continue; // undici, which asks accounts-api for leases, does not tell it from a broken connection
+    await (await fetch(`${gateway.url}/auth/login`, { method: 'POST' })).text();
+    t.is(await isUp('accounts-api', accountsApi.url), 1, `a write: ${what}`);
+    const headers = { 'x-api-key': mintApiKey() };
+    t.is((await fetch(`${gateway.url}/v1/series/A`, { headers })).status, 503);
+    t.is(await isUp('accounts-api', accountsApi.url), 1, `a lookup: ${what}`);
+  }
 });
 
 test('a client that leaves before its answer is counted as such, not as answered', async (t) => {

@@ -3,12 +3,12 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
-import { reclaimLostAllotments } from '../../accounts-api/quota/allotments.ts';
+import type { Hold } from '../../gateway/quota/hold.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { utcMonth } from '../../kernel/clock.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
 import { startRedis, type PrivateRedis } from '../services/redis.ts';
-import { connected, startCountingGateway, type CountingGateway } from './months.ts';
+import { connected, passLeases, startCountingGateway, type CountingGateway } from './months.ts';
 
 const runs = Number(process.env['MODEL_RUNS'] ?? 12);
 const gatewayCount = 3;
@@ -26,47 +26,47 @@ test.after.always(async () => {
 });
 
 type Step =
-  | { step: 'burst'; requests: number; calls: number; failEvery: number }
-  | { step: 'settle' | 'crash'; gateway: number }
+  | { step: 'burst'; requests: number; calls: number; failEvery: number; hangEvery: number }
+  | { step: 'end'; gateway: number; served: boolean }
+  | { step: 'settle' | 'crash' | 'reports and dies' | 'is paused'; gateway: number }
   | { step: 'empty Redis' | 'restart Redis' | 'next month' | 'reclaim' }
   | { step: 'plan'; plan: 'free' | 'starter' };
 
 const gatewayNo = fc.nat(gatewayCount - 1);
+const of = <Name extends string>(...names: Name[]) => fc.constantFrom(...names);
 const stepOf: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
-      step: fc.constant('burst' as const),
+      step: of('burst'),
       requests: fc.integer({ min: 1, max: 250 }),
       calls: fc.integer({ min: 1, max: 5 }),
       failEvery: fc.integer({ min: 2, max: 12 }),
+      hangEvery: fc.integer({ min: 2, max: 30 }),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ step: fc.constant('settle' as const), gateway: gatewayNo }) },
-  { weight: 1, arbitrary: fc.record({ step: fc.constant('crash' as const), gateway: gatewayNo }) },
-  { weight: 2, arbitrary: fc.record({ step: fc.constantFrom('empty Redis' as const, 'reclaim' as const) }) },
+  { weight: 3, arbitrary: fc.record({ step: of('end'), gateway: gatewayNo, served: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ step: of('settle'), gateway: gatewayNo }) },
   {
-    weight: 1,
-    arbitrary: fc.record({ step: fc.constantFrom('restart Redis' as const, 'next month' as const) }),
+    weight: 3,
+    arbitrary: fc.record({ step: of('crash', 'reports and dies', 'is paused'), gateway: gatewayNo }),
   },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      step: fc.constant('plan' as const),
-      plan: fc.constantFrom('free' as const, 'starter' as const),
-    }),
-  },
+  { weight: 2, arbitrary: fc.record({ step: of('empty Redis', 'reclaim') }) },
+  { weight: 1, arbitrary: fc.record({ step: of('restart Redis', 'next month') }) },
+  { weight: 1, arbitrary: fc.record({ step: of('plan'), plan: of('free', 'starter') }) },
 );
 
 /** What clients saw, against what the limit allows. */
 class History {
   plan = 'free';
   served = 0;
-  /** Of calls that a gateway took with it when it crashed: served but not reported, or failed but not given back. */
+  /** Calls that a gateway had served and not reported when it crashed, or when its leases ended. */
   uncertain = 0;
   readonly #gateways: CountingGateway[];
   readonly #client: Client;
-  readonly #unsettled: { served: number; failed: number }[];
+  readonly #unsettled: number[];
+  /** By gateway, the calls under way. */
+  readonly #underWay: Hold[][];
 
   readonly #redisUrl: string | undefined;
 
@@ -74,56 +74,80 @@ class History {
     this.#gateways = gateways;
     this.#redisUrl = redisUrl;
     this.#client = client;
-    this.#unsettled = gateways.map(() => ({ served: 0, failed: 0 }));
+    this.#unsettled = gateways.map(() => 0);
+    this.#underWay = gateways.map(() => []);
   }
 
   get limit(): number {
     return limits[this.plan] ?? Number.NaN;
   }
 
-  /** @returns whether every request was served or failed by itself: none was refused. */
-  async burst(requests: number, calls: number, failEvery: number): Promise<boolean> {
+  /** @returns whether every request was served, failed by itself or hangs: none was refused. */
+  async burst(requests: number, calls: number, failEvery: number, hangEvery: number): Promise<boolean> {
     const outcomes = await Promise.all(
       Array.from({ length: requests }, async (_, i) => {
         const at = i % this.#gateways.length;
-        const { month, journal } = this.#gateways[at] as CountingGateway;
-        const take = await month.take(this.#client.accountId, calls, this.limit);
-        if (!take.granted) return 0;
-        const unsettled = this.#unsettled[at] ?? { served: 0, failed: 0 };
-        const fails = i % failEvery === failEvery - 1;
-        if (fails) journal.refund(this.#client.accountId, take.month, calls);
-        unsettled[fails ? 'failed' : 'served'] += calls;
-        return fails ? -1 : calls;
+        const { begin } = this.#gateways[at] as CountingGateway;
+        const { hold } = await begin(this.#client.accountId, calls, this.limit);
+        if (hold === null) return false;
+        if (i % hangEvery === hangEvery - 1) this.#underWay[at]?.push(hold);
+        else this.#end(at, hold, i % failEvery !== failEvery - 1);
+        return true;
       }),
     );
-    this.served += outcomes.reduce((sum, calls) => sum + Math.max(0, calls), 0);
-    return outcomes.every((calls) => calls !== 0);
+    return !outcomes.includes(false);
+  }
+
+  /** Ends a call, as a gateway does: it completes no answer to one that others may have been granted. */
+  #end(at: number, hold: Hold, asServed: boolean): void {
+    const served = asServed && hold.isValid;
+    hold.end(served);
+    if (!served) return;
+    this.served += hold.calls;
+    this.#unsettled[at] = (this.#unsettled[at] ?? 0) + hold.calls;
+  }
+
+  endAll(at: number, asServed: boolean): void {
+    for (const hold of this.#underWay[at]?.splice(0) ?? []) this.#end(at, hold, asServed);
   }
 
   async settle(at: number): Promise<void> {
     await this.#gateways[at]?.settle();
-    this.#unsettled[at] = { served: 0, failed: 0 };
+    this.#unsettled[at] = 0;
   }
 
+  /** The gateway is gone, and its calls under way with it; what it had not reported is lost. */
   async crash(at: number): Promise<void> {
     this.#gateways[at]?.crash();
-    const { served, failed } = this.#unsettled[at] ?? { served: 0, failed: 0 };
-    this.uncertain += served + failed;
-    this.#unsettled[at] = { served: 0, failed: 0 };
+    this.forget(at);
+    this.#underWay[at] = [];
     this.#gateways[at] = await startCountingGateway(service, this.#redisUrl);
+  }
+
+  /** Nobody knows by now what the gateway has served since its last report. */
+  forget(at: number): void {
+    this.uncertain += this.#unsettled[at] ?? 0;
+    this.#unsettled[at] = 0;
   }
 
   nextMonth(): void {
     this.served = 0;
     this.uncertain = 0;
-    for (const at of this.#unsettled.keys()) this.#unsettled[at] = { served: 0, failed: 0 };
+    this.#unsettled.fill(0);
   }
 }
 
-async function reclaim(gateways: readonly CountingGateway[], history: History): Promise<void> {
-  for (const at of gateways.keys()) await history.settle(at); // every gateway alive reports within the time that is waited
-  service.clock.advance(61_000);
-  await reclaimLostAllotments(service.deps);
+/** @param paused a gateway that says nothing meanwhile; all others report. */
+async function reclaim(
+  gateways: readonly CountingGateway[],
+  history: History,
+  paused?: number,
+): Promise<void> {
+  for (const at of gateways.keys()) {
+    if (at === paused) history.forget(at);
+    else await history.settle(at);
+  }
+  await passLeases(service, gateways);
 }
 
 for (const [where, redisUrl] of [
@@ -131,7 +155,7 @@ for (const [where, redisUrl] of [
   ['in processes', () => undefined],
 ] as const) {
   test.serial(
-    `no history of bursts, failures, crashes, Redis losses and month changes serves more or less than the limit, with allotments ${where}`,
+    `no history of bursts, failures, calls under way, crashes, pauses, Redis losses and month changes serves more or less than the limit, with allotments ${where}`,
     async (t) => {
       await tryHistories(redisUrl());
       t.pass();
@@ -152,7 +176,13 @@ async function tryHistories(redisUrl: string | undefined): Promise<void> {
       try {
         for (const step of steps) {
           const before = history.served;
-          if (step.step === 'burst') await history.burst(step.requests, step.calls, step.failEvery);
+          if (step.step === 'burst') {
+            await history.burst(step.requests, step.calls, step.failEvery, step.hangEvery);
+          } else if (step.step === 'end') history.endAll(step.gateway, step.served);
+          else if (step.step === 'reports and dies') {
+            await history.settle(step.gateway);
+            await history.crash(step.gateway);
+          } else if (step.step === 'is paused') await reclaim(gateways, history, step.gateway);
           else if (step.step === 'settle') await history.settle(step.gateway);
           else if (step.step === 'crash') await history.crash(step.gateway);
           else if (step.step === 'empty Redis') await redis.command('flushall');
@@ -162,7 +192,10 @@ async function tryHistories(redisUrl: string | undefined): Promise<void> {
             history.plan = step.plan;
             await setPlan(service.deps, client.accountId, step.plan);
           } else {
-            for (const at of gateways.keys()) await history.settle(at);
+            for (const at of gateways.keys()) {
+              history.endAll(at, false);
+              await history.settle(at);
+            }
             const now = service.clock.now();
             service.clock.set(
               new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString(),
@@ -174,6 +207,7 @@ async function tryHistories(redisUrl: string | undefined): Promise<void> {
           const most = Math.max(history.limit + history.uncertain, before);
           if (history.served > most) throw new Error(`served ${history.served}, at most ${most}`);
         }
+        for (const at of gateways.keys()) history.endAll(at, true);
         await Promise.all(gateways.map(connected));
         await drained(history, gateways);
         const least = history.limit - history.uncertain;
@@ -194,9 +228,9 @@ async function tryHistories(redisUrl: string | undefined): Promise<void> {
 /** Asks for single calls until none is granted any more, also after what was stranded has come back. */
 async function drained(history: History, gateways: readonly CountingGateway[]): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
-    while (await history.burst(500, 1, Infinity));
+    while (await history.burst(500, 1, Infinity, Infinity));
     await reclaim(gateways, history);
   }
-  if (await history.burst(500, 1, Infinity)) throw new Error('calls came back more than once');
+  if (await history.burst(500, 1, Infinity, Infinity)) throw new Error('calls came back more than once');
   for (const at of gateways.keys()) await history.settle(at);
 }

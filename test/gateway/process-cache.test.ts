@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
+import { selectLeases } from '../../accounts-api/keys/credential-leases.sql.ts';
 import { createLease, type Term } from '../../gateway/credentials/lease.ts';
 import { createProcessCache } from '../../gateway/credentials/process-cache.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
@@ -57,7 +58,7 @@ for (const [what, service, redisOf] of [
     `if ${what}, no lookup that begins after the answer to a revocation finds the key`,
     async (t) => {
       const doors: Door[] = [];
-      t.teardown(() => doors.forEach((door) => door.close()));
+      t.teardown(() => Promise.all(doors.map((door) => door.close())));
       for (const url of [...redisOf.map((each) => each()), undefined, undefined]) {
         doors.push(await startDoor(service(), url));
       }
@@ -118,10 +119,8 @@ test.serial('entries cached before a lease ended are not used with the next leas
   toAccounts.cut();
   const { given } = door.leases;
   await until('accounts-api knows of no lease', async () => {
-    const [rows] = await withRedis.deps.db.sequelize.query(
-      'select from accounts.credential_cache where process_leased_until < clock_timestamp()',
-    );
-    return rows.length === 1;
+    const leases = await selectLeases(withRedis.deps.db.sequelize);
+    return leases.every(({ heldIn }) => heldIn === 'redis');
   });
   await revoke(withRedis, victim); // begins no generation: no gateway could use what it keeps
   toAccounts.mend();
@@ -135,7 +134,7 @@ test('an answer of accounts-api that is older than the lease is used once, and n
   let asked = 0;
   const owner = { accountId: 'a', keyId: 'k', sessionId: null, plan: 'free', active: true };
   const find = createProcessCache({
-    lease: { current: () => lease, close() {} },
+    lease: { current: () => lease, open: () => Promise.resolve(), close: () => Promise.resolve() },
     ask: () => {
       asked += 1;
       return new Promise((resolve) => {
@@ -172,6 +171,7 @@ test('a lease is requested when first needed, renewed while in use, and not rene
   let asked = 0;
   const lease = createLease({
     ask: () => Promise.resolve((asked += 1) && 7),
+    end: () => Promise.resolve(),
     ...{ leaseMs: credentialLeaseMs.process, renewEveryMs: 1, idleAfterMs: 20, log: silentLog },
   });
   t.teardown(() => lease.close());

@@ -101,6 +101,7 @@ export const plainOptions = {
   redisUrl: undefined,
   trustedProxyHops: 0,
   publicCallsPerSecond: 10_000,
+  managementCallsPerSecond: 10_000,
   drainDelayMs: 0,
   host: '127.0.0.1',
   port: 0,

@@ -34,7 +34,7 @@ const limit = 1_000;
 async function serve(client: Client, calls: number): Promise<number> {
   const takes = await Promise.all(
     Array.from({ length: calls }, (_, i) =>
-      (gateways[i % gateways.length] as CountingGateway).month.take(client.accountId, 1, limit),
+      (gateways[i % gateways.length] as CountingGateway).take(client.accountId, 1, limit),
     ),
   );
   return takes.filter(({ granted }) => granted).length;
@@ -122,13 +122,13 @@ test.serial('while Redis loads its data, it counts as unavailable', async (t) =>
   const client = await service.newClient();
   try {
     await big.command('debug', 'populate', '500');
-    t.true((await gateway.month.take(client.accountId, 1, limit)).granted);
+    t.true((await gateway.take(client.accountId, 1, limit)).granted);
     const reloaded = big.command('debug', 'reload').catch(() => undefined);
     await until('it loads', () => isLoading(big));
-    t.true((await gateway.month.take(client.accountId, 1, limit)).granted);
+    t.true((await gateway.take(client.accountId, 1, limit)).granted);
     await reloaded;
     await connected(gateway);
-    t.true((await gateway.month.take(client.accountId, 1, limit)).granted);
+    t.true((await gateway.take(client.accountId, 1, limit)).granted);
   } finally {
     gateway.crash();
     await big.stop();
@@ -150,14 +150,12 @@ for (const [outage, before, most] of [
       const url = `http://127.0.0.1:${accountsWay.port}`;
       const gateway = await startCountingGateway({ url, clock: service.clock }, redis.url, outage);
       try {
-        t.true((await gateway.month.take(client.accountId, before, limit)).granted);
+        t.true((await gateway.take(client.accountId, before, limit)).granted);
         gateway.redis?.close();
         accountsWay.cut();
         // In two rounds: what the first one was served counts against the second.
         const round = () =>
-          Promise.allSettled(
-            Array.from({ length: 200 }, () => gateway.month.take(client.accountId, 1, limit)),
-          );
+          Promise.allSettled(Array.from({ length: 200 }, () => gateway.take(client.accountId, 1, limit)));
         const outcomes = [...(await round()), ...(await round())];
         // Whoever is refused is told 503: that the month is used up, 402, nobody can say.
         const served = outcomes.filter((each) => each.status === 'fulfilled');
@@ -186,13 +184,13 @@ test.serial(
     const url = `http://127.0.0.1:${accountsWay.port}`;
     const gateway = await startCountingGateway({ url, clock: service.clock }, undefined, 'bounded');
     t.teardown(() => gateway.crash());
-    t.true((await gateway.month.take(client.accountId, limit, limit)).granted);
+    t.true((await gateway.take(client.accountId, limit, limit)).granted);
     accountsWay.cut();
-    await t.throwsAsync(gateway.month.take(client.accountId, 1, limit));
+    await t.throwsAsync(gateway.take(client.accountId, 1, limit));
     t.teardown(() => service.clock.set('2026-11-20T10:00:00.000Z'));
     service.clock.set('2026-12-01T00:00:00.000Z');
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 150 }, () => gateway.month.take(client.accountId, 1, limit)),
+      Array.from({ length: 150 }, () => gateway.take(client.accountId, 1, limit)),
     );
     t.is(outcomes.filter((each) => each.status === 'fulfilled').length, 100);
     accountsWay.mend();
@@ -211,8 +209,8 @@ test.serial(
     const both = await Promise.all(urls.map((url) => startCountingGateway(service, url)));
     t.teardown(() => both.forEach((gateway) => gateway.crash()));
     const [one, other] = both as [CountingGateway, CountingGateway];
-    const take = async ({ month }: CountingGateway, calls: number) =>
-      (await month.take(client.accountId, calls, limit)).granted;
+    const take = async (gateway: CountingGateway, calls: number) =>
+      (await gateway.take(client.accountId, calls, limit)).granted;
     t.true(await take(one, 100));
     t.true(await take(other, 100));
     t.true(await take(one, 200), 'what is lacking of its own comes from a new one');
@@ -233,7 +231,7 @@ test.serial(
     const client = await service.newClient();
     const gateway = await startCountingGateway(service, own.url);
     t.teardown(() => gateway.crash());
-    const take = async (calls: number) => (await gateway.month.take(client.accountId, calls, limit)).granted;
+    const take = async (calls: number) => (await gateway.take(client.accountId, calls, limit)).granted;
     t.true(await take(300));
     await own.command('save');
     for (let i = 0; i < 4; i += 1) t.true(await take(100));

@@ -31,7 +31,7 @@ async function startSet(url: string): Promise<Set> {
     gateways,
     doors,
     async close() {
-      for (const door of doors) door.close();
+      for (const door of doors) await door.close();
       for (const gateway of gateways) gateway.crash();
       await service.close();
     },
@@ -59,7 +59,7 @@ const freeLimit = 1_000;
 async function serve({ gateways }: Set, client: Client, calls: number): Promise<number> {
   const takes = await Promise.all(
     Array.from({ length: calls }, (_, i) =>
-      (gateways[i % gateways.length] as CountingGateway).month.take(client.accountId, 1, freeLimit),
+      (gateways[i % gateways.length] as CountingGateway).take(client.accountId, 1, freeLimit),
     ),
   );
   return takes.filter(({ granted }) => granted).length;

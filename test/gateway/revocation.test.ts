@@ -14,7 +14,7 @@ import { until } from '../run/until.ts';
 const trials = 14;
 const plansFile = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-plans-')), 'plans.yml');
 const plans = readFileSync('config/plans.yml', 'utf8');
-writeFileSync(plansFile, plans.replaceAll(/calls_second: \d+/g, 'calls_second: 100000'));
+writeFileSync(plansFile, plans.replaceAll(/(calls_second|concurrency): \d+/g, '$1: 100000'));
 
 let redis: PrivateRedis;
 let services: Services;

@@ -14,7 +14,7 @@ import { startRecordingUpstream } from './recording-upstream.ts';
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-plans-'));
 const plansFile = path.join(directory, 'plans.yml');
 const plans = readFileSync(path.join(projectRoot, 'config/plans.yml'), 'utf8');
-const unhurried = plans.replaceAll(/calls_second: \d+/g, 'calls_second: 100000');
+const unhurried = plans.replaceAll(/(calls_second|concurrency): \d+/g, '$1: 100000');
 
 const dataApi = await startRecordingUpstream('data-api');
 const accounts = await startAccountsService(new Date().toISOString());

@@ -94,6 +94,7 @@ const registered = [
   'usage',
   'plan',
   'rate',
+  'concurrency',
   'quota',
   'forward',
   'page',
@@ -117,6 +118,7 @@ test('on a keyed call everything is decided before it is forwarded', (t) => {
     'usage',
     'plan',
     'rate',
+    'concurrency',
     'quota',
     'forward',
   ]);

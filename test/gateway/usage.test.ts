@@ -11,7 +11,7 @@ import { plainOptions, startRecordingUpstream, type Upstream } from './recording
 
 const runs = Number(process.env['MODEL_RUNS'] ?? 6);
 const planned = loadPlans('config/plans.yml');
-const unhurried = planned.all.map((plan) => ({ ...plan, calls_second: 100_000 }));
+const unhurried = planned.all.map((plan) => ({ ...plan, calls_second: 100_000, concurrency: 100_000 }));
 const plans = { ...planned, all: unhurried, get: (id: string) => unhurried.find((plan) => plan.id === id) };
 
 let service: AccountsService;

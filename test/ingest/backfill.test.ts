@@ -117,6 +117,24 @@ test.serial(
   },
 );
 
+test.serial(
+  'a vintage whose values an older one had too still states those points, and no other between them',
+  async (t) => {
+    const at = await loaded(
+      { on: 30, states: { 1: 5, 3: 5 } },
+      { on: 10, states: { 1: 5, 2: 7, 3: 5 } },
+      { on: 20, states: { 1: 6, 2: 9, 3: 6 } },
+    );
+    t.deepEqual(
+      [await at(20), await at(30)],
+      [
+        { 1: 6, 2: 9, 3: 6 },
+        { 1: 5, 2: 9, 3: 5 },
+      ],
+    );
+  },
+);
+
 test.serial('a later complete vintage without the point ends it', async (t) => {
   const at = await loaded({ on: 20, states: { 1: 1 }, full: true }, { on: 10, states: { 1: 1, 2: 2 } });
   t.deepEqual([await at(10), await at(19), await at(20)], [{ 1: 1, 2: 2 }, { 1: 1, 2: 2 }, { 1: 1 }]);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { failureOf, loadCsv, openIngestDatabase, published, rejectsOf } from './loading.ts';
+import { daily, failureOf, loadCsv, openIngestDatabase, published, rejectsOf } from './loading.ts';
 
 const database = await openIngestDatabase(test);
 
@@ -159,6 +159,93 @@ test.serial(
     t.regex(failure.message, /lacks source/);
   },
 );
+
+const national = [
+  'item,market,date,price',
+  'tea,Lahore,2024-03-07,300',
+  'tea,National Average,2024-03-07,999',
+  'tea,Multan,2024-03-07,320',
+];
+const ofMarkets = { ...prices, create: true, map: { city: 'market' } };
+const facts = { unit: '190 g pack', currency: 'PKR', frequency: 'weekly', source: 'Price Office' };
+
+test.serial(
+  'a row of a national average is no city: it is refused until a flag says what it is',
+  async (t) => {
+    const options = { ...ofMarkets, set: facts };
+    for (const name of [
+      'National Average',
+      'national',
+      'All Markets',
+      'Average',
+      'NATIONAL (mean)',
+      'Overall',
+    ]) {
+      const csv = national.map((row) => row.replace('National Average', name));
+      const { rejects } = await failureOf(loadCsv(database, csv, options));
+      t.deepEqual(
+        rejects.map(({ line, column, value }) => [line, column, value]),
+        [[3, 'market', name]],
+      );
+      t.regex(rejects[0]?.expected ?? '', /--skip-where column=value.*--map-value column=value=city/);
+    }
+    t.deepEqual(await rejectsOf(loadCsv(database, ['city_id,name', 'Nationwide,All'], cities)), [
+      [2, 'city_id', 'Nationwide'],
+    ]);
+    for (const name of ['Nationalpark', 'All Saints', 'Market Harborough', 'Average Town'])
+      t.is(
+        (await loadCsv(database, ['city_id,name', `${name},X`], { ...cities, dryRun: true })).pointsNew,
+        1,
+        name,
+      );
+  },
+);
+
+test.serial('--skip-where leaves out the rows with a value, and counts them', async (t) => {
+  const skipWhere = [{ column: 'market', value: 'National Average' }];
+  const summary = await loadCsv(database, national, { ...ofMarkets, set: facts, skipWhere });
+  t.like(summary, { rowsRead: 2, pointsNew: 2, rowsRejected: 0, rowsSkipped: 1 });
+  const both = [...skipWhere, { column: 'city', value: 'Multan' }];
+  const byOurName = await loadCsv(database, national, { ...ofMarkets, set: facts, skipWhere: both });
+  t.like(byOurName, { rowsRead: 1, pointsUnchanged: 1, rowsSkipped: 2 });
+  const unknown = loadCsv(database, national, { ...ofMarkets, skipWhere: [{ column: 'town', value: 'x' }] });
+  t.regex(
+    (await failureOf(unknown)).message,
+    /--skip-where: the file has no column town; its columns are item, market/,
+  );
+});
+
+test.serial(
+  '--skip-where and --map-value hold for every kind of dataset, and keep the lines of refused rows',
+  async (t) => {
+    const csv = ['city_id,name,latitude', 'a,Total,', 'b, n/k ,', 'c,C,91'];
+    const choices = {
+      skipWhere: [{ column: 'name', value: 'Total' }],
+      mapValue: [{ column: 'name', value: 'n/k', to: 'B' }],
+    };
+    t.deepEqual(await rejectsOf(loadCsv(database, csv, { ...cities, ...choices })), [[4, 'latitude', '91']]);
+    const table = await loadCsv(database, csv.slice(0, 3), { ...cities, ...choices });
+    t.like(table, { rowsRead: 1, pointsNew: 1, rowsSkipped: 1 });
+    t.deepEqual(await database.query(`select name from data.commodity_cities where city_id in ('a', 'b')`), [
+      { name: 'B' },
+    ]);
+    const points = ['series_id,date,value', 'ROWS,2024-01-01,1', 'ROWS,2024-01-02,x', 'ROWS,2024-01-03,-'];
+    const loaded = await loadCsv(database, points, {
+      create: true,
+      set: daily,
+      skipWhere: [{ column: 'value', value: 'x' }],
+      mapValue: [{ column: 'value', value: '-', to: '3' }],
+    });
+    t.like(loaded, { rowsRead: 2, pointsNew: 2, rowsSkipped: 1 });
+    t.deepEqual(await published(database, 'ROWS'), { '2024-01-01': '1', '2024-01-03': '3' });
+  },
+);
+
+test.serial('--map-value says which city a value is', async (t) => {
+  const mapValue = [{ column: 'market', value: 'National Average', to: 'Islamabad' }];
+  t.is((await loadCsv(database, national, { ...ofMarkets, set: facts, mapValue })).pointsNew, 1);
+  t.is((await published(database, 'commodity.tea'))['2024-03-07 islamabad retail avg'], '999');
+});
 
 test.serial('the frequency of an item with prices stays as it is', async (t) => {
   const csv = ['item_id,frequency', 'tea,monthly'];

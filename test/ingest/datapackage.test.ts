@@ -174,3 +174,18 @@ test.serial('a package of several resources asks which, and follows no path out 
     message: /no data package \(resources/,
   });
 });
+
+test.serial('a list of ignored columns is left out when the value is looked for by its type', async (t) => {
+  const named = ['Date', 'Rank', 'Weight', 'Price'];
+  const fields = named.map((name, at) => ({ name, type: at === 0 ? 'date' : 'number' }));
+  writeFileSync(path.join(folder, 'listed.csv'), `${named.join()}\n2024-01-02,1,2,75.89`);
+  const resources = [{ name: 'LISTED', path: 'listed.csv', schema: { fields } }];
+  writeFileSync(path.join(folder, 'listed.json'), JSON.stringify({ name: 'listed', resources }));
+  await loadCsv(database, '', {
+    input: path.join(folder, 'listed.json'),
+    create: true,
+    set: { frequency: 'daily', unit: 'USD', source: 'Test' },
+    ignore: ['Rank,Weight'],
+  });
+  t.deepEqual(await published(database, 'LISTED'), { '2024-01-02': '75.89' });
+});

@@ -1,7 +1,8 @@
 import test from 'ava';
 import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
-import { periodReturns } from '../../domain/funds/returns.ts';
-import { loadCsv, openIngestDatabase, rejectsOf } from './loading.ts';
+import { periodReturns, returnBases, statedBases } from '../../domain/funds/returns.ts';
+import type { LoadOptions } from '../../ingest/load/load-options.ts';
+import { failureOf, loadCsv, openIngestDatabase, rejectsOf } from './loading.ts';
 
 const database = await openIngestDatabase(test);
 
@@ -98,7 +99,7 @@ test.serial('what is loaded last holds, and a column that the file lacks stays a
 });
 
 test.serial('a cell that is not of its column is refused with what is expected', async (t) => {
-  const bad = ['fund,date,nav', '101,2024-13-01,1', '101,2024-01-09,1e5', '101,,1', ',2024-01-09,1'];
+  const bad = ['fund,date,nav', '101,2024-13-01,1', '101,2024-01-09,1f5', '101,,1', ',2024-01-09,1'];
   t.deepEqual(
     (await rejectsOf(load('nav', bad))).map(([line, column]) => [line, column]),
     [
@@ -133,6 +134,13 @@ test.serial('a fund with a new name and code is still found by its former ones',
   );
   t.is(entry?.['name'], 'Alpha Liquid Fund');
   t.regex(String(entry?.['facts']), /F-101 Alpha Cash Fund/);
+  for (const name of ['Alpha Cash Fund', 'Alpha Liquid Fund'])
+    await load('funds', ['fund_id,name', `101,${name}`]);
+  t.deepEqual(
+    await rows("select former_names from data.funds where fund_id = '101'"),
+    [{ former_names: ['Alpha Cash Fund', 'Alpha Liquid Fund'] }],
+    'each once, however often it was the name',
+  );
 });
 
 test.serial('a fund that went into another keeps its history', async (t) => {
@@ -164,12 +172,107 @@ test.serial('figures follow every load that touches them: NAVs, payouts, expense
     '102,2024-01-31,mtd,3',
   ]);
   t.deepEqual([await figure('ter_pct'), await figure('ter_date')], ['2.50', '2024-01-31']);
-  t.is(await figure('return_since_inception_pct'), 12.2); // 1.02 · 1.1
+  const sinceInception = async () =>
+    (
+      await rows(
+        "select return_since_inception_pct as value from data.fund_returns join data.funds using (fund_no) where fund_id = '102' and basis = 'absolute'",
+      )
+    )[0]?.['value'];
+  t.is(await sinceInception(), 12.2); // 1.02 · 1.1
   await load('funds', ['fund_id,launch_date', '102,2020-01-01']);
-  t.is(await figure('return_since_inception_pct'), null, 'the beginning of the history is missing');
+  t.is(await sinceInception(), null, 'the beginning of the history is missing');
   await load('nav', ['fund,date,nav', '102,2024-02-29,']);
   t.is(await figure('as_of'), '2024-01-31');
   t.deepEqual(await rows('select * from data.fund_figures_due'), []);
+});
+
+test.serial(
+  'a fund that becomes stale by a NAV of another one counts as updated, and no other does',
+  async (t) => {
+    const ids = ['201', '202', '203'];
+    await load('funds', [
+      'fund_id,name,category,currency,source',
+      ...ids.map((id) => `${id},F,Stale,USD,Register`),
+    ]);
+    await load('nav', ['fund,date,nav', '201,2024-01-01,1', '202,2024-01-20,1', '203,2024-01-20,1']);
+    await rows("update data.fund_figures set updated_on = '2000-01-01'");
+    await load('nav', ['fund,date,nav', '203,2024-02-01,1']);
+    t.deepEqual(
+      await rows(
+        `select fund_id, is_stale, updated_on > '2000-01-01' as updated from data.fund_figures
+       where updated_on > '2000-01-01' or fund_id in ('201', '202') order by 1`,
+      ),
+      [
+        { fund_id: '201', is_stale: true, updated: true },
+        { fund_id: '202', is_stale: false, updated: false },
+        { fund_id: '203', is_stale: false, updated: true },
+      ],
+    );
+  },
+);
+
+test.serial(
+  'two payouts of one type on one ex-date are two, by their kind, and both are in the total return',
+  async (t) => {
+    await load('funds', [fundHeader, '105,Two payouts,105,,,,USD,Register']);
+    await load('nav', ['fund,date,nav', '105,2024-01-31,100', '105,2024-02-15,80', '105,2024-02-29,88']);
+    const header = 'fund,ex_date,type,kind,payout_per_unit,record_date';
+    const both = [
+      header,
+      '105,2024-02-15,cash,Income,4,2024-02-16',
+      '105,2024-02-15,cash,long-term gain,16,2024-02-16',
+    ];
+    t.like(await load('payouts', both), { pointsNew: 2 });
+    t.like(await load('payouts', both), { pointsUnchanged: 2 });
+    t.deepEqual(
+      await rows(`select kind, payout_per_unit, record_date from data.payouts join data.funds using (fund_no)
+      where fund_id = '105' order by kind`),
+      [
+        { kind: 'income', payout_per_unit: '4', record_date: '2024-02-16' },
+        { kind: 'long-term-gain', payout_per_unit: '16', record_date: '2024-02-16' },
+      ],
+    );
+    const totalReturn = async () =>
+      (await rows("select return_mtd_pct as value from data.fund_figures where fund_id = '105'"))[0]?.[
+        'value'
+      ];
+    t.is(await totalReturn(), 10); // 88 · (1 + (4 + 16) / 80) / 100 − 1
+    // In files of their own, in any order: the second adds, and does not replace.
+    await load('payouts', ['fund,ex_date,type,kind,payout_per_unit', '105,2024-02-15,cash,special,4']);
+    t.is(await totalReturn(), 14.4);
+    await load('payouts', ['fund,ex_date,type,payout_per_unit', '105,2024-02-15,cash,8']);
+    t.is(await totalReturn(), 23.2);
+    t.like(await load('payouts', ['fund,ex_date,type,kind,payout_per_unit', '105,2024-02-15,cash,,8']), {
+      pointsUnchanged: 1,
+    });
+
+    const twice = ['fund,ex_date,type,payout_per_unit', '105,2024-03-15,cash,1', '105,2024-03-15,cash,2'];
+    const { rejects } = await failureOf(load('payouts', twice));
+    t.deepEqual(
+      rejects.map(({ line, value }) => [line, value]),
+      [[3, '105, 2024-03-15, cash, regular']],
+    );
+    t.regex(rejects[0]?.expected ?? '', /line 2 has the same \(tell them apart by kind\)/);
+  },
+);
+
+test.serial('a split is a payout of new units for old ones, and needs its ratio', async (t) => {
+  await load('funds', [fundHeader, '106,Split,106,,,,USD,Register']);
+  await load('nav', ['fund,date,nav', '106,2024-01-31,100', '106,2024-02-15,10', '106,2024-02-29,11']);
+  const header = 'fund,ex_date,type,split_ratio,payout_per_unit';
+  t.deepEqual(
+    await rejectsOf(load('payouts', [header, '106,2024-02-15,split,,', '106,2024-02-16,cash,2,1'])),
+    [
+      [2, 'split_ratio', ''],
+      [3, 'split_ratio', '2'],
+    ],
+  );
+  t.deepEqual(await rejectsOf(load('payouts', ['fund,ex_date,type', '106,2024-02-15,split'])), [
+    [2, 'type', 'split'],
+  ]);
+  await load('payouts', [header, '106,2024-02-15,split,10,']);
+  const [figures] = await rows("select return_mtd_pct as value from data.fund_figures where fund_id = '106'");
+  t.is(figures?.['value'], 10); // 11 · 10 / 100 − 1
 });
 
 test.serial('figures from the NAVs that they need equal those from the whole history', async (t) => {
@@ -193,15 +296,18 @@ test.serial('figures from the NAVs that they need equal those from the whole his
     "select ex_date, payout_per_unit from data.payouts join data.funds using (fund_no) where fund_id = '104'",
   );
   const [figures] = await rows("select * from data.fund_figures where fund_id = '104'");
-  const whole = periodReturns(adjustNavs(navs, payouts), {
-    asOf: String(figures?.['as_of']),
-    basis: 'auto',
-    shortBasis: 'absolute',
-    inception: null,
-  });
-  for (const { period, value_pct: value } of whole) {
-    t.not(value, null, period);
-    t.true(Math.abs(Number(figures?.[`return_${period}_pct`]) - Number(value)) < 1e-9, period);
+  const onOneBasis = await rows(
+    "select r.* from data.fund_returns r join data.funds using (fund_no) where fund_id = '104'",
+  );
+  t.is(onOneBasis.length, returnBases.length);
+  for (const basis of statedBases) {
+    const stored = basis === 'by_length' ? figures : onOneBasis.find((row) => row['basis'] === basis);
+    const asOf = String(figures?.['as_of']);
+    const whole = periodReturns(adjustNavs(navs, payouts), { asOf, basis, inception: null });
+    for (const { period, value_pct: value } of whole) {
+      t.not(value, null, period);
+      t.is(stored?.[`return_${period}_pct`], value, `${basis} ${period}`);
+    }
   }
 });
 
@@ -224,3 +330,102 @@ test.serial('a portfolio is stated whole: what the next file of its day leaves o
     { as_of: '2024-06-30', rank: 1, name: 'Note' },
   ]);
 });
+
+test.serial(
+  'a wide file of NAVs is its long file: one column a fund by any of its names, and an empty cell states nothing',
+  async (t) => {
+    const wide = (lines: readonly string[], more: Partial<LoadOptions> = {}) =>
+      loadCsv(database, lines, { dataset: 'nav', wide: true, ...more });
+    await load('funds', [
+      fundHeader,
+      ...['251', '252', 'w-203'].map((id) => `${id},Wide ${id},SRC-${id},,,,INR,Register`),
+    ]);
+    const lines = ['NAV date;251;SRC-252;Third fund', '2/1/2024;1,5;2,25;-', ';;;', '3/1/2024;1.000,6;;0'];
+    const options = {
+      ...{ delimiter: ';', dateFormat: 'D/M/YYYY', decimal: ',', thousands: '.', missing: ['-'] },
+      ...{ map: { 'w-203': 'Third fund' }, set: { aum: '5' }, multiply: { nav: '10' } },
+    };
+    t.like(await wide(lines, options), { rowsRead: 2, pointsNew: 4, pointsRevised: 0, rowsRejected: 0 });
+    const stored = () =>
+      rows(
+        `select fund_id, date, nav, aum from data.navs join data.funds using (fund_no)
+         where fund_id in ('251', '252', 'w-203') order by 1, 2`,
+      );
+    const loaded = await stored();
+    t.deepEqual(loaded, [
+      { fund_id: '251', date: '2024-01-02', nav: '15', aum: '5' },
+      { fund_id: '251', date: '2024-01-03', nav: '10006', aum: '5' },
+      { fund_id: '252', date: '2024-01-02', nav: '22.5', aum: '5' },
+      { fund_id: 'w-203', date: '2024-01-03', nav: null, aum: '5' },
+    ]);
+    const long = [
+      'fund,date,nav,aum',
+      ...loaded.map((row) => [row['fund_id'], row['date'], row['nav'] ?? '', row['aum']].join(',')),
+    ];
+    t.like(await load('nav', long), { rowsRead: 4, pointsNew: 0, pointsRevised: 0, pointsUnchanged: 4 });
+    t.like(await wide(lines, options), { rowsRead: 2, pointsNew: 0, pointsUnchanged: 4 });
+    t.like(await wide(['date,203', '2024-01-04,7'], { prefix: 'w-' }), { rowsRead: 1, pointsNew: 1 });
+    t.is((await navsOf('w-203'))['2024-01-04'], '7');
+    const both = { map: { 251: 'Both', 252: 'Both' } };
+    t.like(await wide(['date,Both', '2024-01-05,8'], both), { rowsRead: 1, pointsNew: 2 });
+    t.deepEqual([(await navsOf('251'))['2024-01-05'], (await navsOf('252'))['2024-01-05']], ['8', '8']);
+  },
+);
+
+test.serial(
+  'what a wide file of NAVs has wrong is refused by line and column, and all else is not',
+  async (t) => {
+    const wide = (lines: readonly string[], more: Partial<LoadOptions> = {}) =>
+      loadCsv(database, lines, { dataset: 'nav', wide: true, ...more });
+    const before = await rows('select count(*) from data.navs');
+    const bad = [
+      'date,251,nobody,252',
+      '2024-02-01,1,2,3',
+      '2024-02-02,one,2,3',
+      'someday,1,2,3',
+      '2024-02-01,4,,',
+      '2024-12-31,4,5,6',
+      '2024-02-05,4',
+      '2024-02-06,,,6',
+    ];
+    const refused: [number, string, string][] = [
+      [3, '251', 'one'],
+      [4, 'date', 'someday'],
+      [6, 'date', '2024-12-31'],
+      [7, 'row', '2024-02-05,4'],
+      [5, '251', '251, 2024-02-01'],
+      [1, 'nobody', 'nobody'],
+    ];
+    t.deepEqual(await rejectsOf(wide(bad)), refused);
+    t.deepEqual(await rows('select count(*) from data.navs'), before, 'and nothing is stored');
+    t.like(await wide(bad, { skipInvalid: true }), {
+      rowsRead: 7,
+      pointsNew: 4,
+      rowsRejected: refused.length,
+    });
+    t.like(await navsOf('251'), { '2024-02-01': '1' });
+    t.like(await navsOf('252'), { '2024-02-01': '3', '2024-02-02': '3', '2024-02-06': '6' });
+
+    const twice = await failureOf(wide(['date,251,SRC-251', '2024-03-01,1,2']));
+    t.regex(twice.message, /line 2, SRC-251: "251, 2024-03-01", expected one row a key; line 2 has the same/);
+    for (const name of ['fund', 'date', 'nav'])
+      t.is(
+        (await failureOf(wide(['date,251', '2024-03-01,1'], { set: { [name]: '1' } }))).message,
+        `--set ${name} has no place in a wide file.`,
+      );
+    t.regex((await failureOf(wide(['date', '2024-03-01']))).message, /names no fund beside the date/);
+    for (const dataset of [
+      'amcs',
+      'funds',
+      'payouts',
+      'expenses',
+      'portfolio',
+      'security-prices',
+      'calendar',
+    ])
+      t.is(
+        (await failureOf(wide(['date,251', '2024-03-01,1'], { dataset }))).message,
+        `--wide: not for ${dataset}, only for observations and nav.`,
+      );
+  },
+);

@@ -191,6 +191,59 @@ test.serial('an auction is one row an instrument, tenor and day; a reopening sha
   );
 });
 
+test.serial('an auction spelled two ways is one: its CUSIP or ISIN and its day identify it', async (t) => {
+  const header = 'auction_id,instrument,tenor,auction_date,status,source_code,isin,cutoff_yield_pct';
+  const treasury = { dataset: 'auctions', set: { currency: 'USD', source: 'Treasury' } };
+  const announced = [
+    'N-1,note,10-Year,2024-01-10,announced,91282CJJ1,,',
+    'N-2,note,2-Year,2024-01-10,announced,91282CJS1,,',
+  ];
+  t.like(await loadCsv(database, [header, ...announced], treasury), { pointsNew: 2 });
+  const held = [
+    header,
+    '91282CJJ1,note,9-Year 10-Month,2024-01-10,held,91282CJJ1,US91282CJJ18,4.024',
+    '91282CJS1,note,2-Year,2024-01-10,held,,US91282CJS17,4.36',
+    '91282CJJ1,note,9-Year 9-Month,2024-02-10,held,91282CJJ1,US91282CJJ18,4.093',
+  ];
+  t.like(await loadCsv(database, held, treasury), { pointsNew: 1, pointsRevised: 2 });
+  t.like(await loadCsv(database, held, treasury), { pointsNew: 0, pointsUnchanged: 3 });
+  const rows = await database.query<{ row: string }>(
+    `select concat_ws(' ', auction_id, tenor, auction_date, status, cutoff_yield_pct) as row from data.auctions
+     where source = 'Treasury' order by auction_date, auction_id`,
+  );
+  t.deepEqual(
+    rows.map((each) => each.row),
+    ['N-1 10Y 2024-01-10 held 4.024', 'N-2 2Y 2024-01-10 held 4.36', '91282CJJ1 9Y9M 2024-02-10 held 4.093'],
+  );
+  const byCusip = [header, 'X,note,9Y9M,2024-02-10,held,91282CJJ1,,4.1'];
+  t.like(await loadCsv(database, byCusip, treasury), { pointsNew: 0, pointsRevised: 1 });
+  const twice = [
+    header,
+    'A,note,5Y,2024-03-10,held,91282CKA8,,4',
+    'B,note,4-Year 11-Month,2024-03-10,held,,US91282CKA89,4',
+  ];
+  t.deepEqual(await refused(twice, treasury), [
+    [3, 'auction_id, instrument, tenor, auction_date', 'A, note, 5Y, 2024-03-10'],
+  ]);
+  const others = [header, 'A,note,5Y,2024-03-10,held,,,4', 'B,note,4-Year 11-Month,2024-03-10,held,,,4'];
+  t.like(await loadCsv(database, others, treasury), { pointsNew: 2 });
+});
+
+test.serial('a code that is a word of a path is refused', async (t) => {
+  t.deepEqual(await refused(['code,name', 'trades,Trades', 'TRADES,Trades', 'trades-1,Trades'], securities), [
+    [2, 'code', 'trades'],
+    [3, 'code', 'TRADES'],
+  ]);
+  const funds = { dataset: 'funds', set: { currency: 'PKR', source: 'Register' } };
+  t.deepEqual(
+    await refused(['fund_id,name', 'screener,Screener', 'Screener!,Screener', 'screener-1,X'], funds),
+    [
+      [2, 'fund_id', 'screener'],
+      [3, 'fund_id', 'Screener!'],
+    ],
+  );
+});
+
 test.serial('an auction is announced first and filled in when it was held', async (t) => {
   const header = 'auction_id,instrument,tenor,auction_date,status';
   const announced = { dataset: 'auctions', set: { currency: 'PKR', source: 'Central bank' } };
@@ -206,32 +259,32 @@ test.serial(
     const header = 'flow,period,partner_code,commodity_code,value,quantity,status';
     const csv = [
       header,
-      'export,202501,chn,0101210015,200000,1,provisional',
-      'export,2025-01,USA,01,300000,,provisional',
-      'import,2024,world,total,900000,,final',
+      'export,202401,chn,0101210015,200000,1,provisional',
+      'export,2024-01,USA,01,300000,,provisional',
+      'import,2023,world,total,900000,,final',
     ];
     t.like(await loadCsv(database, csv, trade), { pointsNew: 3 });
     t.like(await row('trade', `partner_code = 'CHN'`), {
       commodity_code: '0101210015',
       level: 10,
       frequency: 'M',
-      date: '2025-01-31',
+      date: '2024-01-31',
       is_aggregate: false,
     });
     t.like(await row('trade', `partner_code = 'WLD'`), {
       commodity_code: 'TOTAL',
       level: 0,
       frequency: 'A',
-      date: '2024-12-31',
+      date: '2023-12-31',
       is_aggregate: true,
     });
-    const revised = [header, 'export,2025-01,CHN,0101210015,250000,1,revised'];
+    const revised = [header, 'export,2024-01,CHN,0101210015,250000,1,revised'];
     t.like(await loadCsv(database, revised, trade), { pointsNew: 0, pointsRevised: 1 });
     t.like(await row('trade', `partner_code = 'CHN'`), { value: '250000', status: 'revised' });
-    t.like(await row('trade_totals', `period = '2025-01'`), { value: '250000' });
-    t.deepEqual(await refused([header, 'balance,202501,CHN,01,1,,', 'export,202513,CHN,01,1,,'], trade), [
+    t.like(await row('trade_totals', `period = '2024-01'`), { value: '250000' });
+    t.deepEqual(await refused([header, 'balance,202401,CHN,01,1,,', 'export,202413,CHN,01,1,,'], trade), [
       [2, 'flow', 'balance'],
-      [3, 'period', '202513'],
+      [3, 'period', '202413'],
     ]);
   },
 );

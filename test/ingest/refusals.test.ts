@@ -175,12 +175,6 @@ const refusals: Record<string, Refusal> = {
     code: 'usage',
     message: /value is a column of the file and a constant of --set/,
   },
-  'two --map of one column': {
-    csv: `${long}\nKNOWN,2024-01-02,1`,
-    options: { map: { date: 'date', value: 'date' } },
-    code: 'usage',
-    message: /Two --map name the same column/,
-  },
   'an --ignore of a column that is not there': {
     csv: `${long}\nKNOWN,2024-01-02,1`,
     options: { ignore: ['note'] },
@@ -197,7 +191,8 @@ const refusals: Record<string, Refusal> = {
     csv: 'date,???\n2024-01-02,1',
     options: { ...made, wide: true },
     code: 'usage',
-    message: /The column "\?\?\?" gives no series id: name it by --map ID="\?\?\?"/,
+    message:
+      /^"\?\?\?" gives no series id: name one by --map ID="\?\?\?", or leave out by --ignore '\?\?\?'\.$/,
   },
   'a wide file with only dates': {
     csv: 'date\n2024-01-02',
@@ -313,7 +308,7 @@ const refusals: Record<string, Refusal> = {
     csv: 'item,city,date,price\ntea,lahore,2024-01,1',
     options: { dataset: 'commodity-prices', wide: true },
     code: 'usage',
-    message: /--wide: not for commodity-prices/,
+    message: /^--wide: not for commodity-prices, only for observations and nav\.$/,
   },
   'another fiscal year, or frequency, of a series with points': {
     csv: ['series_id,frequency,fiscal_year_end', 'FISCAL,annual,12-31', 'KNOWN,weekly,'],

@@ -159,7 +159,7 @@ test.serial('a column whose name cannot be a dimension is refused with the flag 
   const failure = await failureOf(
     loadCsv(database, 'series_id,date,value,Country Name\nX,2024-01-01,1,PK', made),
   );
-  t.regex(failure.message, /--map country_name="Country Name"/);
+  t.regex(failure.message, /--map 'country_name=Country Name'/);
 });
 
 test.serial('a row that lacks cells does not speak for a new series: the next row of it does', async (t) => {

@@ -6,7 +6,7 @@ const database = await openIngestDatabase(test);
 
 test('what was forgotten is learned again with the numbers it had', async (t) => {
   await database.transaction(async (on) => {
-    const directory = new SeriesDirectory(on, ['side'], true, 3);
+    const directory = new SeriesDirectory(on, ['side'], true, {}, 3);
     const facts = (id: string) => ({
       series_id: id,
       name: id,

@@ -32,20 +32,41 @@ export interface Counts {
   pointsDeleted: number;
 }
 
-/** A row of data.vintages. */
+/** A day of data.vintages: what changed between its end and the end of the day before. */
 export interface Vintage extends Omit<Counts, 'pointsUnchanged'> {
   published: string;
-  load: number;
   complete: boolean;
 }
 
 const never = 'infinity';
 
+const changes = (counts: Omit<Counts, 'pointsUnchanged'>): boolean =>
+  counts.pointsNew + counts.pointsRevised + counts.pointsDeleted > 0;
+
 export class SeriesModel {
-  readonly rows: Row[] = [];
-  readonly vintages: Vintage[] = [];
+  rows: Row[] = [];
+  /** The last load that changed a point. */
+  version: number | undefined;
   /** What was said: by load, the vintage, whether it was full, and the points. */
   readonly #said: { vintage: string; full: boolean; states: States }[] = [];
+
+  /** The days that changed something, or stated all: by the tables that the days show, and nothing else. */
+  get vintages(): Vintage[] {
+    const days = [...new Set(this.#said.map(({ vintage }) => vintage))].toSorted();
+    const counted = days.map((published, i): Vintage => {
+      const before = i === 0 ? new Map<string, State>() : this.saidAt(days[i - 1] ?? '');
+      const after = this.saidAt(published);
+      return {
+        published,
+        complete: this.#said.some(({ vintage, full }) => full && vintage === published),
+        pointsNew: [...after.keys()].filter((point) => !before.has(point)).length,
+        pointsRevised: [...after].filter(([point, state]) => before.has(point) && before.get(point) !== state)
+          .length,
+        pointsDeleted: [...before.keys()].filter((point) => !after.has(point)).length,
+      };
+    });
+    return counted.filter((day) => day.complete || changes(day));
+  }
 
   /** The points that stand at the end of a day, by the rows. */
   at(day: string): Map<string, Row> {
@@ -83,20 +104,13 @@ export class SeriesModel {
         this.#change(number, vintage, point, null, row);
         counts.pointsDeleted++;
       }
-    const { pointsUnchanged: _, ...changes } = counts;
-    const isChanged = Object.values(changes).some((count) => count > 0);
-    const isKnown = this.vintages.some((known) => known.published === vintage && known.complete);
-    if (isChanged || (full && !isKnown))
-      this.vintages.push({ published: vintage, load: number, complete: full, ...changes });
+    if (changes(counts)) this.version = number;
     this.#said.push({ vintage, full, states });
     return counts;
   }
 
   /** The row of data.series. */
   summary(): object {
-    const changing = this.vintages.filter(
-      (each) => each.pointsNew + each.pointsRevised + each.pointsDeleted > 0,
-    );
     const dates = this.rows
       .filter((row) => row.superseded === never && !row.state.startsWith('|'))
       .map((row) => row.point.slice(0, 10))
@@ -105,11 +119,8 @@ export class SeriesModel {
       first_date: dates[0] ?? null,
       last_date: dates.at(-1) ?? null,
       observation_count: dates.length,
-      last_updated: changing
-        .map(({ published }) => published)
-        .toSorted()
-        .at(-1),
-      data_version: changing.at(-1)?.load,
+      last_updated: this.vintages.findLast(changes)?.published ?? null,
+      data_version: this.version ?? null,
     };
   }
 
@@ -131,18 +142,35 @@ export class SeriesModel {
         endedBy: isEnded ? load : null,
         state,
       });
-    if (standing === undefined) return;
-    const { superseded } = standing;
-    if (superseded > ends)
-      this.rows.push({
-        ...standing,
-        published: ends,
-        superseded,
-        load,
-        endedBy: superseded === never ? null : load,
-      });
-    standing.superseded = vintage;
-    standing.endedBy ??= load;
+    if (standing !== undefined) {
+      const { superseded } = standing;
+      if (superseded > ends)
+        this.rows.push({
+          ...standing,
+          published: ends,
+          superseded,
+          load,
+          endedBy: superseded === never ? null : load,
+        });
+      standing.superseded = vintage;
+      standing.endedBy ??= load;
+    }
+    this.#merge(point);
+  }
+
+  /** Adjacent rows that state the same are one, as they would be after loads in order. */
+  #merge(point: string): void {
+    const shown = this.rows
+      .filter((row) => row.point === point && row.published < row.superseded)
+      .toSorted((a, b) => a.published.localeCompare(b.published));
+    let kept: Row | undefined;
+    for (const row of shown) {
+      if (kept?.superseded === row.published && kept.state === row.state) {
+        kept.superseded = row.superseded;
+        kept.endedBy = row.endedBy;
+        this.rows = this.rows.filter((each) => each !== row);
+      } else kept = row;
+    }
   }
 
   /** The first vintage after the day that was loaded already and says something of the point: what it is, or that it is not. */

@@ -7,6 +7,8 @@ import { SeriesModel, type Counts, type Load, type State, type States } from './
 
 interface Wish extends Omit<Load, 'series'> {
   isFile: boolean;
+  /** It is in one file with the wish before, which then has a column of vintages. */
+  joins: boolean;
   series: {
     /** Says again what stands at the vintage. */
     echoes: boolean;
@@ -32,24 +34,58 @@ const anyLoad: fc.Arbitrary<Wish> = fc.record({
   vintage: fc.constantFrom(...vintages),
   full: fc.boolean(),
   isFile: fc.boolean(),
+  joins: fc.boolean(),
   series: fc.array(fc.record({ echoes: fc.boolean(), states: anyStates }), {
     minLength: seriesPerLoad,
     maxLength: seriesPerLoad,
   }),
 });
 
+/** What a file had, and what its load counted. */
+interface Stored {
+  loads: readonly Load[];
+  found: Counts;
+  expected: Counts;
+}
+
 let runs = 0;
+
+/** Consecutive wishes that are in one file: each vintage of a file is there once, and all are full or none. */
+function filesOf(wishes: readonly Wish[]): Wish[][] {
+  const files: Wish[][] = [];
+  for (const wish of wishes) {
+    const file = files.at(-1);
+    const fits = file?.every(({ vintage, full }) => vintage !== wish.vintage && full === wish.full);
+    if (wish.joins && file !== undefined && fits === true) file.push(wish);
+    else files.push([wish]);
+  }
+  return files;
+}
+
+/** Loads a file into the database. @param many the file has its vintages in a column. */
+async function sent(loads: readonly Load[], many: boolean, isFile: boolean): Promise<Counts> {
+  const [first] = loads;
+  const csv = csvOf(loads, many);
+  const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = await loadCsv(database, csv, {
+    ...(isFile ? { input: fileOf(csv) } : {}),
+    create: true,
+    set: daily,
+    ...(many || first === undefined ? {} : { vintage: first.vintage }),
+    full: first?.full === true,
+  });
+  return { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted };
+}
 
 /** Series of the database and of the model, side by side, and the numbers that the database gave to the loads. */
 class Histories {
   readonly models = new Map<string, SeriesModel>();
-  readonly #prefix = `ORACLE.${++runs}`;
+  readonly prefix = `ORACLE.${++runs}`;
   #loads = 0;
 
   /** A series that echoes takes of what is said only which points it leaves out, unless none would be left. */
   written({ vintage, full, series: wished }: Wish): Load {
     const series = wished.map(({ echoes, states: said }, at): [string, States] => {
-      const id = `${this.#prefix}.${at}`;
+      const id = `${this.prefix}.${at}`;
       const standing = [...(this.models.get(id)?.at(vintage) ?? [])].map(([point, row]): [string, State] => [
         point,
         row.state,
@@ -60,33 +96,31 @@ class Histories {
     return { vintage, full, series: new Map(series.filter(([, said]) => said.size > 0)) };
   }
 
-  /** Loads into both. @returns what each counted. */
-  async store(load: Load, isFile: boolean): Promise<{ found: Counts; expected: Counts } | null> {
-    if (load.series.size === 0) return null;
-    const csv = csvOf(load);
-    const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = await loadCsv(database, csv, {
-      ...(isFile ? { input: fileOf(csv) } : {}),
-      create: true,
-      set: daily,
-      vintage: load.vintage,
-      full: load.full,
-    });
-    const number = this.#loads++;
+  /** Loads the vintages of a file into the model, oldest first, and the file into the database. */
+  async store(wishes: readonly Wish[]): Promise<Stored | null> {
     const expected = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
-    for (const [id, said] of load.series) {
-      const model = this.models.get(id) ?? new SeriesModel();
-      this.models.set(id, model);
-      const counts = model.load(number, load.vintage, load.full, said);
-      for (const name of Object.keys(expected) as (keyof Counts)[]) expected[name] += counts[name];
+    const loads: Load[] = [];
+    for (const wish of wishes.toSorted((a, b) => a.vintage.localeCompare(b.vintage))) {
+      const load = this.written(wish);
+      if (load.series.size === 0) continue;
+      loads.push(load);
+      const number = this.#loads++;
+      for (const [id, said] of load.series) {
+        const model = this.models.get(id) ?? new SeriesModel();
+        this.models.set(id, model);
+        const counts = model.load(number, load.vintage, load.full, said);
+        for (const name of Object.keys(expected) as (keyof Counts)[]) expected[name] += counts[name];
+      }
     }
-    return { found: { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted }, expected };
+    if (loads.length === 0) return null;
+    return { loads, expected, found: await sent(loads, wishes.length > 1, wishes[0]?.isFile === true) };
   }
 
   /** Every row of every series, in the database and in the model. */
   async rows(): Promise<{ found: unknown; expected: unknown }> {
     const [row] = await database.query<{ found: unknown }>(everyRow, [
       [...this.models.keys()],
-      `${this.#prefix}.`,
+      `${this.prefix}.`,
     ]);
     const expected = [...this.models].map(([id, model]) => ({
       id,
@@ -97,14 +131,7 @@ class Histories {
         )
         .toSorted(),
       vintages: model.vintages.map((each) =>
-        [
-          each.load,
-          each.published,
-          each.complete,
-          each.pointsNew,
-          each.pointsRevised,
-          each.pointsDeleted,
-        ].join(),
+        [each.published, each.complete, each.pointsNew, each.pointsRevised, each.pointsDeleted].join(),
       ),
     }));
     return { found: row?.found, expected: expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)) };
@@ -128,17 +155,28 @@ const everyRow = `
             ',', value, '|', status) collate "C")
         from data.observations o join data.series_dims d using (series_no, dims_no) join loads b on b.load_no = o.load_no
         left join loads e on e.load_no = o.superseded_load_no where o.series_no = series.series_no),
-      'vintages', (select json_agg(concat_ws(',', number, published_on, complete::text, points_new, points_revised,
-          points_deleted) order by number)
-        from data.vintages join loads using (load_no) where series_no = series.series_no)
+      'vintages', (select json_agg(concat_ws(',', published_on, complete::text, points_new, points_revised,
+          points_deleted) order by published_on)
+        from (select published_on, bool_or(complete) as complete, sum(points_new) as points_new,
+            sum(points_revised) as points_revised, sum(points_deleted) as points_deleted
+          from data.vintages where series_no = series.series_no group by published_on) days
+        where complete or points_new + points_revised + points_deleted > 0)
     ) order by series_id collate "C"), '[]') as found
   from series where starts_with(series_id, $2)`;
 
-function csvOf({ series }: Load): string[] {
-  const rows = [...series].flatMap(([id, said]) =>
-    [...said].map(([point, state]) => [id, ...point.split(' '), ...state.split('|')].join(',')),
-  );
-  return ['series_id,date,side,value,status', ...rows];
+/** The rows of a file of many vintages are by series, then by vintage, latest first. */
+function csvOf(loads: readonly Load[], many: boolean): string[] {
+  const rows = loads
+    .toReversed()
+    .flatMap(({ vintage, series }) =>
+      [...series].flatMap(([id, said]) =>
+        [...said].map(([point, state]) =>
+          [id, ...point.split(' '), ...state.split('|'), ...(many ? [vintage] : [])].join(','),
+        ),
+      ),
+    );
+  const ordered = rows.toSorted((a, b) => (a.split(',', 1).join() < b.split(',', 1).join() ? -1 : 1));
+  return [`series_id,date,side,value,status${many ? ',vintage' : ''}`, ...ordered];
 }
 
 /** What the rows of the model say at a day is what was said by then: the model is right by the simplest reading. */
@@ -157,19 +195,18 @@ test.serial(
       fc.array(anyLoad, { minLength: 1, maxLength: 8, size: 'max' }),
       async (wishes) => {
         const histories = new Histories();
-        let again: (() => Promise<unknown>) | undefined;
-        for (const wish of wishes) {
-          const load = histories.written(wish);
-          const counts = await histories.store(load, wish.isFile);
-          t.deepEqual(counts?.found, counts?.expected);
-          if (counts !== null) again = () => histories.store(load, !wish.isFile);
+        let last: { loads: readonly Load[]; file: readonly Wish[] } | undefined;
+        for (const file of filesOf(wishes)) {
+          const stored = await histories.store(file);
+          t.deepEqual(stored?.found, stored?.expected);
+          if (stored !== null) last = { loads: stored.loads, file };
         }
         checkModel(t, histories);
         const { found, expected } = await histories.rows();
         t.deepEqual(found, expected);
 
         const stored = await rowCounts(database);
-        await again?.();
+        if (last !== undefined) await sent(last.loads, last.file.length > 1, last.file[0]?.isFile !== true);
         t.deepEqual(await rowCounts(database), stored, 'the same file at once again');
       },
     );
@@ -191,13 +228,11 @@ test.serial(
     await fc.assert(
       fc.asyncProperty(distinctVintages, async (wishes) => {
         const histories = new Histories();
-        const loads = wishes.map((wish) => histories.written(wish));
-        for (const load of loads) await histories.store(load, false);
+        const loads: Load[] = [];
+        for (const wish of wishes) loads.push(...((await histories.store([wish]))?.loads ?? []));
         const stored = await rowCounts(database);
         for (const load of loads.toSorted((a, b) => a.vintage.localeCompare(b.vintage))) {
-          const counts = await histories.store(load, false);
-          if (counts === null) continue;
-          const { pointsUnchanged, ...changed } = counts.found;
+          const { pointsUnchanged, ...changed } = await sent([load], false, false);
           t.deepEqual(changed, { pointsNew: 0, pointsRevised: 0, pointsDeleted: 0 });
           t.is(
             pointsUnchanged,
@@ -210,3 +245,101 @@ test.serial(
     );
   },
 );
+
+/** Every row of the series of a run, their confirmations included; a load is told by its vintage. */
+async function storedRows(prefix: string): Promise<unknown> {
+  const rows = await database.query<{ row: string }>(
+    `select concat_ws(',', split_part(series_id, '.', 3), kind, x.row) as row
+     from data.series, lateral (
+       select 'row' as kind, concat_ws(',', d.dims->>'side', date, published_on, superseded_on, b.vintage, e.vintage, value, status) as row
+       from data.observations o join data.series_dims d using (series_no, dims_no) join data.loads b using (load_no)
+       left join data.loads e on e.load_no = o.superseded_load_no where o.series_no = series.series_no
+       union all
+       select 'confirmed', concat_ws(',', dims->>'side', published_on, dates)
+       from data.confirmations join data.series_dims using (series_no, dims_no) where series_no = series.series_no
+       union all
+       select 'vintage', concat_ws(',', published_on, vintage, complete, v.points_new, v.points_revised, v.points_deleted)
+       from data.vintages v join data.loads using (load_no, complete) where series_no = series.series_no
+       union all
+       select 'series', concat_ws(',', first_date, last_date, observation_count, last_updated, l.vintage)
+       from data.loads l where l.load_no = data_version) x
+     where starts_with(series_id, $1 || '.') order by 1`,
+    [prefix],
+  );
+  return rows.map(({ row }) => row);
+}
+
+test.serial(
+  'a file of many vintages leaves every row, confirmations included, that its vintages leave one by one',
+  async (t) => {
+    const file = fc.record({
+      full: fc.boolean(),
+      before: fc.array(anyLoad, { maxLength: 2 }),
+      vintages: fc.uniqueArray(anyLoad, {
+        minLength: 2,
+        maxLength: 5,
+        selector: (load) => load.vintage,
+        size: 'max',
+      }),
+    });
+    await fc.assert(
+      fc.asyncProperty(file, async ({ full, before, vintages: wishes }) => {
+        const [together, apart] = [new Histories(), new Histories()];
+        for (const histories of [together, apart])
+          for (const wish of before) await histories.store([{ ...wish, vintage: '2024-02-28' }]);
+        const sorted = wishes
+          .map((wish) => ({ ...wish, full }))
+          .toSorted((a, b) => a.vintage.localeCompare(b.vintage));
+        await together.store(sorted);
+        for (const wish of sorted) await apart.store([wish]);
+        t.deepEqual(await storedRows(together.prefix), await storedRows(apart.prefix));
+      }),
+      { numRuns: Number(process.env['ORACLE_RUNS'] ?? 5), includeErrorInReport: true },
+    );
+  },
+);
+
+test.serial('a vintage is known whole only if every point that it states again is on record', async (t) => {
+  const rows = (id: string, ...said: string[]) => [
+    'series_id,date,value,vintage',
+    ...said.map((each) => `${id},${each}`),
+  ];
+  const made = { create: true, set: daily };
+  await loadCsv(
+    database,
+    rows(
+      'RECORD',
+      '2024-01-01,1,2024-03-01',
+      '2024-01-02,1,2024-03-01',
+      '2024-01-01,1,2024-03-04',
+      '2024-01-02,2,2024-03-05',
+    ),
+    made,
+  );
+  // The vintage of the 4th now states the second point too, so the older one of the 2nd holds for it until then only.
+  const found = await loadCsv(
+    database,
+    rows(
+      'RECORD',
+      '2024-01-01,1,2024-03-04',
+      '2024-01-02,1,2024-03-04',
+      '2024-01-02,7,2024-03-02',
+      '2024-01-02,2,2024-03-05',
+    ),
+  );
+  t.like(found, { pointsNew: 0, pointsRevised: 2, pointsUnchanged: 2 });
+  const points = await database.query<{ row: string }>(
+    `select concat_ws(' ', published_on, superseded_on, value) as row
+     from data.observations join data.series using (series_no)
+     where series_id = 'RECORD' and date = '2024-01-02' order by published_on`,
+  );
+  t.deepEqual(
+    points.map(({ row }) => row),
+    [
+      '2024-03-01 2024-03-02 1',
+      '2024-03-02 2024-03-04 7',
+      '2024-03-04 2024-03-05 1',
+      '2024-03-05 infinity 2',
+    ],
+  );
+});

@@ -1,5 +1,5 @@
 // POST /internal/quota/top-up, and the allotments that it fills: each top-up is charged once, and the rest of a closed allotment
-// is refunded only after every gateway has had time to report its draws.
+// is refunded only after every gateway has had time to report what it has served.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -52,26 +52,11 @@ async function topUp(
   return (body as { allotments: [Filled] }).allotments[0];
 }
 
-async function settle(batch: {
-  drawn?: { client: Client; allotment: string; drawn: number; returned?: number }[];
-  refunds?: { client: Client; calls: number }[];
-}): Promise<void> {
-  const answer = await service.internally('/internal/quota/settle', {
-    batch_id: randomUUID(),
-    usage: [],
-    refunds: (batch.refunds ?? []).map(({ client, calls }) => ({
-      account_id: client.accountId,
-      month,
-      calls,
-    })),
-    drawn: (batch.drawn ?? []).map(({ client, allotment, ...totals }) => ({
-      account_id: client.accountId,
-      month,
-      allotment_id: allotment,
-      ...totals,
-    })),
-    last_used: [],
-  });
+/** Reports calls of an allotment that were served, and calls that are returned unused. */
+async function report(client: Client, allotment: string, calls: number, returned = 0): Promise<void> {
+  const spent = [{ account_id: client.accountId, month, allotment_id: allotment, calls, returned }];
+  const batch = { batch_id: randomUUID(), usage: [], spent, last_used: [] };
+  const answer = await service.internally('/internal/quota/settle', batch);
   if (answer.status !== 200) throw new Error(`The batch was answered ${answer.status}.`);
 }
 
@@ -147,7 +132,7 @@ async function isReclaimed(t: ExecutionContext, client: Client, expected: boolea
 }
 
 test.serial(
-  'what a closed allotment holds stays charged for a minute, while gateways may still report their draws',
+  'what a closed allotment holds stays charged for a minute and a half, while gateways may still report what they served',
   async (t) => {
     const client = await service.newClient('free');
     const { lost, next } = await loseAllotment(client, 600);
@@ -156,9 +141,9 @@ test.serial(
     // A gateway that has not told yet has served from it; nobody may be granted these calls again meanwhile.
     const { granted } = await topUp(client, { allotment: next, seen: 0, calls: limit });
     t.is(granted, limit - 600);
-    service.clock.advance(60_000);
+    service.clock.advance(90_000);
     await isReclaimed(t, client, false, limit);
-    await settle({ drawn: [{ client, allotment: lost, drawn: 450 }] });
+    await report(client, lost, 450);
     service.clock.advance(1);
     await isReclaimed(t, client, true, limit);
     t.is(await charged(client), limit - 600 + 450);
@@ -168,34 +153,25 @@ test.serial(
   },
 );
 
-test.serial('draws reported after an allotment was reclaimed are charged then, once', async (t) => {
-  const client = await service.newClient('free');
-  const { lost } = await loseAllotment(client, 600);
-  await settle({ drawn: [{ client, allotment: lost, drawn: 100 }] });
-  service.clock.advance(60_001);
-  await reclaimLostAllotments(service.deps);
-  const base = (await charged(client)) - 100;
-  for (const [told, used] of [
-    [250, 250],
-    [250, 250],
-    [180, 250], // an older report that comes later
-    [600, 600],
-  ] as const) {
-    await settle({ drawn: [{ client, allotment: lost, drawn: told }] });
-    t.is(await charged(client), base + used);
-    t.is(await selectUsed(service.deps.db, client.accountId, month), used);
-  }
-});
-
-test('the drawn total never decreases, even if an older report arrives later', async (t) => {
-  const client = await service.newClient('free');
-  const allotment = randomUUID();
-  await topUp(client, { allotment, seen: 0, calls: 600 });
-  for (const drawn of [250, 180]) {
-    await settle({ drawn: [{ client, allotment, drawn }] });
-    t.is(await service.used(client), 250);
-  }
-});
+test.serial(
+  'calls that are reported as served after their allotment was reclaimed are charged then',
+  async (t) => {
+    const client = await service.newClient('free');
+    const { lost } = await loseAllotment(client, 600);
+    await report(client, lost, 100);
+    service.clock.advance(90_001);
+    await reclaimLostAllotments(service.deps);
+    const base = (await charged(client)) - 100;
+    for (const [calls, used] of [
+      [150, 250],
+      [350, 600],
+    ] as const) {
+      await report(client, lost, calls, 7); // what is returned has come back already
+      t.is(await charged(client), base + used);
+      t.is(await selectUsed(service.deps.db, client.accountId, month), used);
+    }
+  },
+);
 
 test('a top-up grants what is lacking, or up to a fiftieth of what is left and at most a thousand, and never more than is left', async (t) => {
   const client = await service.newClient('pro'); // 250,000 a month
@@ -241,16 +217,16 @@ test('allotments in processes coexist with each other and with the one in Redis;
   t.like(await ask('b', 'process', 10), { granted: 20, closed: false });
 });
 
-test('returned calls are refunded to the month once, and an older report reverts nothing', async (t) => {
+test('returned calls are refunded to the month, and what was ever granted still counts them', async (t) => {
   const client = await service.newClient('free');
   const allotment = randomUUID();
   await topUp(client, { allotment, holder: 'process', seen: 0, calls: 100 });
-  for (const returned of [30, 30, 10, 45]) {
-    await settle({ drawn: [{ client, allotment, drawn: 50, returned }] });
-    t.is(await charged(client), 100 - Math.max(30, returned));
-  }
-  t.is(await service.used(client), 55);
-  // What was ever granted still counts what was returned: the holder has drawn 50 of 100, returned 45, and lacks 10 beyond 5.
+  await report(client, allotment, 20, 30);
+  t.is(await charged(client), 70);
+  await report(client, allotment, 30, 15);
+  t.is(await charged(client), 55);
+  t.is(await service.used(client), 50);
+  // The holder has drawn 50 of 100, returned 45, and lacks 10 beyond 5.
   t.like(await topUp(client, { allotment, holder: 'process', seen: 100, calls: 10, ahead: 0 }), {
     granted: 110,
     elsewhere: 0,
@@ -259,7 +235,7 @@ test('returned calls are refunded to the month once, and an older report reverts
 });
 
 test.serial(
-  'a top-up says that other gateways hold calls as long as they may return them; calls that they drew do not count',
+  'a top-up says that other gateways hold calls as long as they may return them; calls that they served do not count',
   async (t) => {
     const client = await service.newClient('free');
     const ask = (allotment: string, holder: 'redis' | 'process', seen: number, calls: number) =>
@@ -267,41 +243,49 @@ test.serial(
     t.like(await ask('a', 'process', 0, 600), { held: false });
     t.like(await ask('b', 'process', 0, 300), { granted: 300, held: true });
     t.like(await ask('r', 'redis', 0, 300), { granted: 100, held: true });
-    await settle({ drawn: [{ client, allotment: 'b', drawn: 300 }] });
+    await report(client, 'b', 300);
     t.like(await ask('r', 'redis', 100, 1), { granted: 100, held: true });
     t.like(await ask('b', 'process', 300, 1), { granted: 300, held: true });
     t.like(await ask('a', 'process', 600, 1), { granted: 600, held: false }); // it holds them itself, and Redis returns nothing
-    await settle({ drawn: [{ client, allotment: 'a', drawn: 590, returned: 10 }] });
+    await report(client, 'a', 590, 10);
     t.like(await ask('r', 'redis', 100, 1), { granted: 101, held: false });
     t.is(await charged(client), limit - 10 + 1);
     const other = await service.newClient('free');
     const askOther = () => topUp(other, { allotment: 'd', holder: 'redis', seen: 0, calls: 1 });
     await topUp(other, { allotment: 'c', holder: 'process', seen: 0, calls: limit });
-    service.clock.advance(999);
-    t.like(await askOther(), { granted: 0, held: true });
+    service.clock.advance(90_000);
+    t.like(await askOther(), { granted: 0, held: true }, 'a call may be under way for long');
     service.clock.advance(1);
-    t.like(await askOther(), { granted: 0, held: false });
+    await reclaimLostAllotments(service.deps);
+    t.like(await askOther(), { held: false });
   },
 );
 
+async function renew(client: Client, ...allotments: string[]): Promise<string[]> {
+  const asked = allotments.map((allotment_id) => ({ account_id: client.accountId, month, allotment_id }));
+  const { status, body } = await service.internally('/internal/quota/renew', { allotments: asked });
+  if (status !== 200) throw new Error(`The renewal was answered ${status}.`);
+  return (body as { open: string[] }).open;
+}
+
 test.serial(
-  'calls held in the process of a gateway that has ended are refunded a minute after its last top-up, and can no longer be drawn',
+  'what the gateway of an allotment in a process has not served comes back a minute and a half after it was last seen, and can no longer be drawn',
   async (t) => {
     const client = await service.newClient('free');
     const allotment = randomUUID();
     await topUp(client, { allotment, holder: 'process', seen: 0, calls: 300 });
-    service.clock.advance(30_000);
+    service.clock.advance(90_000);
     await topUp(client, { allotment, holder: 'process', seen: 300, calls: 300 });
-    service.clock.advance(30_000);
-    await topUp(client, { allotment, holder: 'process', seen: 0, calls: 1 }); // brings nothing, and so shows no life
-    await settle({ drawn: [{ client, allotment, drawn: 450 }] });
-    service.clock.advance(30_000);
+    service.clock.advance(90_000);
+    t.deepEqual(await renew(client, allotment, 'unknown'), [allotment]);
+    await report(client, allotment, 450);
+    service.clock.advance(90_000);
     await isReclaimed(t, client, false, 600);
     service.clock.advance(1);
     await isReclaimed(t, client, true, 600);
     t.is(await charged(client), 450);
-    // A report that is late: what is returned has come back already, and what was drawn beyond is charged.
-    await settle({ drawn: [{ client, allotment, drawn: 500, returned: 100 }] });
+    t.deepEqual(await renew(client, allotment), [], 'it is closed');
+    await report(client, allotment, 50, 100); // late
     t.is(await charged(client), 500);
     t.like(await topUp(client, { allotment, holder: 'process', seen: 600, calls: 1 }), { closed: true });
     t.is(await charged(client), 500);
@@ -314,7 +298,7 @@ test.serial(
     const client = await service.newClient('free');
     const allotment = randomUUID();
     await topUp(client, { allotment, holder: 'process', seen: 0, calls: 5, ahead: 0 });
-    await settle({ drawn: [{ client, allotment, drawn: 3, returned: 2 }] });
+    await report(client, allotment, 3, 2);
     service.clock.advance(3_600_000);
     await reclaimLostAllotments(service.deps);
     const asked = { allotment, holder: 'process', seen: 5, calls: 1, ahead: 0 } as const;
@@ -357,7 +341,7 @@ test.serial('accounts-api reclaims allotments by itself', async (t) => {
   const client = await service.newClient('free');
   await topUp(client, { allotment: randomUUID(), holder: 'process', seen: 0, calls: 5, ahead: 0 });
   t.is(await charged(client), 5);
-  service.clock.advance(60_001);
+  service.clock.advance(90_001);
   await until('it has come back', async () => (await charged(client)) === 0);
 });
 
@@ -389,7 +373,7 @@ test.serial('allotments reclaimed long ago do not delay the reclaiming of anothe
   const client = await service.newClient('free');
   await service.take(client, 1); // the month has a row
   await service.deps.db.sequelize.query(
-    `insert into accounts.quota_allotments (account_id, month, allotment_id, granted, drawn, closed_at, reclaimed_at)
+    `insert into accounts.quota_allotments (account_id, month, allotment_id, granted, spent, closed_at, reclaimed_at)
      select $1, $2, '000-' || n, 0, 0, $3::timestamptz, $3 from generate_series(1, 600) as n`,
     { bind: [client.accountId, month, new Date(service.clock.now().getTime() - 3_600_000)] },
   );
@@ -397,7 +381,7 @@ test.serial('allotments reclaimed long ago do not delay the reclaiming of anothe
   // So that they are read first, as in a table that has grown with time.
   await service.deps.db.sequelize.query('cluster accounts.quota_allotments using quota_allotments_pkey');
   const before = await charged(client);
-  service.clock.advance(60_001);
+  service.clock.advance(90_001);
   await isReclaimed(t, client, true, before);
   t.is(await charged(client), before - 200);
 });

@@ -4,7 +4,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';
 import { prune } from '../../accounts-api/housekeeping.sql.ts';
-import type { LastUse, Refund, UsageEntry } from '../../accounts-api/quota/internal.sql.ts';
+import type { Spent } from '../../accounts-api/quota/allotments.sql.ts';
+import type { Charge, LastUse, UsageEntry } from '../../accounts-api/quota/internal.sql.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { utcMonth } from '../../kernel/clock.ts';
@@ -31,12 +32,17 @@ interface Grant {
 interface Batch {
   batch_id: string;
   usage: UsageEntry[];
-  refunds: Refund[];
+  charges: Charge[];
+  spent: Spent[];
   last_used: LastUse[];
 }
 
-/** Has calls charged to the present month of each account, and tells that all of them are drawn. */
-async function take(...takes: [client: Client, calls: number][]): Promise<Grant[]> {
+type AllotmentId = Pick<Spent, 'account_id' | 'month' | 'allotment_id'>;
+
+/** Has calls charged to the present month of each account, for a gateway that has drawn them. */
+async function draw(
+  ...takes: [client: Pick<Client, 'accountId'>, calls: number][]
+): Promise<(Grant & { of: AllotmentId })[]> {
   const of = takes.map(([{ accountId: account_id }]) => ({
     ...{ account_id, month: utcMonth(service.clock.now()), allotment_id: randomUUID() },
   }));
@@ -45,24 +51,37 @@ async function take(...takes: [client: Client, calls: number][]): Promise<Grant[
   const states = (
     answer.body as { allotments: { granted: number; elsewhere: number; limit: number | null }[] }
   ).allotments;
-  await service.internally('/internal/quota/settle', {
-    ...{ batch_id: randomUUID(), usage: [], refunds: [], last_used: [] },
-    drawn: states.map(({ granted }, i) => ({ ...of[i], drawn: granted })),
-  });
-  return states.map(({ granted, elsewhere, limit }) => ({ granted, limit, used: elsewhere + granted }));
+  return states.map(({ granted, elsewhere, limit }, i) => ({
+    ...{ granted, limit, used: elsewhere + granted, of: of[i] as AllotmentId },
+  }));
+}
+
+/** The same, and tells that all of them were served. */
+async function take(...takes: [client: Pick<Client, 'accountId'>, calls: number][]): Promise<Grant[]> {
+  const grants = await draw(...takes);
+  await settle({ spent: grants.map(({ of, granted }) => ({ ...of, calls: granted, returned: 0 })) });
+  return grants.map(({ granted, limit, used: usedThen }) => ({ granted, limit, used: usedThen }));
 }
 
 const settle = (batch: Partial<Batch>) =>
   service.internally('/internal/quota/settle', {
     batch_id: randomUUID(),
     usage: [],
-    refunds: [],
     last_used: [],
     ...batch,
   });
 
 const month = '2026-11-01';
 const used = (client: Client) => selectUsed(service.deps.db, client.accountId, month);
+
+/** What the month was charged, with what allotments hold. */
+async function charged({ accountId }: Client): Promise<number> {
+  const [row] = await service.deps.db.sequelize.query<{ used: number }>(
+    'select used::float8 as used from accounts.quota_months where account_id = $1 and month = $2',
+    { bind: [accountId, month], type: QueryTypes.SELECT },
+  );
+  return row?.used ?? 0;
+}
 
 function usageOf(client: Client, calls: number, more: Partial<UsageEntry> = {}): UsageEntry {
   return {
@@ -173,11 +192,11 @@ test('takes and settles of the same accounts at once neither deadlock nor lose a
   for (let i = 0; i < 4; i += 1) clients.push(await service.newClient('pro'));
   const work = Array.from({ length: 60 }, async (_, i) => {
     const order = i % 2 === 0 ? clients : clients.toReversed();
-    const grants = await take(...order.map((client): [Client, number] => [client, 10]));
+    const grants = await draw(...order.map((client): [Client, number] => [client, 10]));
     t.true(grants.every((grant) => grant.granted === 10));
     const answer = await settle({
       usage: order.map((client) => usageOf(client, 10, { billed: 7, day: `2026-11-${10 + (i % 3)}` })),
-      refunds: order.map((client) => ({ account_id: client.accountId, month, calls: 3 })),
+      spent: grants.map(({ of }) => ({ ...of, calls: 7, returned: i % 4 })),
       last_used: order.map((client) => ({ key_id: client.keyId, at: '2026-11-20T09:59:00.000Z' })),
     });
     t.is(answer.status, 200);
@@ -186,10 +205,11 @@ test('takes and settles of the same accounts at once neither deadlock nor lose a
   for (const client of clients) {
     t.is(await used(client), 420);
     t.deepEqual(await ledger(client), { calls: 600, billed: 420 }); // the month can be counted again from the ledger
+    t.is(await charged(client), 420 + 90, 'and what is neither served nor returned');
   }
 });
 
-test('concurrent settles that bill some accounts, note others and refund yet others never deadlock', async (t) => {
+test('concurrent settles that bill some accounts, note others and charge yet others never deadlock', async (t) => {
   const clients: Client[] = [];
   for (let i = 0; i < 5; i += 1) clients.push(await service.newClient('pro'));
   await take(...clients.map((client): [Client, number] => [client, 1_000]));
@@ -201,14 +221,14 @@ test('concurrent settles that bill some accounts, note others and refund yet oth
           usageOf(at(0), 1),
           ...clients.map((client) => usageOf(client, 1, { status_class: 4, billed: 0 })),
         ],
-        refunds: [{ account_id: at(2).accountId, month, calls: 1 }],
+        charges: [{ account_id: at(2).accountId, month, calls: 1 }],
       });
       return answer.status;
     }),
   );
   t.deepEqual([...new Set(statuses)], [200]);
   for (const client of clients) {
-    t.is(await used(client), 960);
+    t.is(await used(client), 1040);
     t.deepEqual(await ledger(client), { calls: 240, billed: 40 });
   }
 });
@@ -234,14 +254,15 @@ test.serial(
     const client = await service.newClient();
     service.clock.set('2026-11-30T23:59:59.999Z');
     try {
-      t.like((await take([client, 1000]))[0], { granted: 1000 });
+      const [drawn] = await draw([client, 1000]);
+      t.like(drawn, { granted: 1000 });
       t.like((await take([client, 1]))[0], { granted: 0 });
       service.clock.advance(1);
       t.like((await take([client, 5]))[0], { granted: 5, used: 5 });
-      t.is(await used(client), 1000);
       // A call that was charged in November and failed in December is given back to November.
-      await settle({ refunds: [{ account_id: client.accountId, month, calls: 1 }] });
+      if (drawn !== undefined) await settle({ spent: [{ ...drawn.of, calls: 999, returned: 1 }] });
       t.is(await used(client), 999);
+      t.is(await charged(client), 999);
       t.is(await selectUsed(service.deps.db, client.accountId, '2026-12-01'), 5);
     } finally {
       service.clock.set('2026-11-20T10:00:00.000Z');
@@ -251,11 +272,11 @@ test.serial(
 
 test('a batch that is settled again changes nothing, not even ten times at once', async (t) => {
   const client = await service.newClient();
-  await take([client, 10]);
+  const grants = await draw([client, 10]);
   const batch: Partial<Batch> = {
     batch_id: randomUUID(),
     usage: [usageOf(client, 10, { billed: 6 })],
-    refunds: [{ account_id: client.accountId, month, calls: 4 }],
+    spent: grants.map(({ of }) => ({ ...of, calls: 6, returned: 4 })),
     last_used: [{ key_id: client.keyId, at: '2026-11-20T09:00:00.000Z' }],
   };
   const answers = await Promise.all(Array.from({ length: 10 }, () => settle(batch)));
@@ -267,32 +288,36 @@ test('a batch that is settled again changes nothing, not even ten times at once'
     t.deepEqual(answer.body, { success: true });
   }
   t.is(await used(client), 6);
+  t.is(await charged(client), 6);
   t.deepEqual(await ledger(client), { calls: 10, billed: 6 });
   t.is(await lastUsed(client), '2026-11-20T09:00:00.000Z');
 });
 
 test('entries of one batch about the same thing are added up', async (t) => {
   const client = await service.newClient();
-  await take([client, 9]);
-  const refund = { account_id: client.accountId, month, calls: 2 };
-  await settle({ usage: [usageOf(client, 2), usageOf(client, 3)], refunds: [refund, refund] });
+  const spent = (await draw([client, 9])).map(({ of }) => ({ ...of, calls: 2, returned: 1 }));
+  await settle({ usage: [usageOf(client, 2), usageOf(client, 3)], spent: [...spent, ...spent] });
   t.deepEqual(await ledger(client), { calls: 5, billed: 5 });
-  t.is(await used(client), 5);
+  t.is(await used(client), 4);
+  t.is(await charged(client), 7);
 });
 
-test('a refund never takes a month below zero, and one for an unknown account has no effect', async (t) => {
+test('no more is returned of an allotment than it holds, and a report on an unknown one has no effect', async (t) => {
   const client = await service.newClient();
-  await take([client, 2]);
+  const spent = (await draw([client, 2])).map(({ of }) => ({ ...of, calls: 1, returned: 5 }));
+  const other = { ...{ account_id: client.accountId, allotment_id: randomUUID() }, calls: 1, returned: 5 };
   const answer = await settle({
-    refunds: [
-      { account_id: 'acct_unknown', month, calls: 1 },
-      { account_id: client.accountId, month, calls: 5 },
-      { account_id: client.accountId, month: '2026-10-01', calls: 5 },
+    spent: [
+      ...spent,
+      { ...other, month },
+      { ...other, month: '2026-10-01' },
+      { ...other, month, account_id: 'acct_unknown' },
     ],
   });
   t.is(answer.status, 200);
-  t.is(await used(client), 0);
-  t.like((await take([client, 1001]))[0], { granted: 1000 });
+  t.is(await used(client), 1);
+  t.is(await charged(client), 1);
+  t.like((await take([client, 1001]))[0], { granted: 999 });
 });
 
 test('the last use of a key moves forward only, at most once a minute, and never into the future', async (t) => {
@@ -345,11 +370,11 @@ for (const [what, batch, message] of [
   ['an endpoint without a name', { usage: [{ endpoint: '' }] }],
   ['a field that is not known', { usage: [{ plan: 'free' }] }],
   ['more than a billion calls', { usage: [{ calls: 1_000_000_001, billed: 0 }] }],
-  ['a negative refund', { refunds: [{ account_id: 'acct_x', month, calls: -1 }] }],
+  ['a negative charge', { charges: [{ account_id: 'acct_x', month, calls: -1 }] }],
   [
     'a month that begins on its second day',
-    { refunds: [{ account_id: 'acct_x', month: '2026-11-02', calls: 1 }] },
-    '"refunds.0.month": must be the first day of a month.',
+    { charges: [{ account_id: 'acct_x', month: '2026-11-02', calls: 1 }] },
+    '"charges.0.month": must be the first day of a month.',
   ],
   ['an id that is no UUID', { batch_id: '1' }],
 ] as const) {

@@ -33,7 +33,7 @@ function batchOf(...served: [client: Client, billed: number, more?: Partial<Usag
     billed,
     ...more,
   }));
-  return { batch_id: randomUUID(), usage, refunds: [], last_used: [] };
+  return { batch_id: randomUUID(), usage, last_used: [] };
 }
 
 async function settle(t: ExecutionContext, batch: object): Promise<void> {

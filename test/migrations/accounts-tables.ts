@@ -109,7 +109,7 @@ function months(): TableCases[] {
       table: 'accounts.quota_allotments',
       before: twoAccounts,
       row: allotment,
-      defaults: { holder: 'redis', granted: 0, drawn: 0, returned: 0 },
+      defaults: { holder: 'redis', granted: 0, spent: 0, returned: 0 },
       cases: [
         key('quota_allotments_pkey', ['account_id', 'month', 'allotment_id'], allotment, {
           ...other,
@@ -118,7 +118,7 @@ function months(): TableCases[] {
         ...allotments.pattern('month', fromMonthStart.accepted, fromMonthStart.refused),
         ...allotments.text(64, 'allotment_id'),
         ...allotments.oneOf('holder', 'redis', 'process'),
-        ...allotments.wholeFrom(0, 'granted', 'drawn', 'returned'),
+        ...allotments.wholeFrom(0, 'granted', 'spent', 'returned'),
         ...allotments.check(
           'check',
           [{ reclaimed_at: at }],
@@ -234,6 +234,7 @@ function ledger(): TableCases[] {
 }
 
 function rest(): TableCases[] {
+  const gateway = '10000000-0000-4000-8000-000000000000';
   const is = checksOf('idempotency_keys');
   const row = {
     ...{ account_id: one, route: 'POST /v1/keys', key_hash: hex('0'), request_hash: hex('0') },
@@ -264,10 +265,7 @@ function rest(): TableCases[] {
       table: 'accounts.credential_cache',
       before: ['delete from accounts.credential_cache'], // the one row that the migration makes
       row: {},
-      defaults: {
-        ...{ one: true, generation: 1 },
-        ...{ leased_until: '-infinity', process_leased_until: '-infinity', before_until: '-infinity' },
-      },
+      defaults: { one: true, generation: 1 },
       cases: [
         { constraint: 'credential_cache_pkey', beside: {}, refused: [{}], accepted: [] },
         {
@@ -275,6 +273,19 @@ function rest(): TableCases[] {
           refused: [{ one: 'false' }],
           accepted: [{ one: 'true' }],
         },
+      ],
+    },
+    {
+      table: 'accounts.credential_leases',
+      row: { gateway_id: gateway, held_in: 'redis', generation: '1', leased_until: at },
+      cases: [
+        key(
+          'credential_leases_pkey',
+          ['gateway_id'],
+          { gateway_id: gateway },
+          { gateway_id: gateway.replace('1', '2') },
+        ),
+        ...checksOf('credential_leases').oneOf('held_in', 'redis', 'process'),
       ],
     },
   ];

@@ -56,6 +56,34 @@ const search: TriggerCase[] = [
     expected: ['B'],
   },
   {
+    trigger: 'data.series_dims.search_new_dims',
+    async seen(db) {
+      await db.insert('data.series', { series_no: '1', dimensions: '{city}' });
+      await db.insert('data.series_dims', { series_no: '1', dims: '{"city": "Lahore"}' });
+      return db.values(`select trim(facts) from data.search_entries`);
+    },
+    expected: ['Lahore'],
+  },
+  {
+    trigger: 'data.dimension_labels.search_new_labels',
+    async seen(db) {
+      await db.insert('data.series', { series_no: '1', dimensions: '{city}' });
+      await db.insert('data.dimension_labels', { series_no: '1', label: 'Karachi' });
+      return db.values(`select trim(facts) from data.search_entries`);
+    },
+    expected: ['Karachi'],
+  },
+  {
+    trigger: 'data.dimension_labels.search_changed_labels',
+    async seen(db) {
+      await db.insert('data.series', { series_no: '1', dimensions: '{city}' });
+      await db.insert('data.dimension_labels', { series_no: '1', label: 'Karachi' });
+      await db.run(`update data.dimension_labels set label = 'Karāchī'`);
+      return db.values(`select trim(facts) from data.search_entries`);
+    },
+    expected: ['Karāchī'],
+  },
+  {
     trigger: 'data.commodity_items.search_new_commodities',
     async seen(db) {
       await db.insert('data.commodity_items');

@@ -30,6 +30,11 @@ function amcs(): TableCases[] {
         key('amcs_pkey', ['amc_id'], row, { amc_id: 'two' }),
         ...is.pattern('amc_id', slugs.accepted, slugs.refused),
         ...is.text(300, 'name'),
+        ...is.check(
+          'fiscal_year_first_month_check',
+          ['0', '13', '-1'].map((month) => ({ fiscal_year_first_month: month })),
+          ['1', '12'].map((month) => ({ fiscal_year_first_month: month })),
+        ),
         ...is.text(100, 'short_name', 'licence_no', 'rating_agency'),
         ...is.text(20, 'rating'),
         ...is.pattern('website', urls.accepted, urls.refused),
@@ -72,6 +77,11 @@ function funds(): TableCases {
       ...is.text(300, 'name'),
       ...is.text(100, 'short_name', 'plan', 'option', 'listing', 'rating_agency'),
       ...is.text(40, 'symbol', 'risk_profile', 'rating_outlook'),
+      ...is.check(
+        'fiscal_year_first_month_check',
+        ['0', '13', '-1'].map((month) => ({ fiscal_year_first_month: month })),
+        ['1', '12'].map((month) => ({ fiscal_year_first_month: month })),
+      ),
       ...is.pattern(['isin', 'isin_payout', 'isin_reinvestment'], isins.accepted, isins.refused),
       ...is.text(80, 'source_code'),
       ...is.text(200, 'category', 'trustee', 'registrar', 'auditor', 'leverage'),
@@ -140,12 +150,31 @@ function records(): TableCases[] {
     {
       table: 'data.payouts',
       row: payout,
-      defaults: updatedToday,
+      defaults: { ...updatedToday, kind: 'regular' },
       cases: [
-        key('payouts_pkey', ['fund_no', 'ex_date', 'type'], payout, {
-          ...{ fund_no: '2', ex_date: '2024-02-01', type: 'bonus' },
-        }),
+        key(
+          'payouts_pkey',
+          ['fund_no', 'ex_date', 'type', 'kind'],
+          { ...payout, kind: 'regular' },
+          {
+            ...{ fund_no: '2', ex_date: '2024-02-01', type: 'bonus', kind: 'special' },
+          },
+        ),
         ...payouts.oneOf('type', 'cash', 'bonus', 'reinvest'),
+        ...payouts.pattern('kind', slugs.accepted, slugs.refused),
+        {
+          constraint: 'payouts_split_ratio_check',
+          refused: ['0', '-0.000001', 'Infinity', 'NaN'].map((ratio) => ({
+            type: 'split',
+            split_ratio: ratio,
+          })),
+          accepted: ['0.000001', '1e30'].map((ratio) => ({ type: 'split', split_ratio: ratio })),
+        },
+        ...payouts.check(
+          'split_check',
+          [{ type: 'split' }, { split_ratio: '2' }],
+          [{ type: 'split', split_ratio: '2' }, {}],
+        ),
         ...payouts.text(20, 'financial_year'),
         ...payouts.notNegative('payout_per_unit', 'payout_pct_of_par'),
         ...payouts.positive('ex_nav', 'cum_nav'),
@@ -205,17 +234,29 @@ function portfolios(): TableCases {
 
 function kept(): TableCases[] {
   const figures = { fund_no: '1', fund_id: 'one', updated_on: day };
+  const returns = { fund_no: '1', basis: 'absolute' };
   const code = { code: 'ABC', fund_no: '1' };
   return [
     {
       table: 'data.fund_figures',
       before: [twoFunds],
       row: figures,
+      defaults: { is_stale: false },
       cases: [
         key('fund_figures_pkey', ['fund_no'], figures, { fund_no: '2', fund_id: 'two' }),
         key('fund_figures_fund_id_key', ['fund_id'], figures, { fund_no: '2', fund_id: 'two' }),
       ],
       references: [ofFund('fund_figures')],
+    },
+    {
+      table: 'data.fund_returns',
+      before: [twoFunds],
+      row: returns,
+      cases: [
+        key('fund_returns_pkey', ['fund_no', 'basis'], returns, { fund_no: '2', basis: 'annualized_simple' }),
+        ...checksOf('fund_returns').oneOf('basis', 'absolute', 'annualized_simple', 'annualized_compound'),
+      ],
+      references: [ofFund('fund_returns')],
     },
     {
       table: 'data.fund_figures_due',

@@ -129,8 +129,8 @@ function auctions(): TableCases {
       ),
       ...is.pattern(
         'tenor',
-        ['1D', '13W', '3M', '9999Y'],
-        ['', 'M', '3', '3m', '3Q', '10000D', ' 3M', '3M '],
+        ['1D', '13W', '3M', '9999Y', '9Y10M', '1Y2M3W4D'],
+        ['', 'M', '3', '3m', '3Q', '10000D', ' 3M', '3M ', '10M9Y', '1Y1Y'],
       ),
       ...is.whole(1, 40_000, 'tenor_days'),
       ...is.pattern('isin', isins.accepted, isins.refused),

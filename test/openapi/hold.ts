@@ -66,7 +66,7 @@ export function hold(answer: HeldAnswer): void {
 function faultsOf({ method, target, status, headers, body }: HeldAnswer): string[] {
   const [at = '', query = ''] = target.split('?');
   if (method === 'OPTIONS') return [];
-  const found = table(at);
+  const found = operationsAt(at);
   const operation = found?.entries.get(method === 'HEAD' ? 'get' : method.toLowerCase());
   if (operation === undefined) return status >= 400 ? [] : ['there is no such operation'];
   const { responses } = document.paths[operation.at]?.[operation.method] ?? { responses: {} };
@@ -88,6 +88,15 @@ function faultsOf({ method, target, status, headers, body }: HeldAnswer): string
     faults.push(...bodyFaults(`${rows}${pointer}/content/application~1json/schema`, JSON.parse(body)));
   }
   return faults;
+}
+
+function operationsAt(at: string): ReturnType<typeof table> {
+  try {
+    return table(at);
+  } catch (error) {
+    if (error instanceof URIError) return null; // the escapes of a path may be wrong
+    throw error;
+  }
 }
 
 function bodyFaults(pointer: string, body: unknown): string[] {

@@ -2,7 +2,7 @@
 // its converter in examples/funds. Counts and values are those of the raw files, or read from them here.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../../kernel/settings.ts';
@@ -124,11 +124,21 @@ async function checkMufap({ instance, folder, seen }: Check, directory: string):
   seen("34746 NAVs of 548 of MUFAP's funds load; names that mean several funds are left out");
 
   const { data } = JSON.parse(readFileSync(file('returns_2026-07-24.json'), 'utf8')) as PublishedReturns;
-  const screened = await instance.get(
-    '/v1/funds/screener?format=csv&currency=PKR&as_of_min=2026-07-20&fields=id,name,category,return_1d_pct,return_15d_pct',
-  );
+  const screener = async (basis: string) => {
+    const screened = await instance.get(
+      `/v1/funds/screener?format=csv&currency=PKR&as_of_min=2026-07-20&basis=${basis}&fields=id,name,category,asset_class,return_1d_pct,return_15d_pct`,
+    );
+    return parse<Record<string, string>>(await screened.text(), { columns: true });
+  };
+  // MUFAP annualises those of income and money-market funds by the simple method.
+  const isAnnualised = (row: Record<string, string>) =>
+    /^(?:income|money_market)$/.test(row['asset_class'] ?? '');
+  const [asQuoted, byLength] = [await screener('annualized_simple'), await screener('by_length')];
   const ours = new Map(
-    parse<Record<string, string>>(await screened.text(), { columns: true }).map((row) => [row['name'], row]),
+    [...asQuoted.filter(isAnnualised), ...byLength.filter((row) => !isAnnualised(row))].map((row) => [
+      row['name'],
+      row,
+    ]),
   );
   const agreed: Record<string, [close: number, all: number]> = { '1d': [0, 0], '15d': [0, 0] };
   for (const { fund, returns } of data) {
@@ -147,7 +157,43 @@ async function checkMufap({ instance, folder, seen }: Check, directory: string):
       `${close} of ${all} returns over ${period} are MUFAP's own to 0.02 points (docs/funds.md on the others)`,
     );
   }
+  await checkRanks({ instance, folder, seen }, byLength);
   await checkMonthEnds({ instance, folder, seen }, ours);
+}
+
+/** Ranks and averages of a category, against those of the plain quotients of the published NAVs; nothing was paid out on these days. */
+async function checkRanks(
+  { instance, seen }: Check,
+  funds: readonly Record<string, string>[],
+): Promise<void> {
+  const byCategory = Map.groupBy(
+    funds.filter(({ category }) => category !== ''),
+    ({ category }) => category,
+  );
+  const [category, members = []] = [...byCategory].sort(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  const records = await Promise.all(
+    members.map(async ({ id = '' }) => {
+      const { data } = (await json(instance, `/v1/funds/${id}/returns`)) as {
+        data: { as_of: string; periods: Record<string, string | number | null>[] };
+      };
+      return { id, asOf: data.as_of, of15Days: data.periods.find(({ period }) => period === '15d') ?? {} };
+    }),
+  );
+  const days = new Set(records.map(({ asOf }) => asOf));
+  const known = records.filter(({ of15Days }) => of15Days['nav_from'] !== null);
+  const returns = known.map(({ of15Days }) => Number(of15Days['nav_to']) / Number(of15Days['nav_from']) - 1);
+  const average = (100 * returns.reduce((sum, value) => sum + value, 0)) / returns.length;
+  const bases = new Set(known.map(({ of15Days }) => of15Days['basis']));
+  for (const [i, { id, of15Days }] of known.entries()) {
+    const better = returns.filter((value) => value > (returns[i] ?? 0) + 1e-11).length;
+    assert.equal(of15Days['rank'], 1 + better, id);
+    assert.equal(of15Days['category_basis'], 'absolute');
+    assert.ok(Math.abs(Number(of15Days['category_avg_pct']) - average) < 1e-8, id);
+  }
+  assert.ok(known.length > 20, `${known.length} funds of ${category} as of ${days.size} days`);
+  seen(
+    `${known.length} funds of ${category}, which quote returns as ${[...bases].join(' and ')}, rank by what their NAVs have gained`,
+  );
 }
 
 /** Of a sixth of the funds, the returns over 15 days in MUFAP's tables of two month ends, which go to the last working day before. */
@@ -226,6 +272,28 @@ async function checkPayouts({ instance, folder, seen }: Check, directory: string
     ],
   );
   seen('1026 payouts of 46 plans of UTI load; 066-DIR paid 0.85 and 0.9');
+
+  // The 0.9 of August as two payouts of one ex-date, as files of exchange-traded funds state them.
+  const parts = path.join(directory, 'parts.csv');
+  writeFileSync(
+    parts,
+    [
+      'fund,ex_date,type,kind,payout_per_unit',
+      '066-DIR,2025-08-07,cash,regular,0.5',
+      '066-DIR,2025-08-07,cash,long-term gain,0.4',
+    ].join('\n'),
+  );
+  const split = await ingest(instance, 'payouts', parts, {});
+  assert.deepEqual([split.points_new, split.points_revised], [1, 1]);
+  const paid = (await json(instance, '/v1/funds/066-DIR/payouts?from=2025-08-07&to=2025-08-07')) as List;
+  assert.deepEqual(
+    paid.data.map((row) => [row['kind'], row['payout_per_unit']]),
+    [
+      ['long-term-gain', 0.4],
+      ['regular', 0.5],
+    ],
+  );
+  seen('a payout of 066-DIR in two parts on one ex-date is two payouts, 0.4 and 0.5');
 }
 
 async function checkPortfolio({ instance, folder, seen }: Check, directory: string): Promise<void> {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { ingest, points, type Instance } from './answers.ts';
+import { ingest, points, type Instance, type Loaded } from './answers.ts';
 import { changes, endOfPeriod, linesOf, rowsOf } from './published-files.ts';
 import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type Lines } from './transforms.ts';
@@ -22,7 +22,7 @@ interface State {
   points_deleted: number;
 }
 
-const kept: readonly Kept[] = [
+const kept: readonly [Kept, Kept] = [
   { folder: 'gdp', id: 'WB.GDP', value: 'Value', unit: 'Current US dollars' },
   { folder: 'cpi', id: 'WB.CPI', value: 'CPI', unit: 'As published' },
 ];
@@ -44,6 +44,8 @@ export async function checkGitHistory({ instance, folder, seen }: Check): Promis
   seen(
     '145525 rows of 14 states load; up to 262 countries, and up to 1588 points of the state before vanish',
   );
+
+  await checkNewestFirst(instance, path.join(folder, '04_vintages_git_history'), kept[0], seen);
 
   const facts: [string, string, string, string, number | undefined][] = [
     ['WB.GDP', 'Pakistan', '2010', '2012-09-19', undefined],
@@ -72,6 +74,59 @@ export async function checkGitHistory({ instance, folder, seen }: Check): Promis
   }
 }
 
+const countryOf = (rows: readonly object[]): string =>
+  'Country Name' in (rows[0] ?? {}) ? 'Country Name' : 'Country';
+
+function ingestState(
+  instance: Instance,
+  file: string,
+  { id, country, day, value, unit }: Record<'id' | 'country' | 'day' | 'value' | 'unit', string>,
+): Promise<Loaded> {
+  return ingest(instance, 'observations', file, {
+    vintage: day,
+    full: true,
+    create: true,
+    map: { country, date: 'Year', value },
+    ignore: ['Country Code'], // Kosovo has none in one of the states
+    set: { series_id: id, frequency: 'annual', unit, source: 'World Bank' },
+  });
+}
+
+/** The states again, newest first, as a series of their own: it says of its vintages what the one loaded in order says. */
+async function checkNewestFirst(
+  instance: Instance,
+  folder: string,
+  { folder: name, id, value, unit }: Kept,
+  seen: Check['seen'],
+): Promise<void> {
+  const reversed = `${id}.NEWEST-FIRST`;
+  const states = readdirSync(path.join(folder, name)).sort().reverse();
+  for (const state of states) {
+    const file = path.join(folder, name, state);
+    const country = countryOf(rowsOf(file));
+    await ingestState(instance, file, { id: reversed, country, day: state.slice(0, 10), value, unit });
+  }
+  const fields = 'fields=date,value,dims,published_on&include_missing=true';
+  let rows = 0;
+  for (const query of [
+    '/vintages?fields=vintage,points_new,points_revised,points_deleted',
+    ...['release=first', ...states.map((state) => `vintage=${state.slice(0, 10)}`)].map(
+      (query) => `?${query}&${fields}`,
+    ),
+  ]) {
+    const [inOrder, newestFirst] = await Promise.all(
+      [id, reversed].map(async (each) => {
+        const response = await instance.get(`/v1/series/${each}${query}&format=csv`);
+        assert.equal(response.status, 200, query);
+        return (await response.text()).split('\r\n').toSorted();
+      }),
+    );
+    assert.deepEqual(newestFirst, inOrder, query);
+    rows += newestFirst?.length ?? 0;
+  }
+  seen(`${rows} vintages, first releases and values of ${id} are the same, loaded newest first or in order`);
+}
+
 async function checkStates(
   instance: Instance,
   folder: string,
@@ -85,19 +140,12 @@ async function checkStates(
   for (const state of states) {
     const file = path.join(folder, name, state);
     const rows = rowsOf(file);
-    const country = 'Country Name' in (rows[0] ?? {}) ? 'Country Name' : 'Country';
+    const country = countryOf(rows);
     const day = state.slice(0, 10);
     const lines = linesOf(
       rows.map((row) => [row[country] ?? '', endOfPeriod(row['Year'] ?? '', 12), row[value] ?? '']),
     );
-    const loaded = await ingest(instance, 'observations', file, {
-      vintage: day,
-      full: true,
-      create: true,
-      map: { country, date: 'Year', value },
-      ignore: ['Country Code'], // Kosovo has none in one of the states
-      set: { series_id: id, frequency: 'annual', unit, source: 'World Bank' },
-    });
+    const loaded = await ingestState(instance, file, { id, country, day, value, unit });
     const { points_new, points_revised, points_deleted } = loaded;
     const wanted = changes(together(vintages.at(-1)?.lines), together(lines));
     assert.deepEqual({ points_new, points_revised, points_deleted }, wanted, state);

@@ -347,6 +347,10 @@ async function checkExports({ instance, folder, seen }: Check, out: string): Pro
     'sums by month, by partner and by two digits are those of the files, and count_only counts their rows',
   );
   seen(`${loaded} names of the Harmonized System load, and stand beside the sums of its chapters`);
+  await checkSumsOverMonths(instance, raw);
+  seen(
+    'what aggregate_by does not name is added up over both months, by partner and by chapter, as the files say',
+  );
   const unknown = raw.filter((row) => row['uom'] === '').length;
   const served = await rows(instance, '/v1/trade?reporter=NZL&flow=export&fields=quantity,unit_value');
   assert.equal(
@@ -354,4 +358,43 @@ async function checkExports({ instance, folder, seen }: Check, out: string): Pro
     unknown,
   );
   seen(`${unknown} rows without a unit have neither quantity nor unit value`);
+}
+
+/** Sums over the two months: every partner and every chapter, in the window, its year, quarter and fiscal year. */
+async function checkSumsOverMonths(
+  instance: Instance,
+  raw: readonly Record<string, string>[],
+): Promise<void> {
+  const codes = parse<Record<string, string>>(
+    readFileSync(path.join(projectRoot, 'examples/markets/nz-partners.csv')),
+    { columns: true },
+  );
+  const codeOf = new Map(codes.map(({ name = '', code = '' }) => [name, code]));
+  const added = (keyOf: (row: Record<string, string>) => string) => {
+    const totals = new Map<string, number>();
+    for (const row of raw)
+      totals.set(keyOf(row), (totals.get(keyOf(row)) ?? 0) + Number(row['total_export_FOB']));
+    return Object.fromEntries([...totals].sort());
+  };
+  const byPartner = added((row) => codeOf.get(row['country'] ?? '') ?? '');
+  const byChapter = added((row) => row['hs']?.slice(0, 2) ?? '');
+  const groups = {
+    '': '2025-01..2025-02',
+    ',year': '2025',
+    ',quarter': '2025-Q1',
+    ',fiscal_year&fiscal_year_end=06-30': '2024/25',
+  };
+  for (const [group, period] of Object.entries(groups)) {
+    const ask = `/v1/trade?reporter=NZL&flow=export&from=2025-01&to=2025-02&aggregate_by=`;
+    for (const [query, field, expected] of [
+      [`partner${group}`, 'partner_code', byPartner],
+      [`commodity${group}&level=2`, 'commodity_code', byChapter],
+    ] as const) {
+      const sums = await rows(instance, ask + query);
+      const served = sums.map((row): [string, unknown] => [String(row[field]), row['value']]);
+      assert.equal(served.length, Object.keys(expected).length, query);
+      assert.deepEqual(Object.fromEntries(served), expected, query);
+      for (const row of sums) assert.deepEqual([row['period'], row['periods_published']], [period, 2], query);
+    }
+  }
 }

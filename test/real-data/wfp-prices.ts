@@ -1,6 +1,7 @@
 // Food prices of Pakistan by city, as published by WFP: prices, the national average, transforms, by-city.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { json, points } from './answers.ts';
@@ -37,6 +38,7 @@ export async function checkWfpPrices({ instance, folder, seen }: Check): Promise
   assert.equal((await count())['points_unchanged'], rows.length);
   seen(`${rows.length} prices of 17 items in 5 cities load in one command, and again without a change`);
 
+  await checkNationalRows({ instance, folder, seen }, words, rows);
   await checkLists(instance, rows, seen);
   await checkAll(instance, rows, seen);
 
@@ -86,6 +88,40 @@ export async function checkWfpPrices({ instance, folder, seen }: Check): Promise
 }
 
 type Row = Record<string, string>;
+
+/** The file with a row for the country in each month of sugar, as other countries' files have: refused, or left out by a flag. */
+async function checkNationalRows(
+  { instance, seen }: Check,
+  [dataset = '', file = '', ...flags]: readonly string[],
+  rows: readonly Row[],
+): Promise<void> {
+  const sugar = rows.filter((row) => row['commodity'] === 'Sugar');
+  const national = [...new Map(sugar.map((row) => [row['date'], row])).values()];
+  const text = readFileSync(file, 'utf8');
+  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
+  const header = text.slice(0, text.indexOf(lineBreak)).split(',');
+  const added = national.map((row) =>
+    header
+      .map((name) => (name === 'market' ? 'National Average' : name === 'price' ? '1' : row[name]))
+      .join(','),
+  );
+  const folder = mkdtempSync(path.join(tmpdir(), 'almanac-wfp-'));
+  try {
+    const withNational = path.join(folder, 'national.csv');
+    writeFileSync(withNational, [text.trimEnd(), ...added].join(lineBreak));
+    const load = (...more: string[]) =>
+      instance.almanac('ingest', dataset, withNational, ...flags, ...more, '--json');
+    await assert.rejects(load(), /--skip-where/);
+    const loaded = JSON.parse(await load('--skip-where', 'market=National Average')) as Record<
+      string,
+      number
+    >;
+    assert.deepEqual([loaded['points_unchanged'], loaded['rows_skipped']], [rows.length, national.length]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  seen(`${national.length} rows of a national average are refused as a city, and left out by --skip-where`);
+}
 
 const unique = (rows: readonly Row[], column: string) => [...new Set(rows.map((row) => row[column] ?? ''))];
 

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
+import { openServiceRoles } from '../../migrations/roles.ts';
 import { migrate } from '../../migrations/run.ts';
 import { startRedis } from '../services/redis.ts';
 
@@ -48,6 +49,7 @@ async function makeTemplate(serverUrl: string): Promise<void> {
   const template = new URL(serverUrl);
   template.pathname = `/${templateDatabase}`;
   await migrate(template.href);
+  await openServiceRoles(template.href, true);
 }
 
 function installRedis(): void {

@@ -12,6 +12,7 @@ import { utcMonth, type Clock } from '../../kernel/clock.ts';
 import type { SignInSettings } from '../../accounts-api/deps.ts';
 import type { HashCost } from '../../accounts-api/auth/passwords.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
+import { serviceUrl } from '../../migrations/roles.ts';
 import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
 import { testPasswordCost, testSignIn } from './sign-in.ts';
 
@@ -63,7 +64,7 @@ export async function startAccountsApi({
 }: AccountsApiOptions) {
   const database = await createTestDatabase();
   const service = await start({
-    databaseUrl: database.url,
+    databaseUrl: serviceUrl(database.url, 'almanac_accounts_api'),
     identitySecret: testIdentitySecret,
     plans,
     signIn: { ...testSignIn, ...signIn },
@@ -147,7 +148,7 @@ export async function startAccountsService(
       call({ accountId: caller.accountId, sessionId: caller.sessionId }, path, ask),
     /** The gateway's own call. */
     internally,
-    /** Has calls charged to the account's present month, as a gateway does that draws them at once. */
+    /** Has calls charged to the account's present month, as a gateway does that serves them at once. */
     take: ({ accountId }: Client, calls: number) =>
       takeCalls(internally, { account_id: accountId, month: utcMonth(clock.now()) }, calls),
     /** The calls used of the present month. */
@@ -163,7 +164,7 @@ export async function startAccountsService(
   };
 }
 
-/** Has up to so many calls charged to a month and tells that all of them are drawn. @returns how many were granted. */
+/** Has up to so many calls charged to a month and tells that all of them were served. @returns how many were granted. */
 async function takeCalls(
   internally: (path: string, body: unknown) => Promise<Answer>,
   of: { account_id: string; month: string },
@@ -176,8 +177,8 @@ async function takeCalls(
   const [state] = (answer.body as { allotments: { granted: number }[] }).allotments;
   const granted = state?.granted ?? Number.NaN;
   const settled = await internally('/internal/quota/settle', {
-    ...{ batch_id: randomUUID(), usage: [], refunds: [], last_used: [] },
-    drawn: [{ ...allotment, drawn: granted }],
+    ...{ batch_id: randomUUID(), usage: [], last_used: [] },
+    spent: [{ ...allotment, calls: granted, returned: 0 }],
   });
   if (settled.status !== 200) throw new Error(`The batch was answered ${settled.status}.`);
   return granted;

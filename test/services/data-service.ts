@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { start } from '../../data-api/main.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
+import { serviceUrl } from '../../migrations/roles.ts';
 import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
 
 export interface Answer {
@@ -31,7 +32,7 @@ export const proAccount: Identity = {
   keyId: '00000000-0000-4000-8000-000000000002',
   sessionId: null,
   plan: 'pro',
-  features: ['vintages', 'bulk', 'webhooks'],
+  features: ['vintages', 'webhooks'],
 };
 export const freeAccount: Identity = { ...proAccount, plan: 'free', features: [] };
 export const publicCaller: Identity = anonymous;
@@ -44,7 +45,7 @@ export async function startDataService(
   const testDatabase = await createTestDatabase();
   const clock = fakeClock(now);
   const service = await start({
-    databaseUrl: testDatabase.url,
+    databaseUrl: serviceUrl(testDatabase.url, 'almanac_data_api'),
     identitySecret: testIdentitySecret,
     seriesTimeZone,
     host: '127.0.0.1',

@@ -25,6 +25,7 @@ export async function startGatewayProcess(env: Record<string, string>): Promise<
       IDENTITY_SECRET: testIdentitySecret,
       PORT: '0',
       PUBLIC_CALLS_SECOND: '100000',
+      MANAGEMENT_CALLS_SECOND: '100000',
       ...env,
     },
   });

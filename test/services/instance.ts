@@ -56,6 +56,7 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
     ...process.env,
     DATABASE_URL: '',
     REDIS_URL: '',
+    MANAGEMENT_CALLS_SECOND: '10000',
     DATA_DIR: dataDir,
     PORT: String(port),
     ...env,
@@ -136,6 +137,6 @@ export async function freePort(): Promise<number> {
 export function unhurriedPlansFile(): string {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-plans-')), 'plans.yml');
   const plans = readFileSync(path.join(projectRoot, 'config/plans.yml'), 'utf8');
-  writeFileSync(file, plans.replaceAll(/calls_second: \d+/g, 'calls_second: 10000'));
+  writeFileSync(file, plans.replaceAll(/(calls_second|concurrency): \d+/g, '$1: 10000'));
   return file;
 }

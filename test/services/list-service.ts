@@ -10,6 +10,7 @@ export interface ListBody {
   data: Record<string, unknown>[];
   count: number;
   pagination: { next_cursor: string | null; count: number };
+  meta?: { hints?: string[] };
   error: { code: string; message: string; param?: string };
 }
 
@@ -34,7 +35,7 @@ export async function startListService(): Promise<ListService> {
     async load(dataset, lines, options = {}) {
       const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
       try {
-        await loadCsv(database, lines, { dataset, ...options });
+        await loadCsv(database, lines, { dataset, clock: service.clock, ...options });
       } finally {
         await database.close();
       }

@@ -14,6 +14,7 @@ import { openDatabase, type Database } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { projectRoot } from '../../kernel/settings.ts';
+import { serviceUrl } from '../../migrations/roles.ts';
 import { startAccountsApi } from './accounts-service.ts';
 import { silentLog, testIdentitySecret } from './harness.ts';
 import { testMail, testSignIn } from './sign-in.ts';
@@ -46,6 +47,7 @@ export interface ServicesOptions {
   redisUrl?: string;
   plans?: Plans;
   publicCallsPerSecond?: number;
+  managementCallsPerSecond?: number;
   trustedProxyHops?: number;
   signIn?: Partial<SignInSettings>;
   /** Given: a worker runs beside the services and sends mail so. */
@@ -59,7 +61,7 @@ export function projectPlans(): Plans {
 
 /** The same plans at a rate that no test reaches: those that try the limits bring plans of their own. */
 export function unhurried(plans: Plans): Plans {
-  const all = plans.all.map((plan) => ({ ...plan, calls_second: 100_000 }));
+  const all = plans.all.map((plan) => ({ ...plan, calls_second: 100_000, concurrency: 100_000 }));
   return { ...plans, all, get: (id) => all.find((plan) => plan.id === id) };
 }
 
@@ -68,18 +70,27 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
   const accountsApi = await startAccountsApi({ ...options, clock, log, plans });
   const { databaseUrl, deps: accounts } = accountsApi;
   const shared = {
-    databaseUrl,
     identitySecret: testIdentitySecret,
     host: '127.0.0.1',
     port: 0,
     log,
     clock,
   };
-  const dataApi = await startDataApi({ ...shared, seriesTimeZone: 'UTC' });
+  const dataApi = await startDataApi({
+    ...shared,
+    databaseUrl: serviceUrl(databaseUrl, 'almanac_data_api'),
+    seriesTimeZone: 'UTC',
+  });
   const { publicUrl } = { ...testSignIn, ...options.signIn };
   const worker =
     options.mail &&
-    (await startWorker({ ...shared, plans, publicUrl, mail: { ...testMail, ...options.mail } }));
+    (await startWorker({
+      ...shared,
+      databaseUrl: serviceUrl(databaseUrl, 'almanac_accounts_api'),
+      plans,
+      publicUrl,
+      mail: { ...testMail, ...options.mail },
+    }));
   const gateway = await startGateway({
     ...shared,
     plans,
@@ -88,6 +99,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     redisUrl: options.redisUrl,
     trustedProxyHops: options.trustedProxyHops ?? 0,
     publicCallsPerSecond: options.publicCallsPerSecond ?? 10_000,
+    managementCallsPerSecond: options.managementCallsPerSecond ?? 10_000,
     drainDelayMs: 0,
   });
   const database = openDatabase(databaseUrl, log, { applicationName: 'tests' });

@@ -1,12 +1,15 @@
 // The embedded mode end to end: `almanac start` as a process, its shutdown, and commands beside it.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { createInstallation } from '../services/instance.ts';
-import { until } from '../run/until.ts';
-import { logEverything, outboxOf, postgresLog, tablesOf } from './sinks.ts';
+import { projectRoot } from '../../kernel/settings.ts';
+import { startServing } from '../run/processes.ts';
+import { processesOf } from '../run/run-processes.ts';
+import { until, within } from '../run/until.ts';
+import { createInstallation, type Installation } from '../services/instance.ts';
+import { logEverything, outboxOf, ownerUrlOf, postgresLog, tablesOf } from './sinks.ts';
 import { keyInWrongPlaces, useEverySecret } from './secrets.ts';
 
 const installation = await createInstallation();
@@ -47,6 +50,15 @@ test.serial(
     const key = first.apiKey ?? '';
     t.is(first.output.match(/^API key: pk_live_\w{42}$/gm)?.length, 1);
     t.true((await count('DEMO.CPI', key)) > 100);
+    const roles = {
+      'almanac data-api': 'almanac_data_api',
+      'almanac data-api long reads': 'almanac_data_api',
+      'almanac accounts-api': 'almanac_accounts_api',
+      'almanac jobs': 'almanac_accounts_api', // which closes its connections when there is nothing to write
+      'almanac worker': 'almanac_accounts_api',
+      'almanac start': 'almanac',
+    };
+    t.deepEqual({ ...roles, ...(await rolesOfConnections()) }, roles);
     const curl = /^curl -H '([^']+)' '([^']+)'$/m.exec(first.output);
     const [name = '', value = ''] = curl?.[1]?.split(': ') ?? [];
     t.is((await fetch(curl?.[2] ?? '', { headers: { [name]: value } })).status, 200);
@@ -107,23 +119,34 @@ test.serial(
   },
 );
 
+/** The role that each of our connections has, by the name of the connection. */
+async function rolesOfConnections(): Promise<Record<string, string>> {
+  return asOwner(async (client) => {
+    const { rows } = await client.query<{ name: string; role: string }>(
+      `select distinct application_name as name, usename as role from pg_stat_activity
+       where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    );
+    return Object.fromEntries(rows.map(({ name, role }) => [name, role]));
+  });
+}
+
 /** Resolves once the load beside the instance has opened its transaction. */
 async function loadUnderWay(): Promise<void> {
-  const password = readFileSync(path.join(installation.dataDir, 'postgres.password'), 'utf8').trim();
-  const port = readFileSync(path.join(installation.dataDir, 'postgres/postmaster.pid'), 'utf8').split(
-    '\n',
-  )[3];
-  const client = new pg.Client({
-    connectionString: `postgres://almanac:${password}@127.0.0.1:${port}/almanac`,
-  });
-  await client.connect();
-  try {
-    await until('the load has begun its transaction', async () => {
+  await asOwner((client) =>
+    until('the load has begun its transaction', async () => {
       const { rowCount } = await client.query(
         "select from pg_stat_activity where application_name = 'almanac ingest' and xact_start is not null",
       );
       return rowCount !== 0;
-    });
+    }),
+  );
+}
+
+async function asOwner<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: ownerUrlOf(installation) });
+  await client.connect();
+  try {
+    return await work(client);
   } finally {
     await client.end();
   }
@@ -166,6 +189,43 @@ test.serial(
     for (const [what, secret] of secrets) t.false(mails.includes(secret), `${what} in a mail`);
   },
 );
+
+test.serial(
+  'a signal to npm alone ends all of npm start in good order, also if it comes again: services, PostgreSQL, every process',
+  async (t) => {
+    const { env, url, dataDir, almanac } = await ofItsOwn(t);
+    t.regex(await almanac('seed'), /^API key: /, 'seed creates the database, with the demo data');
+    const run = { mark: `DATA_DIR=${dataDir}`, directory: dataDir };
+    for (const [signal, times] of [
+      ['SIGTERM', 1],
+      ['SIGINT', 2],
+    ] as const) {
+      const options = { name: 'npm start', cwd: projectRoot, env };
+      const npm = await startServing(/\nAPI: [^]*\n\n$/, 'npm', ['start'], options);
+      t.is((await fetch(`${url}/readyz`)).status, 200);
+      npm.process.kill(signal);
+      const heard = () => Promise.resolve(npm.output().includes('\nStopping …\n'));
+      await until(`${signal} to npm is heard`, heard);
+      if (times === 2) npm.process.kill(signal);
+      t.is(await within('npm ends', npm.ended), 0, npm.output());
+      t.false(existsSync(path.join(dataDir, 'postgres/postmaster.pid')));
+      t.deepEqual(processesOf(run), []);
+    }
+  },
+);
+
+test.serial('migrate creates an empty database', async (t) => {
+  const { almanac } = await ofItsOwn(t);
+  t.regex(await almanac('migrate'), /^ran 0/);
+  t.deepEqual(JSON.parse(await almanac('accounts', 'list', '--json')), { accounts: [] });
+});
+
+/** Another installation, for a test that needs one without a database. */
+async function ofItsOwn(t: ExecutionContext): Promise<Installation> {
+  const own = await createInstallation();
+  t.teardown(() => own.remove());
+  return own;
+}
 
 test.serial('a busy port is said, with what to do, and nothing is left running', async (t) => {
   const other = createServer();

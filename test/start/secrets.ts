@@ -1,10 +1,9 @@
 // A whole life cycle of an installation that uses every secret of the service, correctly and incorrectly.
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import { serviceUrl } from '../../migrations/roles.ts';
 import { dataIn, peopleOf, sessionIn } from '../auth/people.ts';
 import type { Installation } from '../services/instance.ts';
 import { newEmail, newPassword, tokenIn } from '../services/sign-in.ts';
-import { mailTo } from './sinks.ts';
+import { mailTo, ownerUrlOf } from './sinks.ts';
 
 /** What somebody asks for is looked up: a key in the place of a series id is a parameter of a statement, and nothing more. */
 export const keyInWrongPlaces = 'API key in the place of an id';
@@ -37,10 +36,10 @@ export async function useEverySecret(
   }
   const { ask, get, post } = peopleOf({ call });
 
-  keep(
-    'password of PostgreSQL',
-    readFileSync(path.join(installation.dataDir, 'postgres.password'), 'utf8').trim(),
-  );
+  const ownerUrl = ownerUrlOf(installation);
+  keep('password of PostgreSQL', new URL(ownerUrl).password);
+  for (const role of ['almanac_data_api', 'almanac_accounts_api'] as const)
+    keep(`password of ${role}`, new URL(serviceUrl(ownerUrl, role)).password);
   const email = newEmail();
   const password = keep('password', newPassword());
   await post('/auth/signup', { email, password });

@@ -28,13 +28,16 @@ export function postgresLog(installation: Installation): string {
     .join('');
 }
 
-/** Every row of every table of a running installation, as text, by table. */
-export async function tablesOf(installation: Installation): Promise<Map<string, string>> {
+/** Where the PostgreSQL of a running installation is reached by its owner. */
+export function ownerUrlOf(installation: Installation): string {
   const password = readFileSync(path.join(installation.dataDir, 'postgres.password'), 'utf8').trim();
   const port = readFileSync(path.join(clusterOf(installation), 'postmaster.pid'), 'utf8').split('\n')[3];
-  const client = new pg.Client({
-    connectionString: `postgres://almanac:${password}@127.0.0.1:${port}/almanac`,
-  });
+  return `postgres://almanac:${password}@127.0.0.1:${port}/almanac`;
+}
+
+/** Every row of every table of a running installation, as text, by table. */
+export async function tablesOf(installation: Installation): Promise<Map<string, string>> {
+  const client = new pg.Client({ connectionString: ownerUrlOf(installation) });
   await client.connect();
   try {
     return await dump((text) => client.query(text));

@@ -66,7 +66,6 @@ async function newOwner(): Promise<SignedIn> {
   await service.internally('/internal/quota/settle', {
     batch_id: randomUUID(),
     usage,
-    refunds: [],
     last_used: [],
   });
   return holder;

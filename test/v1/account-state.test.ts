@@ -5,7 +5,7 @@ import test from 'ava';
 import { connect, type AccountsDatabase } from '../../accounts-api/database.ts';
 import { lockMonths, touchKeys } from '../../accounts-api/quota/internal.sql.ts';
 import type { Account } from '../../accounts-api/models/account.ts';
-import { noteDrawn } from '../../accounts-api/quota/allotments.sql.ts';
+import { addSpent } from '../../accounts-api/quota/allotments.sql.ts';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import { openRedis, type RedisLink } from '../../kernel/redis.ts';
 import { dataIn, peopleOf, type Answer } from '../auth/people.ts';
@@ -22,7 +22,7 @@ test.before(async () => {
   redis = await startRedis();
   services = await startServices({ redisUrl: redis.url });
   await services.ingest('series_id,date,value\nA,2024-01-31,1\n');
-  link = openRedis(redis.url, silentLog, 30_000);
+  link = openRedis(redis.url, silentLog, { deadlineMs: 30_000 });
   accounts = connect(services.databaseUrl, link);
 });
 test.after.always(async () => {
@@ -98,8 +98,8 @@ test.serial('an account is closed while its calls are being settled, and neither
       `insert into accounts.quota_allotments (account_id, month, allotment_id) values ($1, $2, 'another')`,
       { bind: [accountId, month], transaction },
     );
-    await noteDrawn(accounts, transaction, [
-      { account_id: accountId, month, allotment_id: 'another', drawn: 1, returned: 0 },
+    await addSpent(accounts, transaction, [
+      { account_id: accountId, month, allotment_id: 'another', calls: 1, returned: 0 },
     ]);
     await touchKeys(accounts, transaction, [{ key_id: keyId, at: now.toISOString() }], now);
   });

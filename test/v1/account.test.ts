@@ -29,6 +29,7 @@ test('an account is shown to its own credential', async (t) => {
     subscription_state: 'none',
     created_at: '2026-11-20T10:00:00Z',
     notifications: { usage: true, key_expiry: true },
+    mail_refused_at: null,
     active_keys: 1,
     key_limit: 3,
   });

@@ -127,3 +127,43 @@ test('an answer holds until a load changes it', async (t) => {
   await service.load('amcs', ['amc_id,short_name', 'new,N']);
   t.is(await again(), 200);
 });
+
+test.serial(
+  'the market share of a company is of the companies whose assets are of the same day',
+  async (t) => {
+    await service.load('amcs', [
+      'amc_id,name,source',
+      ...['p', 'q', 'r', 's'].map((id) => `${id},${id},Register`),
+    ]);
+    const shares = async (assets: Record<string, [day: string, aum: number]>) => {
+      const ids = Object.keys(assets);
+      await service.load('funds', [
+        'fund_id,name,amc_id,currency,source',
+        ...ids.map((id) => `${id}-1,F,${id},CHF,Register`),
+      ]);
+      await service.load('nav', [
+        'fund,date,nav,aum',
+        ...Object.entries(assets).map(([id, [day, aum]]) => `${id}-1,${day},10,${aum}`),
+      ]);
+      const { data } = await service.list('/v1/amcs?fields=id,market_share_pct');
+      return Object.fromEntries(
+        data.filter(({ id }) => ids.includes(String(id))).map((row) => [row['id'], row['market_share_pct']]),
+      );
+    };
+    t.deepEqual(await shares({ p: ['2025-02-28', 30] }), { p: 100 }, 'the only one of its currency');
+    t.deepEqual(
+      await shares({ p: ['2025-03-31', 30], q: ['2025-03-31', 10], r: ['2025-01-31', 500] }),
+      { p: 75, q: 25, r: null },
+      'the only one of its day',
+    );
+    t.deepEqual(
+      await shares({
+        p: ['2025-03-31', 30],
+        q: ['2025-03-31', 10],
+        r: ['2025-01-31', 500],
+        s: ['2025-01-31', 125],
+      }),
+      { p: 75, q: 25, r: 80, s: 20 },
+    );
+  },
+);

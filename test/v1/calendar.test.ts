@@ -1,5 +1,8 @@
 import test from 'ava';
+import { openDatabase } from '../../kernel/database.ts';
+import { silentLog } from '../services/harness.ts';
 import { publicCaller, startDataService, type DataService } from '../services/data-service.ts';
+import { loadCsv } from '../ingest/loading.ts';
 import { makeSeries } from './series-fixture.ts';
 
 interface List {
@@ -251,3 +254,45 @@ test.serial(
     service.clock.set(before);
   },
 );
+
+test.serial('loading our own iCalendar file changes nothing', async (t) => {
+  await service.pool.query(
+    `insert into data.releases (release_id, title, source, release_at, time_zone, time_confirmed, status)
+     values ('own-1', E'Two\\nlines, and more; so', 'Office; A, B', '2028-01-05 08:30Z', 'Asia/Karachi', false, 'released'),
+       ('own-2', 'Midnight', 'Office', '2028-01-06 00:00+05', 'Asia/Karachi', true, null),
+       ('own-3', 'Cancelled', 'Office', '2028-01-07 00:00+05', 'Asia/Karachi', null, 'cancelled')`,
+  );
+  const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+  t.teardown(() => database.close());
+  const rows = () => service.pool.query('select * from data.releases order by release_id');
+  const before = await rows();
+  for (const window of ['from=2026-01-01&to=2026-12-31', 'from=2028-01']) {
+    const { text } = await service.call(`/v1/calendar?format=ics&${window}`, { identity: publicCaller });
+    const events = text.split('BEGIN:VEVENT').length - 1;
+    const { pointsNew, pointsRevised, pointsUnchanged } = await loadCsv(database, text, {
+      dataset: 'calendar',
+    });
+    t.deepEqual([pointsNew, pointsRevised, pointsUnchanged], [0, 0, events], window);
+    t.true(events >= 3);
+  }
+  t.deepEqual(await rows(), before);
+  const { text: empty } = await service.call('/v1/calendar?format=ics&from=2050', { identity: publicCaller });
+  t.is((await loadCsv(database, empty, { dataset: 'calendar' })).rowsRead, 0);
+});
+
+test.serial('a calendar file is whole, however many releases it has', async (t) => {
+  await service.pool.query(
+    `insert into data.releases (release_id, title, source, release_at, time_zone)
+     select 'many-' || n, 'Many', 'Many', '2029-01-01 10:00Z'::timestamptz + n * interval '1 minute', 'UTC'
+     from generate_series(1, 1234) n`,
+  );
+  const window = 'from=2029-01-01&to=2029-01-31';
+  const csv = await service.call(`/v1/calendar?format=csv&${window}`, { identity: publicCaller });
+  const ics = await service.call(`/v1/calendar?format=ics&${window}`, { identity: publicCaller });
+  t.is(csv.text.trimEnd().split('\n').length, 1235);
+  t.is(ics.text.split('BEGIN:VEVENT').length, 1235);
+  t.deepEqual(
+    [csv, ics].map(({ headers }) => headers.get('link')),
+    [null, null],
+  );
+});

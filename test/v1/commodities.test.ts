@@ -298,6 +298,47 @@ test('by-city of a date means its period; of a window, the newest price of each 
   );
 });
 
+test.serial(
+  'by-city without a date is by-city of the newest date: a city priced a few days earlier is in both',
+  async (t) => {
+    t.teardown(() => service.pool.query(`delete from data.commodity_items where item_id = 'eggs'`));
+    await service.pool.query(
+      `insert into data.commodity_items (item_id, name, unit, currency, frequency, source)
+     values ('eggs', 'Eggs', '1 Dozen', 'PKR', 'daily', 'Price Office')`,
+    );
+    await publish(service.pool, 'commodity.eggs', '2026-06-12', [
+      price('2026-06-04', 'quetta', '300'), // eight days before the newest: in neither
+      price('2026-06-05', 'multan', '310'),
+      price('2026-06-09', 'karachi', '280'),
+      price('2026-06-10', 'karachi', '290'),
+      price('2026-06-11', 'lahore', '295'),
+      price('2026-06-11', 'lahore', '240', 'wholesale'),
+    ]);
+    const open = await byCity({ item: 'eggs' });
+    t.deepEqual(
+      open.data.map(({ date, dims }) => [dims['city'], date]),
+      [
+        ['karachi', '2026-06-10'],
+        ['lahore', '2026-06-11'],
+        ['multan', '2026-06-05'],
+      ],
+    );
+    for (const [query, date] of [
+      ['item=eggs', '2026-06-11'],
+      ['item=eggs&transform=pct_change', '2026-06-11'],
+      ['item=eggs&transform=index', '2026-06-11'],
+      ['item=eggs&cities=karachi,multan', '2026-06-10'],
+    ] as const) {
+      const asked = Object.fromEntries(new URLSearchParams(query));
+      const without = await byCity(asked);
+      t.deepEqual(without, await byCity({ ...asked, date }), query);
+      t.true(without.data.length > 0);
+    }
+    t.deepEqual(await byCity({ item: 'rice' }), await byCity({ item: 'rice', date: '2026-02-28' }));
+    t.deepEqual(await byCity({ item: 'milk' }), await byCity({ item: 'milk', date: '2026-06-11' }));
+  },
+);
+
 test('a price of no city, as a general load may bring one, is left out by city', async (t) => {
   await publish(service.pool, 'commodity.tea', '2026-03-05', [
     price('2026-02-28', 'lahore', '900'),

@@ -34,7 +34,7 @@ const funds = {
   shariah: ['true', 'false'],
   structure: ['open_end', 'closed_end'],
   risk_profile: ['high', 'low'],
-  status: ['active', 'suspended', 'merged'],
+  status: ['active', 'suspended', 'merged', 'inactive'],
   currency: ['PKR', 'usd'],
 };
 const returnPeriods = ['1d', '7d', '15d', '1m', '3m', '6m', '1y', '2y', '3y', '5y', '10y', 'mtd', 'ytd', 'fytd', 'since_inception']; // prettier-ignore
@@ -154,6 +154,8 @@ export const endpoints: readonly Endpoint[] = [
       rating_max: ['A', 'AA+'],
       as_of_min: ['2024-06-28'],
       as_of_max: ['2024-06-28'],
+      basis: ['by_length', 'absolute', 'annualized_simple', 'annualized_compound'],
+      include_stale: ['true', 'false'],
       ...Object.fromEntries(bounds),
     },
   },
@@ -172,8 +174,9 @@ export const endpoints: readonly Endpoint[] = [
     path: '/v1/funds/share/returns',
     values: {
       as_of: ['2024-06-03', '2024-06-28'],
-      basis: ['auto', 'absolute', 'annualized_simple', 'annualized_compound'],
+      basis: ['auto', 'by_length', 'absolute', 'annualized_simple', 'annualized_compound'],
       benchmark: ['true', 'false'],
+      include_stale: ['true', 'false'],
     },
   },
   { route: '/v1/funds/:id/payouts', path: '/v1/funds/cash/payouts', values: { from: ['2023-12'], to: ['2023-11'], type: ['cash', 'reinvest'] } }, // prettier-ignore
@@ -253,12 +256,25 @@ export const endpoints: readonly Endpoint[] = [
       commodity: ['010121', 'TOTAL'],
       classification: ['hs', 'sitc'],
       level: ['2', '4', '6', '8', '10'],
-      aggregate_by: ['partner', 'commodity', 'period', 'partner,commodity'],
+      aggregate_by: [
+        'partner',
+        'commodity',
+        'period',
+        'partner,commodity',
+        'partner,quarter',
+        'commodity,year',
+      ],
+      fiscal_year_end: ['06-30', '12-31'],
       basis: ['customs', 'bop'],
       currency: ['USD', 'NZD'],
       count_only: ['true', 'false'],
     },
-    beside: { flow: 'period=2024-04', aggregate_by: 'period=2024-04', level: 'period=2024-04' },
+    beside: {
+      flow: 'period=2024-04',
+      aggregate_by: 'period=2024-04',
+      fiscal_year_end: 'period=2024-04&aggregate_by=partner,fiscal_year',
+      level: 'period=2024-04',
+    },
   },
   {
     route: '/v1/catalog',

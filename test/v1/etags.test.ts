@@ -1,6 +1,7 @@
 // ETags and the caches of the data-api, over every parameter of every endpoint and every kind of load. The reference
 // is a second data-api on the same database with empty caches.
 import test, { type ExecutionContext } from 'ava';
+import { loadSynonyms } from '../../data-api/discovery/synonyms.ts';
 import { createCursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../../data-api/dependencies.ts';
 import { toRoutes } from '../../data-api/endpoint.ts';
@@ -42,6 +43,7 @@ async function startUncachedService({ databaseUrl, clock }: ListService) {
   const database = openDatabase(databaseUrl, silentLog, { applicationName: 'data-api without caches' });
   const dependencies: Dependencies = {
     database,
+    longReads: database,
     cursors: createCursors(testIdentitySecret),
     seriesFacts: {
       find: (id, vintage) => findSeries(database, id, vintage),
@@ -49,6 +51,7 @@ async function startUncachedService({ databaseUrl, clock }: ListService) {
     },
     responseCache: { get: () => undefined, keep: () => undefined },
     urlValidatorCache: { get: () => undefined, holds: () => Promise.resolve(false), keep: () => undefined },
+    synonyms: loadSynonyms(),
     clock,
     seriesTimeZone: 'UTC',
     log: silentLog,
@@ -231,6 +234,7 @@ const watched = [
   '/v1/catalog?format=csv',
   '/v1/calendar?format=ics',
   '/v1/trade?aggregate_by=partner&from=2023',
+  '/v1/trade?aggregate_by=commodity,fiscal_year&fiscal_year_end=06-30&from=2023',
   '/v1/trade?flow=balance&from=2023',
   '/v1/trade?count_only=true',
 ];

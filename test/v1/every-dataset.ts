@@ -15,7 +15,7 @@ export interface Load {
 
 /** Runs one load. */
 export async function loadInto(
-  service: ListService,
+  service: Pick<ListService, 'load'>,
   { dataset, lines, options = {}, day }: Load,
 ): Promise<void> {
   await service.load(dataset, lines, {

@@ -1,6 +1,7 @@
 // NAVs, payouts, expenses, returns, analytics and portfolios of one fund.
 import test from 'ava';
 import { fundFiles } from '../../ingest/demo/demo-funds.ts';
+import { addDays } from '../../kernel/dates.ts';
 import { csvLines, startListService, type ListService } from '../services/list-service.ts';
 
 let service: ListService;
@@ -123,6 +124,9 @@ test('payouts and expenses are lists with windows, filters and CSV', async (t) =
     payout_per_unit: 10,
     payout_pct_of_par: 100,
     type: 'cash',
+    kind: 'regular',
+    record_date: null,
+    split_ratio: null,
     ex_nav: 90,
     cum_nav: 100,
     source: 'Register',
@@ -179,6 +183,7 @@ test('returns are those of the adjusted NAV, each with its days, NAVs, basis and
     benchmark_pct: null,
     rank: 1,
     rank_of: 1,
+    category_basis: 'absolute',
   });
   const growth = (99 * ((1 + 10 / 90) * 1.1)) / 100;
   t.is(ytd?.['value_pct'], rounded((growth - 1) * 100));
@@ -187,7 +192,7 @@ test('returns are those of the adjusted NAV, each with its days, NAVs, basis and
   const simple = await record('/v1/funds/worked/returns?basis=annualized_simple');
   const [, , , , , , , , , , , , ytdSimple] = simple['periods'] as Record<string, unknown>[];
   t.is(ytdSimple?.['value_pct'], rounded(((growth - 1) * 100 * 365) / 91));
-  t.is(ytdSimple?.['rank'], null, 'the category is told for the basis that is kept');
+  t.like(ytdSimple, { rank: 1, category_basis: 'absolute', category_avg_pct: ytd?.['value_pct'] });
 });
 
 test('returns as of an earlier day know nothing later', async (t) => {
@@ -198,6 +203,36 @@ test('returns as of an earlier day know nothing later', async (t) => {
   t.true(periods.every(({ rank }) => rank === null));
   const gone = await record('/v1/funds/worked/returns?as_of=2024-06-28');
   t.true((gone['periods'] as Record<string, unknown>[]).every(({ value_pct: value }) => value === null));
+});
+
+test('an as_of before the first NAV or after today is 400 and says the span', async (t) => {
+  const [first] = await service.column('/v1/funds/worked/nav?limit=1', 'date');
+  const today = service.clock.now().toISOString().slice(0, 10);
+  const cases: [fund: string, asOf: string, span: string | null][] = [
+    [
+      'worked',
+      addDays(String(first), -1),
+      `from ${String(first)}, the day of the first NAV, to ${today}, today`,
+    ],
+    ['worked', '1990-01-01', `from ${String(first)}, `],
+    ['worked', String(first), null],
+    ['worked', today, null],
+    ['worked', addDays(today, 1), `to ${today}, today (UTC).`],
+    ['worked', '9999-12-31', `to ${today}, today (UTC).`],
+    ['empty', today, null],
+    ['empty', '1990-01-01', null],
+    ['empty', addDays(today, 1), `must be on or before ${today}, today`],
+  ];
+  for (const path of ['returns', 'analytics']) {
+    for (const [fund, asOf, span] of cases) {
+      const answer = await service.call(`/v1/funds/${fund}/${path}?as_of=${asOf}`);
+      t.is(answer.status, span === null ? 200 : 400, `${fund} ${path} ${asOf}`);
+      if (span === null) continue;
+      const { error } = answer.json as { error: { code: string; param: string; message: string } };
+      t.deepEqual([error.code, error.param], ['invalid_parameter', 'as_of']);
+      t.true(error.message.includes(span), error.message);
+    }
+  }
 });
 
 test('a fund without NAVs has null returns and figures, and an empty list of NAVs', async (t) => {

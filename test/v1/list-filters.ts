@@ -4,7 +4,7 @@ import { auctionsList } from '../../data-api/markets/auctions.sql.ts';
 import { cityList, itemList } from '../../data-api/commodities/commodities.sql.ts';
 import { catalogList } from '../../data-api/discovery/discovery.sql.ts';
 import { expensesList, navList, payoutsList } from '../../data-api/funds/fund-records.sql.ts';
-import { fundsList, screenedFigureNames, screenerList } from '../../data-api/funds/funds.sql.ts';
+import { fundsList, screenedFigureNames, screeners } from '../../data-api/funds/funds.sql.ts';
 import type { List } from '../../data-api/list.sql.ts';
 import {
   securitiesList,
@@ -106,7 +106,7 @@ export const lists: readonly { path: string; list: List; filters: Record<string,
   },
   {
     path: '/v1/funds/screener',
-    list: screenerList,
+    list: screeners.by_length,
     filters: {
       ...fundFilters,
       rating_min: rated(1),

@@ -1,6 +1,6 @@
 // The filters, orders, pages and bounds of every list endpoint, compared with the same computed from all rows.
 import test, { type ExecutionContext } from 'ava';
-import { screenerList } from '../../data-api/funds/funds.sql.ts';
+import { screeners } from '../../data-api/funds/funds.sql.ts';
 import type { List } from '../../data-api/list.sql.ts';
 import {
   allowedValues,
@@ -35,6 +35,7 @@ const noFilters = [
   'adjusted',
   'count_only',
   'aggregate_by',
+  'fiscal_year_end',
 ];
 
 const rowsOf = async (path: string): Promise<Row[]> =>
@@ -48,7 +49,9 @@ async function narrowed(path: string, parameter: string, value: string): Promise
 test('each filter gives the rows of the whole list that pass it, no other and in the same order', async (t) => {
   for (const { path, list, filters } of lists) {
     const declared = (await declaredParameters(service, path)).filter((name) => !noFilters.includes(name));
-    const others = ['q', 'frequency', 'status'].filter((name) => filters[name] === undefined);
+    const others = ['q', 'frequency', 'status', 'basis', 'include_stale'].filter(
+      (name) => filters[name] === undefined,
+    );
     t.deepEqual(declared.filter((name) => !others.includes(name)).sort(), Object.keys(filters).sort(), path);
     const all = await rowsOf(path);
     t.true(all.length > 1, path);
@@ -56,7 +59,8 @@ test('each filter gives the rows of the whole list that pass it, no other and in
     for (const [parameter, passes] of Object.entries(filters)) {
       for (const value of valuesOf(parameter, known[parameter] ?? [], all)) {
         // A balance is no row of the list, and the screener leaves out a fund that has ended unless it is asked for.
-        if (value === 'balance' || (list === screenerList && value === 'merged')) continue;
+        if (value === 'balance' || (list === screeners.by_length && ['merged', 'inactive'].includes(value)))
+          continue;
         const expected = all.filter((row) => passes(row, value));
         t.deepEqual(await narrowed(path, parameter, value), expected, `${path} ${parameter}=${value}`);
       }
@@ -68,9 +72,43 @@ test('each filter gives the rows of the whole list that pass it, no other and in
 function valuesOf(parameter: string, known: readonly string[], rows: readonly Row[]): string[] {
   const [, name = ''] = /^(.+)_(?:min|max)$/.exec(parameter) ?? [];
   const figures = rows.map((row) => row[name]).filter((value) => typeof value === 'number');
-  const exact = figures.map(String).filter((text) => /^-?\d{1,18}(\.\d{1,9})?$/.test(text));
-  return [...known, ...exact];
+  return [...known, ...figures.map(String)];
 }
+
+/** The filters for one value of a text column that may hold any text, with that column; by list. */
+const exactTexts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '/v1/catalog': { source: 'source', geography: 'geography' },
+  '/v1/commodities/items': { category: 'category' },
+  '/v1/commodities/cities': { province: 'province' },
+  '/v1/securities': { currency: 'currency' },
+  '/v1/securities/trades': { code: 'code', venue: 'venue' },
+  '/v1/funds': { amc: 'amc_id', category: 'category', risk_profile: 'risk_profile', currency: 'currency' },
+  '/v1/trade': { reporter: 'reporter', partner: 'partner_code', currency: 'currency' },
+};
+
+test('where nothing matches, meta names each filter whose value no row has, and the nearest that one has', async (t) => {
+  for (const [path, filters] of Object.entries(exactTexts)) {
+    const all = await rowsOf(path);
+    for (const [parameter, field] of Object.entries(filters)) {
+      const values = all.map((row) => textOf(row[field])).filter((value) => value.length > 2);
+      const [value = ''] = values;
+      t.not(value, '', `${path} ${parameter}`);
+      const isCode = ['currency', 'reporter', 'partner'].includes(parameter);
+      const mistyped = isCode ? `${value.slice(0, 2)}Z` : value.slice(1).toUpperCase();
+      const { data, meta } = await service.list(withParameter(path, parameter, mistyped));
+      t.deepEqual(data, [], path);
+      const [hint = '', ...more] = meta?.hints ?? [];
+      t.deepEqual(more, []);
+      t.true(hint.startsWith(`No row has ${parameter} "${mistyped}". The nearest is "`), hint);
+      t.true(values.includes(/The nearest is "(.*)"\.$/.exec(hint)?.[1] ?? ''), hint);
+      if (!isCode) {
+        const far = await service.list(withParameter(path, parameter, 'zzzzzzzzzz'));
+        t.deepEqual(far.meta?.hints, [`No row has ${parameter} "zzzzzzzzzz".`]);
+      }
+      t.is((await service.list(withParameter(path, parameter, value))).meta?.hints, undefined);
+    }
+  }
+});
 
 test('updated_after gives what was updated on a later day, in every list', async (t) => {
   for (const { path } of lists) {

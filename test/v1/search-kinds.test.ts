@@ -9,7 +9,16 @@ import { silentLog } from '../services/harness.ts';
 const service = await startDataService();
 const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'tests' });
 const files: [dataset: string, ...lines: string[]][] = [
-  ['series', 'series_id,name,unit,frequency,source', 'KIBOR.6M,Interbank offered rate,%,daily,Central Bank'],
+  [
+    'series',
+    'series_id,name,unit,frequency,source',
+    'KIBOR.6M,Interbank offered rate,%,daily,Central Bank',
+    'FX,Reference rates,PKR,daily,Central Bank',
+    'LFS.EMP,Employment by age,Thousands,quarterly,Statistics Office',
+  ],
+  ['observations', 'series_id,date,value,currency', 'FX,2024-01-02,310.5,EUR', 'FX,2024-01-02,280.1,USD'],
+  ['observations', 'series_id,date,value,age', 'LFS.EMP,2024-03-31,100,Y15-24'],
+  ['dimension-labels', 'series_id,dimension,value,label', 'LFS.EMP,age,Y15-24,Young people'],
   ['amcs', 'amc_id,name,source', 'meezan,Al Meezan Investment Management,Register'],
   [
     'funds',
@@ -27,7 +36,7 @@ const files: [dataset: string, ...lines: string[]][] = [
     'lentils-masur,Lentils (masur),kg,PKR,weekly,Price Office',
   ],
 ];
-for (const [dataset, ...lines] of files) {
+async function loadLines(dataset: string, ...lines: readonly string[]): Promise<void> {
   await load(database, {
     dataset,
     input: Readable.from([Buffer.from(lines.join('\n'))]),
@@ -35,6 +44,7 @@ for (const [dataset, ...lines] of files) {
     clock: service.clock,
   });
 }
+for (const [dataset, ...lines] of files) await loadLines(dataset, ...lines);
 test.after.always(async () => {
   await database.close();
   await service.close();
@@ -114,6 +124,38 @@ for (const [type, id, queries] of kinds) {
     }
   });
 }
+
+test('a series is found by the values of its dimensions, and by their labels as they are now', async (t) => {
+  t.deepEqual(await found({ q: 'usd' }), await found({ q: 'USD', type: 'series' }));
+  t.deepEqual(
+    (await found({ q: 'eur' })).map(({ id, match }) => [id, match]),
+    [['FX', 'words']],
+  );
+  t.is((await found({ q: 'young people' }))[0]?.id, 'LFS.EMP');
+  await loadLines('observations', 'series_id,date,value,currency', 'FX,2024-01-02,340,CHF');
+  t.is((await found({ q: 'chf' }))[0]?.id, 'FX');
+  await loadLines('dimension-labels', 'series_id,dimension,value,label', 'LFS.EMP,age,Y15-24,Adolescents');
+  t.is((await found({ q: 'adolescents' }))[0]?.id, 'LFS.EMP');
+  t.deepEqual(await found({ q: 'young people' }), []);
+});
+
+test('a query also finds what has a synonym of its words, after all that has the words themselves', async (t) => {
+  t.deepEqual(
+    (await found({ q: 'jobs' })).map(({ id, match }) => [id, match]),
+    [['LFS.EMP', 'synonyms']],
+  );
+  t.is((await found({ q: 'age jobs' }))[0]?.id, 'LFS.EMP');
+  t.deepEqual(await found({ q: 'jobs', type: 'fund' }), []);
+  await loadLines(
+    'series',
+    'series_id,name,unit,frequency,source',
+    'JOBS,Vacancies,Thousands,monthly,Statistics Office',
+  );
+  t.deepEqual(
+    (await found({ q: 'jobs' })).map(({ id }) => id),
+    ['JOBS', 'LFS.EMP'],
+  );
+});
 
 test('without a type all kinds come in one list, the nearest first', async (t) => {
   const hits = await found({ q: 'meezan' });

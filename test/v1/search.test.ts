@@ -88,6 +88,7 @@ test('an id comes first, in any case, then what begins with it', async (t) => {
     [
       ['CPI', 'id'],
       ['CPI.CORE', 'id_beginning'],
+      ['PPI', 'synonyms'],
     ],
   );
   t.deepEqual(await idsFor('CPI.core'), ['CPI.CORE']);
@@ -96,7 +97,7 @@ test('an id comes first, in any case, then what begins with it', async (t) => {
 test('every word must match, in any order, with any ending, in the name or in what else is known', async (t) => {
   t.deepEqual(await idsFor('price consumer'), ['CPI', 'CPI.CORE']);
   t.deepEqual(await idsFor('makers'), ['PPI']);
-  t.deepEqual(await idsFor('inflation'), ['CPI']);
+  t.deepEqual(await idsFor('inflation'), ['CPI', 'PPI', 'CPI.CORE']);
   t.deepEqual(await idsFor('consumer sugar'), []);
 });
 

@@ -1,8 +1,11 @@
 import test from 'ava';
+import { longReadConnections } from '../../data-api/main.ts';
 import { readBlocks, type Points } from '../../data-api/series/points.ts';
 import { findSeries } from '../../data-api/series/series.sql.ts';
 import { openDatabase, type Queryable } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
+import { until } from '../run/until.ts';
+import { startDataService } from '../services/data-service.ts';
 import { makeSeries, publish } from './series-fixture.ts';
 import pg from 'pg';
 
@@ -55,4 +58,55 @@ test('a load that commits between two statements of one call changes neither', a
       points(expected),
     );
   }
+});
+
+test('streams and long pages have a few connections of their own, so that short reads never wait for one behind them', async (t) => {
+  const service = await startDataService();
+  t.teardown(() => service.close());
+  const days = Array.from({ length: 20 }, (_, i) => ({
+    date: `2024-01-${String(i + 1).padStart(2, '0')}`,
+    value: '1',
+  }));
+  for (const id of ['LONG', 'OTHER']) {
+    await makeSeries(service.pool, { id, frequency: 'daily' });
+    await publish(service.pool, id, '2024-02-01', days);
+  }
+  // Their points cannot be read, so whoever asks for them keeps the connection.
+  const lock = await service.pool.connect();
+  let isLocked = true;
+  const unlock = async () => {
+    if (isLocked) await lock.query('rollback');
+    isLocked = false;
+  };
+  t.teardown(async () => {
+    await unlock();
+    lock.release();
+  });
+  await lock.query('begin');
+  await lock.query('lock table data.observations in access exclusive mode');
+  const reads = [
+    'format=csv',
+    'format=csv&transform=yoy',
+    'format=csv&sort=desc&transform=yoy',
+    'limit=100000',
+  ];
+  const long = reads.flatMap((query) =>
+    Array.from({ length: 5 }, (_, i) => service.call(`/v1/series/LONG?${query}&from=2023-0${i + 1}`)),
+  );
+  long.push(service.call('/v1/series?ids=LONG,OTHER&limit=50000'));
+  const waiting = async () => {
+    const { rows } = await service.pool.query<{ name: string; count: number }>(
+      `select application_name as name, count(*)::int as count from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' group by 1`,
+    );
+    return rows;
+  };
+  await until(
+    'the long reads wait for the points',
+    async () => (await waiting())[0]?.count === longReadConnections,
+  );
+  for (let i = 0; i < 20; i += 1) t.is((await service.call(`/v1/series/NONE${i}`)).status, 404);
+  t.deepEqual(await waiting(), [{ name: 'almanac data-api long reads', count: longReadConnections }]);
+  await unlock();
+  for (const { status } of await Promise.all(long)) t.is(status, 200);
 });

@@ -59,6 +59,13 @@ test('a bad parameter is 400 and named, with what is allowed', async (t) => {
   t.is((await refusal('/v1/series/CPI/latest?to=2024')).param, 'to');
 });
 
+test('an unknown dimension is refused with those that the series has', async (t) => {
+  const ofTrades = await refusal('/v1/series/TRADES?dims=sde:buy');
+  t.is(ofTrades.message, 'The series TRADES has no dimension "sde". Did you mean "side"? It has: side, city.');
+  const ofCpi = await refusal('/v1/series/CPI?dims=side:buy');
+  t.is(ofCpi.message, 'The series CPI has no dimensions, so "side" is none of them.');
+});
+
 test('an unknown series is 404, with the nearest id', async (t) => {
   const near = await refusal('/v1/series/TRADE');
   t.deepEqual([near.status, near.code], [404, 'not_found']);

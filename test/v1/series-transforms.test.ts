@@ -1,6 +1,19 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { findSeries } from '../../data-api/series/series.sql.ts';
+import {
+  appendPoints,
+  filterPoints,
+  noPoints,
+  readAll,
+  type Selection,
+} from '../../data-api/series/points.ts';
+import { transformValues } from '../../data-api/series/transform.ts';
+import { transformedBlocks } from '../../data-api/series/transformed-points.ts';
+import { openDatabase, type Queryable } from '../../kernel/database.ts';
 import { addDays } from '../../kernel/dates.ts';
+import { entryAt } from '../../kernel/entries.ts';
+import { silentLog } from '../services/harness.ts';
 import { startDataService, type DataService } from '../services/data-service.ts';
 import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';
 
@@ -112,7 +125,7 @@ test('an index is 100 at the first value of the window that is not zero, or at t
     ['&base=2024-01-15', '2024-01-31', '2024-01-31', 100],
     ['&base=2023', '2023-01-31', '2023-01-31', 100],
     ['&base=2023-Q1&from=2024-03', '2023-01-31', '2024-03-31', 119.8019802],
-    ['&base=2022', null, '2024-01-31', null],
+    ['&base=2023-02', null, '2024-01-31', null],
   ];
   for (const [query, baseDate, at, value] of cases) {
     const envelope = await series(`/v1/series/CPI?transform=index${query}`);
@@ -125,6 +138,74 @@ test('an index is 100 at the first value of the window that is not zero, or at t
 test('a daily index takes the last value on or before its base day', async (t) => {
   const { meta } = await series('/v1/series/RATES?transform=index&base=2023-02-05&dims=side:buy');
   t.is(meta['base_date'], '2023-02-03', 'a Sunday; the Saturday has none either');
+});
+
+test('a base before or after all data is 400 and says the span, as of the vintage and of the selected combinations', async (t) => {
+  const refused = async (query: string, span: [string, string] | null): Promise<void> => {
+    const { error, ...envelope } = await series(`/v1/series/${query}`);
+    if (span === null) t.truthy(envelope.data, query);
+    else {
+      t.deepEqual([error.code, error.param], ['invalid_parameter', 'base'], query);
+      t.regex(error.message, new RegExp(`of \\w+: from ${span[0]} to ${span[1]}\\.$`), query);
+    }
+  };
+  const months: [base: string, first: string, last: string][] = [2021, 2022, 2023, 2024, 2025].flatMap(
+    (year) => [
+      [`${year}`, `${year}-01`, `${year}-12`],
+      ...['01', '02', '03', '12'].map((month): [string, string, string] => {
+        return [`${year}-${month}`, `${year}-${month}`, `${year}-${month}`];
+      }),
+      [`${year}-Q1`, `${year}-01`, `${year}-03`],
+      [`${year}-04-15`, `${year}-04`, `${year}-04`],
+    ],
+  );
+  for (const [vintage, newest] of [
+    ['', '2024-03-31'],
+    ['&vintage=2024-03-15', '2024-02-29'],
+  ] as const) {
+    for (const [base, first, last] of months) {
+      const isOutside = last < '2023-01' || first > newest.slice(0, 7);
+      const query = `CPI?transform=index&base=${base}${vintage}`;
+      await refused(query, isOutside ? ['2023-01-31', newest] : null);
+    }
+  }
+  for (const side of ['buy', 'sell']) {
+    const { data } = await series(`/v1/series/RATES?dims=side:${side}&limit=100000`);
+    const [oldest, newest] = [entryAt(data, 0).date, entryAt(data, data.length - 1).date];
+    for (const [base, isOutside] of [
+      [addDays(oldest, -1), true],
+      [oldest, false],
+      [addDays(newest, 7), false],
+      [addDays(newest, 8), true],
+    ] as const) {
+      const query = `RATES?transform=index&base=${base}&dims=side:${side}`;
+      await refused(query, isOutside ? [oldest, newest] : null);
+      await refused(query.replace('?', '/latest?'), isOutside ? [oldest, newest] : null);
+    }
+  }
+  t.regex(
+    (await series('/v1/series?ids=RATES,CPI&transform=index&base=2022-12-31')).error.message,
+    /of RATES: from 2023-/,
+  );
+  // A zero is data, although it is no base.
+  await makeSeries(service.pool, { id: 'ZEROS', frequency: 'daily' });
+  await publish(
+    service.pool,
+    'ZEROS',
+    '2024-06-01',
+    monthly({ '2024-01-10': '0', '2024-01-11': '5', '2024-01-12': '0' }),
+  );
+  for (const [base, isOutside] of [
+    ['2024-01-09', true],
+    ['2024-01-10', false],
+    ['2024-01-19', false],
+    ['2024-01-20', true],
+  ] as const)
+    await refused(`ZEROS?transform=index&base=${base}`, isOutside ? ['2024-01-10', '2024-01-12'] : null);
+  const csv = await service.call('/v1/series/CPI?transform=index&base=2022&format=csv');
+  t.is(csv.status, 400, 'before a line is sent');
+  const before = await series('/v1/series/CPI?transform=index&base=2020&vintage=2024-01-01');
+  t.deepEqual(before.data, [], 'without any data there is no span');
 });
 
 test('a transform that has no meaning is 400, as is a base without an index', async (t) => {
@@ -172,6 +253,67 @@ test('page size, order, window, dims and format change no transformed value', as
     ),
     { numRuns: 25 },
   );
+});
+
+test('a stream of many blocks has the values of the whole series at once, in either order, and reads each point once', async (t) => {
+  await makeSeries(service.pool, { id: 'LONG', frequency: 'daily', dimensions: ['side'] });
+  const points = Array.from({ length: 3_300 }, (_, i) =>
+    ['buy', 'sell', 'mid'].map((side, s) => ({ i, side, s })),
+  )
+    .flat()
+    .filter(({ i, s }) => i % 7 < 5 && (i + s) % 11 !== 0 && !(s === 1 && i > 900 && i < 1_700))
+    .map(({ i, side, s }) => ({
+      date: addDays('2015-01-02', i),
+      value: i % 97 === 0 ? null : `${(i * 37 + s * 11) % 1000}.25`,
+      dims: { side },
+    }));
+  await publish(service.pool, 'LONG', '2024-06-01', points);
+  const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+  t.teardown(() => database.close());
+  let pointsRead = 0;
+  const counting: Queryable = {
+    async query<Row extends object>(
+      text: string,
+      values?: readonly unknown[],
+      name?: string,
+    ): Promise<Row[]> {
+      const rows = await database.query<Row & { dates?: string | null }>(text, values, name);
+      for (const { dates } of rows) pointsRead += dates?.split(',').length ?? 0;
+      return rows;
+    },
+  };
+  const series = await findSeries(database, 'LONG', null);
+  if (series === undefined) throw new Error('There is no series LONG.');
+  const dimsNos = series.combinations.map(({ dimsNo }) => dimsNo);
+  for (const [from, to] of [
+    ['0001-01-01', '9999-12-31'],
+    ['2018-03-03', '2023-02-01'],
+  ] as const) {
+    for (const order of ['asc', 'desc'] as const) {
+      const selection: Selection = {
+        ...{ series, dimsNos, from, to, order, version: series.version },
+        ...{ vintage: null, release: 'current', wanted: 'all' },
+      };
+      const whole = await readAll(database, { ...selection, from: '0001-01-01', wanted: 'values' });
+      const window = await readAll(database, selection);
+      for (const transform of ['yoy', 'mom', 'pct_change', '3ma'] as const) {
+        const rule = { transform, frequency: series.frequency, bases: new Map() };
+        const history = filterPoints(whole, (i) => entryAt(whole.dates, i) < from);
+        if (order === 'desc') for (const column of Object.values(history)) column.reverse();
+        const expected = { ...window, values: transformValues(rule, history, window) };
+        const streamed = noPoints();
+        pointsRead = 0;
+        const computation = { transform, bases: new Map(), baseDate: null };
+        for await (const block of transformedBlocks(counting, selection, computation, 90))
+          appendPoints(streamed, block);
+        t.deepEqual(streamed, expected, `${transform} ${order} ${from}`);
+        t.true(expected.values.filter((value) => value !== '').length > 2_000);
+        // With the first point of the next block, which closes a date, and the year before the window.
+        const perPoint = pointsRead / (window.dates.length + (from === '0001-01-01' ? 0 : 800));
+        t.true(perPoint < 1.3, `${transform} ${order} ${from}: each point was read ${perPoint} times`);
+      }
+    }
+  }
 });
 
 test('latest gives the newest transformed value of each combination', async (t) => {

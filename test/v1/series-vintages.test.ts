@@ -98,6 +98,7 @@ test('before the first vintage there is no data, and meta says when it begins', 
   const { data, meta, pagination } = await series('/v1/series/YOUNG?vintage=2024-04-29');
   t.deepEqual(data, []);
   t.is(meta['first_vintage'], '2024-04-30');
+  t.is(meta['last_updated'], null);
   t.deepEqual(pagination, { next_cursor: null, count: 0 });
 });
 
@@ -250,6 +251,31 @@ test('paging that loads overtake sees the state of its first page, in any vintag
     first.slice(4).map((point) => Number(point.value)),
   );
   t.deepEqual(values(await series('/v1/series/MOVING')), { [day(20)]: 5 });
+});
+
+test('the first release is the first value: a publication as missing is none', async (t) => {
+  await makeSeries(service.pool, { id: 'LATE' });
+  const dates = ['2024-01-31', '2024-02-29'];
+  for (const [day, ...stated] of [
+    ['2024-03-01', null, null],
+    ['2024-04-01', '7', null],
+    ['2024-05-01', '8', null],
+  ] as const)
+    await publish(
+      service.pool,
+      'LATE',
+      day,
+      stated.map((value, i) => ({ date: dates[i] ?? '', value })),
+    );
+  const first = (query: string) =>
+    series(`/v1/series/LATE?release=first&fields=date,value,published_on${query}`);
+  const seven = { date: '2024-01-31', value: 7, published_on: '2024-04-01' };
+  t.deepEqual((await first('')).data as unknown, [seven]);
+  t.deepEqual((await first('&include_missing=true')).data as unknown, [
+    seven,
+    { date: '2024-02-29', value: null, published_on: '2024-03-01' },
+  ]);
+  t.deepEqual((await first('&vintage=2024-03-15')).data, []);
 });
 
 test('paging is told to start anew when an older vintage was loaded since', async (t) => {

@@ -87,6 +87,8 @@ test('a row shows every fact, and what follows from it', async (t) => {
         yoy_pct: 50.5,
         status: 'final',
         is_aggregate: false,
+        periods: 1,
+        periods_published: 1,
         as_of: '2025-01-31',
         source: 'Customs',
         last_updated: null,
@@ -330,7 +332,7 @@ test('count_only answers with the number of rows, and no rows', async (t) => {
 
 test('sums page and come as CSV like rows', async (t) => {
   const query =
-    '/v1/trade?reporter=PAK&from=2024&aggregate_by=partner,commodity&fields=period,flow,partner_code,value';
+    '/v1/trade?reporter=PAK&from=2024&aggregate_by=partner,commodity,period&fields=period,flow,partner_code,value';
   const whole = await service.column(query, 'value');
   t.is(whole.length, 7);
   t.deepEqual(await service.readPages(query, 'value', 2), whole);
@@ -351,6 +353,14 @@ test('what is not allowed is a 400 that names the parameter', async (t) => {
     ['frequency=Q', 'frequency'],
     ['aggregate_by=flow', 'aggregate_by'],
     ['aggregate_by=partner', 'period'],
+    ['aggregate_by=year,quarter&from=2024', 'aggregate_by'],
+    ['aggregate_by=period,fiscal_year&fiscal_year_end=06-30&from=2024', 'aggregate_by'],
+    ['aggregate_by=fiscal_year&from=2024', 'fiscal_year_end'],
+    ['aggregate_by=year&fiscal_year_end=06-30&from=2024', 'fiscal_year_end'],
+    ['aggregate_by=fiscal_year&fiscal_year_end=04-05&from=2024', 'fiscal_year_end'],
+    ['fiscal_year_end=06-30', 'fiscal_year_end'],
+    ['aggregate_by=quarter&frequency=A&from=2024', 'frequency'],
+    ['aggregate_by=fiscal_year&fiscal_year_end=06-30&frequency=A&from=2024', 'frequency'],
     ['flow=balance&to=2025', 'period'],
     ['aggregate_by=partner&period=2025&sort=-id', 'sort'],
     ['basis=both', 'basis'],
@@ -373,4 +383,11 @@ test('a cursor of one sum opens no other, and a load changes the ETag', async (t
   const path = '/v1/trade?reporter=NZL&flow=re_export';
   const etag = (await service.call(path)).headers.get('etag') ?? '';
   t.is((await service.call(path, { headers: { 'if-none-match': etag } })).status, 304);
+});
+
+test('sums from the first day of the calendar hold all years', async (t) => {
+  const from = (year: string) =>
+    sums(`reporter=PAK&flow=export&aggregate_by=period&sort=date&from=${year}`, 'period', 'value');
+  const all = await from('0001');
+  t.deepEqual(all.slice(-2), await from('2025'));
 });

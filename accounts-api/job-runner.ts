@@ -1,0 +1,122 @@
+// Runs the jobs of one queue: many at once, fetched in batches, the most urgent first, each settled as soon as it is done.
+// Hides leases: those of the jobs under way are renewed until they end, however long they take, and lapse with the process.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { PgBoss } from 'pg-boss';
+import type { Log } from '../kernel/log.ts';
+
+export interface JobRunner {
+  /** Fetches no more jobs and waits for those under way, for half a minute; then hands the rest back, to be run again. */
+  close(): Promise<void>;
+}
+
+/** Four times the mailer's connections, so that none of them waits for the next batch. */
+const jobsMax = 20;
+/** A batch is fetched as soon as it can be this large. */
+const batchMin = jobsMax / 2;
+const pollMs = 500;
+/** A third of the shortest lease. */
+const renewMs = 3_000;
+const closeTimeoutMs = 30_000;
+
+/** @param perform runs one job; if it throws, the job is run again later. */
+export function runJobs(
+  boss: PgBoss,
+  queue: string,
+  log: Log,
+  perform: (job: object, id: string) => Promise<void>,
+): JobRunner {
+  /** Fetched, and not settled yet. */
+  const held = new Set<string>();
+  const done: string[] = [];
+  const failed: { id: string; error: unknown }[] = [];
+  const closing = new AbortController();
+  let running = 0;
+  let isSettling = false;
+  /** Resolved when the next job ends. */
+  let ended = Promise.withResolvers<void>();
+  /** Resolved when the last job has ended, once it closes. */
+  const idle = Promise.withResolvers<void>();
+
+  async function run(id: string, job: object): Promise<void> {
+    running += 1;
+    held.add(id);
+    try {
+      await perform(job, id);
+      done.push(id);
+    } catch (error) {
+      failed.push({ id, error });
+    }
+    running -= 1;
+    ended.resolve();
+    ended = Promise.withResolvers();
+    if (closing.signal.aborted && running === 0) idle.resolve();
+    await settle();
+  }
+
+  /** Records what has ended, in as few statements as the database is slow. What cannot be recorded is, with the next renewal. */
+  async function settle(): Promise<void> {
+    if (isSettling) return;
+    isSettling = true;
+    while (done.length + failed.length > 0) {
+      const [completed, refused] = [done.splice(0), failed.splice(0)];
+      const again = refused.map(({ id }) => id);
+      try {
+        if (completed.length > 0) await boss.complete(queue, completed);
+        if (again.length > 0) await boss.fail(queue, again);
+      } catch (error) {
+        done.push(...completed);
+        failed.push(...refused);
+        log.warn({ err: error, queue }, 'jobs that have ended could not be recorded; it will be tried again');
+        break;
+      }
+      for (const id of [...completed, ...again]) held.delete(id);
+      const [first] = refused;
+      if (first !== undefined) {
+        log.warn(
+          { err: first.error, queue, job: first.id, jobs: again.length },
+          'jobs failed; they will be run again',
+        );
+      }
+    }
+    isSettling = false;
+  }
+
+  async function fetchJobs(): Promise<void> {
+    while (!closing.signal.aborted) {
+      if (jobsMax - running < batchMin) {
+        await ended.promise;
+        continue;
+      }
+      const jobs = await boss
+        .fetch<object>(queue, { batchSize: jobsMax - running })
+        .catch((error: unknown) => {
+          log.warn({ err: error, queue }, 'jobs could not be fetched; it will be tried again');
+          return [];
+        });
+      for (const { id, data } of jobs) void run(id, data);
+      if (jobs.length > 0) continue;
+      await pause(pollMs, undefined, { signal: closing.signal }).catch(() => undefined); // aborted: it closes
+    }
+  }
+
+  const renewing = setInterval(() => {
+    void settle();
+    if (held.size === 0) return;
+    boss
+      .touch(queue, [...held])
+      .catch((error: unknown) => log.warn({ err: error, queue }, 'leases of jobs could not be renewed'));
+  }, renewMs);
+  const fetching = fetchJobs();
+
+  return {
+    async close() {
+      closing.abort();
+      ended.resolve();
+      await fetching;
+      if (running > 0) await Promise.race([idle.promise, pause(closeTimeoutMs, undefined, { ref: false })]);
+      clearInterval(renewing);
+      await settle();
+      if (held.size > 0) await boss.fail(queue, [...held], { message: 'The worker was stopped.' });
+    },
+  };
+}

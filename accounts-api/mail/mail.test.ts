@@ -1,0 +1,63 @@
+// The conversation with the SMTP server: how long its answers are waited for, and which refusals are final.
+import { Socket } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { silentLog } from '../../test/services/harness.ts';
+import { startScriptedSmtp, type Stage } from '../../test/services/scripted-smtp.ts';
+import { testMail } from '../../test/services/sign-in.ts';
+import { createMailer, MailRefused } from './mail.ts';
+
+const mail = { to: 'someone@example.org', subject: 's', text: 't', html: '<p>t</p>' };
+
+async function mailerOf(t: ExecutionContext, replyTo: (stage: Stage) => string | undefined) {
+  const server = await startScriptedSmtp(replyTo);
+  t.teardown(() => server.close());
+  const mailer = createMailer({ ...testMail, smtpUrl: server.smtpUrl }, silentLog);
+  t.teardown(() => mailer.close());
+  return mailer;
+}
+
+const refusals: [Stage, string, 'for good' | 'for now'][] = [
+  ['RCPT', '550 no such mailbox', 'for good'],
+  ['RCPT', '550 5.1.1 no such mailbox', 'for good'],
+  ['RCPT', '550-5.1.1 no such\r\n550 5.1.1 mailbox', 'for good'],
+  ['RCPT', '553 5.1.3 no mailbox has this name', 'for good'],
+  ['RCPT', '556 5.1.10 no mail here', 'for good'],
+  ['DATA', '554 no valid recipients', 'for good'],
+  ['.', '554 5.6.0 not this mail', 'for good'],
+  ['RCPT', '450 4.2.1 later', 'for now'],
+  ['RCPT', '552 5.2.2 the mailbox is full', 'for now'],
+  ['RCPT', '554 5.7.1 relay access denied', 'for now'],
+  ['RCPT', '503 bad sequence', 'for now'],
+  ['.', '451 later', 'for now'],
+  ['.', '550 5.7.1 a poor reputation', 'for now'],
+  ['MAIL', '550 5.1.8 not from this sender', 'for now'],
+];
+for (const [stage, reply, lasts] of refusals) {
+  const title = reply.replaceAll('\r\n', ' / ');
+  test.serial(`a mail that is answered "${title}" at ${stage} is refused ${lasts}`, async (t) => {
+    const mailer = await mailerOf(t, (at) => (at === stage ? reply : undefined));
+    const error = await t.throwsAsync(mailer.send(mail));
+    t.is(error instanceof MailRefused, lasts === 'for good');
+    if (error instanceof MailRefused) t.true(error.reply.startsWith(reply.slice(0, 3)));
+  });
+}
+
+test.serial('the answer to a mail is waited for ten minutes', async (t) => {
+  const waitsMs: number[] = [];
+  const real = Object.getOwnPropertyDescriptor(Socket.prototype, 'setTimeout');
+  t.teardown(() => Object.defineProperty(Socket.prototype, 'setTimeout', real ?? {}));
+  Object.defineProperty(Socket.prototype, 'setTimeout', {
+    ...real,
+    value(this: Socket, milliseconds: number, ...rest: unknown[]) {
+      waitsMs.push(milliseconds);
+      return Reflect.apply(real?.value as (...args: unknown[]) => unknown, this, [milliseconds, ...rest]);
+    },
+  });
+  let whileAnswered: number | undefined;
+  const mailer = await mailerOf(t, (at) => {
+    if (at === '.') whileAnswered = waitsMs.findLast((ms) => ms > 0);
+    return undefined;
+  });
+  await mailer.send(mail);
+  t.is(whileAnswered, 600_000);
+});

@@ -1,0 +1,65 @@
+// Limits failing credentials by client IP address: invented, mistyped and revoked ones, each of which may cost a lookup.
+// Hides the counter, which all gateways share if there is Redis, and what it never refuses: a credential that was accepted here before.
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../kernel/clock.ts';
+import { Failure } from '../../kernel/errors.ts';
+import { limitKey } from '../../kernel/ip.ts';
+import type { Limits } from '../quota/limits.ts';
+
+export interface CredentialFailures {
+  /**
+   * Refuses a credential before it is looked up if too many from its IP address have failed. One that was accepted before always
+   * passes: clients that share an IP address with others go on. @throws Failure rate_limited.
+   */
+  admit(clientIp: string, credential: string): void;
+  /** Notes an accepted credential. */
+  accepted(credential: string): void;
+  /** Counts a failed one. @param credential undefined if it was not looked up. @returns what to answer: the refusal, or `rate_limited`. */
+  failed(clientIp: string, credential: string | undefined, refusal: Failure): Promise<Failure>;
+}
+
+export interface CredentialFailuresOptions {
+  limits: Limits;
+  /** Failures of one IP address. */
+  perSecond: number;
+  clock: Clock;
+}
+
+const knownMax = 10_000;
+const refusedMax = 10_000;
+
+export function createCredentialFailures(options: CredentialFailuresOptions): CredentialFailures {
+  const { limits, perSecond, clock } = options;
+  const known = new LRUCache<string, true>({ max: knownMax });
+  const refusedUntilMs = new LRUCache<string, number>({ max: refusedMax }); // by IP address
+
+  /** @returns undefined if the IP address may try. */
+  function refusalOf(address: string): Failure | undefined {
+    const leftMs = (refusedUntilMs.get(address) ?? 0) - clock.now().getTime();
+    if (leftMs <= 0) return undefined;
+    const message = `Too many failed credentials: one IP address may send ${perSecond} a second.`;
+    const seconds = Math.max(1, Math.ceil(leftMs / 1000));
+    return new Failure('rate_limited', message, { headers: { 'retry-after': String(seconds) } });
+  }
+
+  return {
+    admit(clientIp, credential) {
+      if (refusedUntilMs.size === 0 || known.has(credential)) return;
+      const refusal = refusalOf(limitKey(clientIp));
+      if (refusal !== undefined) throw refusal;
+    },
+    accepted(credential) {
+      if (known.get(credential) === undefined) known.set(credential, true);
+    },
+    async failed(clientIp, credential, refusal) {
+      if (credential !== undefined) known.delete(credential);
+      const address = limitKey(clientIp);
+      const refusedBefore = refusalOf(address);
+      if (refusedBefore !== undefined) return refusedBefore;
+      const { allowed, resetMs } = await limits.take(`failures:${address}`, perSecond);
+      if (allowed) return refusal;
+      refusedUntilMs.set(address, clock.now().getTime() + resetMs);
+      return refusalOf(address) ?? refusal;
+    },
+  };
+}

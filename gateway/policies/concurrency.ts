@@ -1,0 +1,47 @@
+// Bounds the answers of an account under way at once, by its plan: 429 beyond. A place is freed however the answer ends: whole, cut off,
+// failed, or left by its client. An answer that exceeds its deadline as a whole is ended: 504, or cut off if it has begun.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Failure, fail } from '../../kernel/errors.ts';
+import type { Log } from '../../kernel/log.ts';
+import { callOf, callerOf, enterStage } from '../call.ts';
+import { answerFailure } from '../failure.ts';
+import type { Policy } from '../policy.ts';
+import type { Answer, Answers } from '../quota/answers.ts';
+
+export function concurrency({ answers, log }: { answers: Pick<Answers, 'begin'>; log: Log }): Policy {
+  return (request, response, next) => {
+    const call = callOf(request);
+    enterStage(call, 'rate');
+    const { accountId, plan } = callerOf(call);
+    const begun = answers.begin(accountId, plan.concurrency, () => endLate(log, request, response));
+    if (begun instanceof Promise) return beginLater(begun);
+    hold(response, begun);
+    return next();
+
+    async function beginLater(waiting: Promise<Answer | null>): Promise<void> {
+      const answer = await waiting;
+      if (answer === null) return refuse(plan.concurrency);
+      hold(response, answer);
+      next();
+    }
+  };
+}
+
+function refuse(most: number): never {
+  fail(
+    'rate_limited',
+    `Too many answers at once: the plan allows ${most} answers of an account under way at once. Wait until one has ended.`,
+    { headers: { 'retry-after': '1' } },
+  );
+}
+
+function hold(response: ServerResponse, answer: Answer): void {
+  if (response.closed)
+    answer.end(); // the client left before; `close` is not emitted again
+  else response.once('close', () => answer.end());
+}
+
+function endLate(log: Log, request: IncomingMessage, response: ServerResponse): void {
+  const message = 'The answer took too long as a whole, and was ended. Ask for fewer points at once.';
+  answerFailure(log, request, response, new Failure('upstream_timeout', message));
+}

@@ -1,0 +1,291 @@
+// Stores a file of many vintages. Those that follow all stored vintages of their series are stored in one pass over the rows
+// of the file: what stands before a row is what the file states of the point at an earlier vintage, or the live row.
+// Vintages whose every statement is on record are only counted. Any other vintage is compared for itself, by
+// ingest/load/revise.sql.ts. All three ways leave the same rows.
+import type { Transaction } from '../../kernel/database.ts';
+import type { LoadCounts } from '../load/statements.sql.ts';
+
+/**
+ * load_stated: how many points each vintage of the file states, by series and dimensions. load_places: the vintages of each
+ * series, counted from 1 among those that follow. load_steps: the live rows (place 0) and the changes of the points: the
+ * value that the vintage at `place` begins, or that it deletes the point.
+ */
+export async function createPlaces(on: Transaction): Promise<void> {
+  await on.query(`
+    create temp table load_stated (
+      series_no integer not null, dims_no integer not null, vintage date not null,
+      points integer not null, first_date date not null, last_date date not null
+    ) on commit drop`);
+  await on.query(`
+    create temp table load_places (
+      series_no integer not null, vintage date not null, place integer not null, load_no bigint not null,
+      points integer not null,      -- that it states
+      follows boolean not null,     -- no vintage of its day or later is stored
+      recorded boolean not null default false -- all that it states is stored
+    ) on commit drop`);
+  await on.query(`
+    create temp table load_steps (
+      series_no integer not null, dims_no integer not null, date date not null, place integer not null,
+      stood boolean not null,   -- the point existed before
+      states boolean not null, value numeric, status text, -- states nothing: the point is deleted
+      row_id tid                -- of a live row
+    ) on commit drop`);
+}
+
+/**
+ * Inserts a load for each vintage of load_rows, oldest first, and finds how each is to be stored.
+ * @returns the vintages that must be stored for themselves, in that order and before `storeFollowing`.
+ */
+export async function planVintages(
+  on: Transaction,
+  load: { dataset: string; sourceName: string; complete: boolean },
+): Promise<{ vintage: string; loadNo: number }[]> {
+  await on.query(
+    `insert into load_stated
+     select series_no, dims_no, vintage, count(*), min(date), max(date) from load_rows
+     group by series_no, dims_no, vintage`,
+  );
+  await on.query('analyze load_stated');
+  await on.query(
+    `with loads as (
+       insert into data.loads (dataset, source_name, vintage, complete)
+       select $1, $2, vintage, $3 from (select distinct vintage from load_stated order by vintage) vintages
+       returning vintage, load_no
+     ), stored as materialized (
+       select series_no, greatest(
+         (select max(v.published_on) from data.vintages v where v.series_no = s.series_no),
+         (select max(c.published_on) from data.confirmations c where c.series_no = s.series_no), '-infinity') as last
+       from (select distinct series_no from load_stated) s
+     )
+     insert into load_places
+     select series_no, vintage, row_number() over (partition by series_no, follows order by vintage), load_no, points, follows
+     from (select series_no, vintage, vintage > last as follows, sum(points) as points
+           from load_stated join stored using (series_no) group by series_no, vintage, last) stated
+     join loads using (vintage)`,
+    [load.dataset, load.sourceName, load.complete],
+  );
+  await on.query('analyze load_places');
+  await findRecorded(on, load.complete);
+  return on.query(
+    `select distinct vintage, load_no as "loadNo" from load_places where not follows and not recorded order by vintage`,
+  );
+}
+
+/**
+ * Finds the vintages that state nothing new: each value stands at that day, and it is on record that the vintage stated it,
+ * so that no older vintage of the file can change it either.
+ */
+async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
+  const stated = complete
+    ? 'p.known'
+    : `(p.known or o.published_on = r.vintage or exists (
+         select from data.confirmations f
+         where (f.series_no, f.dims_no, f.published_on) = (r.series_no, r.dims_no, r.vintage) and f.dates @> r.date))`;
+  await on.query(
+    `with earlier as materialized (
+       select p.*, exists (select from data.vintages v where v.series_no = p.series_no and v.published_on = p.vintage
+                           and v.complete) as known
+       from load_places p where not follows
+     ), different as (
+       select distinct r.series_no, r.vintage
+       from load_rows r join earlier p using (series_no, vintage)
+       left join lateral (
+         select l.published_on, l.value, l.status from data.observations l
+         where (l.series_no, l.dims_no, l.date) = (r.series_no, r.dims_no, r.date)
+           and l.superseded_on = 'infinity' and l.published_on <= r.vintage
+         union all
+         (select c.published_on, c.value, c.status from data.observations c
+          where (c.series_no, c.dims_no, c.date) = (r.series_no, r.dims_no, r.date)
+            and c.superseded_on <> 'infinity' and c.published_on <= r.vintage and c.superseded_on > r.vintage
+          order by c.published_on desc limit 1)
+         limit 1) o on true
+       where o.published_on is null or o.value is distinct from r.value or o.status is distinct from r.status
+         or not ${stated}
+     )
+     ${complete ? existing : ''}
+     update load_places p set recorded = true
+     from earlier e where (e.series_no, e.vintage) = (p.series_no, p.vintage)
+       and not exists (select from different d where (d.series_no, d.vintage) = (p.series_no, p.vintage))
+       ${complete ? 'and p.points = (select points from existing x where x.series_no = p.series_no and x.day <= p.vintage order by x.day desc limit 1)' : ''}`,
+  );
+}
+
+/** How many points of each series exist from a day on: those begun by then, less those that have ended. */
+const existing = `, existing as materialized (
+  select series_no, day, sum(sum(change)) over (partition by series_no order by day) as points
+  from (select distinct series_no from earlier) s join data.observations o using (series_no),
+    lateral (values (o.published_on, 1), (o.superseded_on, -1)) as changes (day, change)
+  group by series_no, day)`;
+
+/** Puts the rows of one vintage into load_points that are to be stored for themselves; replaces the previous ones. */
+export async function stageVintage(on: Transaction, vintage: string): Promise<void> {
+  await on.query('truncate load_points');
+  await on.query(
+    `insert into load_points
+     select r.line, r.series_no, r.dims_no, r.date, r.value, r.status
+     from load_rows r join load_places p using (series_no, vintage)
+     where r.vintage = $1 and not p.follows and not p.recorded`,
+    [vintage],
+  );
+}
+
+/** Lets `stageVintage` find the rows of a vintage without reading all. */
+export async function indexVintages(on: Transaction): Promise<void> {
+  await on.query('create index on load_rows (vintage)');
+}
+
+/**
+ * Stores all vintages that follow. @param complete points that a vintage omits are deleted as of it.
+ * @returns the counts of each load, of these and of the recorded vintages.
+ */
+export async function storeFollowing(
+  on: Transaction,
+  complete: boolean,
+): Promise<(LoadCounts & { loadNo: number })[]> {
+  await findSteps(on, complete);
+  if (!complete) await confirm(on);
+  await storeSteps(on);
+  return record(on, complete);
+}
+
+/** Fills load_steps. Without `complete` a point that exists once exists in every later vintage. */
+async function findSteps(on: Transaction, complete: boolean): Promise<void> {
+  const stood = complete ? 'before is not null and before = place - 1' : 'before is not null';
+  await on.query(
+    `insert into load_steps
+     with said as (
+       select r.series_no, r.dims_no, r.date, p.place, r.value, r.status, null::tid as row_id
+       from load_rows r join load_places p using (series_no, vintage) where p.follows
+       union all
+       select o.series_no, o.dims_no, o.date, 0, o.value, o.status, o.ctid
+       from ${complete ? spokenOf : spokenOfWithin} join data.observations o using (series_no)
+       where o.superseded_on = 'infinity' ${complete ? '' : withinSpoken}
+     ), ordered as (
+       select *, lag(place) over points as before, lead(place) over points as after,
+         lag(value) over points as old_value, lag(status) over points as old_status
+       from said window points as (partition by series_no, dims_no, date order by place)
+     )
+     select series_no, dims_no, date, place, ${stood}, true, value, status, row_id
+     from ordered
+     where place = 0 or not (${stood}) or value is distinct from old_value or status is distinct from old_status
+     ${complete ? deletions : ''}`,
+  );
+  await on.query('create index on load_steps (series_no, dims_no, date, place)');
+  await on.query('analyze load_steps');
+}
+
+const spokenOf = '(select distinct series_no from load_places where follows) s';
+/** A partial vintage concerns no point outside its dates. */
+const spokenOfWithin = `(
+  select series_no, dims_no, min(first_date) as first_date, max(last_date) as last_date
+  from load_stated join load_places using (series_no, vintage) where follows group by series_no, dims_no) s`;
+const withinSpoken = 'and o.dims_no = s.dims_no and o.date between s.first_date and s.last_date';
+const deletions = `
+  union all
+  select series_no, dims_no, date, place + 1, true, false, null, null, null
+  from ordered join (select series_no, max(place) as last from load_places where follows group by series_no) p
+    using (series_no)
+  where place < p.last and after is distinct from place + 1`;
+
+/** Ends the live rows that are revised or deleted, and inserts the new ones, each with its end if it has one. */
+async function storeSteps(on: Transaction): Promise<void> {
+  await on.query(
+    `update data.observations o set superseded_on = p.vintage, superseded_load_no = p.load_no
+     from (select series_no, row_id, lead(place) over (partition by series_no, dims_no, date order by place) as place
+           from load_steps) s
+     join load_places p using (series_no, place)
+     where s.row_id is not null and p.follows and o.ctid = s.row_id`,
+  );
+  await on.query(
+    `insert into data.observations
+       (series_no, dims_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status)
+     select series_no, dims_no, date, vintage, coalesce(ends_on, 'infinity'), load_no, ended_by, value, status
+     from (
+       select s.*, p.vintage, p.load_no, lead(p.vintage) over points as ends_on, lead(p.load_no) over points as ended_by
+       from load_steps s join load_places p using (series_no, place)
+       where p.follows
+       window points as (partition by s.series_no, s.dims_no, s.date order by s.place)
+     ) steps
+     where states`,
+  );
+}
+
+/**
+ * Stores confirmations, as ingest/load/confirmations.sql.ts does for one vintage: the whole span of dates if the vintage
+ * has every point that exists in it, and otherwise the runs between the points that it omits.
+ */
+async function confirm(on: Transaction): Promise<void> {
+  await on.query(
+    `insert into data.confirmations (series_no, dims_no, published_on, load_no, dates)
+     with changed as (
+       select series_no, dims_no, place, count(*) as points, count(*) filter (where not stood) as new_points
+       from load_steps where place > 0 group by series_no, dims_no, place
+     ), span as materialized (
+       select t.*, p.place, p.load_no, t.points - coalesce(c.new_points, 0) = existing.points as whole
+       from load_stated t join load_places p using (series_no, vintage)
+       left join changed c using (series_no, dims_no, place),
+       lateral (
+         select count(*) as points from load_steps b
+         where b.series_no = t.series_no and b.dims_no = t.dims_no and b.date between t.first_date and t.last_date
+           and b.place < p.place and not b.stood) existing
+       where p.follows and t.points > coalesce(c.points, 0)
+     ), runs as (
+       select s.series_no, s.dims_no, s.vintage, s.load_no, b.date, r.line is not null and c.place is null as needed,
+         count(*) filter (where r.line is null)
+           over (partition by s.series_no, s.dims_no, s.vintage order by b.date) as run
+       from span s
+       join load_steps b on b.series_no = s.series_no and b.dims_no = s.dims_no and b.place < s.place and not b.stood
+         and b.date between s.first_date and s.last_date
+       left join load_rows r on (r.series_no, r.dims_no, r.date, r.vintage) = (s.series_no, s.dims_no, b.date, s.vintage)
+       left join load_steps c on (c.series_no, c.dims_no, c.date, c.place) = (s.series_no, s.dims_no, b.date, s.place)
+       where not s.whole
+     ), ranges as (
+       select series_no, dims_no, vintage, load_no,
+         daterange(min(date) filter (where needed), max(date) filter (where needed), '[]') as dates
+       from runs group by series_no, dims_no, vintage, load_no, run having bool_or(needed)
+     )
+     select series_no, dims_no, vintage, load_no, datemultirange(daterange(first_date, last_date, '[]'))
+     from span where whole
+     union all
+     select series_no, dims_no, vintage, load_no, range_agg(dates) from ranges
+     group by series_no, dims_no, vintage, load_no`,
+  );
+}
+
+/** Inserts the vintages and updates the series. @returns the counts of each load. */
+async function record(on: Transaction, complete: boolean): Promise<(LoadCounts & { loadNo: number })[]> {
+  await on.query(
+    `create temp table load_counts on commit drop as
+     select p.*, coalesce(c.points_new, 0) as points_new, coalesce(c.points_revised, 0) as points_revised,
+       coalesce(c.points_deleted, 0) as points_deleted
+     from load_places p
+     left join (
+       select series_no, place, count(*) filter (where states and not stood) as points_new,
+         count(*) filter (where states and stood) as points_revised, count(*) filter (where not states) as points_deleted
+       from load_steps where place > 0 group by series_no, place) c on p.follows and (c.series_no, c.place) = (p.series_no, p.place)
+     where p.follows or p.recorded`,
+  );
+  await on.query(
+    `insert into data.vintages (series_no, published_on, load_no, complete, points_new, points_revised, points_deleted)
+     select series_no, vintage, load_no, $1, points_new, points_revised, points_deleted
+     from load_counts where follows and $1 or points_new + points_revised + points_deleted > 0`,
+    [complete],
+  );
+  await on.query(
+    `update data.series s set data_version = t.load_no, last_updated = greatest(s.last_updated, t.vintage),
+       observation_count = c.count, first_date = c.first_date, last_date = c.last_date
+     from (select series_no, max(vintage) as vintage, max(load_no) as load_no from load_counts
+           where points_new + points_revised + points_deleted > 0 group by series_no) t,
+     lateral (
+       select count(o.value) as count, min(o.date) filter (where o.value is not null) as first_date,
+         max(o.date) filter (where o.value is not null) as last_date
+       from data.observations o where o.series_no = t.series_no and o.superseded_on = 'infinity') c
+     where t.series_no = s.series_no`,
+  );
+  return on.query(
+    `select load_no as "loadNo", sum(points_new)::bigint as "pointsNew", sum(points_revised)::bigint as "pointsRevised",
+       sum(points_deleted)::bigint as "pointsDeleted",
+       sum(points - points_new - points_revised)::bigint as "pointsUnchanged"
+     from load_counts group by load_no`,
+  );
+}

@@ -1,0 +1,137 @@
+// The circuit breaker for PostgreSQL. A server that is stalled, not dead, keeps its connections open and answers nothing; what waits
+// for it then fails, and what comes later fails at once, until it answers again. Hides the watch over connections, and the probes.
+import type { Socket } from 'node:net';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import pg from 'pg';
+import type { Log } from './log.ts';
+
+/** Fails what waits for PostgreSQL while it is stalled. Its code is that of a broken connection. */
+export class DatabaseStalled extends Error {
+  readonly code = '08006';
+
+  constructor() {
+    super('PostgreSQL does not answer.');
+  }
+}
+
+export interface DatabaseCircuit {
+  /** For a pool: opens connections that are watched. */
+  readonly Client: new (config?: string | pg.ClientConfig) => pg.Client;
+  close(): void;
+}
+
+// A statement may be slow, or wait for a lock: only when a connection of its own is not answered either is PostgreSQL stalled.
+const suspectAfterMs = 1_500;
+const probeWithinMs = 1_500;
+const checkEveryMs = 250;
+const probeEveryMs = 500;
+
+/** @param answerWithinMs the longest that any statement may take, for a connection that is broken without being closed. */
+export function createDatabaseCircuit(url: string, log: Log, answerWithinMs: number): DatabaseCircuit {
+  const clients = new Set<pg.Client>();
+  // Since when, of those that wait: a statement may be under way when `connect` is emitted.
+  const connecting = new Map<pg.Client, number>();
+  const answering = new Map<pg.Client, number>();
+  let isOpen = false;
+  let isProbing = false;
+  let isClosed = false;
+  let checks: NodeJS.Timeout | undefined;
+
+  class WatchedClient extends pg.Client {
+    constructor(config?: string | pg.ClientConfig) {
+      super(config);
+      clients.add(this);
+      // Whoever waits on the connection is told as well. Sequelize takes its own listener off a connection that it discards, on which the
+      // server may still say that it ends: without this one, that would end the process.
+      this.on('error', (error) => log.debug({ err: error }, 'a connection to the database broke'));
+      this.once('connect', () => connecting.delete(this));
+      this.on('drain', () => answering.delete(this));
+      this.once('end', () => {
+        for (const each of [clients, connecting, answering]) each.delete(this);
+      });
+    }
+  }
+  // Not as methods of the class: both have several forms, which are passed on as they are.
+  const { connect, query } = pg.Client.prototype;
+  Object.assign(WatchedClient.prototype, {
+    connect(this: pg.Client, ...words: [callback?: (error: Error) => void]) {
+      if (!isOpen) {
+        note(connecting, this);
+        return Reflect.apply(connect, this, words) as unknown;
+      }
+      clients.delete(this);
+      const [callback] = words;
+      if (callback === undefined) return Promise.reject(new DatabaseStalled());
+      process.nextTick(callback, new DatabaseStalled());
+      return undefined;
+    },
+    query(this: pg.Client, ...words: unknown[]) {
+      note(answering, this);
+      return Reflect.apply(query, this, words) as unknown;
+    },
+  });
+
+  function note(waiting: Map<pg.Client, number>, client: pg.Client): void {
+    if (!waiting.has(client)) waiting.set(client, performance.now());
+    checks ??= setInterval(check, checkEveryMs).unref();
+  }
+
+  function check(): void {
+    const nowMs = performance.now();
+    let longestMs = 0;
+    for (const [client, sinceMs] of [...connecting, ...answering]) {
+      longestMs = Math.max(longestMs, nowMs - sinceMs);
+      if (nowMs - sinceMs > answerWithinMs) cut(client);
+    }
+    if (longestMs > suspectAfterMs && !isProbing && !isOpen) void probe();
+    if (connecting.size + answering.size > 0) return;
+    clearInterval(checks);
+    checks = undefined;
+  }
+
+  async function probe(): Promise<void> {
+    isProbing = true;
+    const isStalled = !(await answers(url));
+    isProbing = false;
+    if (isClosed) return;
+    if (isOpen && !isStalled) log.info('PostgreSQL answers');
+    if (isStalled && !isOpen) {
+      log.warn('PostgreSQL does not answer: the circuit is open, and calls that need it fail');
+      for (const client of clients) cut(client);
+    }
+    isOpen = isStalled;
+    if (isOpen) setTimeout(() => void probe(), probeEveryMs).unref();
+  }
+
+  return {
+    Client: WatchedClient,
+    close() {
+      isClosed = true;
+      clearInterval(checks);
+    },
+  };
+}
+
+/** Fails all that waits on the connection. */
+function cut(client: pg.Client): void {
+  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy(new DatabaseStalled());
+}
+
+/** Whether the server answers a new connection, if only by refusing it: what waits for a dead one fails by itself. */
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, application_name: 'almanac probe' });
+  client.on('error', () => undefined); // told by connect or by the statement as well
+  const asking = { isAnswered: false };
+  const asked = client
+    .connect()
+    .then(() => client.query('select'))
+    .catch(() => undefined)
+    .then(() => void (asking.isAnswered = true));
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, probeWithinMs)))]);
+  clearTimeout(timer);
+  // In a process that was busy for so long, the answer may be there and not read yet.
+  for (let turn = 0; turn < 3 && !asking.isAnswered; turn += 1) await endOfTurn();
+  cut(client);
+  return asking.isAnswered;
+}

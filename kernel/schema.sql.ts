@@ -1,0 +1,66 @@
+// Which migrations a database has, and whether they are those of this version of Almanac. Hides how they are recorded.
+import { fail } from './errors.ts';
+
+/** A migration: of the directory, or as the database has recorded it when it was applied. */
+export interface Migration {
+  /** The name of its file, without `.sql`. */
+  readonly name: string;
+  /** SHA-256 of its text, in hex; null in a database that an older version has migrated. */
+  readonly checksum: string | null;
+}
+
+/** The differences between a database and this version, by name. All empty: they fit. */
+export interface SchemaDifferences {
+  /** Not applied yet. */
+  missing: string[];
+  /** Applied with another text. */
+  changed: string[];
+  /** Applied by a newer version. */
+  newer: string[];
+}
+
+export const selectMigrations = 'select name, checksum from public.almanac_migrations order by 1';
+
+/**
+ * For readiness: requires every migration of this version, as it is now. Newer ones are accepted here: while a new version is rolled out,
+ * the instances of the old one serve until they are replaced.
+ * @param query reads the rows of `selectMigrations`.
+ * @throws Failure `unavailable` that names the migrations at fault; also if the database does not respond.
+ */
+export async function requireSchema(
+  query: (text: string) => Promise<readonly Migration[]>,
+  expected: readonly Migration[],
+): Promise<void> {
+  const applied = await query(selectMigrations).catch((error: unknown) =>
+    fail('unavailable', 'The database does not respond, or it was never migrated.', { detail: error }),
+  );
+  const { missing, changed } = schemaDifferences(expected, applied);
+  if (missing.length + changed.length === 0) return;
+  const faults = [
+    missing.length === 0 ? [] : [`it lacks ${missing.join(', ')}`],
+    changed.length === 0 ? [] : [`other texts were applied as ${changed.join(', ')}`],
+  ];
+  fail('unavailable', `The schema of the database does not fit this version: ${faults.flat().join('; ')}.`);
+}
+
+/** Compares what a database has with what this version brings. */
+export function schemaDifferences(
+  expected: readonly Migration[],
+  applied: readonly Migration[],
+): SchemaDifferences {
+  const [known, found] = [byName(expected), byName(applied)];
+  const names = (of: readonly Migration[], where: (migration: Migration) => boolean) =>
+    of.filter(where).map(({ name }) => name);
+  return {
+    missing: names(expected, ({ name }) => !found.has(name)),
+    changed: names(applied, ({ name, checksum }) => {
+      const now = known.get(name);
+      return checksum !== null && now !== undefined && now !== checksum;
+    }),
+    newer: names(applied, ({ name }) => !known.has(name)),
+  };
+}
+
+function byName(migrations: readonly Migration[]): Map<string, string | null> {
+  return new Map(migrations.map(({ name, checksum }) => [name, checksum]));
+}

@@ -1,0 +1,33 @@
+import test from 'ava';
+import { requireSchema, schemaDifferences, type Migration } from './schema.sql.ts';
+
+const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name, checksum: `sum of ${name}` })) as [
+  Migration,
+  Migration,
+  Migration,
+];
+const changedB = { ...b, checksum: 'another' };
+const olderB = { ...b, checksum: null };
+
+test('a database lacks what this version brings, is newer by what it does not know, and changed by its text', (t) => {
+  const fit = { missing: [], changed: [], newer: [] };
+  t.deepEqual(schemaDifferences([a, b], [a, b]), fit);
+  t.deepEqual(schemaDifferences([a, b], [a, olderB]), fit);
+  t.deepEqual(schemaDifferences([a, b], []), { ...fit, missing: ['a', 'b'] });
+  t.deepEqual(schemaDifferences([a, b], [b, c]), { ...fit, missing: ['a'], newer: ['c'] });
+  t.deepEqual(schemaDifferences([a, b], [a, changedB]), { ...fit, changed: ['b'] });
+});
+
+test('readiness names the migrations that do not fit, and accepts newer ones, as during the roll-out of a version', async (t) => {
+  const requireOf = (expected: Migration[], applied: Migration[]) =>
+    requireSchema(() => Promise.resolve(applied), expected);
+  await t.notThrowsAsync(requireOf([a, b], [a, b, c]));
+  await t.throwsAsync(requireOf([a, b, c], [changedB]), {
+    code: 'unavailable',
+    message: /does not fit this version: it lacks a, c; other texts were applied as b\.$/,
+  });
+  await t.throwsAsync(
+    requireSchema(() => Promise.reject(new Error('no such table')), [a]),
+    { code: 'unavailable', message: /never migrated/ },
+  );
+});

@@ -1,0 +1,54 @@
+-- The roles of the services and their rights: each reaches its own schemas and no others. The owner of the schemas runs this after
+-- "almanac migrate"; it may be run again at any time, and covers the tables of later migrations by the same owner.
+-- It gives no passwords: alter role almanac_data_api login password '…', and the same for almanac_accounts_api.
+
+do $$ begin
+  if not exists (select from pg_roles where rolname = 'almanac_data_api') then
+    create role almanac_data_api;
+    alter role almanac_data_api set default_transaction_read_only = on;
+  end if;
+  if not exists (select from pg_roles where rolname = 'almanac_accounts_api') then
+    create role almanac_accounts_api;
+  end if;
+  -- By default every role may fill the disk with temporary tables.
+  execute format('revoke temporary on database %I from public', current_database());
+end $$;
+
+-- Both read what was applied, for their readiness.
+grant select on public.almanac_migrations to almanac_data_api, almanac_accounts_api;
+
+-- data-api reads schema data.
+grant usage on schema data to almanac_data_api;
+grant select on all tables in schema data to almanac_data_api;
+alter default privileges in schema data grant select on tables to almanac_data_api;
+
+-- accounts-api and its worker write the rows of schema accounts, and own what is in schema jobs.
+grant usage on schema accounts to almanac_accounts_api;
+grant select, insert, update, delete on all tables in schema accounts to almanac_accounts_api;
+grant usage on all sequences in schema accounts to almanac_accounts_api;
+alter default privileges in schema accounts grant select, insert, update, delete on tables to almanac_accounts_api;
+alter default privileges in schema accounts grant usage on sequences to almanac_accounts_api;
+grant usage, create on schema jobs to almanac_accounts_api;
+
+-- The jobs that another role has made, as before there were roles. Indexes and sequences go with their tables.
+do $$
+declare
+  changed text;
+begin
+  for changed in
+    select format('table %s', oid::regclass) from pg_class
+    where relnamespace = 'jobs'::regnamespace and relkind in ('r', 'p') and relowner <> 'almanac_accounts_api'::regrole
+    union all
+    select format('routine %s', oid::regprocedure) from pg_proc
+    where pronamespace = 'jobs'::regnamespace and proowner <> 'almanac_accounts_api'::regrole
+    union all
+    select format('type %s', oid::regtype) from pg_type
+    where typnamespace = 'jobs'::regnamespace and typtype = 'e' and typowner <> 'almanac_accounts_api'::regrole
+  loop
+    -- Only a member may give to a role; a superuser, and on PostgreSQL 15 whoever has made the role, is one.
+    if not pg_has_role('almanac_accounts_api', 'member') then
+      grant almanac_accounts_api to current_user;
+    end if;
+    execute format('alter %s owner to almanac_accounts_api', changed);
+  end loop;
+end $$;

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import pg from 'pg';
+import { migrate } from './run.ts';
+
+test('an owner who is no superuser migrates a database of its own, and gives the roles their rights, as often as wanted', async (t) => {
+  const server = process.env['TEST_POSTGRES_URL'] ?? '';
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: server });
+  await admin.connect();
+  t.teardown(() => admin.end());
+  await admin.query(`create role ${name} login password 'of a test'`);
+  t.teardown(() => admin.query(`drop role ${name}`));
+  await admin.query(`create database ${name} owner ${name}`);
+  t.teardown(() => admin.query(`drop database ${name} with (force)`));
+
+  const url = Object.assign(new URL(server), {
+    pathname: `/${name}`,
+    username: name,
+    password: 'of a test',
+  }).href;
+  await migrate(url);
+  const owner = new pg.Client({ connectionString: url });
+  await owner.connect();
+  t.teardown(() => owner.end());
+  const rights = readFileSync(path.join(import.meta.dirname, 'roles.sql'), 'utf8');
+  for (let time = 0; time < 2; time += 1) await owner.query(rights);
+  const { rows } = await owner.query(
+    `select has_table_privilege('almanac_data_api', 'data.series', 'select') as reads,
+            has_table_privilege('almanac_data_api', 'data.series', 'insert, update, delete') as writes,
+            has_schema_privilege('almanac_data_api', 'accounts', 'usage') as enters,
+            has_table_privilege('almanac_accounts_api', 'accounts.sessions', 'insert') as keeps,
+            has_schema_privilege('almanac_accounts_api', 'jobs', 'create') as queues,
+            has_database_privilege('almanac_data_api', current_database(), 'temporary') as fills`,
+  );
+  t.deepEqual(rows, [{ reads: true, writes: false, enters: false, keeps: true, queues: true, fills: false }]);
+});

@@ -1,0 +1,41 @@
+// Runs a script of the project under Node 26, which npm installs with it: in this process, or in one of its own if this Node is
+// older. Plain JavaScript, which an old Node can read. Hides where that Node is, and passes on signals and the exit code.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const neededMajor = 26;
+const ownNode = fileURLToPath(new URL('node_modules/.bin/node', import.meta.url));
+
+/** @param {string} script its absolute path. @param {string[]} words its arguments. */
+export async function runUnderOwnNode(script, words) {
+  if (Number(process.versions.node.split('.')[0]) >= neededMajor) {
+    process.argv = [process.execPath, script, ...words];
+    await import(pathToFileURL(script).href);
+    return;
+  }
+  if (!existsSync(ownNode)) {
+    const project = path.dirname(fileURLToPath(import.meta.url));
+    process.stderr.write(
+      `Almanac needs Node ${neededMajor}, and this is Node ${process.versions.node}. ` +
+        `npm installs one with it: type "npm ci" in ${project}, without --omit=optional.\n`,
+    );
+    process.exitCode = 1;
+    return;
+  }
+  const child = spawn(ownNode, [script, ...words], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    process.stderr.write(`${ownNode} cannot be run: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) {
+      process.exitCode = code;
+      return;
+    }
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal); // ends as the script did
+  });
+}

@@ -1,0 +1,86 @@
+// What is left of months after the faults: a gateway is killed with calls under way, and in the end every limit is served to its last call.
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import type { Caller, Clients, Question } from './calls.ts';
+import type { Cluster } from './faults.ts';
+import { until } from '../run/until.ts';
+
+export interface RestOptions {
+  cluster: Cluster;
+  clients: Clients;
+  databaseUrl: string;
+  question: Question;
+}
+
+const servedBefore = 20;
+const underWay = 50;
+/** What a gateway held when it was killed is spendable within this time. */
+const comesBackWithinMs = 120_000;
+const betweenRoundsMs = 2_000;
+
+/** Has a gateway serve some calls of an account, and kills it while others wait for their answers. It runs again afterwards. */
+export async function killWithCallsUnderWay(options: RestOptions, who: Caller): Promise<void> {
+  const { cluster, clients, databaseUrl, question } = options;
+  const [gateway] = cluster.gateways;
+  if (gateway === undefined) throw new Error('There is no gateway.');
+  for (let i = 0; i < servedBefore; i += 1) await clients.ask(gateway, who, question);
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  for (const unit of cluster.dataApis) unit.stall();
+  try {
+    const asked = Array.from({ length: underWay }, () => clients.ask(gateway, who, question));
+    await until('the calls are charged', async () => {
+      const { rows } = await client.query<{ used: number }>(
+        'select used::int as used from accounts.quota_months where account_id = $1',
+        [who.accountId],
+      );
+      return (rows[0]?.used ?? 0) >= servedBefore + underWay;
+    });
+    await gateway.kill();
+    await Promise.all(asked);
+  } finally {
+    for (const unit of cluster.dataApis) unit.goOn();
+    await client.end();
+  }
+  await gateway.start();
+}
+
+/**
+ * Calls for each account until its limit is served; after a fault that takes up to two minutes. @returns how long it took, in ms, and
+ * the accounts that were refused until then.
+ */
+export async function spendTheRest(
+  { cluster, clients, question }: RestOptions,
+  who: readonly Caller[],
+  limit: number,
+): Promise<{ tookMs: number; refused: Caller[] }> {
+  const beganAtMs = performance.now();
+  const answered = countOf(clients);
+  let refused = [...who];
+  let at = 0;
+  while (refused.length > 0 && performance.now() - beganAtMs < comesBackWithinMs) {
+    for (const account of refused) {
+      for (let goesOn = true; goesOn && answered(account) < limit;) {
+        const gateway = cluster.gateways[(at += 1) % cluster.gateways.length];
+        const answer = gateway && (await clients.ask(gateway, account, question, [402]));
+        goesOn = answer?.status === 200;
+      }
+    }
+    refused = refused.filter((account) => answered(account) < limit);
+    if (refused.length > 0) await pause(betweenRoundsMs);
+  }
+  return { tookMs: performance.now() - beganAtMs, refused };
+}
+
+/** The calls of an account that were answered 200. */
+function countOf({ seen }: Clients): ({ accountId }: Caller) => number {
+  const counts = new Map<string, number>();
+  let read = 0;
+  return ({ accountId }) => {
+    for (; read < seen.length; read += 1) {
+      const one = seen[read];
+      if (one?.status === 200) counts.set(one.accountId, (counts.get(one.accountId) ?? 0) + one.calls);
+    }
+    return counts.get(accountId) ?? 0;
+  };
+}

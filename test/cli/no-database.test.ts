@@ -1,0 +1,35 @@
+// The commands where there is no embedded database yet.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { commands } from '../../cli/main.ts';
+import { commandLine } from './terminal.ts';
+
+const almanac = commandLine({});
+
+test('only start, seed and migrate create a database; every other command says where there is none, and makes nothing', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const dataDir = path.join(folder, 'nowhere');
+  const env = { DATA_DIR: dataDir };
+  const others: Record<string, string[]> = {
+    ingest: ['ingest', 'observations', '-'],
+    accounts: ['accounts', 'list'],
+    keys: ['keys', 'list', 'a@b.example'],
+    usage: ['usage', 'a@b.example'],
+    vintages: ['vintages', 'CLI'],
+    check: ['check'],
+  };
+  const creating = ['start', 'seed', 'migrate'];
+  t.deepEqual([...Object.keys(others), ...creating].toSorted(), Object.keys(commands).toSorted());
+  for (const madeFirst of [false, true]) {
+    if (madeFirst) mkdirSync(path.join(dataDir, 'outbox'), { recursive: true }); // a directory is no database
+    for (const words of Object.values(others)) {
+      const { code, stdout, stderr } = await almanac(words, { env });
+      t.is(code, 1, words.join(' '));
+      t.true((stdout + stderr).includes(`There is no database in ${dataDir}. "almanac start" creates one`));
+      t.deepEqual(madeFirst ? readdirSync(dataDir) : existsSync(dataDir), madeFirst ? ['outbox'] : false);
+    }
+  }
+});

@@ -1,0 +1,156 @@
+// How the command line and the converters start: from any folder, through links, and under a Node of the machine that is too old.
+// The project is a small one, of the real starters and of a program that tells how it was started.
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { projectRoot } from '../../kernel/settings.ts';
+import { startChild, startServing } from '../run/processes.ts';
+import { within } from '../run/until.ts';
+
+/** Makes a Node say that it is an old one, which the Node that it starts does not say. */
+const old = `--import=data:text/javascript,${encodeURIComponent(
+  "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })",
+)}`;
+
+const program = `process.on('SIGTERM', () => {
+  process.stdout.write('asked to stop');
+  process.exit(7);
+});
+const [word] = process.argv.slice(2);
+console.log(JSON.stringify({ node: process.versions.node, cwd: process.cwd(), words: process.argv.slice(2) }));
+if (word === 'fail') process.exit(3);
+if (word === 'killed') process.kill(process.pid, 'SIGKILL');
+if (word === 'serve') setInterval(() => undefined, 1000);
+`;
+
+/** A project in a folder with a space in its name, and a folder elsewhere. */
+function setUp(t: ExecutionContext) {
+  const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'almanac-starting-')));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const project = path.join(directory, 'the project');
+  const elsewhere = path.join(directory, 'else where');
+  const node = path.join(project, 'node_modules/.bin/node');
+  for (const made of [path.dirname(node), path.join(project, 'examples/funds'), elsewhere])
+    mkdirSync(made, { recursive: true });
+  for (const file of ['almanac', 'almanac.js', 'own-node.js', 'package.json', 'examples/convert.js'])
+    copyFileSync(path.join(projectRoot, file), path.join(project, file));
+  for (const folder of ['converters', 'markets']) mkdirSync(path.join(project, 'examples', folder));
+  symlinkSync(process.execPath, node);
+  writeFileSync(path.join(project, 'almanac.ts'), program);
+  writeFileSync(
+    path.join(project, 'examples/funds/some.ts'),
+    `// A converter.\n// Usage: some <file>\n${program}`,
+  );
+  writeFileSync(path.join(project, 'examples/funds/shared.ts'), '// No converter.\n');
+  const env = { ...process.env, PATH: machinePath() };
+  const name = 'the project';
+  return {
+    ...{ project, elsewhere, node, options: { name, cwd: elsewhere, env } },
+    async run(file: string, ...words: string[]) {
+      const child = startChild(file, words, { name, cwd: elsewhere, env });
+      const code = await within(`${file} ends`, child.ended);
+      return { code, output: child.output() };
+    },
+  };
+}
+
+/** PATH without what npm puts before it: a Node of the machine, whatever its version, or none. */
+function machinePath(): string {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  return folders.filter((folder) => !folder.endsWith(path.join('node_modules', '.bin'))).join(path.delimiter);
+}
+
+const words = ['ingest', 'a b', '$HOME "*"', ''];
+
+test('the starter runs the command line from any folder, through links, and from a folder with a space in its name', async (t) => {
+  const { project, elsewhere, run } = setUp(t);
+  const starter = path.join(project, 'almanac');
+  symlinkSync('../the project/almanac', path.join(elsewhere, 'near'));
+  mkdirSync(path.join(elsewhere, 'bin'));
+  symlinkSync('../near', path.join(elsewhere, 'bin/linked'));
+  symlinkSync(project, path.join(elsewhere, 'folder'));
+  const ways = [starter, './near', './bin/linked', path.join(elsewhere, 'bin/linked'), 'folder/almanac'];
+  for (const way of ways) {
+    const { code, output } = await run(way, ...words);
+    t.deepEqual([code, JSON.parse(output)], [0, { node: process.versions.node, cwd: elsewhere, words }], way);
+  }
+  t.is((await run(starter, 'fail')).code, 3);
+});
+
+test('under an old Node, and under whatever node the machine has, almanac.js and the converters start the project’s own', async (t) => {
+  const { project, elsewhere, run } = setUp(t);
+  const entries = [
+    [path.join(project, 'almanac.js')],
+    [path.join(project, 'examples/convert.js'), 'funds/some'],
+  ];
+  for (const entry of entries) {
+    const { code, output } = await run(process.execPath, old, ...entry, ...words);
+    t.deepEqual([code, JSON.parse(output)], [0, { node: process.versions.node, cwd: elsewhere, words }]);
+    t.is((await run(process.execPath, old, ...entry, 'fail')).code, 3, 'its exit code is passed on');
+    t.is((await run(process.execPath, old, ...entry, 'killed')).code, null, 'and the signal that ended it');
+    const here = await run(process.execPath, ...entry, ...words);
+    t.deepEqual(JSON.parse(here.output), { node: process.versions.node, cwd: elsewhere, words });
+    const machine = await run(
+      '/bin/sh',
+      '-c',
+      'command -v node > /dev/null || { echo none; exit; }; exec node "$@"',
+      'sh',
+      ...entry,
+      'x',
+    );
+    if (machine.output === 'none\n') continue;
+    t.deepEqual(JSON.parse(machine.output), { node: process.versions.node, cwd: elsewhere, words: ['x'] });
+  }
+});
+
+test('a signal to an old Node reaches the project’s own, which stops in good order', async (t) => {
+  const { project, options } = setUp(t);
+  const child = await startServing(
+    /serve/,
+    process.execPath,
+    [old, path.join(project, 'almanac.js'), 'serve'],
+    options,
+  );
+  t.is(await child.end('SIGTERM'), 7);
+  t.true(child.output().endsWith('asked to stop'));
+});
+
+test('an old Node without the project’s own says what brings it', async (t) => {
+  const { project, node, run } = setUp(t);
+  rmSync(node);
+  const { code, output } = await run(process.execPath, old, path.join(project, 'almanac.js'), 'check');
+  t.is(code, 1);
+  t.is(
+    output,
+    `Almanac needs Node 26, and this is Node 20.0.0. npm installs one with it: type "npm ci" in ${project}, without --omit=optional.\n`,
+  );
+});
+
+test('a converter that does not exist is said with the usage of all that do', async (t) => {
+  const { project, run } = setUp(t);
+  const convert = path.join(project, 'examples/convert.js');
+  t.deepEqual(await run(process.execPath, old, convert, 'funds/shared'), {
+    code: 2,
+    output: 'There is no converter "funds/shared".\n\nUsage:\n  some <file>\n',
+  });
+  const listed = await run(process.execPath, path.join(projectRoot, 'examples/convert.js'));
+  const named = [...listed.output.matchAll(/^ {2}node examples\/convert\.js (\S+) /gm)].map(
+    ([, name]) => `${name}.ts`,
+  );
+  const files = readdirSync(path.join(projectRoot, 'examples'), { recursive: true, encoding: 'utf8' });
+  t.deepEqual(
+    named.toSorted(),
+    files.filter((file) => /^(?!.*\/(out|xlsx?|zip)\.ts$).*\.ts$/.test(file)).toSorted(),
+    'each by the name that it is run by',
+  );
+});

@@ -1,0 +1,15 @@
+// A few hundred requests of the fuzzer (run.ts): what it has found is held by tests of their own, this holds that it runs.
+import test from 'ava';
+import { fuzz, startFuzzed } from './fuzz.ts';
+import { operations } from './requests.ts';
+
+test('400 random requests over all endpoints: no failure of ours, no answer beside the OpenAPI document', async (t) => {
+  const services = await startFuzzed();
+  t.teardown(() => services.close());
+  const { faults, statuses } = await fuzz(services, { seed: 1, count: 400 });
+  t.deepEqual(faults, []);
+  // Requests that are all refused at the door would find nothing.
+  t.true((statuses.get(200) ?? 0) > 50, JSON.stringify([...statuses]));
+  for (const status of [400, 401, 404]) t.true(statuses.has(status), `${status}`);
+  t.true(operations.length > 50);
+});

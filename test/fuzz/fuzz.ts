@@ -1,0 +1,208 @@
+// Sends random requests to running services, and judges each answer: no failure of ours, nothing that the OpenAPI document does not say,
+// every refusal in the envelope. Hides the clients: each draws its own requests from the seed, one after the other.
+import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { errorTable } from '../../kernel/errors.ts';
+import { createRandom, type Random } from '../chaos/random.ts';
+import { peopleOf } from '../auth/people.ts';
+import { hold } from '../openapi/hold.ts';
+import { loadCsv } from '../ingest/loading.ts';
+import { initialLoads, loadInto } from '../v1/every-dataset.ts';
+import { startServices, type Services } from '../services/services.ts';
+import { drawRequest, type Actor, type FuzzRequest } from './requests.ts';
+
+export interface FuzzResult {
+  /** What is wrong, each with the request; none if all is right. */
+  faults: string[];
+  /** Answers by status. */
+  statuses: Map<number, number>;
+  /** The slowest answer. */
+  slowest: { ms: number; request: string };
+}
+
+export interface FuzzOptions {
+  seed: number;
+  count: number;
+  /** Told of each fault as it is found. */
+  tell?: (fault: string) => void;
+  /** Called when so many requests have been answered, at most once at a time; all clients wait. */
+  every?: { requests: number; pause: (answered: number) => Promise<void> | void };
+}
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+const clients = 4;
+const requestsOfActor = 100;
+const answerWithinMs = 30_000;
+const answerHeadBytesMax = 128 * 1024;
+
+/** All services, with rows for every endpoint; a client's IP address is what its X-Forwarded-For says. */
+export async function startFuzzed(): Promise<Services> {
+  const services = await startServices({ trustedProxyHops: 1 });
+  const loaded = {
+    load: (dataset: string, lines: readonly string[], options = {}) =>
+      loadCsv(services.database, lines, { dataset, ...options }).then(() => undefined),
+  };
+  for (const load of initialLoads) await loadInto(loaded, load);
+  return services;
+}
+
+/** Sends so many requests. The same seed and count draw the same requests, as far as answers are the same. */
+export async function fuzz(
+  services: Services,
+  { seed, count, tell, every }: FuzzOptions,
+): Promise<FuzzResult> {
+  const random = createRandom(seed);
+  const agent = new Agent({ keepAlive: true });
+  const result: FuzzResult = { faults: [], statuses: new Map(), slowest: { ms: 0, request: '' } };
+  const note = (fault: string) => {
+    result.faults.push(fault);
+    tell?.(fault);
+  };
+  const client = { services, agent, result, note };
+  const parts =
+    every === undefined
+      ? [count]
+      : Array.from({ length: Math.ceil(count / every.requests) }, () => every.requests);
+  const sources = Array.from({ length: clients }, () => random.fork());
+  let answered = 0;
+  for (const part of parts) {
+    await Promise.all(sources.map((source) => askAll(client, source, Math.ceil(part / clients))));
+    answered += part;
+    await every?.pause(answered);
+  }
+  agent.destroy();
+  return result;
+}
+
+interface Client {
+  services: Services;
+  agent: Agent;
+  result: FuzzResult;
+  note: (fault: string) => void;
+}
+
+/** Sends the requests of one client, one after the other. */
+async function askAll(
+  { services, agent, result, note }: Client,
+  random: Random,
+  count: number,
+): Promise<void> {
+  let actor: Actor | undefined;
+  for (let i = 0; i < count; i += 1) {
+    // Requests end sessions, revoke keys and close accounts.
+    if (actor === undefined || i % requestsOfActor === 0) actor = await newActor(services, random);
+    const request = drawRequest(random, actor);
+    const beganAtMs = performance.now();
+    const answer = await ask(services.url, agent, request).catch((error: unknown) => String(error));
+    const ms = performance.now() - beganAtMs;
+    if (ms > result.slowest.ms) result.slowest = { ms, request: described(request) };
+    if (typeof answer === 'string') {
+      note(`${answer}: ${described(request)}`);
+      continue;
+    }
+    result.statuses.set(answer.status, (result.statuses.get(answer.status) ?? 0) + 1);
+    const fault = faultOf(request, answer);
+    if (fault !== undefined)
+      note(`${answer.status} ${fault}: ${described(request)}\n  ${answer.body.slice(0, 400)}`);
+    actor.etag = answer.headers.etag ?? actor.etag;
+    actor.cursor = /"next_cursor":"([^"]+)"/.exec(answer.body)?.[1] ?? actor.cursor;
+  }
+}
+
+async function newActor(services: Services, random: Random): Promise<Actor> {
+  const { newPerson } = peopleOf({
+    call: (target, init) =>
+      services.call(target, {
+        ...init,
+        headers: {
+          ...Object.fromEntries(new Headers(init?.headers)),
+          'x-forwarded-for': `11.${random.below(256)}.${random.below(256)}.${random.below(256)}`,
+        },
+      }),
+  });
+  const person = await newPerson();
+  const keys = [await services.accountWithKey('enterprise'), await services.accountWithKey('free')].map(
+    ({ key }) => key,
+  );
+  return { ...person, keys, etag: undefined, cursor: undefined };
+}
+
+async function ask(url: string, agent: Agent, request: FuzzRequest): Promise<Answer> {
+  const { response, bytes } = await send(url, agent, request);
+  const { statusCode: status = 0, headers } = response;
+  return { status, headers, body: plain(bytes, headers) };
+}
+
+function send(
+  url: string,
+  agent: Agent,
+  { method, target, headers, body }: FuzzRequest,
+): Promise<{ response: IncomingMessage; bytes: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const length = body === undefined ? {} : { 'content-length': String(body.length) };
+    const sent = httpRequest(
+      {
+        ...{ hostname, port, agent, method, path: target, headers: { ...headers, ...length } },
+        ...{ maxHeaderSize: answerHeadBytesMax, timeout: answerWithinMs },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () => resolve({ response, bytes: Buffer.concat(chunks) }));
+      },
+    );
+    sent.once('timeout', () => sent.destroy(new Error(`no answer within ${answerWithinMs} ms`)));
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+function plain(body: Buffer, headers: IncomingHttpHeaders): string {
+  if (body.length === 0) return '';
+  const encoding = headers['content-encoding'];
+  return (
+    encoding === 'br' ? brotliDecompressSync(body) : encoding === 'gzip' ? gunzipSync(body) : body
+  ).toString();
+}
+
+/** What is wrong with an answer. */
+function faultOf({ method, target }: FuzzRequest, { status, headers, body }: Answer): string | undefined {
+  // Whether a service is ready within a second, a busy machine decides.
+  const isReadiness = status === 503 && target.startsWith('/readyz');
+  if (status >= 500 && !isReadiness) return 'is a failure of ours';
+  const named = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+  try {
+    hold({ method, target, status, headers: named, body });
+  } catch (error) {
+    return String(error);
+  }
+  if (status < 400 || method === 'HEAD') return undefined;
+  const error = errorIn(body);
+  if (error === undefined) return 'is no envelope';
+  return Object.hasOwn(errorTable, error.code) && errorTable[error.code].status === status
+    ? undefined
+    : `has the code ${error.code}`;
+}
+
+function errorIn(body: string): { code: keyof typeof errorTable } | undefined {
+  try {
+    return (JSON.parse(body) as { error?: { code: keyof typeof errorTable } }).error;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function described({ method, target, headers, body }: FuzzRequest): string {
+  const shown = Object.entries(headers).filter(
+    ([name]) => !/key|token|authorization/.test(name) || name === 'idempotency-key',
+  );
+  return `${method} ${target.replaceAll(/pk_live_\w+/g, '…').slice(0, 600)} ${JSON.stringify(Object.fromEntries(shown)).slice(0, 300)} ${body?.toString('latin1').slice(0, 300) ?? ''}`;
+}

@@ -1,0 +1,142 @@
+// /readyz: what the gateway can serve. It must not take every gateway out of service because one service is away, nor leave one in
+// that every service refuses.
+import { isDeepStrictEqual } from 'node:util';
+import test from 'ava';
+import { start as startAccounts } from '../../accounts-api/main.ts';
+import { start as startDataApi } from '../../data-api/main.ts';
+import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
+import { startDataService, type DataService } from '../services/data-service.ts';
+import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { projectPlans } from '../services/services.ts';
+import { testSignIn } from '../services/sign-in.ts';
+import { until } from '../run/until.ts';
+import { startRawUpstream } from './raw-upstream.ts';
+import { startTestGateway } from './recording-upstream.ts';
+
+let accounts: AccountsService;
+let dataApi: DataService;
+test.before(async () => {
+  accounts = await startAccountsService();
+  dataApi = await startDataService();
+});
+test.after.always(async () => {
+  await accounts?.close();
+  await dataApi?.close();
+});
+
+const nobody = 'http://127.0.0.1:1';
+
+async function readiness(
+  url: string,
+): Promise<{ status: number; body: { data?: unknown; error?: { message: string } } }> {
+  const response = await fetch(`${url}/readyz`);
+  return { status: response.status, body: (await response.json()) as { data?: unknown } };
+}
+
+/** On a busy machine a service may answer a probe too late, as if it were away. */
+async function untilReadiness(url: string, expected: object): Promise<void> {
+  await until(`readiness is ${JSON.stringify(expected)}`, async () =>
+    isDeepStrictEqual(await readiness(url), expected),
+  );
+}
+
+for (const [what, dataApiUrl, accountsApiUrl, states] of [
+  ['both services are there', () => dataApi.url, () => accounts.url, ['ready', 'ready']],
+  ['accounts-api is away', () => dataApi.url, () => nobody, ['ready', 'unavailable']],
+  ['data-api is away', () => nobody, () => accounts.url, ['unavailable', 'ready']],
+] as const) {
+  test(`while ${what}, a gateway is ready and says what it can serve`, async (t) => {
+    const gateway = await startTestGateway({
+      ...{ dataApiUrls: [dataApiUrl()], accountsApiUrls: [accountsApiUrl()] },
+    });
+    t.teardown(() => gateway.close());
+    const [ofDataApi, ofAccountsApi] = states;
+    await untilReadiness(gateway.url, {
+      status: 200,
+      body: { success: true, data: { 'data-api': ofDataApi, 'accounts-api': ofAccountsApi } },
+    });
+    t.pass();
+  });
+}
+
+test('a service that does not answer counts as away: readiness does not wait for it', async (t) => {
+  const silent = await startRawUpstream();
+  t.teardown(() => silent.close());
+  silent.answer = () => undefined;
+  const gateway = await startTestGateway({ accounts, dataApiUrls: [silent.url] });
+  t.teardown(() => gateway.close());
+  await untilReadiness(gateway.url, {
+    status: 200,
+    body: { success: true, data: { 'data-api': 'unavailable', 'accounts-api': 'ready' } },
+  });
+  t.pass();
+});
+
+test('a gateway that reaches no service is not ready', async (t) => {
+  const gateway = await startTestGateway({ dataApiUrls: [nobody], accountsApiUrls: [nobody] });
+  t.teardown(() => gateway.close());
+  t.like(await readiness(gateway.url), { status: 503, body: { error: { code: 'unavailable' } } });
+  t.is((await fetch(`${gateway.url}/healthz`)).status, 200);
+});
+
+test('a gateway with another IDENTITY_SECRET than a service is not ready, and is told why', async (t) => {
+  const identitySecret = 'another secret of the tests, as long';
+  for (const [name, urls] of [
+    ['data-api', { dataApiUrls: [dataApi.url], accountsApiUrls: [nobody] }],
+    ['accounts-api', { dataApiUrls: [nobody, nobody], accountsApiUrls: [nobody, accounts.url] }],
+  ] as const) {
+    const gateway = await startTestGateway({ ...urls, identitySecret });
+    t.teardown(() => gateway.close());
+    const { status, body } = await readiness(gateway.url);
+    t.is(status, 503);
+    t.is(
+      body.error?.message,
+      `${name} refuses the identity of this gateway. IDENTITY_SECRET must be the same for both.`,
+    );
+  }
+});
+
+test('anyone may ask a service whether it is ready, but not with an identity that it refuses', async (t) => {
+  for (const { url } of [dataApi, accounts]) {
+    t.is((await fetch(`${url}/readyz`)).status, 200);
+    t.is((await fetch(`${url}/readyz`, { headers: { 'x-almanac-identity': 'forged' } })).status, 401);
+    t.is((await fetch(`${url}/readyz`, { headers: { 'x-almanac-identity': '' } })).status, 401);
+  }
+  t.is((await fetch(`${dataApi.url}/readyz`, { headers: dataApi.headers() })).status, 200);
+});
+
+test('a service that is told to stop serves for DRAIN_DELAY_MS, says that it is not ready, and closes each connection', async (t) => {
+  const shared = {
+    identitySecret: testIdentitySecret,
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    drainDelayMs: 3_000,
+  };
+  const services = [
+    await startDataApi({
+      ...shared,
+      databaseUrl: dataApi.databaseUrl,
+      seriesTimeZone: 'UTC',
+      clock: dataApi.clock,
+    }),
+    await startAccounts({
+      ...{ ...shared, databaseUrl: accounts.databaseUrl, plans: projectPlans(), signIn: testSignIn },
+      ...{ redisUrl: undefined, clock: accounts.clock },
+    }),
+  ];
+  const closing = services.map((service) => service.close());
+  for (const { url } of services) {
+    const readiness = await fetch(`${url}/readyz`);
+    t.is(readiness.status, 503);
+    t.is(
+      ((await readiness.json()) as { error: { message: string } }).error.message,
+      'This service is stopping.',
+    );
+    const answer = await fetch(`${url}/healthz`);
+    t.is(answer.status, 200);
+    t.is(answer.headers.get('connection'), 'close');
+  }
+  await Promise.all(closing);
+  for (const { url } of services) await t.throwsAsync(fetch(`${url}/healthz`));
+});

@@ -1,0 +1,173 @@
+// Services behind the gateway that are replaced one after the other under load: no call is lost, whether the gateway knows each
+// instance or a balancer stands before them.
+import { createServer, connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { startService, type RunningService } from '../../kernel/http/server.ts';
+import { createOpener } from '../../kernel/identity.ts';
+import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
+import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { freePort } from '../services/instance.ts';
+import { projectPlans, unhurried } from '../services/services.ts';
+import { until } from '../run/until.ts';
+import { exempt } from '../openapi/hold.ts';
+import { startTestGateway } from './recording-upstream.ts';
+
+let accounts: AccountsService;
+test.before(async () => {
+  accounts = await startAccountsService();
+});
+test.after.always(() => accounts?.close());
+
+/** The server of a service with one answer; `served` counts. */
+async function startInstance(port: number, drainDelayMs = 0): Promise<RunningService & { served(): number }> {
+  let served = 0;
+  const handler = async (_request: unknown, response: { json(body: unknown): unknown }) => {
+    await pause(2);
+    served += 1;
+    response.json({ success: true });
+  };
+  const service = await startService({
+    log: silentLog,
+    routes: [{ method: 'GET', path: '/v1/series/:id', scope: 'client', handler }],
+    openIdentity: createOpener(testIdentitySecret, 'data-api'),
+    ready: () => Promise.resolve(),
+    host: '127.0.0.1',
+    port,
+    drainDelayMs,
+  });
+  return { ...service, served: () => served };
+}
+
+/** Eight clients that call on and on. */
+function load(url: string, key: string) {
+  const client = { goesOn: true };
+  let answered = 0;
+  const failures: string[] = [];
+  const loops = Array.from({ length: 8 }, async () => {
+    while (client.goesOn) {
+      const response = await fetch(`${url}/v1/series/A`, { headers: { 'x-api-key': key } });
+      const body = await response.text();
+      answered += 1;
+      if (response.status !== 200) failures.push(`${response.status} ${body}`);
+    }
+  });
+  return {
+    answered: () => answered,
+    /** @returns the answers that were not 200. */
+    async stop(): Promise<string[]> {
+      client.goesOn = false;
+      await Promise.all(loops);
+      return failures;
+    },
+  };
+}
+
+async function startUnhurried(t: ExecutionContext, dataApiUrls: readonly string[]) {
+  exempt();
+  const gateway = await startTestGateway({ accounts, dataApiUrls, plans: unhurried(projectPlans()) });
+  t.teardown(() => gateway.close());
+  const { key } = await accounts.newClient('enterprise');
+  return load(gateway.url, key);
+}
+
+test('two instances that are replaced one right after the other lose no call, and each is used again once it is back', async (t) => {
+  const ports = [await freePort(), await freePort()];
+  const instances = await Promise.all(ports.map((port) => startInstance(port)));
+  t.teardown(() => Promise.all(instances.map((instance) => instance.close().catch(() => undefined))));
+  const calls = await startUnhurried(
+    t,
+    ports.map((port) => `http://127.0.0.1:${port}`),
+  );
+  for (let round = 0; round < 4; round += 1) {
+    for (const [i, port] of ports.entries()) {
+      const before = calls.answered();
+      await instances[i]?.close();
+      await until('calls go on', () => calls.answered() > before + 10);
+      const again = await startInstance(port);
+      instances[i] = again; // the other one is replaced at once, while this one has just been missed
+    }
+  }
+  await until('both are used', () => instances.every((instance) => instance.served() > 10));
+  t.deepEqual(await calls.stop(), []);
+});
+
+const probesMissed = 4;
+
+/** A balancer of connections, in turn; it leaves an instance out once that has been unready for a few probes. */
+async function startBalancer(t: ExecutionContext) {
+  const ready: { port: number; missed: number }[] = [];
+  let turn = 0;
+  let refused = 0;
+  const server = createServer((client) => {
+    const there = ready.filter(({ missed }) => missed < probesMissed);
+    const target = there[(turn += 1) % there.length];
+    if (target === undefined) return client.destroy();
+    const upstream = connect(target.port, '127.0.0.1');
+    upstream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') refused += 1;
+    });
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.setNoDelay(true);
+      from.on('error', () => to.destroy());
+      from.pipe(to);
+    }
+    return undefined;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = (server.address() as { port: number }).port;
+  const probing = { goesOn: true };
+  const probes = (async () => {
+    while (probing.goesOn) {
+      for (const each of ready) {
+        const answer = await fetch(`http://127.0.0.1:${each.port}/readyz`).catch(() => undefined);
+        each.missed = answer?.status === 200 ? 0 : each.missed + 1;
+      }
+      await pause(10);
+    }
+  })();
+  t.teardown(async () => {
+    probing.goesOn = false;
+    await probes;
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    add: (to: number) => void ready.push({ port: to, missed: 0 }),
+    ready,
+    /** Connections that an instance refused, which it still had in turn. */
+    refused: () => refused,
+  };
+}
+
+test('behind a balancer that leaves an instance out late, replacing all instances loses no call', async (t) => {
+  const balancer = await startBalancer(t);
+  const instances: RunningService[] = [];
+  t.teardown(() => Promise.all(instances.map((instance) => instance.close().catch(() => undefined))));
+  const add = async () => {
+    const port = await freePort();
+    const instance = await startInstance(port, 5_000);
+    instances.push(instance);
+    balancer.add(port);
+    return instance;
+  };
+  const old = [await add(), await add()];
+  const calls = await startUnhurried(t, [balancer.url]);
+  await add();
+  await add();
+  const before = calls.answered();
+  const closed = { count: 0 };
+  const closing = old.map((instance) => instance.close().then(() => void (closed.count += 1)));
+  await until(
+    'the balancer leaves both out',
+    () => balancer.ready.filter(({ missed }) => missed >= probesMissed).length === 2,
+  );
+  t.is(closed.count, 0);
+  await Promise.all(closing);
+  await until('calls go on', () => calls.answered() > before + 10);
+  t.deepEqual(await calls.stop(), []);
+  t.is(balancer.refused(), 0);
+});

@@ -1,0 +1,144 @@
+// Services that run alone, as on a cluster: processes with the roles of migrations/roles.sql, on a database of their own.
+import { readFileSync, readdirSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import pg from 'pg';
+import { parse, parseAllDocuments } from 'yaml';
+import { projectRoot, settingNames } from '../../kernel/settings.ts';
+import { serviceUrl } from '../../migrations/roles.ts';
+import { commandLine, settingsOf } from '../cli/terminal.ts';
+import { exempt } from '../openapi/hold.ts';
+import { startServing } from '../run/processes.ts';
+import { createTestDatabase } from '../services/harness.ts';
+
+const program = path.join(projectRoot, 'almanac.js');
+const services = ['data-api', 'accounts-api'] as const;
+
+async function setUp(t: ExecutionContext) {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const owner = new pg.Client({ connectionString: database.url });
+  await owner.connect();
+  t.teardown(() => owner.end());
+  const urlOf = (service: string) =>
+    serviceUrl(database.url, service === 'data-api' ? 'almanac_data_api' : 'almanac_accounts_api');
+  const settings = settingsOf(database.url);
+  const almanac = commandLine(settings);
+  const ports = { DATA_API_PORT: '0', ACCOUNTS_API_PORT: '0' };
+  return {
+    owner,
+    /** Starts a service. @returns its URL. */
+    async start(service: string, more: Record<string, string> = {}): Promise<string> {
+      const running = new RegExp(`${service} is running: (\\S+)`);
+      const child = await startServing(running, process.execPath, [program, 'start', service], {
+        name: service,
+        env: { ...process.env, ...settings, REDIS_URL: '', ...ports, DATABASE_URL: urlOf(service), ...more },
+      });
+      t.teardown(() => child.end());
+      return child.ready[1] ?? '';
+    },
+    /** Starts a service that cannot, in this process. @returns its exit code and what it says. */
+    async fail(service: string, more: Record<string, string> = {}) {
+      const env = { ...ports, DATABASE_URL: urlOf(service), ...more };
+      const { code, stderr } = await almanac(['start', service], { env });
+      return { code, output: stderr };
+    },
+  };
+}
+
+async function readiness(url: string): Promise<{ status: number; message: string }> {
+  exempt(url); // the document has the answer of the gateway
+  const response = await fetch(`${url}/readyz`);
+  const { error } = (await response.json()) as { error?: { message: string } };
+  return { status: response.status, message: error?.message ?? '' };
+}
+
+test('a service is not ready while the schema of its database does not fit, and a newer one is refused at the start', async (t) => {
+  const { owner, start, fail } = await setUp(t);
+  const urls = await Promise.all(services.map((service) => start(service)));
+  const all = () => Promise.all(urls.map(readiness));
+  const newest = '(select max(name) from public.almanac_migrations)';
+  const ready = urls.map(() => ({ status: 200, message: '' }));
+  t.deepEqual(await all(), ready);
+
+  const { rows } = await owner.query<{ name: string; checksum: string }>(
+    `delete from public.almanac_migrations where name = ${newest} returning name, checksum`,
+  );
+  const [{ name, checksum } = { name: '', checksum: '' }] = rows;
+  for (const { status, message } of await all()) {
+    t.is(status, 503);
+    t.regex(message, new RegExp(`does not fit this version: it lacks ${name}\\.`));
+  }
+  await owner.query('insert into public.almanac_migrations (name, checksum) values ($1, $2)', [
+    name,
+    'other',
+  ]);
+  for (const { status, message } of await all()) {
+    t.is(status, 503);
+    t.regex(message, new RegExp(`other texts were applied as ${name}\\.`));
+  }
+  await owner.query('update public.almanac_migrations set checksum = $2 where name = $1', [name, checksum]);
+  await owner.query(`insert into public.almanac_migrations (name) values ('999999_newer')`);
+  t.deepEqual(await all(), ready, 'what runs while a new version is rolled out goes on');
+  for (const { code, output } of await Promise.all(['data-api', 'worker'].map((each) => fail(each)))) {
+    t.is(code, 1);
+    t.regex(output, /newer version of Almanac has migrated this database \(999999_newer\)/);
+  }
+  await owner.query(`delete from public.almanac_migrations where name = any($1)`, [['999999_newer', name]]);
+  for (const { code, output } of await Promise.all(services.map((each) => fail(each)))) {
+    t.is(code, 1);
+    t.regex(
+      output,
+      new RegExp(`may not migrate this database, and it lacks ${name}\\. Run "almanac migrate"`),
+    );
+  }
+  await owner.query('drop table public.almanac_migrations');
+  for (const { status } of await all()) t.is(status, 503);
+});
+
+test('a service whose port is taken names the setting of that port', async (t) => {
+  const { fail } = await setUp(t);
+  const other = createServer();
+  t.teardown(() => other.close());
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as AddressInfo;
+  for (const [service, setting] of [
+    ['data-api', 'DATA_API_PORT'],
+    ['accounts-api', 'ACCOUNTS_API_PORT'],
+  ] as const) {
+    const { code, output } = await fail(service, { [setting]: String(port) });
+    t.is(code, 1);
+    t.regex(output, new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use .* ${setting}=${port + 1}\\.`));
+  }
+  const nowhere = await fail('data-api', { HOST: '203.0.113.1' });
+  t.regex(nowhere.output, /Cannot listen on port 0 of 203\.0\.113\.1 \(DATA_API_PORT and its host\)/);
+});
+
+interface Container {
+  env: { name: string }[];
+}
+
+test('the files for Kubernetes and Docker Compose set no variable that is not a setting', (t) => {
+  const directory = path.join(projectRoot, 'k8s');
+  const named = new Set<string>();
+  for (const file of readdirSync(directory)) {
+    for (const document of parseAllDocuments(readFileSync(path.join(directory, file), 'utf8'))) {
+      const { kind, spec } = document.toJS() as {
+        kind: string;
+        spec: { template: { spec: { containers: Container[]; enableServiceLinks?: boolean } } };
+      };
+      if (kind !== 'Deployment') continue;
+      // A Service named data-api would set DATA_API_PORT, a setting, to tcp://….
+      t.false(spec.template.spec.enableServiceLinks, file);
+      for (const { env } of spec.template.spec.containers) for (const { name } of env) named.add(name);
+    }
+  }
+  const compose = parse(readFileSync(path.join(projectRoot, 'docker-compose.yml'), 'utf8'), {
+    merge: true,
+  }) as { services: Record<string, { image: string; environment: Record<string, string> }> };
+  for (const { image, environment } of Object.values(compose.services))
+    if (image === 'almanac') for (const name of Object.keys(environment)) named.add(name);
+  t.true(named.size > 8);
+  for (const name of named) t.true(settingNames.includes(name), name);
+});
