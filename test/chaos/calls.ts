@@ -48,6 +48,8 @@ export interface Caller {
 
 // A client waits longer than anything is stalled here: who waits so long waits for ever.
 const patienceMs = 40_000;
+/** The codes of a connection that ended before its answer did; the last two where the answer was to be its last. */
+const cleanCut = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_UNEXPECTED_EOF|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/;
 const inTrouble = [502, 503, 504];
 
 export function createClients(gateways: readonly Service[]): Clients {
@@ -96,8 +98,7 @@ export function createClients(gateways: readonly Service[]): Clients {
       }
       if (/TIMEOUT/.test(code))
         faults.push(`${method} ${path} at ${gateway.name}: no answer for ${patienceMs} ms`);
-      // The last: the connection ended in the middle of an answer that was to be its last.
-      else if (!/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_INVALID_EOF_STATE)$/.test(code)) {
+      else if (!cleanCut.test(code)) {
         faults.push(`${method} ${path} at ${gateway.name}: not a clean cut: ${String(error)}`);
       }
       return remember(null);
