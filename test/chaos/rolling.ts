@@ -1,8 +1,11 @@
 // What nobody may notice, after the faults: each tier replaced instance by instance, and all of accounts-api killed while Redis is well.
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { allotmentKey } from '../../gateway/quota/redis-shares.ts';
+import { utcMonth } from '../../kernel/clock.ts';
 import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
 import { until } from '../run/until.ts';
+import type { PrivateRedis } from '../services/redis.ts';
 import type { Caller, Clients, Question } from './calls.ts';
 import type { Cluster } from './faults.ts';
 import type { Service } from './units.ts';
@@ -51,15 +54,16 @@ export async function rollEverything(options: RollingOptions): Promise<string[]>
     }
   }
   if (cluster.redis !== undefined) {
-    await until('the allotment holds enough', async () => {
-      await clients.ask(cluster.gateways[0] as Service, who, question);
-      return (await callsHeld(options)) > callsAhead;
-    });
+    load.betweenCallsMs = betweenCallsMs.away;
     const sinceMs = await databaseNowMs(options); // the gateways that were replaced may still have leases, but renew them no more
     const isUpToDate = async () => (await gatewaysUpToDate(options, sinceMs)) >= cluster.gateways.length;
     await until('every gateway uses the present generation of the cache', isUpToDate);
+    const { redis } = cluster.redis;
+    await until('the allotment holds enough', async () => {
+      await clients.ask(cluster.gateways[0] as Service, who, question);
+      return (await callsLeft(redis, who)) > callsAhead;
+    });
     load.doing = 'all of accounts-api was away';
-    load.betweenCallsMs = betweenCallsMs.away;
     load.judgedUntilMs = performance.now() + judgedForMs;
     await Promise.all(cluster.accountsApis.map((unit) => unit.kill()));
     await pause(awayMs);
@@ -75,14 +79,11 @@ async function isReady({ url }: Service): Promise<boolean> {
   return response?.status === 200;
 }
 
-/** What the account may still draw from its allotment in Redis. */
-async function callsHeld({ databaseUrl, who }: RollingOptions): Promise<number> {
-  return numberIn(
-    databaseUrl,
-    `select coalesce(max(granted - spent), 0)::int as number from accounts.quota_allotments
-     where account_id = $1 and holder = 'redis' and closed_at is null`,
-    [who.accountId],
-  );
+/** What the account may still draw from its allotment in Redis. PostgreSQL hears of drawn calls only later. */
+async function callsLeft(redis: PrivateRedis, { accountId }: Caller): Promise<number> {
+  const key = allotmentKey({ accountId, month: utcMonth(new Date()) });
+  const [granted, drawn] = (await redis.command('hmget', key, 'granted', 'drawn')) as (string | null)[];
+  return Number(granted ?? 0) - Number(drawn ?? 0);
 }
 
 /**
