@@ -1,0 +1,166 @@
+// The events that webhooks can tell of: for each type its meaning, the schema of its `data`, and a sample. docs/events.md and the
+// `webhooks` of the OpenAPI document are made from it.
+import { z } from 'zod';
+
+export interface EventKind {
+  summary: string;
+  /** Whom it concerns: every account, or only the one that it happened to. */
+  of: 'everybody' | 'account';
+  data: z.ZodObject;
+  sample: Record<string, unknown>;
+}
+
+const instant = z.iso.datetime();
+const load = {
+  load: z.int().describe('The number of the load.'),
+  published_at: instant.describe('When the load was published.'),
+};
+const ofSeries = {
+  ...load,
+  vintage: z.iso.date().describe('The vintage that the load wrote.'),
+  series: z
+    .array(z.string())
+    .min(1)
+    .max(250)
+    .describe('The ids, sorted. A larger load is told in several events, each with other series.'),
+};
+const seriesSample = {
+  load: 412,
+  published_at: '2026-11-16T12:30:04Z',
+  vintage: '2026-11-16',
+  series: ['CPI.M', 'CPI_CORE.M'],
+};
+const key = {
+  key: z.string().describe('Its id.'),
+  name: z.string(),
+  masked: z.string().describe('Its first and last characters.'),
+};
+const keySample = { key: 'key_a2b3c4d5e6f7a2b3c4d5', name: 'Production', masked: 'pk_live_abcd…wxyz' };
+
+export const eventKinds = {
+  'series.updated': {
+    summary: 'A load gave series points that they did not have, changed points, or deleted them.',
+    of: 'everybody',
+    data: z.object(ofSeries),
+    sample: seriesSample,
+  },
+  'series.revised': {
+    summary:
+      'A load changed or deleted points that were published before. `series.updated` tells of the same series too.',
+    of: 'everybody',
+    data: z.object(ofSeries),
+    sample: seriesSample,
+  },
+  'dataset.updated': {
+    summary:
+      'A load changed a dataset that is no series: commodities, funds, securities, auctions, trade, the calendar, metadata.',
+    of: 'everybody',
+    data: z.object({
+      ...load,
+      dataset: z.string().describe('As in `almanac ingest`.'),
+      rows_new: z.int(),
+      rows_changed: z.int(),
+      rows_deleted: z.int(),
+    }),
+    sample: {
+      load: 413,
+      published_at: '2026-11-16T12:31:40Z',
+      dataset: 'trade',
+      rows_new: 310,
+      rows_changed: 12,
+      rows_deleted: 0,
+    },
+  },
+  'release.published': {
+    summary: 'A load brought what an entry of the calendar had announced.',
+    of: 'everybody',
+    data: z.object({
+      ...load,
+      release: z.string().describe('The name of the release, as in `/v1/calendar`.'),
+      date: z.iso.date().describe('The date of the entry.'),
+      series: ofSeries.series,
+    }),
+    sample: {
+      ...{
+        load: 412,
+        published_at: '2026-11-16T12:30:04Z',
+        release: 'Consumer Price Index',
+        date: '2026-11-16',
+      },
+      series: ['CPI.M', 'CPI_CORE.M'],
+    },
+  },
+  'key.created': {
+    summary: 'An API key was made.',
+    of: 'account',
+    data: z.object({ ...key, expires_at: instant.nullable() }),
+    sample: { ...keySample, expires_at: null },
+  },
+  'key.revoked': {
+    summary: 'An API key was revoked.',
+    of: 'account',
+    data: z.object(key),
+    sample: keySample,
+  },
+  'usage.threshold_reached': {
+    summary: 'The calls of the month reached 50, 80 or 100 % of the limit.',
+    of: 'account',
+    data: z.object({
+      month: z.iso.date().describe('The first day of the month.'),
+      percent: z.int(),
+      limit: z.int().describe('Calls a month.'),
+    }),
+    sample: { month: '2026-11-01', percent: 80, limit: 250_000 },
+  },
+  'subscription.updated': {
+    summary: 'The subscription or the plan of the account changed.',
+    of: 'account',
+    data: z.object({
+      plan: z.string().describe('The plan in force.'),
+      state: z
+        .enum(['none', 'active', 'inactive'])
+        .describe('`inactive`: calls with keys answer 402 `subscription_inactive`.'),
+      status: z.string().nullable().describe("Stripe's status of the subscription; null without one."),
+      current_period_end: instant.nullable(),
+      cancels_at: instant.nullable().describe('When it ends, if it was cancelled.'),
+      grace_ends_at: instant.nullable().describe('Until when calls are served although a payment is due.'),
+    }),
+    sample: {
+      plan: 'pro',
+      state: 'active',
+      status: 'active',
+      current_period_end: '2026-12-16T12:00:00Z',
+      cancels_at: null,
+      grace_ends_at: null,
+    },
+  },
+  'payment.failed': {
+    summary: 'A payment of the subscription failed.',
+    of: 'account',
+    data: z.object({
+      invoice: z.string().describe("Stripe's id of the invoice."),
+      amount_due: z.int().describe('In the smallest unit of the currency.'),
+      currency: z.string().length(3),
+      next_attempt_at: instant.nullable(),
+    }),
+    sample: {
+      invoice: 'in_1QabcdEFGH',
+      amount_due: 9_900,
+      currency: 'usd',
+      next_attempt_at: '2026-11-19T12:00:00Z',
+    },
+  },
+  'webhook.test': {
+    summary: 'Somebody asked for a test event of the endpoint.',
+    of: 'account',
+    data: z.object({ webhook: z.string().describe('The id of the endpoint.') }),
+    sample: { webhook: 'wh_a2b3c4d5e6f7a2b3c4d5' },
+  },
+} as const satisfies Record<string, EventKind>;
+
+export type EventType = keyof typeof eventKinds;
+export type EventData<Type extends EventType> = z.infer<(typeof eventKinds)[Type]['data']>;
+
+export const eventTypes = Object.keys(eventKinds) as [EventType, ...EventType[]];
+/** The types whose events an endpoint can filter by the ids of series. */
+export const seriesEventTypes = ['series.updated', 'series.revised', 'release.published'] as const;

@@ -1,0 +1,34 @@
+// Writes events, each in the transaction of its change: it is told of if and only if the change is committed.
+import { randomBase32 } from '../credentials/base32.ts';
+import type { EventData, EventType } from './catalogue.ts';
+
+/** An event as it is written. One of `series` takes their ids apart from its data. */
+export interface NewEvent<Type extends EventType = EventType> {
+  type: Type;
+  /** Null: for every account. */
+  accountId: string | null;
+  /** The ids of the series, at most 250, sorted; null: it is not about series. */
+  series: readonly string[] | null;
+  /** Without `series`. */
+  data: Omit<EventData<Type>, 'series'>;
+  at: Date;
+}
+
+/** Runs a statement in the transaction of the change. */
+export type RunInTransaction = (text: string, values: readonly unknown[]) => Promise<unknown>;
+
+/** Writes events. @param run a statement, in the transaction of the change. */
+export async function writeEvents(run: RunInTransaction, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map(({ type, accountId, series, data, at }) => ({
+    id: `evt_${randomBase32(20)}`,
+    ...{ type, account_id: accountId, series, data, at: at.toISOString() },
+  }));
+  await run(
+    `insert into events.outbox (id, type, account_id, series, data, at)
+     select id, type, account_id, series, data, at
+     from json_to_recordset($1::json)
+       as event(id text, type text, account_id text, series text[], data jsonb, at timestamptz)`,
+    [JSON.stringify(rows)],
+  );
+}
