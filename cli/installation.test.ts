@@ -45,7 +45,7 @@ async function rightsOf(url: string): Promise<Record<string, string[]>> {
   const tables = (await attempt(
     installation.databaseUrl,
     `select schemaname as schema, format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname in ('data', 'accounts', 'jobs', 'public')`,
+     where schemaname in ('data', 'accounts', 'events', 'jobs', 'public')`,
   )) as { schema: string; name: string }[];
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -88,8 +88,15 @@ const forbiddenToAll = [
 
 test.serial('the embedded data-api reads schema data, writes nothing, and reaches no account', async (t) => {
   const url = installation.dataApiDatabaseUrl;
-  t.deepEqual(await rightsOf(url), { data: ['read'], accounts: [''], jobs: [''], public: ['read'] });
+  t.deepEqual(await rightsOf(url), {
+    data: ['read'],
+    accounts: [''],
+    events: [''],
+    jobs: [''],
+    public: ['read'],
+  });
   t.is(await attempt(url, 'select * from accounts.accounts'), forbidden);
+  t.is(await attempt(url, 'select events.new_id()'), forbidden);
   t.is(await attempt(url, "update data.series set name = 'x'"), '25006', 'read-only');
   t.is(await attempt(url, writing, "update data.series set name = 'x'"), forbidden);
   t.is(await attempt(url, 'select lo_create(0)'), '25006', 'nor a large object, which any role may make');
@@ -105,10 +112,12 @@ test.serial(
     t.deepEqual(await rightsOf(url), {
       data: [''],
       accounts: ['read write'],
+      events: ['read write'],
       jobs: ['read write'],
       public: ['read'],
     });
     t.is(await attempt(url, 'select * from data.series'), forbidden);
+    t.deepEqual(await attempt(url, 'select * from events.outbox where false for update skip locked'), []);
     for (const statement of [...forbiddenToAll, 'set role almanac_data_api'])
       t.is(await attempt(url, statement), forbidden, statement);
   },
@@ -152,6 +161,7 @@ test.serial(
     t.deepEqual(await rightsOf(dataApiDatabaseUrl), {
       data: ['read'],
       accounts: [''],
+      events: [''],
       jobs: [''],
       public: ['read'],
     });

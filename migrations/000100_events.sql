@@ -3,9 +3,15 @@
 
 create schema events;
 
+-- A new id: 20 characters of base32 from a random UUID. 256 is a multiple of 32, so each character is uniform.
+create function events.new_id() returns text language sql volatile as $$
+  select 'evt_' || string_agg(substr('abcdefghijklmnopqrstuvwxyz234567', get_byte(random.bytes, place) % 32 + 1, 1), '')
+  from (select sha256(uuid_send(gen_random_uuid())) as bytes) random, generate_series(0, 19) place
+$$;
+
 create table events.outbox (
   position   bigint generated always as identity primary key,
-  id         text not null unique check (id ~ '^evt_[a-z2-7]{20}$'),
+  id         text not null unique default events.new_id() check (id ~ '^evt_[a-z2-7]{20}$'),
   type       text not null check (type ~ '^[a-z0-9_]+\.[a-z0-9_]+$'),        -- of kernel/events/catalogue.ts
   account_id text references accounts.accounts on delete cascade,             -- null: for every account
   series     text[] check (cardinality(series) between 1 and 250),            -- of an event about series: their ids, sorted
@@ -15,3 +21,9 @@ create table events.outbox (
 );
 
 create index events_outbox_of_account on events.outbox (account_id) where account_id is not null;
+
+-- The releases of the calendar that a load has brought, and of which an event has told: each once, also when its row changes.
+create table data.published_releases (
+  release_id text primary key references data.releases on delete cascade,
+  load_no    bigint not null references data.loads
+);

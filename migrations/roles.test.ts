@@ -33,7 +33,15 @@ test('an owner who is no superuser migrates a database of its own, and gives the
             has_schema_privilege('almanac_data_api', 'accounts', 'usage') as enters,
             has_table_privilege('almanac_accounts_api', 'accounts.sessions', 'insert') as keeps,
             has_schema_privilege('almanac_accounts_api', 'jobs', 'create') as queues,
+            has_schema_privilege('almanac_data_api', 'events', 'usage')
+              or has_table_privilege('almanac_data_api', 'events.outbox', 'select, insert, update, delete') as hears,
+            has_table_privilege('almanac_accounts_api', 'events.outbox', 'insert') as tells,
             has_database_privilege('almanac_data_api', current_database(), 'temporary') as fills`,
   );
-  t.deepEqual(rows, [{ reads: true, writes: false, enters: false, keeps: true, queues: true, fills: false }]);
+  t.deepEqual(rows, [
+    {
+      ...{ reads: true, writes: false, enters: false, keeps: true, queues: true },
+      ...{ hears: false, tells: true, fills: false },
+    },
+  ]);
 });

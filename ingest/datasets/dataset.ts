@@ -24,9 +24,17 @@ export interface Dataset {
   /** Part of the key: a file must have all rows that share it, and those it omits are deleted. */
   whole?: readonly string[];
   /** Follow-up work of a load, in its transaction. */
-  afterwards?: (on: Transaction, of: { today: string; fiscalYearFirstMonth: number }) => Promise<void>;
+  afterwards?: (on: Transaction, of: LoadDay) => Promise<void>;
   /** The meaning of columns that are not in the list; without it, such a column is an error. */
   otherColumns?: string;
+}
+
+/** When a load runs, and what holds of funds for which nothing is stated. */
+export interface LoadDay {
+  now: Date;
+  /** The day in the time zone of the series. */
+  today: string;
+  fiscalYearFirstMonth: number;
 }
 
 /** Rows are of the same thing if they share `within` and one of the codes is the same. */

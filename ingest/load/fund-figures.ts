@@ -24,19 +24,19 @@ import {
   type DueFund,
   type FundFigures,
 } from './fund-figures.sql.ts';
+import type { LoadDay } from '../datasets/dataset.ts';
+import { tellOfRows } from '../events/load-events.ts';
 import { finishLoads, insertLoad } from './statements.sql.ts';
 
 /** The number of funds in memory at a time, each with about 300 NAVs. */
 const blockFunds = 500;
 const daysPerYear = 365.25;
 
-/** @param of the day of the load, and the first month of the fiscal year of funds for which nothing is stated. */
-export async function refreshFundFigures(
-  on: Transaction,
-  { today, fiscalYearFirstMonth }: { today: string; fiscalYearFirstMonth: number },
-): Promise<void> {
+/** The follow-up work of loads of funds, NAVs and payouts. */
+export async function refreshFundFigures(on: Transaction, day: LoadDay): Promise<void> {
+  const { fiscalYearFirstMonth } = day;
   const turned = await markOtherFiscalYears(on, fiscalYearFirstMonth);
-  if (turned > 0) await recordTurned(on, today, turned);
+  if (turned > 0) await recordTurned(on, day, turned);
   const block = { most: blockFunds, otherwise: fiscalYearFirstMonth };
   await setOtherPlans(on, 'off');
   let due = await takeDueFunds(on, block);
@@ -49,10 +49,12 @@ export async function refreshFundFigures(
 }
 
 /** Answers are valid until a load changes their datasets, so a change that is in no file counts as a load of its own. */
-async function recordTurned(on: Transaction, today: string, funds: number): Promise<void> {
+async function recordTurned(on: Transaction, { today, now }: LoadDay, funds: number): Promise<void> {
   const load = { dataset: 'funds', sourceName: 'fiscal years', vintage: today, complete: false };
   const counts = { pointsNew: 0, pointsRevised: funds, pointsUnchanged: 0, pointsDeleted: 0 };
-  await finishLoads(on, new Map([[await insertLoad(on, load), counts]]), { rowsRead: 0, rowsRejected: 0 });
+  const loadNo = await insertLoad(on, load);
+  await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
+  await tellOfRows(on, { loadNo, dataset: load.dataset, at: now }, counts);
 }
 
 async function refreshBlock(on: Transaction, funds: readonly DueFund[]): Promise<void> {

@@ -3,6 +3,7 @@
 import type { Transaction } from '../../kernel/database.ts';
 import { usualFirstMonth } from '../../domain/funds/returns.ts';
 import { entryAt } from '../../kernel/entries.ts';
+import { tellOfRows } from '../events/load-events.ts';
 import { cellReader, dateTypes, numberTypes, type CellReader, type Column } from '../files/cells.ts';
 import { datasetCells, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
 import { notWide } from '../datasets/datasets.ts';
@@ -62,8 +63,9 @@ export async function loadTable(
   const { inserted, updated } = await upsert(on, dataset, columns, loadNo);
   const deleted = await deleteLeftOut(on, dataset);
   const { today } = input;
+  const now = options.clock.now();
   await dataset.afterwards?.(on, {
-    today,
+    ...{ today, now },
     fiscalYearFirstMonth: options.fiscalYearFirstMonth ?? usualFirstMonth,
   });
   const counts = {
@@ -73,6 +75,7 @@ export async function loadTable(
     pointsDeleted: deleted,
   };
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead, rowsRejected: file.rejects.count });
+  await tellOfRows(on, { loadNo, dataset: dataset.name, at: now }, counts);
   return { ...counts, rowsRead };
 }
 

@@ -252,7 +252,7 @@ async function confirm(on: Transaction): Promise<void> {
   );
 }
 
-/** Inserts the vintages and updates the series. @returns the counts of each load. */
+/** Inserts the vintages, updates the series, and adds those changed to load_changed. @returns the counts of each load. */
 async function record(on: Transaction, complete: boolean): Promise<(LoadCounts & { loadNo: number })[]> {
   await on.query(
     `create temp table load_counts on commit drop as
@@ -281,6 +281,11 @@ async function record(on: Transaction, complete: boolean): Promise<(LoadCounts &
          max(o.date) filter (where o.value is not null) as last_date
        from data.observations o where o.series_no = t.series_no and o.superseded_on = 'infinity') c
      where t.series_no = s.series_no`,
+  );
+  await on.query(
+    `insert into load_changed
+     select series_no, max(load_no), sum(points_revised + points_deleted) > 0 from load_counts
+     where points_new + points_revised + points_deleted > 0 group by series_no`,
   );
   return on.query(
     `select load_no as "loadNo", sum(points_new)::bigint as "pointsNew", sum(points_revised)::bigint as "pointsRevised",

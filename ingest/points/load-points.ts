@@ -3,6 +3,8 @@ import type { Transaction } from '../../kernel/database.ts';
 import { createSpans, insertConfirmations, narrowConfirmations } from '../load/confirmations.sql.ts';
 import { countEvents, createHistory, mergeRows, recountVintages } from '../load/history.sql.ts';
 import { cellReader } from '../files/cells.ts';
+import { tellOfPoints } from '../events/load-events.ts';
+import { createChanged, noteChanged } from '../events/series-events.sql.ts';
 import { dateReader, PointDates } from '../files/dates.ts';
 import type { LoadInput, LoadOptions, LoadResult } from '../load/load-options.ts';
 import { checkVintage, LongReader, planLong } from './long.ts';
@@ -55,6 +57,7 @@ export async function loadPoints(
   await createHistory(on);
   await createTotals(on);
   await createSpans(on);
+  await createChanged(on);
   const record = {
     dataset: options.dataset,
     sourceName: options.sourceName ?? (typeof options.input === 'string' ? options.input : '-'),
@@ -75,6 +78,7 @@ export async function loadPoints(
   const rowsRead = reader.rowsRead + (input.rowsRefused?.() ?? 0);
   await finishLoads(on, stored, { rowsRead, rowsRejected: input.rejects.count });
   const sum = sumOf([...stored.values()]);
+  await tellOfPoints(on, stored, sum, options);
   await analyzeIfGrown(on, sum.pointsNew + sum.pointsRevised);
   return { ...sum, rowsRead };
 }
@@ -214,6 +218,7 @@ async function storeVintage(on: Transaction, load: LoadRow, spoken: SpokenOf): P
   if (series.known > 0) await compareWithLive(on, load);
   if (series.backfill > 0) await compareWithStanding(on, load);
   const counts = await sumChanges(on);
+  await noteChanged(on, load.loadNo);
   if (!load.complete && counts.pointsUnchanged > 0) await insertConfirmations(on, load);
   if (series.backfill > 0) await narrowConfirmations(on, load);
   if (series.fresh > 0) await storeFresh(on, load);

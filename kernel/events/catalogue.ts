@@ -1,5 +1,5 @@
-// The events that webhooks can tell of: for each type its meaning, the schema of its `data`, and a sample. docs/events.md and the
-// `webhooks` of the OpenAPI document are made from it.
+// The events of webhooks: for each type its meaning, the schema of its `data`, and a sample. docs/events.md and the `webhooks` of the
+// OpenAPI document are made from it.
 import { z } from 'zod';
 
 export interface EventKind {
@@ -10,14 +10,16 @@ export interface EventKind {
   sample: Record<string, unknown>;
 }
 
-const instant = z.iso.datetime();
+const instant = z.iso.datetime({ precision: 0 }); // as everywhere: UTC, to the second
 const load = {
   load: z.int().describe('The number of the load.'),
   published_at: instant.describe('When the load was published.'),
 };
 const ofSeries = {
   ...load,
-  vintage: z.iso.date().describe('The vintage that the load wrote.'),
+  vintage: z.iso
+    .date()
+    .describe('The vintage of the load. An older one than before: a backfill of the history.'),
   series: z
     .array(z.string())
     .min(1)
@@ -53,7 +55,7 @@ export const eventKinds = {
   },
   'dataset.updated': {
     summary:
-      'A load changed a dataset that is no series: commodities, funds, securities, auctions, trade, the calendar, metadata.',
+      'A load changed rows of a dataset other than `observations`: prices, funds, securities, auctions, trade, the calendar, metadata.',
     of: 'everybody',
     data: z.object({
       ...load,
@@ -72,21 +74,29 @@ export const eventKinds = {
     },
   },
   'release.published': {
-    summary: 'A load brought what an entry of the calendar had announced.',
+    summary: 'The last of the series that an entry of the release calendar names was loaded.',
     of: 'everybody',
     data: z.object({
       ...load,
-      release: z.string().describe('The name of the release, as in `/v1/calendar`.'),
-      date: z.iso.date().describe('The date of the entry.'),
-      series: ofSeries.series,
+      release: z.string().describe('The `id` of the entry, as in `/v1/calendar`.'),
+      title: z.string(),
+      source: z.string(),
+      release_at: instant.describe('The time of the entry.'),
+      release_date: z.iso.date().describe('The local day of the publisher.'),
+      reference_period: z.string().nullable().describe('What it is about.'),
+      series: ofSeries.series.describe(
+        'The ids that the entry names, sorted. More than 250 are told in several events.',
+      ),
     }),
     sample: {
-      ...{
-        load: 412,
-        published_at: '2026-11-16T12:30:04Z',
-        release: 'Consumer Price Index',
-        date: '2026-11-16',
-      },
+      load: 412,
+      published_at: '2026-11-16T12:30:04Z',
+      release: 'cpi-2026-10',
+      title: 'Consumer Price Index',
+      source: 'Bureau of Statistics',
+      release_at: '2026-11-16T12:30:00Z',
+      release_date: '2026-11-16',
+      reference_period: '2026-10',
       series: ['CPI.M', 'CPI_CORE.M'],
     },
   },
@@ -160,6 +170,11 @@ export const eventKinds = {
 
 export type EventType = keyof typeof eventKinds;
 export type EventData<Type extends EventType> = z.infer<(typeof eventKinds)[Type]['data']>;
+
+/** The types of events that concern the account they happened to. */
+export type AccountEventType = {
+  [Type in EventType]: (typeof eventKinds)[Type]['of'] extends 'account' ? Type : never;
+}[EventType];
 
 export const eventTypes = Object.keys(eventKinds) as [EventType, ...EventType[]];
 /** The types whose events an endpoint can filter by the ids of series. */

@@ -1,5 +1,4 @@
 // Writes events, each in the transaction of its change: it is told of if and only if the change is committed.
-import { randomBase32 } from '../credentials/base32.ts';
 import type { EventData, EventType } from './catalogue.ts';
 
 /** An event as it is written. One of `series` takes their ids apart from its data. */
@@ -20,15 +19,12 @@ export type RunInTransaction = (text: string, values: readonly unknown[]) => Pro
 /** Writes events. @param run a statement, in the transaction of the change. */
 export async function writeEvents(run: RunInTransaction, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map(({ type, accountId, series, data, at }) => ({
-    id: `evt_${randomBase32(20)}`,
-    ...{ type, account_id: accountId, series, data, at: at.toISOString() },
-  }));
+  const rows = events.map(({ accountId, ...event }) => ({ ...event, account_id: accountId }));
   await run(
-    `insert into events.outbox (id, type, account_id, series, data, at)
-     select id, type, account_id, series, data, at
+    `insert into events.outbox (type, account_id, series, data, at)
+     select type, account_id, series, data, at
      from json_to_recordset($1::json)
-       as event(id text, type text, account_id text, series text[], data jsonb, at timestamptz)`,
+       as event(type text, account_id text, series text[], data jsonb, at timestamptz)`,
     [JSON.stringify(rows)],
   );
 }

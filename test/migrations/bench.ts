@@ -1,6 +1,7 @@
 // The tools for the cases of triggers: statements on one connection, and the rows of the tables' cases.
 import type pg from 'pg';
 import { accountsTables } from './accounts-tables.ts';
+import { eventTables } from './event-tables.ts';
 import { fundTables } from './fund-tables.ts';
 import { marketTables } from './market-tables.ts';
 import { seriesTables } from './series-tables.ts';
@@ -14,6 +15,7 @@ export const tables: readonly TableCases[] = [
   ...seriesTables,
   ...marketTables,
   ...fundTables,
+  ...eventTables,
 ];
 
 export interface Bench {

@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { Clock } from '../../kernel/clock.ts';
 import { createLog, type Log } from '../../kernel/log.ts';
 import { keepRows, logTrace } from '../run/traces.ts';
+import { checkWrittenEvents } from './outbox.ts';
 
 const leaveTimeoutMs = 3_000;
 
@@ -33,7 +34,15 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   await onServer(server, `create database ${name} template almanac_template strategy file_copy`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => dropDatabase(server, name) };
+  async function drop(): Promise<void> {
+    await keepRows(url.href);
+    try {
+      await checkWrittenEvents(url.href);
+    } finally {
+      await dropDatabase(server, name);
+    }
+  }
+  return { url: url.href, drop };
 }
 
 /** The private Redis of this run. Keys are shared between test files: prefix yours, or use ids of your own. */
@@ -46,9 +55,6 @@ export function testRedisUrl(): string {
  * client when nobody listens any more: so the connections are waited for, and force is for those that stay.
  */
 async function dropDatabase(server: string, name: string): Promise<void> {
-  const own = new URL(server);
-  own.pathname = `/${name}`;
-  await keepRows(own.href);
   const client = new pg.Client({ connectionString: server });
   await client.connect();
   try {
