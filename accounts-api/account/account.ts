@@ -18,7 +18,7 @@ import { countActiveKeys } from '../keys/keys.sql.ts';
 import { keysMax } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
 import { requireFresh } from '../auth/sessions.ts';
-import { clientInfoOf } from '../client-info.ts';
+import { clientInfoOf } from '../auth/client-info.ts';
 
 const accountSchema = z.object({
   id: z.string(),

@@ -25,7 +25,7 @@ import {
 import { deleteIdentitiesOf } from './identities.sql.ts';
 import type { FlowSecrets, GoogleIdentity, OpenId } from './openid.ts';
 import { openSession, requireFresh, sessionAnswer } from './sessions.ts';
-import { clientInfoOf } from '../client-info.ts';
+import { clientInfoOf } from './client-info.ts';
 
 const flowLastsMs = 10 * 60_000;
 const codeLastsMs = 60_000;

@@ -11,6 +11,7 @@ import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint, one } from '../endpoint.ts';
 import { emailField, passwordField } from '../fields.ts';
+import { tellOfRevokedKey } from '../keys/keys.ts';
 import { failGone, hashMailToken, tokenField } from '../mail/mail-tokens.ts';
 import { selectMailToken, spendMailToken } from '../mail/mail-tokens.sql.ts';
 import type { Account } from '../models/account.ts';
@@ -20,7 +21,7 @@ import { deviceAnswer, openSession, requireFresh, signedInAnswer, type SignedInA
 import { endSessionsOf } from './sessions.sql.ts';
 import { visitor } from './sign-up.ts';
 import { revokeUnprovenAccess } from './unproven.sql.ts';
-import { clientInfoOf, type ClientInfo } from '../client-info.ts';
+import { clientInfoOf, type ClientInfo } from './client-info.ts';
 
 export const changePassword = endpoint({
   summary: 'Changes the password, and ends all sessions except the new one in the answer.',
@@ -123,7 +124,12 @@ async function resetPassword(
     if (!(await holdAccount(deps, transaction, account))) failGone();
     if (!(await spendMailToken(deps.db, transaction, hash, 'reset_password', now))) failGone();
     // The mailbox is verified only now, so any access that others may have set up is revoked.
-    if (account.emailVerifiedAt === null) await revokeUnprovenAccess(deps.db, transaction, account.id, now);
+    const revoked =
+      account.emailVerifiedAt === null
+        ? await revokeUnprovenAccess(deps.db, transaction, account.id, now)
+        : [];
+    for (const key of revoked)
+      await tellOfRevokedKey(deps, transaction, { accountId: account.id, actor: visitor }, key);
     await account.update({ emailVerifiedAt: account.emailVerifiedAt ?? now }, { transaction });
     await replacePassword(deps, transaction, account, { passwordHash, actor: visitor, ip: clientInfo.ip });
   });

@@ -13,7 +13,7 @@ import type { Deps } from '../database.ts';
 import { endpoint, one } from '../endpoint.ts';
 import { inMemory, page } from '../list.ts';
 import { absoluteDays, endOldestSessions, endSessionsOf, idleHours } from './sessions.sql.ts';
-import type { ClientInfo } from '../client-info.ts';
+import type { ClientInfo } from './client-info.ts';
 
 // The twenty-first session of an account ends the least recently used one.
 const sessionsMax = 20;

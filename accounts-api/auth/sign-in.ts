@@ -9,7 +9,7 @@ import { emailField, passwordField } from '../fields.ts';
 import type { Account } from '../models/account.ts';
 import { findAccountByEmail } from '../operator/operator.sql.ts';
 import { openSession, signedInAnswer } from './sessions.ts';
-import { clientInfoOf, type ClientInfo } from '../client-info.ts';
+import { clientInfoOf, type ClientInfo } from './client-info.ts';
 
 export const logIn = endpoint({
   summary: 'Signs in with e-mail address and password.',

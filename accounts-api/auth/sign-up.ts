@@ -18,7 +18,7 @@ import { requireGoodPassword } from './password-rules.ts';
 import { openSession, signedInAnswer, type SignedInAnswer } from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { findSignUpsOfLink } from './signups.sql.ts';
-import { clientInfoOf, type ClientInfo } from '../client-info.ts';
+import { clientInfoOf, type ClientInfo } from './client-info.ts';
 
 export const visitor: Actor = { actorKind: 'visitor', actorId: null };
 

@@ -12,6 +12,7 @@ import { listParams } from '../../kernel/http/list.ts';
 import type { Requester } from '../requester.ts';
 import type { Deps } from '../database.ts';
 import { endpoint, one } from '../endpoint.ts';
+import { emitEvents } from '../events.ts';
 import { nameField } from '../fields.ts';
 import { page } from '../list.ts';
 import { idempotently } from './idempotency.ts';
@@ -198,6 +199,11 @@ export async function issueKey(
     expires_at: key.expiresAt && instantText(key.expiresAt),
   };
   await audit(deps, transaction, { accountId, actor, action: 'key.created', subject: key.id, detail });
+  await emitEvents(deps, transaction, {
+    type: 'key.created',
+    accountId,
+    data: { key: key.id, ...detail },
+  });
   return { record: keyRecord(key, now), value };
 }
 
@@ -224,13 +230,23 @@ export async function revokeKey(deps: Deps, caller: Requester, keyId: string): P
 export async function endKeyWithin(
   deps: Deps,
   transaction: Transaction,
-  { accountId, actor }: Requester,
+  requester: Requester,
   key: ApiKey,
 ): Promise<void> {
-  const now = deps.clock.now();
-  await key.update({ revokedAt: now, slot: null }, { transaction });
-  const detail = { name: key.name, masked: key.mask };
-  await audit(deps, transaction, { accountId, actor, action: 'key.revoked', subject: key.id, detail });
+  await key.update({ revokedAt: deps.clock.now(), slot: null }, { transaction });
+  await tellOfRevokedKey(deps, transaction, requester, key);
+}
+
+/** Writes the audit row and the event of a key that the transaction has revoked. */
+export async function tellOfRevokedKey(
+  deps: Deps,
+  transaction: Transaction,
+  { accountId, actor }: Requester,
+  { id, name, mask: masked }: Pick<ApiKey, 'id' | 'name' | 'mask'>,
+): Promise<void> {
+  const detail = { name, masked };
+  await audit(deps, transaction, { accountId, actor, action: 'key.revoked', subject: id, detail });
+  await emitEvents(deps, transaction, { type: 'key.revoked', accountId, data: { key: id, ...detail } });
 }
 
 /** @throws Failure `rate_limited` after ten keys within an hour: a loop that makes and revokes keys is a mistake. */

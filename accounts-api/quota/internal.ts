@@ -15,10 +15,10 @@ import {
   selectCredentials,
   touchKeys,
 } from './internal.sql.ts';
-import { allowancesOf, spentEntry } from './allotments.ts';
+import { spentEntry } from './allotments.ts';
 import { addSpent } from './allotments.sql.ts';
 import { selectSessions, touchSessions } from '../auth/sessions.sql.ts';
-import { countServed } from '../usage/thresholds.sql.ts';
+import { addServed } from '../usage/thresholds.ts';
 
 const batchMax = 500;
 const settleMax = 10_000;
@@ -183,7 +183,7 @@ export const settleBatch = internalEndpoint({
           if (!(await insertSettledBatch(deps.db, transaction, batch.batch_id, now))) return;
           await lockMonths(deps.db, transaction, monthsOf(batch));
           if (batch.usage.length > 0) {
-            await countServed(deps.db, transaction, batch.usage, allowancesOf(deps.plans), now);
+            await addServed(deps, transaction, batch.usage);
             await addUsage(deps.db, transaction, batch.usage);
           }
           if (batch.spent.length > 0) await addSpent(deps.db, transaction, batch.spent);

@@ -5,16 +5,16 @@ import type { Allowance, UsageEntry } from '../quota/internal.sql.ts';
 
 /**
  * Adds billed calls to their months, which must be locked (`lockMonths`), and stores each part of the limit that an account
- * reaches by it, once.
+ * reaches by it, once. @returns these parts.
  */
-export async function countServed(
+export function countServed(
   db: AccountsDatabase,
   transaction: Transaction,
   usage: readonly UsageEntry[],
   allowances: readonly Allowance[],
   now: Date,
-): Promise<void> {
-  await db.sequelize.query(
+): Promise<Threshold[]> {
+  return db.sequelize.query(
     `with told as (
        select account_id, date_trunc('month', day::timestamp)::date as month, sum(billed) as billed
        from json_to_recordset($1::json) as entry(account_id text, day date, billed bigint)
@@ -38,8 +38,9 @@ export async function countServed(
      join plan on plan.id = case when account.plan in (select id from plan) then account.plan else 'free' end
      join (values (50), (80), (100)) as threshold (percent)
        on locked.served * 100 >= plan.calls_month * threshold.percent
-     on conflict do nothing`,
-    { bind: [JSON.stringify(usage), JSON.stringify(allowances), now], type: QueryTypes.RAW, transaction },
+     on conflict do nothing
+     returning account_id, month::text, calls_month::float8 as calls_month, percent`,
+    { bind: [JSON.stringify(usage), JSON.stringify(allowances), now], type: QueryTypes.SELECT, transaction },
   );
 }
 

@@ -1,8 +1,28 @@
-// Mails account holders when usage reaches a part of the month's limit. The mail is a job written in the transaction that marks
-// the part as mailed, so each gets one mail, whichever worker finds it first.
+// Tells of usage that reaches a part of the month's limit: an event in the transaction that counts the calls, and a mail to the
+// account holder. The mail is a job written in the transaction that marks the part as mailed, so each gets one mail, whichever
+// worker finds it first.
+import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
+import { emitEvents } from '../events.ts';
 import type { Jobs } from '../jobs.ts';
-import { noteMailed } from './thresholds.sql.ts';
+import { allowancesOf } from '../quota/allotments.ts';
+import type { UsageEntry } from '../quota/internal.sql.ts';
+import { countServed, noteMailed } from './thresholds.sql.ts';
+
+/** Adds billed calls to their months, which must be locked, and writes an event for each part of a limit that is reached by it. */
+export async function addServed(
+  deps: Deps,
+  transaction: Transaction,
+  usage: readonly UsageEntry[],
+): Promise<void> {
+  const allowances = allowancesOf(deps.plans);
+  const reached = await countServed(deps.db, transaction, usage, allowances, deps.clock.now());
+  const events = reached.map(
+    ({ account_id: accountId, month, calls_month: limit, percent }) =>
+      ({ type: 'usage.threshold_reached', accountId, data: { month, percent, limit } }) as const,
+  );
+  await emitEvents(deps, transaction, ...events);
+}
 
 /** Writes a mail for each account that has reached another part of its limit. @returns how many. */
 export async function tellOfThresholds(deps: Deps & { jobs: Jobs }): Promise<number> {
