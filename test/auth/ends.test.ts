@@ -12,6 +12,7 @@ import {
   type Ask,
 } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
+import { eventsIn } from '../services/outbox.ts';
 import { newEmail, newPassword } from '../services/sign-in.ts';
 import { comeBackFromGoogle, holdersOf, newIp, signInByGoogle, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
@@ -90,6 +91,22 @@ test.serial(
       active_keys: 0,
     });
     t.deepEqual((await db.keys.findByPk(theirs.revoked.id))?.revokedAt, revokedAt, 'revoked when it was');
+    const audited = await db.auditEvents.findAll({
+      where: { accountId: prepared.accountId, action: 'key.revoked' },
+      order: ['eventNo'],
+    });
+    t.deepEqual(
+      audited.map(({ subject, actorKind }) => [subject, actorKind]),
+      [
+        [theirs.revoked.id, 'session'],
+        [theirs.key.id, 'visitor'],
+      ],
+    );
+    const told = (await eventsIn(service.databaseUrl)).filter(({ type }) => type === 'key.revoked');
+    t.deepEqual(
+      told.map(({ accountId, data }) => [accountId, data['key']]),
+      [theirs.revoked.id, theirs.key.id].map((id) => [prepared.accountId, id]),
+    );
 
     t.is(await accountOfGoogle(others.google), other.accountId);
     t.true(await works(others.key));

@@ -8,6 +8,7 @@ import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { tellOfThresholds } from '../../accounts-api/usage/thresholds.ts';
 import { startWorker } from '../../accounts-api/worker.ts';
 import { silentLog } from '../services/harness.ts';
+import { eventsIn } from '../services/outbox.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
 import { startMailbox, testMail } from '../services/sign-in.ts';
 
@@ -50,6 +51,14 @@ async function reached({ accountId }: Client, of = month): Promise<[percent: num
   return rows.map(({ percent, served }) => [percent, served]);
 }
 
+/** The events of what an account has reached, in order. */
+async function told({ accountId }: Client): Promise<Record<string, unknown>[]> {
+  const events = await eventsIn(service.databaseUrl);
+  return events
+    .filter((event) => event.type === 'usage.threshold_reached' && event.accountId === accountId)
+    .map(({ data }) => data);
+}
+
 test('half, 80 % and all of a limit are stored by the very call that reaches them', async (t) => {
   const client = await service.newClient();
   await charge(client, 1000);
@@ -73,6 +82,37 @@ test('half, 80 % and all of a limit are stored by the very call that reaches the
     [80, 800],
     [100, 1000],
   ]);
+});
+
+test('each part of a limit is told of by an event, once, and the switch of its mail does not matter', async (t) => {
+  const client = await service.newClient();
+  await service.deps.db.accounts.update({ mailsUsage: false }, { where: { id: client.accountId } });
+  await charge(client, 1000);
+  await settle(t, batchOf([client, 499]));
+  t.deepEqual(await told(client), []);
+  const batch = batchOf([client, 400]);
+  await settle(t, batch);
+  await settle(t, batch);
+  await settle(t, batchOf([client, 1]));
+  const part = (percent: number) => ({ month, percent, limit: 1000 });
+  t.deepEqual(
+    (await told(client)).toSorted((a, b) => Number(a['percent']) - Number(b['percent'])),
+    [part(50), part(80)],
+  );
+});
+
+test('calls that are not counted are not told of', async (t) => {
+  const client = await service.newClient();
+  await charge(client, 1000);
+  const alter = (change: string) =>
+    service.deps.db.sequelize.query(`alter table accounts.usage_daily ${change}`);
+  await alter(`add constraint not_these check (account_id <> '${client.accountId}') not valid`);
+  const batch = batchOf([client, 600]);
+  t.is((await service.internally('/internal/quota/settle', batch)).status, 500);
+  t.deepEqual([await told(client), await reached(client)], [[], []]);
+  await alter('drop constraint not_these');
+  await settle(t, batch);
+  t.is((await told(client)).length, 1);
 });
 
 test('in 130 concurrent batches, 30 of them repeated, every part of two limits is stored once and exactly', async (t) => {

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { Clock } from '../../kernel/clock.ts';
 import { createLog, type Log } from '../../kernel/log.ts';
 import { keepRows, logTrace } from '../run/traces.ts';
-import { checkWrittenEvents } from './outbox.ts';
+import { eventsIn } from './outbox.ts';
 
 const leaveTimeoutMs = 3_000;
 
@@ -37,7 +37,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   async function drop(): Promise<void> {
     await keepRows(url.href);
     try {
-      await checkWrittenEvents(url.href);
+      await eventsIn(url.href); // throws if a test has written one that is not as the catalogue says
     } finally {
       await dropDatabase(server, name);
     }

@@ -29,12 +29,12 @@ export async function writtenEvents(database: Pick<Queryable, 'query'>): Promise
   });
 }
 
-/** Checks all events that tests have left in a database. @throws Error as `writtenEvents`. */
-export async function checkWrittenEvents(databaseUrl: string): Promise<void> {
+/** As `writtenEvents`, by a connection of its own. */
+export async function eventsIn(databaseUrl: string): Promise<WrittenEvent[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    await writtenEvents({ query: async (text) => (await client.query(text)).rows });
+    return await writtenEvents({ query: async (text) => (await client.query(text)).rows });
   } finally {
     await client.end();
   }
