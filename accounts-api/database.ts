@@ -13,6 +13,7 @@ import { apiKeyModel, type ApiKey } from './models/api-key.ts';
 import { auditEventModel, type AuditEvent } from './models/audit-event.ts';
 import { sessionModel, type Session } from './models/session.ts';
 import { signupModel, type Signup } from './models/signup.ts';
+import { webhookModel, type Webhook } from './models/webhook.ts';
 
 export interface AccountsDatabase {
   /** For the statements of the `*.sql.ts` files. */
@@ -30,6 +31,7 @@ export interface AccountsDatabase {
   readonly sessions: typeof Session;
   readonly signups: typeof Signup;
   readonly auditEvents: typeof AuditEvent;
+  readonly webhooks: typeof Webhook;
   /** Waits for statements under way, then closes all connections. */
   close(): Promise<void>;
 }
@@ -74,6 +76,7 @@ export function connect(databaseUrl: string, redis?: RedisLink, log?: Log): Acco
     sessions: sessionModel(sequelize),
     signups: signupModel(sequelize),
     auditEvents: auditEventModel(sequelize),
+    webhooks: webhookModel(sequelize),
     async close() {
       await sequelize.close();
       circuit?.close();

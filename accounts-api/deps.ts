@@ -6,6 +6,7 @@ import type { Jobs } from './jobs.ts';
 import type { OpenId } from './auth/openid.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Throttle } from './auth/throttle.ts';
+import type { WebhookTools } from './webhooks/settings.ts';
 
 export interface SignInSettings {
   /** The public URL, the base of links in mails and of Google's redirect URI. No slash at the end. */
@@ -32,5 +33,6 @@ export interface ServiceDeps extends Deps {
   readonly openId: OpenId | null;
   readonly settings: Omit<SignInSettings, 'google'>;
   readonly cursors: Cursors;
+  readonly webhooks: WebhookTools;
   readonly log: Log;
 }

@@ -21,6 +21,8 @@ export type MailJob =
   | { mail: 'key_expires'; keyId: string }
   /** A notice to an account of how much of its month is used. `month` is `YYYY-MM-01`, `limit` calls per month. */
   | { mail: 'usage'; accountId: string; month: string; limit: number; percent: number }
+  /** A notice that a webhook endpoint was disabled because it failed, to the holder of its account. */
+  | { mail: 'webhook_disabled'; webhookId: string }
   /** A notice of an event, to the e-mail address it concerns. */
   | { mail: 'notice'; notice: Notice; email: string; at: string };
 

@@ -18,6 +18,7 @@ import { createPasswords, type HashCost } from './auth/passwords.ts';
 import { reclaimLostAllotments } from './quota/allotments.ts';
 import { toRoutes } from './routes.ts';
 import { createThrottle } from './auth/throttle.ts';
+import { openWebhookTools, type WebhookSettings } from './webhooks/settings.ts';
 
 export interface AccountsApiOptions {
   databaseUrl: string;
@@ -28,6 +29,8 @@ export interface AccountsApiOptions {
   previousIdentitySecret?: string | undefined;
   plans: Plans;
   signIn: SignInSettings;
+  /** Undefined: secrets are encrypted with a key of identitySecret, and only public addresses are allowed. */
+  webhooks?: WebhookSettings | undefined;
   /** The cost of new password hashes. Undefined: the default; tests use less. */
   passwordCost?: HashCost | undefined;
   /** The gateways' Redis. Undefined: sign-in attempts are counted in this process. */
@@ -72,6 +75,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
           : createOpenId(google, `${settings.publicUrl}/auth/google/callback`, clock),
       settings,
       cursors: createCursors(options.identitySecret),
+      webhooks: openWebhookTools(options.webhooks ?? { secretKeys: [options.identitySecret] }),
     }),
     openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),
     async ready() {

@@ -15,6 +15,22 @@ import { createKey, deleteKey, listKeys } from './keys/keys.ts';
 import { renewQuota, topUpQuota } from './quota/allotments.ts';
 import { endCredentialLease, findCredentials, leaseCredentialCache, settleBatch } from './quota/internal.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
+import {
+  listDeliveries,
+  readDelivery,
+  recoverDeliveries,
+  redeliver,
+  testWebhook,
+} from './webhooks/deliveries.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  deleteWebhookById,
+  listWebhooks,
+  readWebhook,
+  rotateSecret,
+} from './webhooks/webhooks.ts';
 
 export const endpoints = [
   ['GET', '/v1/plans', listPlans],
@@ -27,6 +43,18 @@ export const endpoints = [
   ['DELETE', '/v1/keys/:id', deleteKey],
   ['GET', '/v1/usage', readUsage],
   ['GET', '/v1/usage/history', listUsageHistory],
+  ['GET', '/v1/webhooks', listWebhooks],
+  ['POST', '/v1/webhooks', createWebhook],
+  ['DELETE', '/v1/webhooks', deleteWebhookById],
+  ['GET', '/v1/webhooks/:id', readWebhook],
+  ['PATCH', '/v1/webhooks/:id', changeWebhook],
+  ['DELETE', '/v1/webhooks/:id', deleteWebhook],
+  ['POST', '/v1/webhooks/:id/rotate-secret', rotateSecret],
+  ['POST', '/v1/webhooks/:id/test', testWebhook],
+  ['POST', '/v1/webhooks/:id/recover', recoverDeliveries],
+  ['GET', '/v1/webhooks/:id/deliveries', listDeliveries],
+  ['GET', '/v1/webhooks/:id/deliveries/:delivery', readDelivery],
+  ['POST', '/v1/webhooks/:id/deliveries/:delivery/redeliver', redeliver],
 
   ['POST', '/auth/signup', signUp],
   ['POST', '/auth/verify-email', verifyEmail],

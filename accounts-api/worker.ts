@@ -1,8 +1,9 @@
-// The worker: runs the jobs that accounts-api has written. Any number may run beside each other.
+// The worker: runs the jobs that accounts-api has written, and sends webhooks. Any number may run beside each other.
 // A job runs at least once: a link is minted each time its mail is sent, and every one of them is valid.
 import { Op } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Gauge } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { connect, type Deps } from './database.ts';
 import { tellOfExpiringKeys } from './keys/expiring-keys.ts';
@@ -19,10 +20,15 @@ import {
   signUpMail,
   usageMail,
   verifyEmailMail,
+  webhookDisabledMail,
 } from './mail/mails.ts';
 import type { Account } from './models/account.ts';
 import { findAccountByEmail, markMailRefused, selectKnownEmails } from './operator/operator.sql.ts';
 import { tellOfThresholds } from './usage/thresholds.ts';
+import type { DeliveryTiming } from './webhooks/delivery.ts';
+import type { WebhookSettings } from './webhooks/settings.ts';
+import { originOf } from './webhooks/webhook-fields.ts';
+import { startWebhooks } from './webhooks/webhook-worker.ts';
 
 export interface WorkerOptions {
   databaseUrl: string;
@@ -30,11 +36,15 @@ export interface WorkerOptions {
   /** The base of links in mails; no slash at the end. */
   publicUrl: string;
   mail: MailSettings;
+  /** Undefined: it sends no webhooks. */
+  webhooks?: (WebhookSettings & DeliveryTiming) | undefined;
   log: Log;
   clock: Clock;
 }
 
 export interface RunningWorker {
+  /** Of its webhooks, for /metrics. */
+  gauges: readonly Gauge[];
   /** Stops taking jobs, finishes those under way, then resolves. */
   close(): Promise<void>;
 }
@@ -71,10 +81,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       );
     lookForThresholds();
     const lookingForThresholds = setInterval(lookForThresholds, lookForThresholdsEveryMs);
+    const webhooks = options.webhooks && startWebhooks(deps, options.webhooks, options.webhooks);
     return {
+      gauges: webhooks?.gauges ?? [],
       async close() {
         clearInterval(looking);
         clearInterval(lookingForThresholds);
+        await webhooks?.close();
         await work.close();
         await jobs.close();
         mailer.close();
@@ -131,6 +144,8 @@ async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
       return mailOfKey(deps, job.keyId);
     case 'usage':
       return mailOfUsage(deps, job);
+    case 'webhook_disabled':
+      return mailOfWebhook(deps, job.webhookId);
     case 'reset_password':
       return mailOfReset(deps, job.email);
     default:
@@ -185,6 +200,15 @@ async function mailOfUsage(deps: WorkerDeps, job: MailJob & { mail: 'usage' }): 
   const account = await deps.db.accounts.findByPk(job.accountId);
   if (account?.status !== 'active' || !account.mailsUsage) return null;
   return usageMail(account.email, job, deps.publicUrl);
+}
+
+async function mailOfWebhook(deps: WorkerDeps, webhookId: string): Promise<Mail | null> {
+  const webhook = await deps.db.webhooks.findByPk(webhookId);
+  const account = webhook && (await deps.db.accounts.findByPk(webhook.accountId));
+  if (webhook?.disabledBecause == null || account?.status !== 'active') return null;
+  const { url, description, disabledBecause } = webhook;
+  const about = { host: originOf(url), description, because: disabledBecause };
+  return webhookDisabledMail(account.email, about, deps.publicUrl);
 }
 
 async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null> {

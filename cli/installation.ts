@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { WebhookSettings } from '../accounts-api/webhooks/settings.ts';
 import { fullDisk, isDiskFull } from '../embedded/disk.ts';
 import { hasEmbeddedDatabase, startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { openDatabase, type Database } from '../kernel/database.ts';
@@ -151,6 +152,13 @@ export async function withDatabase<T>(
   } finally {
     await database.close();
   }
+}
+
+/** Secrets of webhooks that were encrypted before WEBHOOK_SECRET_KEY was set can be decrypted after that. */
+export function webhookSettings({ settings, identitySecret }: Installation): WebhookSettings {
+  const { secretKey, previousSecretKey, allowCidrs, allowHttp } = settings.webhooks;
+  const keys = [secretKey, previousSecretKey, identitySecret, settings.previousIdentitySecret];
+  return { secretKeys: keys.filter((key) => key !== undefined), allowCidrs, allowHttp };
 }
 
 function readOrMakeSecret(dataDir: string): string {

@@ -6,6 +6,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { closeServer, listen, type RunningService } from '../kernel/http/server.ts';
 import { credentialLeaseMs } from '../kernel/credentials/cache.ts';
 import type { Log } from '../kernel/log.ts';
+import { serveMetrics } from '../kernel/metrics/server.ts';
+import type { Gauge } from '../kernel/metrics/text.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
@@ -25,7 +27,6 @@ import { createLimits } from './quota/limits.ts';
 import { loadRoutes, type GatewayRoutes } from './routes.ts';
 import { gaugesOf } from './observability/gauges.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
-import { serveMetrics } from './observability/metrics-server.ts';
 import { createMonth, type QuotaOutage } from './quota/month.ts';
 import { admission } from './policies/admission.ts';
 import { concurrency } from './policies/concurrency.ts';
@@ -91,6 +92,8 @@ export interface GatewayOptions {
   requireReady?: () => Promise<void>;
   /** Where /metrics is served; not served by default. */
   metrics?: { host: string; port: number };
+  /** Served there too: those of other services in this process. */
+  moreGauges?: readonly Gauge[];
 }
 
 export interface RunningGateway extends RunningService {
@@ -143,7 +146,12 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
       log,
     });
     await gateway.open();
-    scraped = options.metrics && (await serveMetrics(metrics, gateway.gauges, options.metrics));
+    scraped =
+      options.metrics &&
+      (await serveMetrics(
+        (gauges) => metrics.render([...gateway.gauges, ...(options.moreGauges ?? []), ...gauges]),
+        options.metrics,
+      ));
     const url = await listen(server, options.host, options.port);
     // By port, which is ours alone once we listen: no two gateways of a machine share a directory.
     if (options.journalDirectory !== undefined) {

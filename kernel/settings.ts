@@ -1,5 +1,6 @@
 // All settings: environment variables, read once into one typed, frozen object. Hides parsing and defaults.
 // Every fault is reported at once, by name, before anything listens. `.env.example` documents each (a test compares).
+import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
 import { isTimeZone } from './clock.ts';
@@ -51,6 +52,15 @@ const redisUrl = z
     'must begin redis://, rediss://, redis+cluster:// or redis+sentinel://; see .env.example',
   );
 
+const cidrRule = 'must be networks, such as 10.20.0.0/16 or fd12:3456::/32, separated by commas';
+const cidrs = commaList.pipe(z.array(z.string().refine(isCidr, cidrRule)));
+
+function isCidr(text: string): boolean {
+  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const kind = isIP(address);
+  return kind !== 0 && Number(bits) <= (kind === 4 ? 32 : 128);
+}
+
 const timeZone = z.string().refine(isTimeZone, 'must be an IANA time zone, such as Asia/Karachi');
 
 const secret = z.string().min(32, 'must have at least 32 characters');
@@ -88,6 +98,10 @@ const variables = z.object({
   GOOGLE_CLIENT_ID: z.string().min(1).optional(),
   GOOGLE_CLIENT_SECRET: z.string().min(1).optional(),
   GOOGLE_ISSUER: urlOf('https', 'http').default('https://accounts.google.com'),
+  WEBHOOK_SECRET_KEY: secret.optional(),
+  WEBHOOK_SECRET_KEY_PREVIOUS: secret.optional(),
+  WEBHOOK_ALLOW_CIDRS: cidrs.optional(),
+  WEBHOOK_ALLOW_HTTP: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
 });
 
@@ -134,6 +148,15 @@ export type Settings = Readonly<{
   mailFrom: string;
   /** Undefined: no sign-in with Google. */
   google: { clientId: string; clientSecret: string; issuer: string } | undefined;
+  webhooks: {
+    /** Encrypts the secrets of endpoints; undefined: identitySecret does. */
+    secretKey: string | undefined;
+    /** The previous key, while it is being replaced. */
+    previousSecretKey: string | undefined;
+    /** Networks that are not public, to which webhooks may be sent. */
+    allowCidrs: readonly string[];
+    allowHttp: boolean;
+  };
   logLevel: string;
 }>;
 
@@ -250,6 +273,12 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
       s.GOOGLE_CLIENT_ID === undefined || s.GOOGLE_CLIENT_SECRET === undefined
         ? undefined
         : { clientId: s.GOOGLE_CLIENT_ID, clientSecret: s.GOOGLE_CLIENT_SECRET, issuer: s.GOOGLE_ISSUER },
+    webhooks: {
+      secretKey: s.WEBHOOK_SECRET_KEY,
+      previousSecretKey: s.WEBHOOK_SECRET_KEY_PREVIOUS,
+      allowCidrs: s.WEBHOOK_ALLOW_CIDRS ?? [],
+      allowHttp: s.WEBHOOK_ALLOW_HTTP === 'true',
+    },
     logLevel: s.LOG_LEVEL,
   });
 }

@@ -10,7 +10,7 @@ import { openApiDocument, type DeclaredEndpoint } from './document.ts';
 import type { Json } from './tidy.ts';
 import { policyAnswers } from './policies.ts';
 
-export const pagesWithTables = ['docs/api.md', 'docs/accounts.md'].map((page) =>
+export const pagesWithTables = ['docs/api.md', 'docs/accounts.md', 'docs/webhooks.md'].map((page) =>
   path.join(projectRoot, page),
 );
 export const documentFile = path.join(projectRoot, 'openapi/openapi.json');

@@ -9,6 +9,7 @@ export const pages = {
   setPassword: '/dashboard/set-password',
   keys: '/dashboard/keys',
   usage: '/dashboard/usage',
+  webhooks: '/dashboard/webhooks',
 } as const;
 
 interface Text {
@@ -107,6 +108,27 @@ export function usageMail(
     subject: `${percent} % of this month's calls are used`,
     paragraphs: [`Your account has used ${percent} % of its ${limit} calls of ${month.slice(0, 7)}. ${rest}`],
     link: publicUrl + pages.usage,
+  });
+}
+
+/** @param host the origin of its URL; the rest may hold a secret. */
+export function webhookDisabledMail(
+  to: string,
+  { host, description, because }: { host: string; description: string | null; because: string },
+  publicUrl: string,
+): Mail {
+  const name = description === null ? host : `${host} (${description})`;
+  const why =
+    because === 'gone'
+      ? 'It answered 410, which asks for no more events.'
+      : 'Every attempt of the last five days failed.';
+  return mail(to, {
+    subject: 'A webhook was disabled',
+    paragraphs: [
+      `Events are no longer sent to the webhook ${name}. ${why}`,
+      'Once it works again, enable it. Then you can have the deliveries of the last 30 days that failed sent again.',
+    ],
+    link: publicUrl + pages.webhooks,
   });
 }
 

@@ -10,10 +10,11 @@ import {
 
 /**
  * Who makes a change. `actorId` is the id of the key or the session; the operator has none. A visitor has proved
- * a password, a mailed link or a Google identity without being signed in.
+ * a password, a mailed link or a Google identity without being signed in. The system is the service itself, such as its worker.
  */
 export type Actor =
-  { actorKind: 'key' | 'session'; actorId: string } | { actorKind: 'operator' | 'visitor'; actorId: null };
+  | { actorKind: 'key' | 'session'; actorId: string }
+  | { actorKind: 'operator' | 'visitor' | 'system'; actorId: null };
 
 /** The actions that are audited. */
 export const actions = [
@@ -34,6 +35,11 @@ export const actions = [
   'google.unlinked',
   'key.created',
   'key.revoked',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.deleted',
+  'webhook.secret_rotated',
+  'webhook.disabled',
 ] as const;
 
 export type Action = (typeof actions)[number];

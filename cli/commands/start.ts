@@ -10,10 +10,18 @@ import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { RunningService } from '../../kernel/http/server.ts';
 import { createLog } from '../../kernel/log.ts';
+import { serveMetrics } from '../../kernel/metrics/server.ts';
+import { gaugesText } from '../../kernel/metrics/text.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import { knownMigrations } from '../../migrations/run.ts';
 import { UsageError, parseCommandArgs, type Command, type Output, type Terminal } from '../command.ts';
-import { openInstallation, readConfiguration, type Environment, type Installation } from '../installation.ts';
+import {
+  openInstallation,
+  readConfiguration,
+  webhookSettings,
+  type Environment,
+  type Installation,
+} from '../installation.ts';
 import { seedDemo } from './seed.ts';
 import { reloadOnHangUp, stopSignal } from '../signals.ts';
 
@@ -29,7 +37,7 @@ export const start: Command = {
 
 Without a name: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
 With a name: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services; data-api,
-accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends the mail.`,
+accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks.`,
   flags: {},
   async run(args, terminal) {
     const { positionals } = parseCommandArgs(args, {});
@@ -61,10 +69,12 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
     services.unshift(dataApi);
     const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
     services.unshift(accountsApi);
-    services.unshift(await startWorker(workerOptions(installation, plans)));
+    const worker = await startWorker(workerOptions(installation, plans));
+    services.unshift(worker);
     const gateway = await startGateway({
       ...gatewayOptions(installation.settings, plans),
       identitySecret: installation.identitySecret,
+      moreGauges: worker.gauges,
       ...(databaseDirectory === undefined ? {} : { requireReady: () => requireSpace(databaseDirectory) }),
       dataApiUrls: [dataApi.url],
       accountsApiUrls: [accountsApi.url],
@@ -105,13 +115,13 @@ async function serveGateway(env: Environment): Promise<RunningGateway> {
 async function serveDatabaseService(
   name: 'data-api' | 'accounts-api' | 'worker',
   env: Environment,
-): Promise<RunningService | (RunningWorker & { url?: undefined })> {
+): Promise<RunningService | (Pick<RunningWorker, 'close'> & { url?: undefined })> {
   const needs = { service: name, settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
   const { settings, plans } = readConfiguration(env, needs);
   const installation = await openInstallation(settings);
   const shared = sharedOptions(installation, plans);
   reloadOnHangUp([plans.prepareReload], shared.log);
-  if (name === 'worker') return startWorker(workerOptions(installation, plans));
+  if (name === 'worker') return serveWorker(installation, plans);
   if (name === 'accounts-api') {
     const { host, accountsApiPort: port, drainDelayMs } = settings;
     return startAccountsApi({ ...accountsOptions(installation, plans), host, port, drainDelayMs });
@@ -124,6 +134,24 @@ async function serveDatabaseService(
     port: settings.dataApiPort,
     drainDelayMs: settings.drainDelayMs,
   });
+}
+
+async function serveWorker(installation: Installation, plans: Plans): Promise<Pick<RunningWorker, 'close'>> {
+  const worker = await startWorker(workerOptions(installation, plans));
+  const { metrics } = installation.settings;
+  if (metrics === undefined) return worker;
+  try {
+    const scraped = await serveMetrics((gauges) => gaugesText([...worker.gauges, ...gauges]), metrics);
+    return {
+      async close() {
+        await worker.close();
+        await scraped.close();
+      },
+    };
+  } catch (error) {
+    await worker.close();
+    throw error;
+  }
 }
 
 const loopback = { host: '127.0.0.1', port: 0 };
@@ -143,14 +171,16 @@ function accountsOptions(installation: Installation, plans: Plans) {
   const { publicUrl, smtpUrl, passwordLengthMin, google, redisUrl } = installation.settings;
   const signIn = { publicUrl, mailGoesOut: smtpUrl !== undefined, passwordLengthMin, google };
   const databaseUrl = installation.accountsDatabaseUrl;
-  return { ...sharedOptions(installation, plans), databaseUrl, signIn, redisUrl };
+  const webhooks = webhookSettings(installation);
+  return { ...sharedOptions(installation, plans), databaseUrl, signIn, redisUrl, webhooks };
 }
 
 function workerOptions(installation: Installation, plans: Plans) {
   const { publicUrl, smtpUrl, mailFrom, dataDir } = installation.settings;
   const mail = { smtpUrl, from: mailFrom, outboxDirectory: path.join(dataDir, 'outbox') };
   const databaseUrl = installation.accountsDatabaseUrl;
-  return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail };
+  const webhooks = webhookSettings(installation);
+  return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, webhooks };
 }
 
 function gatewayOptions(settings: Installation['settings'], plans: Plans) {

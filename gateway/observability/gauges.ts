@@ -1,7 +1,7 @@
 // The gauges of /metrics: the services behind the gateway, Redis, and the journal of usage.
+import type { Gauge } from '../../kernel/metrics/text.ts';
 import type { RedisLink } from '../../kernel/redis.ts';
 import type { Journal } from '../quota/journal.ts';
-import type { Gauge } from './metrics.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
 export function gaugesOf(options: {

@@ -1,6 +1,7 @@
 // Counts calls and renders the counts for Prometheus. Counting a call is a few additions to arrays.
-// Hides the text format. No label holds a key, an account or an IP address: their number is unbounded.
+// No label holds a key, an account or an IP address: their number is unbounded.
 import type { ErrorCode } from '../../kernel/errors.ts';
+import { family, gaugesText, line, type Gauge, type Line } from '../../kernel/metrics/text.ts';
 import { stages, type Stage } from '../call.ts';
 
 /** The facts of a call whose answer has ended. */
@@ -13,14 +14,6 @@ export interface EndedCall {
   totalMs: number;
   stageMs: Readonly<Record<Stage, number>>;
   failureCode: ErrorCode | undefined;
-}
-
-/** A value that is read on each scrape. */
-export interface Gauge {
-  name: string;
-  help: string;
-  type?: 'gauge' | 'counter';
-  read(): readonly { labels?: Readonly<Record<string, string>>; value: number }[];
 }
 
 export interface Metrics {
@@ -114,14 +107,7 @@ export function createMetrics(): Metrics {
         [line('', {}, malformed)],
       ),
       family('almanac_gateway_requests_under_way', 'gauge', 'Requests under way.', [line('', {}, underWay)]),
-      ...gauges.map(({ name, help, type = 'gauge', read }) =>
-        family(
-          name,
-          type,
-          help,
-          read().map(({ labels = {}, value }) => line('', labels, value)),
-        ),
-      ),
+      gaugesText(gauges),
     ].join('');
   }
 
@@ -140,33 +126,6 @@ function histogram(group: string, { durations, seconds }: Group): Line[] {
     return line('_bucket', { group, le: String(buckets[i] ?? '+Inf') }, sum);
   });
   return [...lines, line('_sum', { group }, seconds), line('_count', { group }, sum)];
-}
-
-interface Line {
-  suffix: string;
-  labels: Readonly<Record<string, string>>;
-  value: number;
-}
-
-function line(suffix: string, labels: Line['labels'], value: number): Line {
-  return { suffix, labels, value };
-}
-
-function family(
-  name: string,
-  type: 'counter' | 'gauge' | 'histogram',
-  help: string,
-  lines: readonly Line[],
-): string {
-  const text = lines.map(({ suffix, labels, value }) => {
-    const pairs = Object.entries(labels).map(([label, content]) => `${label}="${escape(content)}"`);
-    return `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
-  });
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${text.join('')}`;
-}
-
-function escape(content: string): string {
-  return content.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
 
 function zeros(length: number): number[] {

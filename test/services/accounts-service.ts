@@ -11,10 +11,12 @@ import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
 import type { SignInSettings } from '../../accounts-api/deps.ts';
 import type { HashCost } from '../../accounts-api/auth/passwords.ts';
+import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
 import { testPasswordCost, testSignIn } from './sign-in.ts';
+import { testWebhooks } from '../webhooks/settings.ts';
 
 export interface Answer {
   status: number;
@@ -49,6 +51,7 @@ export interface AccountsApiOptions {
   log: Log;
   plans: Plans;
   signIn?: Partial<SignInSettings> | undefined;
+  webhooks?: Partial<WebhookSettings> | undefined;
   redisUrl?: string | undefined;
   passwordCost?: HashCost | undefined;
 }
@@ -59,6 +62,7 @@ export async function startAccountsApi({
   log,
   plans,
   signIn,
+  webhooks,
   redisUrl,
   passwordCost = testPasswordCost,
 }: AccountsApiOptions) {
@@ -68,6 +72,7 @@ export async function startAccountsApi({
     identitySecret: testIdentitySecret,
     plans,
     signIn: { ...testSignIn, ...signIn },
+    webhooks: { ...testWebhooks, ...webhooks },
     passwordCost,
     redisUrl,
     host: '127.0.0.1',
@@ -108,7 +113,7 @@ export interface LedgerRow {
 export async function startAccountsService(
   now = '2026-11-20T10:00:00.000Z',
   log: Log = silentLog,
-  options: Pick<AccountsApiOptions, 'signIn' | 'redisUrl' | 'passwordCost'> = {},
+  options: Pick<AccountsApiOptions, 'signIn' | 'webhooks' | 'redisUrl' | 'passwordCost'> = {},
 ) {
   const clock = fakeClock(now);
   const service = await startAccountsApi({ ...options, clock, log, plans: loadPlans('config/plans.yml') });

@@ -15,12 +15,16 @@ import {
   assertError,
   startAccountsService,
   type Answer,
+  type Client,
   type SignedIn,
 } from '../services/accounts-service.ts';
 import { comeBackFromGoogle, holdersOf, newIp, signInByGoogle, type Holder } from '../auth/holders.ts';
 import { startOddIssuer } from '../auth/issuers.ts';
 import { silentLog } from '../services/harness.ts';
 import { newEmail, newPassword } from '../services/sign-in.ts';
+import { until } from '../run/until.ts';
+import { newWebhook } from '../webhooks/endpoints.ts';
+import { startReceiver, startWebhookWorker } from '../webhooks/receiver.ts';
 
 const issuer = await startOddIssuer();
 const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });
@@ -38,7 +42,7 @@ const headers = { 'x-forwarded-for': ip, 'user-agent': 'Tests' };
 
 interface Expected {
   accountId: string;
-  actor: { kind: 'key' | 'session' | 'operator' | 'visitor'; id: string | null };
+  actor: { kind: 'key' | 'session' | 'operator' | 'visitor' | 'system'; id: string | null };
   subject: string;
   detail: object;
 }
@@ -363,7 +367,65 @@ const writers: Record<Action, Record<string, Act>> = {
       return ofKey(client, operator, { id: client.keyId, name: key?.name, masked: key?.mask });
     },
   },
+  'webhook.created': {
+    async 'its holder, by key'() {
+      const { client, webhook } = await newWebhookOf({ series: ['GDP', 'CPI*'] });
+      const detail = { host: 'https://hooks.example.org', events: webhook.events, series: 2 };
+      return ofWebhook(client, webhook, detail);
+    },
+  },
+  'webhook.updated': {
+    async 'its holder, by key: the URL may hold a secret, and its path is left out'(t) {
+      const { client, webhook } = await newWebhookOf();
+      const url = 'https://other.example.org/secret';
+      const body = { url, series: ['GDP'], description: 'Ours', enabled: false };
+      done(t, await service.as(client, `/v1/webhooks/${webhook.id}`, { method: 'PATCH', body }));
+      const host = 'https://other.example.org';
+      return ofWebhook(client, webhook, { host, series: 1, description: 'Ours', enabled: false });
+    },
+  },
+  'webhook.deleted': {
+    async 'its holder, by key'(t) {
+      const { client, webhook } = await newWebhookOf();
+      done(t, await service.as(client, `/v1/webhooks/${webhook.id}`, { method: 'DELETE' }));
+      return ofWebhook(client, webhook, { host: 'https://hooks.example.org' });
+    },
+  },
+  'webhook.secret_rotated': {
+    async 'its holder, by key'(t) {
+      const { client, webhook } = await newWebhookOf();
+      done(t, await service.as(client, `/v1/webhooks/${webhook.id}/rotate-secret`, { method: 'POST' }));
+      return ofWebhook(client, webhook, {});
+    },
+  },
+  'webhook.disabled': {
+    async 'the worker, after an answer 410'(t) {
+      const receiver = await startReceiver(t);
+      receiver.answer(410);
+      const { client, webhook } = await newWebhookOf();
+      await service.deps.db.webhooks.update({ url: receiver.url }, { where: { id: webhook.id } });
+      done(t, await service.as(client, `/v1/webhooks/${webhook.id}/test`, { method: 'POST' }));
+      const worker = await startWebhookWorker(service);
+      t.teardown(() => worker.close());
+      await until('it is disabled', async () => {
+        const found = await service.deps.db.webhooks.findByPk(webhook.id);
+        return found !== null && found.disabledAt !== null;
+      });
+      const actor = { kind: 'system', id: null } as const;
+      const detail = { because: 'gone', host: new URL(receiver.url).origin };
+      return { ...ofWebhook(client, webhook, detail), actor };
+    },
+  },
 };
+
+async function newWebhookOf(wish: Parameters<typeof newWebhook>[2] = {}) {
+  const client = await service.newClient('pro');
+  return { client, webhook: await newWebhook(service, client, wish) };
+}
+
+function ofWebhook(client: Client, { id }: { id: string }, detail: object): Expected {
+  return { accountId: client.accountId, actor: byKey(client), subject: id, detail };
+}
 
 interface Shown {
   at: string;

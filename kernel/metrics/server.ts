@@ -2,15 +2,14 @@
 // under the names of Node's usual Prometheus client, so that existing dashboards work.
 import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { closeServer, listen, type RunningService } from '../../kernel/http/server.ts';
-import type { Gauge, Metrics } from './metrics.ts';
+import { closeServer, listen, type RunningService } from '../http/server.ts';
+import type { Gauge } from './text.ts';
 
 const resolutionMs = 10;
 
-/** @throws Error if the port is taken. */
+/** @param render all metrics of the service, with the gauges given. @throws Error if the port is taken. */
 export async function serveMetrics(
-  metrics: Metrics,
-  gauges: readonly Gauge[],
+  render: (gauges: readonly Gauge[]) => string,
   { host, port }: { host: string; port: number },
 ): Promise<RunningService> {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -33,7 +32,7 @@ export async function serveMetrics(
       return;
     }
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
-    response.end(metrics.render([...gauges, ...processGauges(lag())]));
+    response.end(render(processGauges(lag())));
   });
   return {
     url: await listen(server, host, port, 'METRICS_PORT'),

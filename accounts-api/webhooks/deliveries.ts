@@ -1,0 +1,259 @@
+// The log of a webhook endpoint: what was sent or waits, each attempt, and sending again. Also the test event.
+import { z } from 'zod';
+import { instantText } from '../../kernel/clock.ts';
+import { memberOf } from '../../kernel/entries.ts';
+import { eventTypes } from '../../kernel/events/catalogue.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { CursorContent } from '../../kernel/http/cursor.ts';
+import { listParams } from '../../kernel/http/list.ts';
+import { oneOfParam } from '../../kernel/http/params.ts';
+import { findAccount } from '../account/account.ts';
+import type { Deps } from '../database.ts';
+import { endpoint, one } from '../endpoint.ts';
+import { newId } from '../ids.ts';
+import { page } from '../list.ts';
+import type { Webhook } from '../models/webhook.ts';
+import {
+  deliveryStatuses,
+  resendFailed,
+  resendMessage,
+  selectDeliveries,
+  selectDelivery,
+  type DeliveryPlace,
+  type DeliveryRow,
+} from './deliveries.sql.ts';
+import { bodyOf } from './fan-out.ts';
+import { insertMessages } from './fan-out.sql.ts';
+import { errorClasses } from './send.ts';
+import { findWebhook, requireWebhooksPlan, webhookId } from './webhooks.ts';
+
+/** Attempts of a delivery that are shown. */
+const attemptsShown = 50;
+const recoverableMs = 30 * 24 * 60 * 60_000;
+
+const instant = z.iso.datetime().nullable();
+const error = z
+  .enum(errorClasses)
+  .nullable()
+  .describe('Why there was no answer: no public address, no connection, …; null if there was one.');
+
+const deliverySchema = z.object({
+  id: z.string().describe('Sent as `webhook-id`; the same for each attempt.'),
+  type: z.enum(eventTypes),
+  event: z.string().describe('The id of the event; the same at every endpoint.'),
+  status: z.enum(deliveryStatuses),
+  created_at: z.iso.datetime(),
+  attempts: z.int().describe('How many were begun.'),
+  next_attempt_at: instant,
+  last_attempt_at: instant,
+  last_status: z.int().nullable().describe('The HTTP status of the last attempt.'),
+  last_error: error,
+});
+
+const detailedSchema = deliverySchema.extend({
+  body: z.string().describe('The body, exactly as it is signed and sent.'),
+  log: z
+    .array(
+      z.object({
+        at: z.iso.datetime(),
+        latency_ms: z.int(),
+        status: z.int().nullable(),
+        error,
+        response: z
+          .string()
+          .nullable()
+          .describe('The beginning of the answer, as text: up to 1024 characters. It is not to be trusted.'),
+      }),
+    )
+    .describe(`The attempts, the newest first; at most ${attemptsShown}.`),
+});
+
+const delivery = z.string().describe('An id of `/v1/webhooks/{id}/deliveries`.');
+
+export const listDeliveries = endpoint({
+  summary: 'What was sent to a webhook endpoint in the last 30 days, and what waits.',
+  params: { id: webhookId },
+  requester: 'account',
+  query: {
+    status: oneOfParam(deliveryStatuses).optional().describe('Only these.'),
+    type: oneOfParam(eventTypes).optional().describe('Only events of this type.'),
+    ...listParams({
+      fields: deliverySchema.keyof().options,
+      sorts: ['created_at'],
+      sort: '-created_at',
+    }),
+  },
+  rows: deliverySchema,
+  errors: ['not_found'],
+  handler:
+    ({ db, cursors }) =>
+    async ({ requester: { accountId }, params, query, call }) => {
+      const { id } = await call.stage('sql', () => findWebhook({ db }, accountId, memberOf(params, 'id')));
+      const { sort, status = null, type = null } = query;
+      return page(cursors, {
+        query,
+        of: ['deliveries', id, status, type],
+        fileName: 'deliveries',
+        async read(place, limit) {
+          const after = place === null ? null : placeOf(place);
+          const rows = await call.stage('sql', () =>
+            selectDeliveries(db, id, { sort, status, type, after, limit }),
+          );
+          return rows.map((row) => ({
+            row: deliveryRecord(row),
+            place: [row.created_at.toISOString(), row.id],
+          }));
+        },
+      });
+    },
+});
+
+export const readDelivery = endpoint({
+  summary: 'A delivery, with its body and each attempt.',
+  params: { id: webhookId, delivery },
+  requester: 'account',
+  answers: { 200: detailedSchema },
+  errors: ['not_found'],
+  handler:
+    (deps) =>
+    async ({ requester: { accountId }, params, call }) => {
+      const webhook = await call.stage('sql', () => findWebhook(deps, accountId, memberOf(params, 'id')));
+      return one(await call.stage('sql', () => findDelivery(deps, webhook, memberOf(params, 'delivery'))));
+    },
+});
+
+export const redeliver = endpoint({
+  summary: 'Sends a delivery again, at once and under the same id, whatever became of it.',
+  params: { id: webhookId, delivery },
+  requester: 'account',
+  answers: { 202: detailedSchema },
+  errors: ['not_found', 'plan_required', 'conflict'],
+  handler:
+    (deps) =>
+    async ({ requester: { accountId }, params, call }) => {
+      const [id, message] = [memberOf(params, 'id'), memberOf(params, 'delivery')];
+      const webhook = await call.stage('sql', () =>
+        deps.db.inLedgerTransaction(async (transaction) => {
+          const found = await findWebhook(deps, accountId, id, transaction);
+          await requireSending(deps, found);
+          const asked = { webhookId: id, id: message, now: deps.clock.now() };
+          if (!(await resendMessage(deps.db, transaction, asked))) failDelivery();
+          return found;
+        }),
+      );
+      return one(await call.stage('sql', () => findDelivery(deps, webhook, message)), { status: 202 });
+    },
+});
+
+const recovery = z.strictObject({
+  since: z.iso
+    .datetime({ offset: true, error: 'must be an instant, such as 2027-01-31T00:00:00Z' })
+    .describe('At most 30 days ago.')
+    .transform((text) => new Date(text)),
+});
+
+export const recoverDeliveries = endpoint({
+  summary: 'Sends all failed deliveries again that were made since an instant.',
+  params: { id: webhookId },
+  requester: 'account',
+  body: recovery,
+  answers: { 202: z.object({ recovered: z.int().describe('How many are sent again.') }) },
+  errors: ['not_found', 'plan_required', 'conflict'],
+  handler:
+    (deps) =>
+    async ({ requester: { accountId }, body: { since }, params, call }) => {
+      const id = memberOf(params, 'id');
+      const now = deps.clock.now();
+      if (since.getTime() < now.getTime() - recoverableMs || since > now) {
+        fail('invalid_body', '"since": must be in the last 30 days.', { param: 'since' });
+      }
+      const recovered = await call.stage('sql', () =>
+        deps.db.inLedgerTransaction(async (transaction) => {
+          await requireSending(deps, await findWebhook(deps, accountId, id, transaction));
+          return resendFailed(deps.db, transaction, { webhookId: id, since, now });
+        }),
+      );
+      return one({ recovered }, { status: 202 });
+    },
+});
+
+export const testWebhook = endpoint({
+  summary: 'Sends the event `webhook.test` to a webhook endpoint, whatever types it has chosen.',
+  params: { id: webhookId },
+  requester: 'account',
+  answers: { 202: detailedSchema },
+  errors: ['not_found', 'plan_required', 'conflict'],
+  handler:
+    (deps) =>
+    async ({ requester: { accountId }, params, call }) => {
+      const id = memberOf(params, 'id');
+      const message = newId('msg');
+      const at = deps.clock.now();
+      const event = { id: newId('evt'), type: 'webhook.test' as const, at };
+      const webhook = await call.stage('sql', () =>
+        deps.db.inLedgerTransaction(async (transaction) => {
+          const found = await findWebhook(deps, accountId, id, transaction);
+          await requireSending(deps, found);
+          await insertMessages(deps.db, transaction, {
+            at,
+            events: [{ ...event, body: bodyOf(event, { webhook: id }) }],
+            messages: [{ id: message, webhookId: id, eventId: event.id, type: event.type, body: null }],
+          });
+          return found;
+        }),
+      );
+      return one(await call.stage('sql', () => findDelivery(deps, webhook, message)), { status: 202 });
+    },
+});
+
+/** @throws Failure `plan_required`, or `conflict` for a disabled endpoint: nothing would be sent. */
+async function requireSending(deps: Deps, webhook: Webhook): Promise<void> {
+  requireWebhooksPlan(deps, await findAccount(deps, webhook.accountId));
+  if (webhook.disabledAt === null) return;
+  fail('conflict', 'This webhook is disabled. Enable it first: PATCH /v1/webhooks/{id} {"enabled":true}.');
+}
+
+/** @throws Failure `not_found` */
+async function findDelivery(
+  { db }: Pick<Deps, 'db'>,
+  webhook: Webhook,
+  id: string,
+): Promise<z.output<typeof detailedSchema>> {
+  const found = (await selectDelivery(db, webhook.id, id, attemptsShown)) ?? failDelivery();
+  return {
+    ...deliveryRecord(found.delivery),
+    body: found.delivery.body,
+    log: found.attempts.map((attempt) => ({
+      ...attempt,
+      at: instantText(attempt.at),
+      error: readError(attempt.error),
+    })),
+  };
+}
+
+function failDelivery(): never {
+  fail('not_found', 'The webhook has no delivery with this id.');
+}
+
+function deliveryRecord(row: DeliveryRow): z.output<typeof deliverySchema> {
+  return {
+    id: row.id,
+    type: row.type,
+    event: row.event,
+    status: row.status,
+    created_at: instantText(row.created_at),
+    attempts: row.attempts,
+    next_attempt_at: row.next_attempt_at && instantText(row.next_attempt_at),
+    last_attempt_at: row.last_attempt_at && instantText(row.last_attempt_at),
+    last_status: row.last_status,
+    last_error: readError(row.last_error),
+  };
+}
+
+function readError(text: string | null) {
+  return text === null ? null : z.enum(errorClasses).parse(text);
+}
+
+function placeOf([createdAt, id]: CursorContent): DeliveryPlace {
+  return { createdAt: new Date(String(createdAt)), id: String(id) };
+}

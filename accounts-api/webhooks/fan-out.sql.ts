@@ -1,0 +1,148 @@
+// The statements that turn events into messages.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { EventType } from '../../kernel/events/catalogue.ts';
+import type { AccountsDatabase } from '../database.ts';
+
+/** An event of the outbox. */
+export interface OutboxEvent {
+  position: string;
+  id: string;
+  type: EventType;
+  /** Null: for every account. */
+  account_id: string | null;
+  /** Null: it is not about series. */
+  series: string[] | null;
+  data: Record<string, unknown>;
+  at: Date;
+}
+
+/** The oldest events, locked; those that another worker has locked are left to it. */
+export async function takeEvents(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  limit: number,
+): Promise<OutboxEvent[]> {
+  return db.sequelize.query<OutboxEvent>(
+    `select position, id, type, account_id, series, data, at from events.outbox
+     order by position limit $1 for update skip locked`,
+    { bind: [limit], type: QueryTypes.SELECT, transaction },
+  );
+}
+
+export async function deleteEvents(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  positions: readonly string[],
+): Promise<void> {
+  await db.sequelize.query('delete from events.outbox where position = any($1::bigint[])', {
+    bind: [positions],
+    type: QueryTypes.RAW,
+    transaction,
+  });
+}
+
+/** Which plans have webhooks. */
+export interface PlansWithWebhooks {
+  having: readonly string[];
+  /** All plans; an account of another one has the free plan. */
+  known: readonly string[];
+  freeHas: boolean;
+}
+
+/** SQL: whether the account in `account` is sent anything. Takes two binds of arrays and one boolean, from `$first` on. */
+export function entitledSql(first: number): string {
+  return `account.status = 'active'
+    and (account.plan = any($${first}::text[]) or ($${first + 2} and account.plan <> all($${first + 1}::text[])))`;
+}
+
+export const entitledBinds = ({ having, known, freeHas }: PlansWithWebhooks) => [having, known, freeHas];
+
+/** An endpoint, as far as it decides which events it hears of. */
+export interface Listener {
+  id: string;
+  account_id: string;
+  events: EventType[];
+  series: string[] | null;
+  /** False: its subscription is inactive, so it hears only of its own account. */
+  hears_all: boolean;
+}
+
+/** The endpoints that hear of some of these types, protected from deletion until the end of the transaction. */
+export async function selectListeners(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  {
+    types,
+    accountIds,
+    everybody,
+    plans,
+  }: {
+    types: readonly string[];
+    accountIds: readonly string[];
+    everybody: boolean;
+    plans: PlansWithWebhooks;
+  },
+): Promise<Listener[]> {
+  return db.sequelize.query<Listener>(
+    `select webhook.id, webhook.account_id, webhook.events, webhook.series,
+            account.subscription_state <> 'inactive' as hears_all
+     from accounts.webhooks as webhook join accounts.accounts as account on account.id = webhook.account_id
+     where webhook.disabled_at is null and webhook.events && $1::text[]
+       and ($2 or webhook.account_id = any($3::text[])) and ${entitledSql(4)}
+     for key share of webhook`,
+    {
+      bind: [types, everybody, accountIds, ...entitledBinds(plans)],
+      type: QueryTypes.SELECT,
+      transaction,
+    },
+  );
+}
+
+export async function countEnabled(db: AccountsDatabase): Promise<number> {
+  const rows = await db.sequelize.query<{ n: number }>(
+    'select count(*)::int as n from accounts.webhooks where disabled_at is null',
+    { type: QueryTypes.SELECT },
+  );
+  return rows[0]?.n ?? 0;
+}
+
+export interface NewMessages {
+  /** When they are made; they are due at once. */
+  at: Date;
+  events: readonly { id: string; at: Date; body: string }[];
+  messages: readonly {
+    id: string;
+    webhookId: string;
+    eventId: string;
+    type: EventType;
+    /** Null: that of the event. */
+    body: string | null;
+  }[];
+}
+
+export async function insertMessages(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { at, events, messages }: NewMessages,
+): Promise<void> {
+  const run = (text: string, bind: unknown[]) =>
+    db.sequelize.query(text, { bind, type: QueryTypes.RAW, transaction });
+  await run(
+    `insert into accounts.webhook_events (id, at, body)
+     select id, at, body from json_to_recordset($1::json) as event(id text, at timestamptz, body text)`,
+    [JSON.stringify(events.map((event) => ({ id: event.id, at: event.at, body: event.body })))],
+  );
+  await run(
+    `insert into accounts.webhook_messages (id, webhook_id, event_id, type, body, created_at, due_at)
+     select id, webhook, event, type, body, $2, $2
+     from json_to_recordset($1::json) as message(id text, webhook text, event text, type text, body text)`,
+    [
+      JSON.stringify(
+        messages.map(({ id, webhookId: webhook, eventId: event, type, body }) => ({
+          ...{ id, webhook, event, type, body },
+        })),
+      ),
+      at,
+    ],
+  );
+}

@@ -1,0 +1,105 @@
+// Turns the events of the outbox into messages: one for each event and endpoint that hears of it, in the transaction that deletes the
+// event. A crash before its end leaves the event, after it the messages.
+import { instantText } from '../../kernel/clock.ts';
+import type { EventType } from '../../kernel/events/catalogue.ts';
+import { planOf, type Plans } from '../../kernel/plans.ts';
+import type { Deps } from '../database.ts';
+import { newId } from '../ids.ts';
+import {
+  countEnabled,
+  deleteEvents,
+  insertMessages,
+  selectListeners,
+  takeEvents,
+  type Listener,
+  type NewMessages,
+  type OutboxEvent,
+  type PlansWithWebhooks,
+} from './fan-out.sql.ts';
+
+const eventsMax = 200;
+/** Messages of a batch, so that its memory and its transaction are bounded; one event may exceed it. */
+const messagesMax = 20_000;
+
+/**
+ * Turns a batch of events into messages. Events that no endpoint hears of are deleted.
+ * @returns how many events; 0: the outbox is empty, or other workers have all of it.
+ */
+export async function fanOut(deps: Deps): Promise<number> {
+  const { db, plans, clock } = deps;
+  const limit = Math.min(eventsMax, Math.ceil(messagesMax / Math.max(1, await countEnabled(db))));
+  return db.inLedgerTransaction(async (transaction) => {
+    const events = await takeEvents(db, transaction, limit);
+    if (events.length === 0) return 0;
+    const listeners = await selectListeners(db, transaction, {
+      types: [...new Set(events.map(({ type }) => type))],
+      accountIds: [...new Set(events.flatMap(({ account_id: accountId }) => accountId ?? []))],
+      everybody: events.some(({ account_id: accountId }) => accountId === null),
+      plans: plansWithWebhooks(plans),
+    });
+    const made = messagesOf(events, listeners);
+    if (made.messages.length > 0) await insertMessages(db, transaction, { ...made, at: clock.now() });
+    await deleteEvents(
+      db,
+      transaction,
+      events.map(({ position }) => position),
+    );
+    return events.length;
+  });
+}
+
+export function plansWithWebhooks(plans: Plans): PlansWithWebhooks {
+  const having = plans.all.filter(({ features }) => features.includes('webhooks')).map(({ id }) => id);
+  return {
+    having,
+    known: plans.all.map(({ id }) => id),
+    freeHas: having.includes(planOf(plans, 'free').id),
+  };
+}
+
+/** The messages of the events, each to the endpoints that hear of it. */
+export function messagesOf(
+  events: readonly OutboxEvent[],
+  listeners: readonly Listener[],
+): Omit<NewMessages, 'at'> {
+  const filtered = listeners.map((listener) => ({ listener, choose: chooserOf(listener.series) }));
+  const made: { events: NewMessages['events'][number][]; messages: NewMessages['messages'][number][] } = {
+    events: [],
+    messages: [],
+  };
+  for (const event of events) {
+    const { id: eventId, type, series, data } = event;
+    const before = made.messages.length;
+    for (const { listener, choose } of filtered) {
+      if (!hears(listener, event)) continue;
+      const chosen = series === null ? null : choose(series);
+      if (chosen?.length === 0) continue;
+      const isWhole = chosen === null || chosen.length === series?.length;
+      const body = isWhole ? null : bodyOf(event, { ...data, series: chosen });
+      made.messages.push({ id: newId('msg'), webhookId: listener.id, eventId, type, body });
+    }
+    if (made.messages.length === before) continue;
+    const body = bodyOf(event, series === null ? data : { ...data, series });
+    made.events.push({ id: eventId, at: event.at, body });
+  }
+  return made;
+}
+
+function hears(listener: Listener, { type, account_id: accountId }: OutboxEvent): boolean {
+  if (!listener.events.includes(type)) return false;
+  return accountId === null ? listener.hears_all : listener.account_id === accountId;
+}
+
+/** Picks the series of a filter: ids, and beginnings of ids with `*` at the end. */
+function chooserOf(filter: readonly string[] | null): (series: readonly string[]) => string[] {
+  if (filter === null) return (series) => [...series];
+  const ids = new Set(filter);
+  const beginnings = filter.filter((each) => each.endsWith('*')).map((each) => each.slice(0, -1));
+  return (series) =>
+    series.filter((id) => ids.has(id) || beginnings.some((beginning) => id.startsWith(beginning)));
+}
+
+/** The body of a message: these bytes are stored, signed and sent. */
+export function bodyOf({ type, at }: { type: EventType; at: Date }, data: object): string {
+  return JSON.stringify({ type, timestamp: instantText(at), data });
+}

@@ -1,0 +1,83 @@
+// The secrets of webhook endpoints: made, encrypted at rest, and used to sign (Standard Webhooks, v1).
+// Hides the encryption: AES-256-GCM, bound to the endpoint, by a key that is derived from a secret of the installation.
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { entryAt } from '../../kernel/entries.ts';
+
+const prefix = 'whsec_';
+const secretBytes = 32;
+const ivBytes = 12;
+const tagBytes = 16;
+
+export interface Secrets {
+  /** A new secret of an endpoint, to be shown once, and what is stored of it. */
+  mint(webhookId: string): { value: string; sealed: string };
+  /** The bytes that sign. @throws SecretUnreadable if it was sealed by a key that is no longer known. */
+  open(webhookId: string, sealed: string): Buffer;
+  /** The same secret, sealed by the present key. @throws SecretUnreadable */
+  renew(webhookId: string, sealed: string): string;
+  /** The id of the present key, with which every sealed secret begins. */
+  readonly keyId: string;
+}
+
+/** A secret that cannot be decrypted. */
+export class SecretUnreadable extends Error {
+  constructor(webhookId: string) {
+    super(
+      `The secret of the webhook ${webhookId} was encrypted with another WEBHOOK_SECRET_KEY. Set WEBHOOK_SECRET_KEY_PREVIOUS.`,
+    );
+    this.name = 'SecretUnreadable';
+  }
+}
+
+/** @param keys what the keys are derived from: the first encrypts, all decrypt. At least one. */
+export function createSecrets(keys: readonly string[]): Secrets {
+  const known = keys.map(derive);
+  const present = entryAt(known, 0);
+
+  function seal(webhookId: string, secret: Buffer): string {
+    const iv = randomBytes(ivBytes);
+    const cipher = createCipheriv('aes-256-gcm', present.key, iv).setAAD(Buffer.from(webhookId));
+    const sealed = Buffer.concat([iv, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
+    return `${present.id}.${sealed.toString('base64')}`;
+  }
+
+  function open(webhookId: string, sealed: string): Buffer {
+    const [id, text = ''] = sealed.split('.');
+    const key = known.find((each) => each.id === id)?.key;
+    if (key === undefined) throw new SecretUnreadable(webhookId);
+    const bytes = Buffer.from(text, 'base64');
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes));
+    decipher.setAAD(Buffer.from(webhookId)).setAuthTag(bytes.subarray(-tagBytes));
+    return Buffer.concat([decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()]);
+  }
+
+  return {
+    mint(webhookId) {
+      const secret = randomBytes(secretBytes);
+      return { value: prefix + secret.toString('base64'), sealed: seal(webhookId, secret) };
+    },
+    open,
+    renew: (webhookId, sealed) => seal(webhookId, open(webhookId, sealed)),
+    keyId: present.id,
+  };
+}
+
+function derive(secret: string): { id: string; key: Buffer } {
+  const bytes = (purpose: string, length: number) =>
+    Buffer.from(hkdfSync('sha256', secret, '', purpose, length));
+  return { id: bytes('almanac webhook key id', 4).toString('hex'), key: bytes('almanac webhook key', 32) };
+}
+
+/**
+ * The header `webhook-signature`: one signature for each secret.
+ * @param timestamp seconds since 1970. @param body the bytes that are sent.
+ */
+export function signatureOf(
+  secrets: readonly Buffer[],
+  { id, timestamp, body }: { id: string; timestamp: number; body: string },
+): string {
+  const signed = `${id}.${timestamp}.${body}`;
+  return secrets
+    .map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`)
+    .join(' ');
+}

@@ -1,0 +1,151 @@
+// The worker's part in webhooks: turns events into messages, sends them, deletes old ones, and renews the encryption of secrets.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../kernel/log.ts';
+import type { Gauge } from '../../kernel/metrics/text.ts';
+import type { Deps } from '../database.ts';
+import type { Jobs } from '../jobs.ts';
+import { startDelivery, type DeliveryCounts, type DeliveryTiming } from './delivery.ts';
+import { pruneEvents, selectBacklog, type Backlog } from './delivery.sql.ts';
+import { fanOut, plansWithWebhooks } from './fan-out.ts';
+import { SecretUnreadable } from './secrets.ts';
+import { openWebhookTools, type WebhookSettings, type WebhookTools } from './settings.ts';
+import { selectOutdatedSecrets } from './webhooks.sql.ts';
+
+const keptMs = 30 * 24 * 60 * 60_000;
+const pruneEveryMs = 60 * 60_000;
+const pruneBatch = 200;
+const renewBatch = 200;
+const countEveryMs = 10_000;
+
+export interface WebhookWorker {
+  gauges: readonly Gauge[];
+  close(): Promise<void>;
+}
+
+export function startWebhooks(
+  deps: Deps & { jobs: Jobs; log: Log },
+  settings: WebhookSettings,
+  timing: DeliveryTiming = {},
+): WebhookWorker {
+  const { log } = deps;
+  const webhooks = openWebhookTools(settings);
+  const counts: DeliveryCounts = {
+    attempts: { delivered: 0, refused: 0, unanswered: 0 },
+    failed: 0,
+    disabled: 0,
+  };
+  const delivery = startDelivery({ ...deps, webhooks, counts }, timing);
+  const closing = new AbortController();
+  const { pollMs = 500 } = timing;
+
+  async function makeMessages(): Promise<void> {
+    while (!closing.signal.aborted) {
+      const events = await fanOut(deps).catch((error: unknown) => {
+        log.warn({ err: error }, 'events could not be made into webhook messages; it will be tried again');
+        return 0;
+      });
+      if (events > 0) delivery.wake();
+      else await pause(pollMs, undefined, { signal: closing.signal }).catch(() => undefined); // aborted: it closes
+    }
+  }
+  const making = makeMessages();
+  const every = (ms: number, work: () => Promise<void>, fault: string) => {
+    const run = () => void work().catch((error: unknown) => log.warn({ err: error }, fault));
+    run();
+    return setInterval(run, ms);
+  };
+  let backlog: Backlog = { outbox: 0, pending: 0, overdueSeconds: 0 };
+  const timers = [
+    every(pruneEveryMs, () => pruneWebhooks(deps), 'old webhook messages could not be deleted'),
+    every(
+      pruneEveryMs,
+      () => renewSecrets(deps, webhooks),
+      'secrets of webhooks could not be encrypted anew',
+    ),
+    every(
+      countEveryMs,
+      async () => {
+        const now = deps.clock.now();
+        backlog = await selectBacklog(deps.db, { now, plans: plansWithWebhooks(deps.plans) });
+      },
+      'the backlog of webhooks could not be counted',
+    ),
+  ];
+  return {
+    gauges: gaugesOf(counts, () => backlog),
+    async close() {
+      closing.abort();
+      for (const timer of timers) clearInterval(timer);
+      await making;
+      await delivery.close();
+    },
+  };
+}
+
+/** Deletes what is older than 30 days. */
+export async function pruneWebhooks({ db, clock }: Deps): Promise<void> {
+  const before = new Date(clock.now().getTime() - keptMs);
+  while ((await pruneEvents(db, { before, limit: pruneBatch })) === pruneBatch);
+}
+
+/** Encrypts with the present key what was encrypted with a previous one, so that the previous one can be removed. */
+export async function renewSecrets(
+  { db, log }: Deps & { log: Log },
+  { secrets }: WebhookTools,
+): Promise<void> {
+  for (let after = ''; ;) {
+    const last = await db.inLedgerTransaction(async (transaction) => {
+      const batch = { keyId: secrets.keyId, after, limit: renewBatch };
+      const rows = await selectOutdatedSecrets(db, transaction, batch);
+      for (const { id, secret, previous_secret: previous } of rows) {
+        try {
+          const previousSecret = previous === null ? null : secrets.renew(id, previous);
+          await db.webhooks.update(
+            { secret: secrets.renew(id, secret), previousSecret },
+            { where: { id }, transaction },
+          );
+        } catch (error) {
+          if (!(error instanceof SecretUnreadable)) throw error;
+          log.error({ err: error }, 'the secret of a webhook cannot be decrypted');
+        }
+      }
+      return rows.length === renewBatch ? rows.at(-1)?.id : undefined;
+    });
+    if (last === undefined) return;
+    after = last;
+  }
+}
+
+function gaugesOf(counts: DeliveryCounts, backlog: () => Backlog): Gauge[] {
+  const one = (
+    name: string,
+    help: string,
+    read: () => number,
+    type: 'gauge' | 'counter' = 'gauge',
+  ): Gauge => ({
+    ...{ name, help, type },
+    read: () => [{ value: read() }],
+  });
+  return [
+    {
+      name: 'almanac_webhooks_attempts_total',
+      help: 'Attempts to send a message, by outcome: delivered (2xx), refused (another answer), unanswered.',
+      type: 'counter',
+      read: () => Object.entries(counts.attempts).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    },
+    one(
+      'almanac_webhooks_failed_total',
+      'Messages that have failed for good.',
+      () => counts.failed,
+      'counter',
+    ),
+    one('almanac_webhooks_disabled_total', 'Endpoints that were disabled.', () => counts.disabled, 'counter'),
+    one('almanac_webhooks_pending', 'Messages that wait for their next attempt.', () => backlog().pending),
+    one(
+      'almanac_webhooks_overdue_seconds',
+      'How long the message that has been due for longest has been due.',
+      () => backlog().overdueSeconds,
+    ),
+    one('almanac_webhooks_outbox', 'Events that are not messages yet.', () => backlog().outbox),
+  ];
+}

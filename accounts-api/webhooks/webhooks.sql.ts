@@ -1,0 +1,32 @@
+// The statements for webhook endpoints, except reading or writing a single row by id.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+
+/** The lowest free slot of the account, or null if all are taken. */
+export async function lowestFreeSlot(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+  slotsMax: number,
+): Promise<number | null> {
+  const rows = await db.sequelize.query<{ slot: number | null }>(
+    `select min(slot)::int as slot from generate_series(1, $2) as slot
+     where slot not in (select slot from accounts.webhooks where account_id = $1)`,
+    { bind: [accountId, slotsMax], type: QueryTypes.SELECT, transaction },
+  );
+  return rows[0]?.slot ?? null;
+}
+
+/** Some endpoints whose secret or previous secret was sealed by another key, locked. @param keyId of the present key. */
+export async function selectOutdatedSecrets(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { keyId, after, limit }: { keyId: string; after: string; limit: number },
+): Promise<{ id: string; secret: string; previous_secret: string | null }[]> {
+  return db.sequelize.query(
+    `select id, secret, previous_secret from accounts.webhooks
+     where id > $2 and (split_part(secret, '.', 1) <> $1 or split_part(previous_secret, '.', 1) <> $1)
+     order by id limit $3 for no key update`,
+    { bind: [keyId, after, limit], type: QueryTypes.SELECT, transaction },
+  );
+}

@@ -1,0 +1,297 @@
+// The webhook endpoints of an account: list, create, change, delete, rotate the secret. The secret is shown when it is made, and
+// stored encrypted.
+import type { Transaction } from 'sequelize';
+import { z } from 'zod';
+import { memberOf } from '../../kernel/entries.ts';
+import { fail } from '../../kernel/errors.ts';
+import { listParams } from '../../kernel/http/list.ts';
+import { planOf } from '../../kernel/plans.ts';
+import { audit } from '../audit.ts';
+import type { Deps } from '../database.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { endpoint, one } from '../endpoint.ts';
+import { newId } from '../ids.ts';
+import { idempotently } from '../keys/idempotency.ts';
+import { inMemory, page } from '../list.ts';
+import type { Account } from '../models/account.ts';
+import type { Webhook } from '../models/webhook.ts';
+import type { Requester } from '../requester.ts';
+import {
+  checkedUrl,
+  newWebhook,
+  originOf,
+  webhookChange,
+  webhookRecord,
+  webhookSchema,
+  webhooksMax,
+  webhookWithSecret,
+  type WebhookChange,
+  type WebhookRecord,
+} from './webhook-fields.ts';
+import { lowestFreeSlot } from './webhooks.sql.ts';
+
+/** How long messages are signed with the previous secret, too. */
+const overlapMs = 24 * 60 * 60_000;
+
+export const webhookId = z.string().describe('An id of `/v1/webhooks`.');
+
+export const listWebhooks = endpoint({
+  summary: 'The webhook endpoints of the account.',
+  requester: 'account',
+  query: listParams({ fields: webhookSchema.keyof().options, sorts: ['created_at'], sort: 'created_at' }),
+  rows: webhookSchema,
+  handler:
+    ({ db, clock, cursors }) =>
+    async ({ requester: { accountId }, query, call }) => {
+      const found = await call.stage('sql', () =>
+        db.webhooks.findAll({
+          where: { accountId },
+          order: [
+            ['createdAt', 'ASC'],
+            ['id', 'ASC'],
+          ],
+        }),
+      );
+      const rows = found.map((webhook) => webhookRecord(webhook, clock.now()));
+      const made = new Map(found.map(({ id, createdAt }) => [id, createdAt.getTime()]));
+      return page(cursors, {
+        query,
+        of: ['webhooks', accountId],
+        read: inMemory(rows, query.sort, ({ id }) => [made.get(id) ?? 0, id]),
+        fileName: 'webhooks',
+      });
+    },
+});
+
+export const createWebhook = endpoint({
+  summary: 'Creates a webhook endpoint; its secret is in this answer only.',
+  description:
+    'Needs a plan with webhooks. An account has at most ten. With an `Idempotency-Key`, a retry creates no second one and is answered without the secret.',
+  requester: 'account',
+  body: newWebhook,
+  requestHeaders: {
+    'Idempotency-Key': z
+      .string()
+      .max(255)
+      .optional()
+      .describe('Chosen by the client: the same for a retry of the request.'),
+  },
+  answers: { 201: webhookWithSecret },
+  errors: ['invalid_request', 'plan_required', 'conflict', 'idempotency_in_progress', 'idempotency_mismatch'],
+  headers: ['Idempotent-Replayed'],
+  handler:
+    (deps) =>
+    async ({ requester, body, call, request }) => {
+      const key = request.get('idempotency-key');
+      const asked = { accountId: requester.accountId, route: 'POST /v1/webhooks', key, body };
+      const { status, data, replayed } = await idempotently(deps, asked, async (remember) => {
+        const url = await checkedUrl(deps.webhooks.guard, body.url);
+        return call.stage('sql', () =>
+          deps.db.inLedgerTransaction(async (transaction) => {
+            const { record, secret } = await makeWebhook(deps, transaction, requester, { ...body, url });
+            await remember(transaction, { status: 201, data: record }); // without the secret: a replay cannot show it
+            return { status: 201, data: { ...record, secret } };
+          }),
+        );
+      });
+      return one(data, { status, headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
+    },
+});
+
+/** The lock on the account's row serialises the making of its endpoints. */
+async function makeWebhook(
+  deps: ServiceDeps,
+  transaction: Transaction,
+  { accountId, actor }: Requester,
+  wish: z.output<typeof newWebhook>,
+): Promise<{ record: WebhookRecord; secret: string }> {
+  const lock = transaction.LOCK.NO_KEY_UPDATE;
+  const account = await deps.db.accounts.findByPk(accountId, { transaction, lock });
+  if (account === null) fail('unauthorized', 'The account of this credential no longer exists.');
+  requireWebhooksPlan(deps, account);
+  const slot = await lowestFreeSlot(deps.db, transaction, accountId, webhooksMax);
+  if (slot === null) {
+    fail('conflict', `This account has ${webhooksMax} webhooks already. Delete one to make another.`);
+  }
+  const id = newId('wh');
+  const { value, sealed } = deps.webhooks.secrets.mint(id);
+  const now = deps.clock.now();
+  const webhook = await deps.db.webhooks.create(
+    { ...wish, id, accountId, slot, secret: sealed, createdAt: now },
+    { transaction, returning: true },
+  );
+  const detail = { host: originOf(wish.url), events: wish.events, series: wish.series?.length ?? null };
+  await audit(deps, transaction, { accountId, actor, action: 'webhook.created', subject: id, detail });
+  return { record: webhookRecord(webhook, now), secret: value };
+}
+
+/** @throws Failure `plan_required`, which names the lowest plan that has webhooks. */
+export function requireWebhooksPlan({ plans }: Pick<Deps, 'plans'>, account: Account): void {
+  const plan = planOf(plans, account.plan);
+  if (plan.features.includes('webhooks')) return;
+  const lowest = plans.lowestWith('webhooks');
+  fail(
+    'plan_required',
+    lowest === undefined
+      ? 'No plan of this service has webhooks.'
+      : `This needs the ${lowest.name} plan, which has webhooks; this account is on ${plan.name}. See GET /v1/plans.`,
+  );
+}
+
+export const readWebhook = endpoint({
+  summary: 'A webhook endpoint.',
+  params: { id: webhookId },
+  requester: 'account',
+  answers: { 200: webhookSchema },
+  errors: ['not_found'],
+  handler:
+    (deps) =>
+    async ({ requester: { accountId }, params, call }) => {
+      const webhook = await call.stage('sql', () => findWebhook(deps, accountId, memberOf(params, 'id')));
+      return one(webhookRecord(webhook, deps.clock.now()));
+    },
+});
+
+export const changeWebhook = endpoint({
+  summary: 'Changes a webhook endpoint, disables or enables it.',
+  description: 'Messages that are waiting go to the new URL.',
+  params: { id: webhookId },
+  requester: 'account',
+  body: webhookChange,
+  answers: { 200: webhookSchema },
+  errors: ['not_found'],
+  handler:
+    (deps) =>
+    async ({ requester, body, params, call }) => {
+      const id = memberOf(params, 'id');
+      await call.stage('sql', () => findWebhook(deps, requester.accountId, id)); // before anything is looked up for it
+      const url = body.url === undefined ? undefined : await checkedUrl(deps.webhooks.guard, body.url);
+      return call.stage('sql', () =>
+        deps.db.inLedgerTransaction(async (transaction) => {
+          const webhook = await findWebhook(deps, requester.accountId, id, transaction);
+          await applyChange(deps, transaction, webhook, { requester, body: { ...body, url } });
+          return one(webhookRecord(webhook, deps.clock.now()));
+        }),
+      );
+    },
+});
+
+async function applyChange(
+  deps: ServiceDeps,
+  transaction: Transaction,
+  webhook: Webhook,
+  { requester: { accountId, actor }, body }: { requester: Requester; body: WebhookChange },
+): Promise<void> {
+  const { enabled, ...wish } = body;
+  const given = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== undefined));
+  await webhook.update({ ...given, ...stateAfter(webhook, enabled, deps.clock.now()) }, { transaction });
+  const { url, series, ...rest } = wish;
+  const detail = {
+    ...rest,
+    ...(url === undefined ? {} : { host: originOf(url) }),
+    ...(series === undefined ? {} : { series: series?.length ?? null }), // the ids may be too many for a row of the log
+    ...(enabled === undefined ? {} : { enabled }),
+  };
+  await audit(deps, transaction, {
+    accountId,
+    actor,
+    action: 'webhook.updated',
+    subject: webhook.id,
+    detail,
+  });
+}
+
+/** Enabling forgets the failures, so that five more days must fail before it is disabled again. */
+function stateAfter(webhook: Webhook, enabled: boolean | undefined, now: Date) {
+  if (enabled === true) {
+    const healthy = { failingSince: null, lastFailedAt: null, throttledUntil: null };
+    return { disabledAt: null, disabledBecause: null, ...healthy };
+  }
+  if (enabled === false && webhook.disabledAt === null) {
+    return { disabledAt: now, disabledBecause: 'asked' as const };
+  }
+  return {};
+}
+
+const deletion = {
+  summary: 'Deletes a webhook endpoint, with its deliveries; what is waiting is not sent.',
+  requester: 'account',
+  answers: { 204: null },
+  errors: ['not_found'],
+} as const;
+
+export const deleteWebhook = endpoint({
+  ...deletion,
+  params: { id: webhookId },
+  handler:
+    (deps) =>
+    async ({ requester, params, call }) => {
+      await call.stage('sql', () => endWebhook(deps, requester, memberOf(params, 'id')));
+      return { status: 204 };
+    },
+});
+
+/** The same by the query, as the contract has it. */
+export const deleteWebhookById = endpoint({
+  ...deletion,
+  query: { id: webhookId },
+  handler:
+    (deps) =>
+    async ({ requester, query: { id }, call }) => {
+      await call.stage('sql', () => endWebhook(deps, requester, id));
+      return { status: 204 };
+    },
+});
+
+async function endWebhook(deps: ServiceDeps, { accountId, actor }: Requester, id: string): Promise<void> {
+  await deps.db.inLedgerTransaction(async (transaction) => {
+    const webhook = await findWebhook(deps, accountId, id, transaction);
+    await webhook.destroy({ transaction });
+    const detail = { host: originOf(webhook.url) };
+    await audit(deps, transaction, { accountId, actor, action: 'webhook.deleted', subject: id, detail });
+  });
+}
+
+export const rotateSecret = endpoint({
+  summary: 'Gives a webhook endpoint a new secret, which is in this answer only.',
+  description:
+    'For 24 hours messages are signed with the previous secret, too. Rotating again within that time ends the oldest at once.',
+  params: { id: webhookId },
+  requester: 'account',
+  answers: { 200: webhookWithSecret },
+  errors: ['not_found'],
+  handler:
+    (deps) =>
+    async ({ requester: { accountId, actor }, params, call }) => {
+      const id = memberOf(params, 'id');
+      return call.stage('sql', () =>
+        deps.db.inLedgerTransaction(async (transaction) => {
+          const webhook = await findWebhook(deps, accountId, id, transaction);
+          const now = deps.clock.now();
+          const { value, sealed } = deps.webhooks.secrets.mint(id);
+          const previousSecretUntil = new Date(now.getTime() + overlapMs);
+          await webhook.update(
+            { secret: sealed, previousSecret: webhook.secret, previousSecretUntil },
+            { transaction },
+          );
+          await audit(deps, transaction, { accountId, actor, action: 'webhook.secret_rotated', subject: id });
+          return one({ ...webhookRecord(webhook, now), secret: value });
+        }),
+      );
+    },
+});
+
+/**
+ * An endpoint of the account. @param transaction given: it is locked until its end.
+ * @throws Failure `not_found`, also for one of another account.
+ */
+export async function findWebhook(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+  id: string,
+  transaction?: Transaction,
+): Promise<Webhook> {
+  const locked = transaction === undefined ? {} : { transaction, lock: transaction.LOCK.UPDATE };
+  const webhook = await db.webhooks.findOne({ where: { id, accountId }, ...locked });
+  return webhook ?? fail('not_found', 'The account has no webhook with this id.');
+}

@@ -1,0 +1,30 @@
+// Webhook endpoints for tests, made by the API as a customer makes them.
+import type { EventType } from '../../kernel/events/catalogue.ts';
+import type { WebhookRecord } from '../../accounts-api/webhooks/webhook-fields.ts';
+import { noteSecret } from '../run/traces.ts';
+import type { AccountsService, Client } from '../services/accounts-service.ts';
+
+export type NewWebhook = WebhookRecord & { secret: string };
+
+export const someEvents: readonly EventType[] = ['series.updated', 'key.created'];
+
+interface Wish {
+  url?: string;
+  events?: readonly EventType[];
+  series?: readonly string[] | null;
+  description?: string;
+}
+
+/** A new endpoint of an account. @throws Error if it is refused. */
+export async function newWebhook(
+  service: AccountsService,
+  client: Client,
+  wish: Wish = {},
+): Promise<NewWebhook> {
+  const body = { url: 'https://hooks.example.org/in', events: someEvents, ...wish };
+  const answer = await service.as(client, '/v1/webhooks', { body });
+  if (answer.status !== 201) throw new Error(`It was refused: ${JSON.stringify(answer.body)}`);
+  const made = (answer.body as { data: NewWebhook }).data;
+  noteSecret(made.secret);
+  return made;
+}
