@@ -1,10 +1,11 @@
-// Builds the OpenAPI document from the endpoint declarations of the services and the pipelines of the gateway.
+// Builds the OpenAPI document from the endpoint declarations of the services, the pipelines of the gateway, and the events.
 // Hides what the library leaves out: credentials by pipeline, errors by policy, comma-separated arrays.
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { z } from 'zod';
 import { errorTable, type ErrorCode } from '../kernel/errors.ts';
 import type { Declaration } from '../kernel/http/endpoint.ts';
 import type { GatewayRoutes, PipelineRoutes } from '../gateway/routes.ts';
+import { eventWebhooks } from './events.ts';
 import { errorHeaders, headerDescriptions, policyAnswers } from './policies.ts';
 import { tagOf, tags } from './tags.ts';
 import { tidy, type Json } from './tidy.ts';
@@ -51,6 +52,7 @@ export function openApiDocument({ version, endpoints, routes }: DocumentOptions)
     tags: [...tags],
     security: [],
     paths,
+    webhooks: eventWebhooks(),
     components: {
       headers: headerComponents,
       securitySchemes: {

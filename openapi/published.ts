@@ -7,11 +7,14 @@ import { endpoints as ofGateway } from '../gateway/endpoints.ts';
 import { loadRoutes } from '../gateway/routes.ts';
 import { projectRoot } from '../kernel/settings.ts';
 import { openApiDocument, type DeclaredEndpoint } from './document.ts';
+import { withEvents } from './events.ts';
+import { withTables } from './tables.ts';
 import type { Json } from './tidy.ts';
 import { policyAnswers } from './policies.ts';
 
-export const pagesWithTables = ['docs/api.md', 'docs/accounts.md', 'docs/webhooks.md'].map((page) =>
-  path.join(projectRoot, page),
+/** The pages with parts that are written from the declarations. */
+export const writtenPages = ['docs/api.md', 'docs/accounts.md', 'docs/webhooks.md', 'docs/events.md'].map(
+  (page) => path.join(projectRoot, page),
 );
 export const documentFile = path.join(projectRoot, 'openapi/openapi.json');
 
@@ -36,5 +39,8 @@ export function publishedDocument(): Json {
   const routes = loadRoutes(path.join(projectRoot, 'config/gateway.config.yml'), Object.keys(policyAnswers));
   return openApiDocument({ version, endpoints: declaredEndpoints(), routes });
 }
+
+/** The page with its parameter tables and its catalogue of events up to date. */
+export const pageOf = (text: string, document: Json): string => withEvents(withTables(text, document));
 
 export const textOf = (document: Json): string => `${JSON.stringify(document, null, 1)}\n`;

@@ -6,7 +6,11 @@ export const tags = [
   { name: 'Funds', description: 'Funds and their managers: NAVs, returns, risk, portfolios.' },
   { name: 'Markets', description: 'Debt securities, auctions, external trade.' },
   { name: 'Discovery', description: 'Catalogue, search, calendar, status.' },
-  { name: 'Account', description: 'The account, its API keys, its usage and its webhooks.' },
+  { name: 'Account', description: 'The account, its API keys and its usage.' },
+  {
+    name: 'Webhooks',
+    description: 'The endpoints of an account, and the messages to them: what has changed.',
+  },
   { name: 'Sign-in', description: 'Sign-up, sessions, passwords, Google.' },
   { name: 'Service', description: 'The service itself.' },
 ] as const;
@@ -27,7 +31,7 @@ const byGroup: Readonly<Record<string, (typeof tags)[number]['name']>> = {
   account: 'Account',
   keys: 'Account',
   usage: 'Account',
-  webhooks: 'Account',
+  webhooks: 'Webhooks',
   auth: 'Sign-in',
 };
 

@@ -2,18 +2,27 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import test from 'ava';
 import { loadRoutes } from '../../gateway/routes.ts';
+import { eventKinds, eventTypes, type EventType } from '../../kernel/events/catalogue.ts';
 import { projectRoot } from '../../kernel/settings.ts';
 import { policyAnswers } from '../../openapi/policies.ts';
 import {
   declaredEndpoints,
   documentFile,
-  pagesWithTables,
+  pageOf,
   publishedDocument,
   textOf,
+  writtenPages,
 } from '../../openapi/published.ts';
-import { tablesOf, withTables } from '../../openapi/tables.ts';
+import { tablesOf } from '../../openapi/tables.ts';
+
+interface Message {
+  schema: object;
+  example: Record<string, unknown>;
+}
 
 const document = publishedDocument();
 const written = readFileSync(documentFile, 'utf8');
@@ -22,15 +31,15 @@ test('the document is what the services declare (npm run openapi writes it)', (t
   t.true(written === textOf(document));
 });
 
-test('the parameter tables of the docs are those of the document (npm run openapi writes them)', (t) => {
-  for (const page of pagesWithTables) {
+test('the parameter tables and the events of the docs are those of the code (npm run openapi writes them)', (t) => {
+  for (const page of writtenPages) {
     const text = readFileSync(page, 'utf8');
-    t.true(text === withTables(text, document), path.relative(projectRoot, page));
+    t.true(text === pageOf(text, document), path.relative(projectRoot, page));
   }
 });
 
 test('the docs have the parameters of every endpoint that takes any', (t) => {
-  const told = new Set(pagesWithTables.flatMap((page) => tablesOf(readFileSync(page, 'utf8'))));
+  const told = new Set(writtenPages.flatMap((page) => tablesOf(readFileSync(page, 'utf8'))));
   const withParameters = declaredEndpoints().filter(
     ({ declaration }) => Object.keys(declaration.query.shape).length > 0,
   );
@@ -66,6 +75,26 @@ test('every parameter has a description or values that need none, and every fiel
     }
   }
   t.notRegex(written, /"schema": \{\s*\}/, 'no schema is empty');
+});
+
+test('the document has every type of event, with a sample that is as its schema says', (t) => {
+  const { webhooks } = JSON.parse(written) as {
+    webhooks: Record<EventType, { post: { requestBody: { content: { 'application/json': Message } } } }>;
+  };
+  t.deepEqual(Object.keys(webhooks), eventTypes);
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  for (const type of eventTypes) {
+    const { schema, example } = webhooks[type].post.requestBody.content['application/json'];
+    const { sample } = eventKinds[type];
+    const validate = ajv.compile(schema);
+    t.true(validate(example), `${type}: ${ajv.errorsText(validate.errors)}`);
+    t.deepEqual(example, { type, timestamp: example['timestamp'], data: sample });
+    for (const field of Object.keys(sample)) {
+      const others = Object.fromEntries(Object.entries(sample).filter(([name]) => name !== field));
+      t.false(validate({ ...example, data: others }), `${type} without ${field}`);
+    }
+  }
 });
 
 // In the gateway's routes ahead of accounts-api, which answers 404.
