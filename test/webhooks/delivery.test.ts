@@ -95,283 +95,316 @@ async function logOf(
   return dataOf(t, await service.as(client, `/v1/webhooks/${webhook.id}/deliveries/${id}`)) as Delivery;
 }
 
-test.serial('a delivery is verified by standardwebhooks and svix, and its bytes are those that are shown in the log', async (t) => {
-  const it = await stage(t);
-  await work(t, it);
-  it.receiver.answer((_request, response) => response.writeHead(200).end('taken <b>well</b>\u0000'));
-  const name = await it.tell();
-  const request = await it.receiver.next();
-  t.like(request, { path: '/hook', method: 'POST' });
-  t.is(request.headers['content-type'], 'application/json');
-  t.is(request.headers['host'], `127.0.0.1:${it.receiver.port}`);
-  const event = new Standard(it.webhook.secret).verify(request.body, signatureHeaders(request));
-  t.like(event, { type: 'key.revoked', data: { name } });
-  t.notThrows(() => new Svix(it.webhook.secret).verify(request.body, signatureHeaders(request)));
-  await untilStatus(it, 'delivered');
-  const [message] = await messagesTo(it.service, it.webhook.id);
-  t.is(request.headers['webhook-id'], message?.id);
-  const delivery = await logOf(t, it, message?.id ?? '');
-  t.is(delivery.body, request.body);
-  t.like(delivery.log, { 0: { status: 200, error: null, response: 'taken <b>well</b>\u{fffd}' }, length: 1 });
-});
-
-test.serial('a message that is refused is sent again at the times of the table, under the same id, and ten times in all', async (t) => {
-  const it = await stage(t);
-  await work(t, it);
-  it.receiver.answer(500);
-  const name = await it.tell();
-  const ids = new Set<string | undefined>();
-  const started = it.service.clock.now().getTime();
-  let elapsed = 0;
-  for (const [failures, wait] of [0, ...retryDelaysMs].entries()) {
-    if (wait > 0) {
-      it.service.clock.advance(wait - 1);
-      await emit(it.service, seriesEvent(it.service, ['GDP'], 'series.revised')); // nobody hears of it …
-      await untilMessagesAreMade(it.service); // … so the worker has looked at this clock
-      t.is(it.receiver.received.length, failures, 'not a moment before it is due');
-      const [waiting] = await messagesTo(it.service, it.webhook.id);
-      it.service.clock.advance(1);
-      t.deepEqual(waiting?.due_at, it.service.clock.now());
-      elapsed += wait;
-    }
+test.serial(
+  'a delivery is verified by standardwebhooks and svix, and its bytes are those that are shown in the log',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    it.receiver.answer((_request, response) => response.writeHead(200).end('taken <b>well</b>\u0000'));
+    const name = await it.tell();
     const request = await it.receiver.next();
-    ids.add(request.headers['webhook-id']);
-    t.is(
-      Number(request.headers['webhook-timestamp']),
-      Math.floor((started + elapsed) / 1000),
-      'of the attempt',
-    );
-    t.true(request.body.includes(name));
-    await untilAttempted(it.service, it.webhook.id, failures + 1);
-  }
-  t.is(ids.size, 1);
-  t.is(elapsed, ((75 * 60 + 35) * 60 + 5) * 1000);
-  const [message] = await messagesTo(it.service, it.webhook.id);
-  t.like(message, { status: 'failed', attempts: 10, failures: 10, due_at: null });
-  it.service.clock.advance(48 * hour);
-  await emit(it.service, seriesEvent(it.service, ['GDP'], 'series.revised'));
-  await untilMessagesAreMade(it.service);
-  t.is(it.receiver.received.length, 10);
-});
+    t.like(request, { path: '/hook', method: 'POST' });
+    t.is(request.headers['content-type'], 'application/json');
+    t.is(request.headers['host'], `127.0.0.1:${it.receiver.port}`);
+    const event = new Standard(it.webhook.secret).verify(request.body, signatureHeaders(request));
+    t.like(event, { type: 'key.revoked', data: { name } });
+    t.notThrows(() => new Svix(it.webhook.secret).verify(request.body, signatureHeaders(request)));
+    await untilStatus(it, 'delivered');
+    const [message] = await messagesTo(it.service, it.webhook.id);
+    t.is(request.headers['webhook-id'], message?.id);
+    const delivery = await logOf(t, it, message?.id ?? '');
+    t.is(delivery.body, request.body);
+    t.like(delivery.log, {
+      0: { status: 200, error: null, response: 'taken <b>well</b>\u{fffd}' },
+      length: 1,
+    });
+  },
+);
 
-test.serial('a failed message is sent again on request, and so are all that failed since an instant', async (t) => {
-  const it = await stage(t);
-  await work(t, it);
-  it.receiver.answer(410);
-  await it.tell();
-  await it.receiver.next();
-  await untilStatus(it, 'failed');
-  const enable = { method: 'PATCH', body: { enabled: true } };
-  const path = `/v1/webhooks/${it.webhook.id}`;
-  const before = { since: new Date(it.service.clock.now().getTime() - hour).toISOString() };
-  t.is((await it.service.as(it.client, `${path}/recover`, { body: before })).status, 409, 'it is disabled');
-  await it.service.as(it.client, path, enable);
-  it.receiver.answer(204);
-  const [message] = await messagesTo(it.service, it.webhook.id);
-  const first = it.receiver.received[0];
-
-  t.deepEqual(dataOf(t, await it.service.as(it.client, `${path}/recover`, { body: before }), 202), {
-    recovered: 1,
-  });
-  const recovered = await it.receiver.next();
-  t.deepEqual([recovered.body, recovered.headers['webhook-id']], [first?.body, message?.id]);
-  await untilStatus(it, 'delivered');
-  t.deepEqual(dataOf(t, await it.service.as(it.client, `${path}/recover`, { body: before }), 202), {
-    recovered: 0,
-  });
-
-  const again = await it.service.as(it.client, `${path}/deliveries/${message?.id}/redeliver`, {
-    method: 'POST',
-  });
-  t.like(dataOf(t, again, 202), { status: 'pending' });
-  t.is((await it.receiver.next()).headers['webhook-id'], message?.id);
-  await untilAttempted(it.service, it.webhook.id, 3);
-  t.like(await logOf(t, it, message?.id ?? ''), { status: 'delivered', log: { length: 3 } });
-});
-
-test.serial('an endpoint that answers 410 is disabled at once; it is sent nothing more, and its holder is told by mail', async (t) => {
-  const mailbox = await startMailbox();
-  t.teardown(() => mailbox.close());
-  const it = await stage(t);
-  await it.service.deps.db.webhooks.update({ description: 'Ours' }, { where: { id: it.webhook.id } });
-  await work(t, it, { smtpUrl: mailbox.smtpUrl });
-  it.receiver.answer(410);
-  await it.tell();
-  await it.receiver.next();
-  const account = await it.service.deps.db.accounts.findByPk(it.client.accountId);
-  const mail = await mailbox.next(account?.email ?? '', 'A webhook was disabled');
-  t.regex(mail.text, new RegExp(`http://127\\.0\\.0\\.1:${it.receiver.port} \\(Ours\\)`));
-  t.false(mail.text.includes('/hook'), 'the rest of the URL may hold a secret');
-  t.like(dataOf(t, await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}`)), {
-    status: 'disabled',
-    disabled_because: 'gone',
-  });
-  it.receiver.answer(204);
-  await it.tell();
-  await untilMessagesAreMade(it.service);
-  t.is((await messagesTo(it.service, it.webhook.id)).length, 1, 'no message is made for it');
-});
-
-test.serial('an endpoint whose every attempt of five days fails is disabled; enabled again, it goes on with what waits', async (t) => {
-  const mailbox = await startMailbox();
-  t.teardown(() => mailbox.close());
-  const it = await stage(t);
-  await work(t, it, { smtpUrl: mailbox.smtpUrl });
-  it.receiver.answer(503);
-  const names = [await it.tell()];
-  await untilAttempted(it.service, it.webhook.id, 1);
-  for (let attempts = 1, elapsed = 0; elapsed < 120; attempts += 1) {
-    it.service.clock.advance(24 * hour);
-    elapsed += 24;
-    names.push(await it.tell());
+test.serial(
+  'a message that is refused is sent again at the times of the table, under the same id, and ten times in all',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    it.receiver.answer(500);
+    const name = await it.tell();
+    const ids = new Set<string | undefined>();
+    const started = it.service.clock.now().getTime();
+    let elapsed = 0;
+    for (const [failures, wait] of [0, ...retryDelaysMs].entries()) {
+      if (wait > 0) {
+        it.service.clock.advance(wait - 1);
+        await emit(it.service, seriesEvent(it.service, ['GDP'], 'series.revised')); // nobody hears of it …
+        await untilMessagesAreMade(it.service); // … so the worker has looked at this clock
+        t.is(it.receiver.received.length, failures, 'not a moment before it is due');
+        const [waiting] = await messagesTo(it.service, it.webhook.id);
+        it.service.clock.advance(1);
+        t.deepEqual(waiting?.due_at, it.service.clock.now());
+        elapsed += wait;
+      }
+      const request = await it.receiver.next();
+      ids.add(request.headers['webhook-id']);
+      t.is(
+        Number(request.headers['webhook-timestamp']),
+        Math.floor((started + elapsed) / 1000),
+        'of the attempt',
+      );
+      t.true(request.body.includes(name));
+      await untilAttempted(it.service, it.webhook.id, failures + 1);
+    }
+    t.is(ids.size, 1);
+    t.is(elapsed, ((75 * 60 + 35) * 60 + 5) * 1000);
+    const [message] = await messagesTo(it.service, it.webhook.id);
+    t.like(message, { status: 'failed', attempts: 10, failures: 10, due_at: null });
+    it.service.clock.advance(48 * hour);
+    await emit(it.service, seriesEvent(it.service, ['GDP'], 'series.revised'));
     await untilMessagesAreMade(it.service);
-    if (elapsed < 120) await untilAttempted(it.service, it.webhook.id, attempts + 1);
-  }
-  const account = await it.service.deps.db.accounts.findByPk(it.client.accountId);
-  t.regex((await mailbox.next(account?.email ?? '', 'A webhook was disabled')).text, /five days/);
-  const path = `/v1/webhooks/${it.webhook.id}`;
-  t.like(dataOf(t, await it.service.as(it.client, path)), {
-    status: 'disabled',
-    disabled_because: 'failing',
-  });
-  const before = it.receiver.received.length;
-  it.service.clock.advance(24 * hour);
-  await emit(it.service, seriesEvent(it.service, ['GDP'], 'series.revised'));
-  await untilMessagesAreMade(it.service);
-  t.is(it.receiver.received.length, before, 'a disabled endpoint is sent nothing');
+    t.is(it.receiver.received.length, 10);
+  },
+);
 
-  it.receiver.answer(204);
-  await it.service.as(it.client, path, { method: 'PATCH', body: { enabled: true } });
-  const heard = () =>
-    new Set(
-      it.receiver.received
-        .slice(before)
-        .map(({ body }) => (JSON.parse(body) as { data: { name: string } }).data.name),
+test.serial(
+  'a failed message is sent again on request, and so are all that failed since an instant',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    it.receiver.answer(410);
+    await it.tell();
+    await it.receiver.next();
+    await untilStatus(it, 'failed');
+    const enable = { method: 'PATCH', body: { enabled: true } };
+    const path = `/v1/webhooks/${it.webhook.id}`;
+    const before = { since: new Date(it.service.clock.now().getTime() - hour).toISOString() };
+    t.is((await it.service.as(it.client, `${path}/recover`, { body: before })).status, 409, 'it is disabled');
+    await it.service.as(it.client, path, enable);
+    it.receiver.answer(204);
+    const [message] = await messagesTo(it.service, it.webhook.id);
+    const first = it.receiver.received[0];
+
+    t.deepEqual(dataOf(t, await it.service.as(it.client, `${path}/recover`, { body: before }), 202), {
+      recovered: 1,
+    });
+    const recovered = await it.receiver.next();
+    t.deepEqual([recovered.body, recovered.headers['webhook-id']], [first?.body, message?.id]);
+    await untilStatus(it, 'delivered');
+    t.deepEqual(dataOf(t, await it.service.as(it.client, `${path}/recover`, { body: before }), 202), {
+      recovered: 0,
+    });
+
+    const again = await it.service.as(it.client, `${path}/deliveries/${message?.id}/redeliver`, {
+      method: 'POST',
+    });
+    t.like(dataOf(t, again, 202), { status: 'pending' });
+    t.is((await it.receiver.next()).headers['webhook-id'], message?.id);
+    await untilAttempted(it.service, it.webhook.id, 3);
+    t.like(await logOf(t, it, message?.id ?? ''), { status: 'delivered', log: { length: 3 } });
+  },
+);
+
+test.serial(
+  'an endpoint that answers 410 is disabled at once; it is sent nothing more, and its holder is told by mail',
+  async (t) => {
+    const mailbox = await startMailbox();
+    t.teardown(() => mailbox.close());
+    const it = await stage(t);
+    await it.service.deps.db.webhooks.update({ description: 'Ours' }, { where: { id: it.webhook.id } });
+    await work(t, it, { smtpUrl: mailbox.smtpUrl });
+    it.receiver.answer(410);
+    await it.tell();
+    await it.receiver.next();
+    const account = await it.service.deps.db.accounts.findByPk(it.client.accountId);
+    const mail = await mailbox.next(account?.email ?? '', 'A webhook was disabled');
+    t.regex(mail.text, new RegExp(`http://127\\.0\\.0\\.1:${it.receiver.port} \\(Ours\\)`));
+    t.false(mail.text.includes('/hook'), 'the rest of the URL may hold a secret');
+    t.like(dataOf(t, await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}`)), {
+      status: 'disabled',
+      disabled_because: 'gone',
+    });
+    it.receiver.answer(204);
+    await it.tell();
+    await untilMessagesAreMade(it.service);
+    t.is((await messagesTo(it.service, it.webhook.id)).length, 1, 'no message is made for it');
+  },
+);
+
+test.serial(
+  'an endpoint whose every attempt of five days fails is disabled; enabled again, it goes on with what waits',
+  async (t) => {
+    const mailbox = await startMailbox();
+    t.teardown(() => mailbox.close());
+    const it = await stage(t);
+    await work(t, it, { smtpUrl: mailbox.smtpUrl });
+    it.receiver.answer(503);
+    const names = [await it.tell()];
+    await untilAttempted(it.service, it.webhook.id, 1);
+    for (let attempts = 1, elapsed = 0; elapsed < 120; attempts += 1) {
+      it.service.clock.advance(24 * hour);
+      elapsed += 24;
+      names.push(await it.tell());
+      await untilMessagesAreMade(it.service);
+      if (elapsed < 120) await untilAttempted(it.service, it.webhook.id, attempts + 1);
+    }
+    const account = await it.service.deps.db.accounts.findByPk(it.client.accountId);
+    t.regex((await mailbox.next(account?.email ?? '', 'A webhook was disabled')).text, /five days/);
+    const path = `/v1/webhooks/${it.webhook.id}`;
+    t.like(dataOf(t, await it.service.as(it.client, path)), {
+      status: 'disabled',
+      disabled_because: 'failing',
+    });
+    const before = it.receiver.received.length;
+    it.service.clock.advance(24 * hour);
+    await emit(it.service, seriesEvent(it.service, ['GDP'], 'series.revised'));
+    await untilMessagesAreMade(it.service);
+    t.is(it.receiver.received.length, before, 'a disabled endpoint is sent nothing');
+
+    it.receiver.answer(204);
+    await it.service.as(it.client, path, { method: 'PATCH', body: { enabled: true } });
+    const heard = () =>
+      new Set(
+        it.receiver.received
+          .slice(before)
+          .map(({ body }) => (JSON.parse(body) as { data: { name: string } }).data.name),
+      );
+    await until('all of them are taken', () => names.every((name) => heard().has(name)));
+    t.like(dataOf(t, await it.service.as(it.client, path)), { status: 'enabled', failing_since: null });
+  },
+);
+
+test.serial(
+  'Retry-After is kept to, and 429 keeps everything else from the endpoint for as long',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    it.receiver.answer((_request, response) => response.writeHead(429, { 'retry-after': '600' }).end());
+    await it.tell();
+    await it.receiver.next();
+    await untilAttempted(it.service, it.webhook.id, 1);
+    it.receiver.answer(204);
+    await it.tell();
+    it.service.clock.advance(599_000);
+    await it.tell();
+    await untilMessagesAreMade(it.service);
+    t.is(it.receiver.received.length, 1);
+    it.service.clock.advance(1_000);
+    await until('all three are taken', async () => {
+      const messages = await messagesTo(it.service, it.webhook.id);
+      return messages.length === 3 && messages.every(({ status }) => status === 'delivered');
+    });
+  },
+);
+
+test.serial(
+  'for 24 hours after a rotation a delivery has both signatures, the new one first; then the new one only',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    const rotated = await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/rotate-secret`, {
+      method: 'POST',
+    });
+    const { secret } = dataOf(t, rotated) as NewWebhook;
+    await it.tell();
+    const request = await it.receiver.next();
+    for (const each of [secret, it.webhook.secret]) {
+      t.truthy(new Standard(each).verify(request.body, signatureHeaders(request)));
+      t.notThrows(() => new Svix(each).verify(request.body, signatureHeaders(request)));
+    }
+    const signatures = request.headers['webhook-signature']?.split(' ') ?? [];
+    t.is(signatures.length, 2);
+    const only = { ...signatureHeaders(request), 'webhook-signature': signatures[0] ?? '' };
+    t.truthy(new Standard(secret).verify(request.body, only));
+
+    it.service.clock.advance(24 * hour);
+    await it.tell();
+    const later = await it.receiver.next();
+    t.is(later.headers['webhook-signature']?.split(' ').length, 1);
+  },
+);
+
+test.serial(
+  'a message waits while the plan has no webhooks, and is sent once it has them again',
+  async (t) => {
+    const it = await stage(t);
+    await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/test`, { method: 'POST' });
+    await setPlan(it.service.deps, it.client.accountId, 'starter');
+    await work(t, it);
+    await it.tell();
+    await untilMessagesAreMade(it.service);
+    t.deepEqual(it.receiver.received, []);
+    await setPlan(it.service.deps, it.client.accountId, 'pro');
+    t.regex((await it.receiver.next()).body, /webhook\.test/);
+  },
+);
+
+test.serial(
+  'an endpoint that is deleted while a message to it waits, or is being sent, is sent nothing more and harms nobody',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    const held = Promise.withResolvers<() => void>();
+    it.receiver.answer((_request, response) => held.resolve(() => response.writeHead(500).end()));
+    await it.tell();
+    const answer = await held.promise;
+    const other = await newWebhook(it.service, it.client, { url: it.receiver.url, events: ['key.revoked'] });
+    t.is((await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}`, { method: 'DELETE' })).status, 204);
+    it.receiver.answer(204);
+    answer();
+    await it.tell();
+    await until('the other endpoint is sent its own', async () =>
+      (await messagesTo(it.service, other.id)).some(({ status }) => status === 'delivered'),
     );
-  await until('all of them are taken', () => names.every((name) => heard().has(name)));
-  t.like(dataOf(t, await it.service.as(it.client, path)), { status: 'enabled', failing_since: null });
-});
+    it.service.clock.advance(24 * hour);
+    t.is(it.receiver.received.length, 2);
+    t.deepEqual(await messagesTo(it.service, it.webhook.id), []);
+  },
+);
 
-test.serial('Retry-After is kept to, and 429 keeps everything else from the endpoint for as long', async (t) => {
-  const it = await stage(t);
-  await work(t, it);
-  it.receiver.answer((_request, response) => response.writeHead(429, { 'retry-after': '600' }).end());
-  await it.tell();
-  await it.receiver.next();
-  await untilAttempted(it.service, it.webhook.id, 1);
-  it.receiver.answer(204);
-  await it.tell();
-  it.service.clock.advance(599_000);
-  await it.tell();
-  await untilMessagesAreMade(it.service);
-  t.is(it.receiver.received.length, 1);
-  it.service.clock.advance(1_000);
-  await until('all three are taken', async () => {
-    const messages = await messagesTo(it.service, it.webhook.id);
-    return messages.length === 3 && messages.every(({ status }) => status === 'delivered');
-  });
-});
-
-test.serial('for 24 hours after a rotation a delivery has both signatures, the new one first; then the new one only', async (t) => {
-  const it = await stage(t);
-  await work(t, it);
-  const rotated = await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/rotate-secret`, {
-    method: 'POST',
-  });
-  const { secret } = dataOf(t, rotated) as NewWebhook;
-  await it.tell();
-  const request = await it.receiver.next();
-  for (const each of [secret, it.webhook.secret]) {
-    t.truthy(new Standard(each).verify(request.body, signatureHeaders(request)));
-    t.notThrows(() => new Svix(each).verify(request.body, signatureHeaders(request)));
-  }
-  const signatures = request.headers['webhook-signature']?.split(' ') ?? [];
-  t.is(signatures.length, 2);
-  const only = { ...signatureHeaders(request), 'webhook-signature': signatures[0] ?? '' };
-  t.truthy(new Standard(secret).verify(request.body, only));
-
-  it.service.clock.advance(24 * hour);
-  await it.tell();
-  const later = await it.receiver.next();
-  t.is(later.headers['webhook-signature']?.split(' ').length, 1);
-});
-
-test.serial('a message waits while the plan has no webhooks, and is sent once it has them again', async (t) => {
-  const it = await stage(t);
-  await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/test`, { method: 'POST' });
-  await setPlan(it.service.deps, it.client.accountId, 'starter');
-  await work(t, it);
-  await it.tell();
-  await untilMessagesAreMade(it.service);
-  t.deepEqual(it.receiver.received, []);
-  await setPlan(it.service.deps, it.client.accountId, 'pro');
-  t.regex((await it.receiver.next()).body, /webhook\.test/);
-});
-
-test.serial('an endpoint that is deleted while a message to it waits, or is being sent, is sent nothing more and harms nobody', async (t) => {
-  const it = await stage(t);
-  await work(t, it);
-  const held = Promise.withResolvers<() => void>();
-  it.receiver.answer((_request, response) => held.resolve(() => response.writeHead(500).end()));
-  await it.tell();
-  const answer = await held.promise;
-  const other = await newWebhook(it.service, it.client, { url: it.receiver.url, events: ['key.revoked'] });
-  t.is((await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}`, { method: 'DELETE' })).status, 204);
-  it.receiver.answer(204);
-  answer();
-  await it.tell();
-  await until('the other endpoint is sent its own', async () =>
-    (await messagesTo(it.service, other.id)).some(({ status }) => status === 'delivered'),
-  );
-  it.service.clock.advance(24 * hour);
-  t.is(it.receiver.received.length, 2);
-  t.deepEqual(await messagesTo(it.service, it.webhook.id), []);
-});
-
-test.serial('at most four messages are under way to an endpoint at once, by all workers together, and one while it fails', async (t) => {
-  const it = await stage(t);
-  let [open, most] = [0, 0];
-  const held: (() => void)[] = [];
-  it.receiver.answer((_request, response) => {
-    open += 1;
-    most = Math.max(most, open);
-    held.push(() => {
-      open -= 1;
-      response.writeHead(204).end();
+test.serial(
+  'at most four messages are under way to an endpoint at once, by all workers together, and one while it fails',
+  async (t) => {
+    const it = await stage(t);
+    let [open, most] = [0, 0];
+    const held: (() => void)[] = [];
+    it.receiver.answer((_request, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      held.push(() => {
+        open -= 1;
+        response.writeHead(204).end();
+      });
     });
-  });
-  await Promise.all([work(t, it), work(t, it), work(t, it)]);
-  for (let i = 0; i < 20; i += 1) await it.tell();
-  for (let taken = 0; taken < 20; taken += 1) {
-    await until('a message is under way', () => held.length > 0);
-    if (taken === 0) await until('four are', () => open === 4);
-    held.shift()?.();
-  }
-  t.is(most, 4);
-  await until('all are taken', async () =>
-    (await messagesTo(it.service, it.webhook.id)).every(({ status }) => status === 'delivered'),
-  );
-  t.is(it.receiver.received.length, 20, 'and each once');
+    await Promise.all([work(t, it), work(t, it), work(t, it)]);
+    for (let i = 0; i < 20; i += 1) await it.tell();
+    for (let taken = 0; taken < 20; taken += 1) {
+      await until('a message is under way', () => held.length > 0);
+      if (taken === 0) await until('four are', () => open === 4);
+      held.shift()?.();
+    }
+    t.is(most, 4);
+    await until('all are taken', async () =>
+      (await messagesTo(it.service, it.webhook.id)).every(({ status }) => status === 'delivered'),
+    );
+    t.is(it.receiver.received.length, 20, 'and each once');
 
-  it.receiver.answer(500);
-  await it.tell();
-  await untilAttempted(it.service, it.webhook.id, 21);
-  [open, most] = [0, 0];
-  it.receiver.answer((_request, response) => {
-    open += 1;
-    most = Math.max(most, open);
-    held.push(() => {
-      open -= 1;
-      response.writeHead(500).end();
+    it.receiver.answer(500);
+    await it.tell();
+    await untilAttempted(it.service, it.webhook.id, 21);
+    [open, most] = [0, 0];
+    it.receiver.answer((_request, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      held.push(() => {
+        open -= 1;
+        response.writeHead(500).end();
+      });
     });
-  });
-  for (let i = 0; i < 5; i += 1) await it.tell();
-  for (let taken = 0; taken < 5; taken += 1) {
-    await until('a message is under way', () => held.length > 0);
-    held.shift()?.();
-  }
-  t.is(most, 1);
-});
+    for (let i = 0; i < 5; i += 1) await it.tell();
+    for (let taken = 0; taken < 5; taken += 1) {
+      await until('a message is under way', () => held.length > 0);
+      held.shift()?.();
+    }
+    t.is(most, 1);
+  },
+);
 
 test.serial('endpoints that never answer, with hundreds of messages each, delay no other', async (t) => {
   const it = await stage(t);
@@ -396,71 +429,80 @@ test.serial('endpoints that never answer, with hundreds of messages each, delay 
   await slow.close();
 });
 
-test.serial('what is older than 30 days is deleted, with its messages and attempts; the rest stays', async (t) => {
-  const it = await stage(t);
-  await work(t, it);
-  await it.tell();
-  await untilStatus(it, 'delivered');
-  it.service.clock.advance(30 * 24 * hour);
-  await it.tell();
-  await until('both are taken', () => it.receiver.received.length === 2);
-  await untilAttempted(it.service, it.webhook.id, 2);
-  const rows = async () => {
-    const [row] = await it.service.deps.db.sequelize.query<Record<string, number>>(
-      `select (select count(*)::int from accounts.webhook_events) as events,
+test.serial(
+  'what is older than 30 days is deleted, with its messages and attempts; the rest stays',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    await it.tell();
+    await untilStatus(it, 'delivered');
+    it.service.clock.advance(30 * 24 * hour);
+    await it.tell();
+    await until('both are taken', () => it.receiver.received.length === 2);
+    await untilAttempted(it.service, it.webhook.id, 2);
+    const rows = async () => {
+      const [row] = await it.service.deps.db.sequelize.query<Record<string, number>>(
+        `select (select count(*)::int from accounts.webhook_events) as events,
               (select count(*)::int from accounts.webhook_messages) as messages,
               (select count(*)::int from accounts.webhook_attempts) as attempts`,
-      { type: QueryTypes.SELECT },
-    );
-    return row;
-  };
-  await pruneWebhooks(it.service.deps);
-  t.deepEqual(await rows(), { events: 2, messages: 2, attempts: 2 });
-  it.service.clock.advance(1);
-  await pruneWebhooks(it.service.deps);
-  t.deepEqual(await rows(), { events: 1, messages: 1, attempts: 1 });
-});
+        { type: QueryTypes.SELECT },
+      );
+      return row;
+    };
+    await pruneWebhooks(it.service.deps);
+    t.deepEqual(await rows(), { events: 2, messages: 2, attempts: 2 });
+    it.service.clock.advance(1);
+    await pruneWebhooks(it.service.deps);
+    t.deepEqual(await rows(), { events: 1, messages: 1, attempts: 1 });
+  },
+);
 
-test.serial('a replaced key of the installation: secrets are encrypted anew, and signatures stay what they were', async (t) => {
-  const it = await stage(t);
-  const next = 'the next key of the installation, long';
-  const both = [next, testIdentitySecret];
-  await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/rotate-secret`, { method: 'POST' });
-  await renewSecrets(
-    { ...it.service.deps, log: silentLog },
-    openWebhookTools({ ...testWebhooks, secretKeys: both }),
-  );
-  const { keyId } = createSecrets([next]);
-  const stored = await it.service.deps.db.webhooks.findByPk(it.webhook.id);
-  t.is(stored?.secret.split('.')[0], keyId);
-  t.is(stored?.previousSecret?.split('.')[0], keyId);
-  await work(t, it, { secretKeys: [next] });
-  await it.tell();
-  const request = await it.receiver.next();
-  t.truthy(new Standard(it.webhook.secret).verify(request.body, signatureHeaders(request)));
-});
-
-test.serial('a message whose secret cannot be decrypted waits, and is no failure of its endpoint', async (t) => {
-  const it = await stage(t);
-  const stranger = await startWebhookWorker(it.service, {
-    secretKeys: ['a key that nothing was encrypted with'],
-  });
-  await it.tell();
-  await until('it is put off', async () => {
-    const [message] = await messagesTo(it.service, it.webhook.id);
-    return (
-      message !== undefined &&
-      message.attempts > 0 &&
-      Number(message.due_at) === it.service.clock.now().getTime() + 300_000
+test.serial(
+  'a replaced key of the installation: secrets are encrypted anew, and signatures stay what they were',
+  async (t) => {
+    const it = await stage(t);
+    const next = 'the next key of the installation, long';
+    const both = [next, testIdentitySecret];
+    await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/rotate-secret`, { method: 'POST' });
+    await renewSecrets(
+      { ...it.service.deps, log: silentLog },
+      openWebhookTools({ ...testWebhooks, secretKeys: both }),
     );
-  });
-  await stranger.close();
-  t.deepEqual(it.receiver.received, []);
-  t.like(await it.service.deps.db.webhooks.findByPk(it.webhook.id, { raw: true }), { failingSince: null });
-  await work(t, it);
-  it.service.clock.advance(300_000);
-  t.truthy(await it.receiver.next());
-});
+    const { keyId } = createSecrets([next]);
+    const stored = await it.service.deps.db.webhooks.findByPk(it.webhook.id);
+    t.is(stored?.secret.split('.')[0], keyId);
+    t.is(stored?.previousSecret?.split('.')[0], keyId);
+    await work(t, it, { secretKeys: [next] });
+    await it.tell();
+    const request = await it.receiver.next();
+    t.truthy(new Standard(it.webhook.secret).verify(request.body, signatureHeaders(request)));
+  },
+);
+
+test.serial(
+  'a message whose secret cannot be decrypted waits, and is no failure of its endpoint',
+  async (t) => {
+    const it = await stage(t);
+    const stranger = await startWebhookWorker(it.service, {
+      secretKeys: ['a key that nothing was encrypted with'],
+    });
+    await it.tell();
+    await until('it is put off', async () => {
+      const [message] = await messagesTo(it.service, it.webhook.id);
+      return (
+        message !== undefined &&
+        message.attempts > 0 &&
+        Number(message.due_at) === it.service.clock.now().getTime() + 300_000
+      );
+    });
+    await stranger.close();
+    t.deepEqual(it.receiver.received, []);
+    t.like(await it.service.deps.db.webhooks.findByPk(it.webhook.id, { raw: true }), { failingSince: null });
+    await work(t, it);
+    it.service.clock.advance(300_000);
+    t.truthy(await it.receiver.next());
+  },
+);
 
 test.serial('the gauges of a worker count attempts, what has failed for good, and what waits', async (t) => {
   const it = await stage(t);

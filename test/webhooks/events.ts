@@ -38,12 +38,14 @@ export interface StoredMessage {
   attempts: number;
   failures: number;
   due_at: Date | null;
+  /** Not null: an attempt is under way. */
+  claimed_until: Date | null;
 }
 
 /** The messages to an endpoint, the oldest first. */
 export function messagesTo({ deps }: Service, webhookId: string): Promise<StoredMessage[]> {
   return deps.db.sequelize.query<StoredMessage>(
-    `select id, status, attempts, failures, due_at from accounts.webhook_messages
+    `select id, status, attempts, failures, due_at, claimed_until from accounts.webhook_messages
      where webhook_id = $1 order by created_at, id`,
     { bind: [webhookId], type: QueryTypes.SELECT },
   );

@@ -1,0 +1,186 @@
+// At least once, and none invented: workers that are killed while they send, and receivers that answer anything.
+import path from 'node:path';
+import test from 'ava';
+import fc from 'fast-check';
+import { projectRoot } from '../../kernel/settings.ts';
+import { endChildren, startServing, type Child } from '../run/processes.ts';
+import { keepLogLines } from '../run/traces.ts';
+import { until } from '../run/until.ts';
+import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
+import { newWebhook } from './endpoints.ts';
+import { emit, keyEvent, messagesTo, untilMessagesAreMade } from './events.ts';
+import { startReceiver, startWebhookWorker, type Request } from './receiver.ts';
+import { localWebhooks } from './settings.ts';
+
+let output = '';
+test.after.always(async () => {
+  await endChildren();
+  keepLogLines(output);
+});
+
+/** A worker as a process of its own, by PostgreSQL and nothing else. */
+function startWorkerProcess({ databaseUrl }: AccountsService): Promise<Child> {
+  const words = [path.join(projectRoot, 'almanac.ts'), 'start', 'worker'];
+  return startServing(/worker is running/, process.execPath, words, {
+    name: 'worker',
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: '',
+      IDENTITY_SECRET: testIdentitySecret,
+      WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+      WEBHOOK_ALLOW_HTTP: 'true',
+    },
+    onOutput: (text) => void (output += text),
+  });
+}
+
+async function startHere(): Promise<AccountsService> {
+  return startAccountsService(new Date().toISOString(), silentLog, { webhooks: localWebhooks });
+}
+
+const namesIn = (requests: readonly Request[]) => [...new Set(requests.map(nameIn))].toSorted();
+const nameIn = ({ body }: Request) => (JSON.parse(body) as { data: { name: string } }).data.name;
+
+test.serial(
+  'messages that a worker was sending when it was killed are sent again by another, once their claim has ended',
+  async (t) => {
+    const service = await startHere();
+    t.teardown(() => service.close());
+    const receiver = await startReceiver(t);
+    const client = await service.newClient('pro');
+    const { id } = await newWebhook(service, client, { url: receiver.url, events: ['key.revoked'] });
+    receiver.answer(() => undefined); // it takes the request, and does not answer
+    const events = Array.from({ length: 6 }, () => keyEvent(service, client.accountId));
+    const first = await startWorkerProcess(service);
+    await emit(service, ...events.map(({ event }) => event));
+    await until('four are under way', () => receiver.received.length === 4);
+    await first.end('SIGKILL');
+    const interrupted = receiver.received.map(({ headers }) => headers['webhook-id']);
+    t.deepEqual(
+      (await messagesTo(service, id)).map(({ status }) => status),
+      events.map(() => 'pending'),
+    );
+
+    receiver.answer(204);
+    service.clock.set(new Date().toISOString());
+    const second = await startWebhookWorker(service);
+    t.teardown(() => second.close());
+    await emit(service, { ...keyEvent(service, client.accountId).event, type: 'key.created' });
+    await untilMessagesAreMade(service);
+    t.is(receiver.received.length, 4, 'four claims are held, so the other two messages wait as well');
+    service.clock.advance(30_000);
+    await until('all are taken', async () =>
+      (await messagesTo(service, id)).every(({ status }) => status === 'delivered'),
+    );
+    const after = receiver.received.slice(4);
+    t.deepEqual(namesIn(after), events.map(({ name }) => name).toSorted());
+    const again = after.map(({ headers }) => headers['webhook-id']);
+    for (const messageId of interrupted) t.true(again.includes(messageId), 'under the same id');
+  },
+);
+
+test.serial(
+  'a worker that is stopped in order finishes what it is sending, and no message is sent twice',
+  async (t) => {
+    const service = await startHere();
+    t.teardown(() => service.close());
+    const receiver = await startReceiver(t);
+    const client = await service.newClient('pro');
+    const { id } = await newWebhook(service, client, { url: receiver.url, events: ['key.revoked'] });
+    const held: (() => void)[] = [];
+    receiver.answer((_request, response) => held.push(() => response.writeHead(204).end()));
+    const worker = await startWebhookWorker(service);
+    await emit(service, keyEvent(service, client.accountId).event);
+    await until('it is under way', () => held.length === 1);
+    const closed = worker.close();
+    held[0]?.();
+    await closed;
+    t.deepEqual(
+      (await messagesTo(service, id)).map(({ status }) => status),
+      ['delivered'],
+    );
+  },
+);
+
+/** What a receiver does with one request. */
+const anyReaction = fc.constantFrom(
+  200,
+  204,
+  301,
+  400,
+  429,
+  500,
+  503,
+  'nothing',
+  'half',
+  'reset',
+) as fc.Arbitrary<number | 'nothing' | 'half' | 'reset'>;
+
+test.serial(
+  'whatever receivers answer, each enabled endpoint is in the end sent every event that it hears of, and no other',
+  async (t) => {
+    t.timeout(300_000);
+    const service = await startHere();
+    t.teardown(() => service.close());
+    const worker = await startWebhookWorker(service, { attemptTimeoutMs: 500, random: Math.random });
+    t.teardown(() => worker.close());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(anyReaction, { maxLength: 6 }), { minLength: 1, maxLength: 3 }),
+        fc.integer({ min: 1, max: 6 }),
+        async (scripts, count) => {
+          const client = await service.newClient('pro');
+          const receivers = await Promise.all(
+            scripts.map(async (script) => {
+              const left = [...script];
+              const receiver = await startReceiver();
+              receiver.answer((_request, response) => {
+                const reaction = left.shift() ?? 204;
+                if (reaction === 'nothing') return;
+                if (reaction === 'reset') return void response.socket?.resetAndDestroy();
+                if (reaction === 'half') return void response.socket?.end('HTTP/1.1 200 OK\r\ncontent-le');
+                response.writeHead(reaction).end();
+              });
+              const { id } = await newWebhook(service, client, {
+                url: receiver.url,
+                events: ['key.revoked'],
+              });
+              return { receiver, id };
+            }),
+          );
+          const events = Array.from({ length: count }, () => keyEvent(service, client.accountId));
+          await emit(service, ...events.map(({ event }) => event));
+          await untilMessagesAreMade(service);
+          for (const { id } of receivers) {
+            await until('all are taken', async () => {
+              const messages = await messagesTo(service, id);
+              if (messages.every(({ status }) => status === 'delivered')) return true;
+              if (messages.some(({ status }) => status === 'failed'))
+                throw new Error('One has failed for good.');
+              if (messages.every(({ claimed_until: claim }) => claim === null))
+                service.clock.advance(10 * 60_000);
+              return false;
+            });
+          }
+          const wanted = events.map(({ name }) => name).toSorted();
+          for (const { receiver } of receivers) {
+            t.deepEqual(namesIn(receiver.received), wanted);
+            const idsOf = Map.groupBy(receiver.received, nameIn);
+            for (const requests of idsOf.values()) {
+              t.is(
+                new Set(requests.map(({ headers }) => headers['webhook-id'])).size,
+                1,
+                'an event has one id',
+              );
+              t.is(new Set(requests.map(({ body }) => body)).size, 1, 'and always the same bytes');
+            }
+            await receiver.close();
+          }
+        },
+      ),
+      { numRuns: 12 },
+    );
+  },
+);
