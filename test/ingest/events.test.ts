@@ -35,6 +35,18 @@ async function stored(a: string, b: string): Promise<void> {
   );
 }
 
+test.serial('ids of events are random in all 20 characters, each of 32', async (t) => {
+  const rows = await database.query<{ id: string }>(
+    'select events.new_id() as id from generate_series(1, 1000)',
+  );
+  const ids = rows.map(({ id }) => id);
+  t.is(new Set(ids).size, 1000);
+  for (let place = 4; place < 24; place += 1) {
+    const digits = [...new Set(ids.map((id) => id[place]))].toSorted();
+    t.is(digits.join(''), '234567abcdefghijklmnopqrstuvwxyz', `place ${place}`);
+  }
+});
+
 test.serial(
   'a load tells of the series that it changed, and apart of those whose published points it changed',
   async (t) => {
@@ -128,13 +140,15 @@ test.serial(
       await load([
         'series_id,date,value,vintage',
         'MANY.A,2024-01-02,1,2024-02-05',
+        'MANY.A,2024-01-02,2,2024-02-07',
         'MANY.C,2024-01-01,3,2024-02-02',
         'MANY.C,2024-01-01,4,2024-02-03',
       ]),
       [
         { type: 'series.updated', vintage: '2024-02-03', series: ['MANY.C'] },
-        { type: 'series.updated', vintage: '2024-02-05', series: ['MANY.A'] },
+        { type: 'series.updated', vintage: '2024-02-07', series: ['MANY.A'] },
         { type: 'series.revised', vintage: '2024-02-03', series: ['MANY.C'] },
+        { type: 'series.revised', vintage: '2024-02-07', series: ['MANY.A'] },
       ],
     );
   },
@@ -229,6 +243,19 @@ test.serial('rows that a complete file omits are told of as deleted', async (t) 
     ...{ dataset: 'portfolio', rows_new: 0, rows_changed: 1, rows_deleted: 1 },
   });
 });
+
+test.serial(
+  'funds whose fiscal year turns out to be another one are told of, though no file has them',
+  async (t) => {
+    await loadCsv(database, ['fund_id,name,currency,source', 'turned,T,USD,Register'], { dataset: 'funds' });
+    const rows = ['fund,date,nav', 'turned,2024-01-01,1'];
+    await loadCsv(database, rows, { dataset: 'nav' });
+    const nav = { dataset: 'nav', fiscalYearFirstMonth: 1 };
+    const counts = { rows_new: 0, rows_changed: 1, rows_deleted: 0 };
+    t.deepEqual(await load(rows, nav), [{ type: 'dataset.updated', dataset: 'funds', ...counts }]);
+    t.deepEqual(await load(rows, nav), []);
+  },
+);
 
 test.serial('prices are told of as series and as a dataset', async (t) => {
   const set = { unit: 'Kg', currency: 'USD', frequency: 'daily', source: 'Office' };

@@ -162,6 +162,24 @@ test.serial('an entry of more than 250 series is told of in several events', asy
   ]);
 });
 
+test.serial('a backfill does not bring an entry that came into the calendar after its series', async (t) => {
+  await makeSeries('T');
+  t.deepEqual(await releasedBy(['T']), []);
+  await announce('after', '2024-06-30 10:00', 'T');
+  t.deepEqual(await releasedBy(['T'], { vintage: '2024-06-01' }), []);
+  t.deepEqual(await releasedBy(['T']), [['after', ['T']]]);
+});
+
+test.serial('of a file of many vintages, only those of the day of the entry bring it', async (t) => {
+  await makeSeries('U', 'V');
+  await announce('mixed', '2024-06-30 10:00', 'U;V');
+  const lines = ['series_id,date,value,vintage', 'U,2024-01-31,-1,2024-06-30', 'V,2024-01-31,-1,2024-06-01'];
+  await loadCsv(database, lines, { clock: fakeClock(now) });
+  const events = await writtenEvents(database);
+  t.false(events.some(({ data }) => data['release'] === 'mixed'));
+  t.deepEqual(await releasedBy(['V']), [['mixed', ['U', 'V']]]);
+});
+
 test.serial('a dry run publishes nothing, so the load itself tells of the release', async (t) => {
   await makeSeries('P');
   await announce('dry', '2024-06-30 10:00', 'P');
