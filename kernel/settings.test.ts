@@ -91,6 +91,22 @@ test('a setting for words or URLs accepts those that it lists, and no others', (
     },
     SMTP_URL: { accepted: ['smtp://h', 'smtps://h:465'], refused: ['http://h', 'h'] },
     MAIL_FROM: { accepted: ['a@b'], refused: ['ab'] },
+    WEBHOOK_SECRET_KEY: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
+    WEBHOOK_SECRET_KEY_PREVIOUS: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
+    WEBHOOK_ALLOW_CIDRS: {
+      accepted: ['10.0.0.0/8', '0.0.0.0/0, ::/0', '10.1.2.3/32', 'fd00::1/128'],
+      refused: [
+        '10.0.0.0',
+        '10.0.0.0/33',
+        '::/129',
+        '10.0.0/8',
+        'a/8',
+        '10.0.0.0/8,',
+        'fe80::1%1/64',
+        '10.0.0.0/-1',
+      ],
+    },
+    WEBHOOK_ALLOW_HTTP: { accepted: ['true', 'false'], refused: ['yes', '1', 'True'] },
     GOOGLE_ISSUER: { accepted: ['https://a', 'http://a'], refused: ['a', 'ftp://a'] },
     LOG_LEVEL: {
       accepted: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -135,6 +151,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     smtpUrl: undefined,
     mailFrom: 'Almanac <almanac@localhost>',
     google: undefined,
+    webhooks: { secretKey: undefined, previousSecretKey: undefined, allowCidrs: [], allowHttp: false },
     logLevel: 'warn',
   });
 });
@@ -164,6 +181,8 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ PUBLIC_URL: 'https://a.example//', DASHBOARD_ORIGINS: 'https://d, https://e' },
     ...{ PASSWORD_LENGTH_MIN: '9', SMTP_URL: 'smtp://m', MAIL_FROM: 'a@b', LOG_LEVEL: 'info' },
     ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret', GOOGLE_ISSUER: 'https://i' },
+    ...{ WEBHOOK_SECRET_KEY: secret('c'), WEBHOOK_SECRET_KEY_PREVIOUS: secret('d') },
+    ...{ WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8', WEBHOOK_ALLOW_HTTP: 'true' },
   });
   t.is(dataDir, path.join(projectRoot, 'data'));
   t.is(plansFile, path.join(projectRoot, 'plans.yml'));
@@ -183,6 +202,10 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ metrics: { host: '::', port: 7 }, publicUrl: 'https://a.example' },
     ...{ dashboardOrigins: ['https://d', 'https://e'], passwordLengthMin: 9, smtpUrl: 'smtp://m' },
     ...{ mailFrom: 'a@b', google: { clientId: 'id', clientSecret: 'secret', issuer: 'https://i' } },
+    webhooks: {
+      ...{ secretKey: secret('c'), previousSecretKey: secret('d') },
+      ...{ allowCidrs: ['10.0.0.0/8', 'fd00::/8'], allowHttp: true },
+    },
     logLevel: 'info',
   });
 });

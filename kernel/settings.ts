@@ -56,7 +56,7 @@ const cidrRule = 'must be networks, such as 10.20.0.0/16 or fd12:3456::/32, sepa
 const cidrs = commaList.pipe(z.array(z.string().refine(isCidr, cidrRule)));
 
 function isCidr(text: string): boolean {
-  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const [, address = '', bits = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(text) ?? [];
   const kind = isIP(address);
   return kind !== 0 && Number(bits) <= (kind === 4 ? 32 : 128);
 }

@@ -31,9 +31,9 @@ alter default privileges in schema accounts grant usage on sequences to almanac_
 grant usage, create on schema jobs to almanac_accounts_api;
 
 -- They write events, and the worker delivers and deletes them; those of a load are written by the owner, who loads.
--- To lock the rows that it delivers, the worker needs the right to update a column of them.
+-- To lock the rows that it delivers, the worker needs the right to update them.
 grant usage on schema events to almanac_accounts_api;
-grant select, insert, delete, update (position) on events.outbox to almanac_accounts_api;
+grant select, insert, update, delete on events.outbox to almanac_accounts_api;
 grant usage on all sequences in schema events to almanac_accounts_api;
 
 -- The jobs that another role has made, as before there were roles. Indexes and sequences go with their tables.

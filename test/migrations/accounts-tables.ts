@@ -210,6 +210,7 @@ function ledger(): TableCases[] {
             kinds('session', 'a'),
             kinds('operator', null),
             kinds('visitor', null),
+            kinds('system', null),
           ],
         },
         {

@@ -6,12 +6,14 @@ import { fundTables } from './fund-tables.ts';
 import { marketTables } from './market-tables.ts';
 import { seriesTables } from './series-tables.ts';
 import { signInTables } from './sign-in-tables.ts';
+import { webhookTables } from './webhook-tables.ts';
 import type { Row, TableCases } from './tables.ts';
 
 /** Every table of the schema. */
 export const tables: readonly TableCases[] = [
   ...accountsTables,
   ...signInTables,
+  ...webhookTables,
   ...seriesTables,
   ...marketTables,
   ...fundTables,

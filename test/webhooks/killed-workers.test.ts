@@ -138,10 +138,9 @@ test.serial(
               const receiver = await startReceiver();
               receiver.answer((_request, response) => {
                 const reaction = left.shift() ?? 204;
-                if (reaction === 'nothing') return;
-                if (reaction === 'reset') return void response.socket?.resetAndDestroy();
-                if (reaction === 'half') return void response.socket?.end('HTTP/1.1 200 OK\r\ncontent-le');
-                response.writeHead(reaction).end();
+                if (reaction === 'reset') response.socket?.resetAndDestroy();
+                else if (reaction === 'half') response.socket?.end('HTTP/1.1 200 OK\r\ncontent-le');
+                else if (reaction !== 'nothing') response.writeHead(reaction).end();
               });
               const { id } = await newWebhook(service, client, {
                 url: receiver.url,
