@@ -5,6 +5,7 @@ import { parse } from 'csv-parse/sync';
 import { endpoints } from '../../accounts-api/routes.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { csvText } from '../../kernel/http/list.ts';
+import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { holdersOf } from '../auth/holders.ts';
 import {
   assertError,
@@ -30,6 +31,8 @@ const files: Record<string, string> = {
   '/v1/account/audit': 'audit.csv',
   '/v1/keys': 'keys.csv',
   '/v1/usage/history': 'usage-2026-10-22-2026-11-20.csv',
+  '/v1/webhooks': 'webhooks.csv',
+  '/v1/webhooks/:id/deliveries': 'deliveries.csv',
   '/auth/sessions': 'sessions.csv',
 };
 const lists = endpoints
@@ -41,16 +44,27 @@ const lists = endpoints
     return { path, sorts, fields: path === '/v1/usage/history' ? ['date', 'calls', 'billed'] : usual };
   });
 
+interface Owner extends SignedIn {
+  /** The first of its endpoints. */
+  webhookId: string;
+}
+
 /** Somebody with several rows in each list, some of them made at the same instant. */
-async function newOwner(): Promise<SignedIn> {
+async function newOwner(): Promise<Owner> {
   const holder = await newHolder();
   const { accountId } = holder;
+  await setPlan(service.deps, accountId, 'pro');
+  const webhooks: string[] = [];
   for (const name of ['one', 'two', 'three']) {
     if (name !== 'two') service.clock.advance(1000);
     await newSession(accountId);
     const { body } = await service.signedIn(holder, '/v1/keys', { body: { name } });
     const { id } = (body as { data: { id: string } }).data;
     if (name === 'one') await service.signedIn(holder, `/v1/keys/${id}`, { method: 'DELETE' });
+    const wish = { url: 'https://hooks.example.org/', events: ['key.created'], description: name };
+    const made = await service.signedIn(holder, '/v1/webhooks', { body: wish });
+    webhooks.push((made.body as { data: { id: string } }).data.id);
+    await service.signedIn(holder, `/v1/webhooks/${webhooks[0]}/test`, { method: 'POST' });
   }
   const usage = ['2026-11-18', '2026-11-19', '2026-11-20'].flatMap((day) =>
     ['series', 'funds'].map((endpoint) => ({
@@ -68,18 +82,18 @@ async function newOwner(): Promise<SignedIn> {
     usage,
     last_used: [],
   });
-  return holder;
+  return { ...holder, webhookId: webhooks[0] ?? '' };
 }
 
-let owner: SignedIn;
-let stranger: SignedIn;
+let owner: Owner;
+let stranger: Owner;
 test.before(async () => {
   owner = await newOwner();
   stranger = await newOwner();
 });
 
-const get = (path: string, headers: Record<string, string> = {}, who = owner) =>
-  service.signedIn(who, path, { headers });
+const get = (path: string, headers: Record<string, string> = {}, who: SignedIn & Partial<Owner> = owner) =>
+  service.signedIn(who, path.replace(':id', who.webhookId ?? ''), { headers });
 const listed = ({ body }: Answer) => body as ListBody;
 const withQuery = (path: string, query: Record<string, string>) =>
   `${path}?${new URLSearchParams(query).toString()}`;

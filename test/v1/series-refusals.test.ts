@@ -61,7 +61,10 @@ test('a bad parameter is 400 and named, with what is allowed', async (t) => {
 
 test('an unknown dimension is refused with those that the series has', async (t) => {
   const ofTrades = await refusal('/v1/series/TRADES?dims=sde:buy');
-  t.is(ofTrades.message, 'The series TRADES has no dimension "sde". Did you mean "side"? It has: side, city.');
+  t.is(
+    ofTrades.message,
+    'The series TRADES has no dimension "sde". Did you mean "side"? It has: side, city.',
+  );
   const ofCpi = await refusal('/v1/series/CPI?dims=side:buy');
   t.is(ofCpi.message, 'The series CPI has no dimensions, so "side" is none of them.');
 });

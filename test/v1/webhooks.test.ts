@@ -98,52 +98,61 @@ test.serial('a stored secret decrypts to what was shown, for its own endpoint on
   t.throws(() => secrets.open(other.id, stored));
 });
 
-test.serial('the eleventh endpoint of an account is refused, of however many asked for at once', async (t) => {
-  const client = await pro();
-  const answers = await Promise.all(
-    Array.from({ length: 30 }, () => post(client, { url, events: someEvents })),
-  );
-  t.is(answers.filter(({ status }) => status === 201).length, 10);
-  for (const answer of answers.filter(({ status }) => status !== 201))
-    assertError(t, answer, 409, 'conflict');
-  const [first] = await list(client);
-  t.is((await service.as(client, `/v1/webhooks?id=${first?.id}`, { method: 'DELETE' })).status, 204);
-  t.is((await post(client, { url, events: someEvents })).status, 201);
-});
+test.serial(
+  'the eleventh endpoint of an account is refused, of however many asked for at once',
+  async (t) => {
+    const client = await pro();
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => post(client, { url, events: someEvents })),
+    );
+    t.is(answers.filter(({ status }) => status === 201).length, 10);
+    for (const answer of answers.filter(({ status }) => status !== 201))
+      assertError(t, answer, 409, 'conflict');
+    const [first] = await list(client);
+    t.is((await service.as(client, `/v1/webhooks?id=${first?.id}`, { method: 'DELETE' })).status, 204);
+    t.is((await post(client, { url, events: someEvents })).status, 201);
+  },
+);
 
-test.serial('a plan without webhooks makes none, and is told which plan has them; what is there can still be managed', async (t) => {
-  const client = await pro();
-  const { id } = await newWebhook(service, client);
-  await setPlan(service.deps, client.accountId, 'free');
-  const error = assertError(t, await post(client, { url, events: someEvents }), 403, 'plan_required');
-  t.regex(error.message, /Pro plan/);
-  for (const what of ['test', 'recover', `deliveries/msg_${'a'.repeat(20)}/redeliver`]) {
-    const body = what === 'recover' ? { since: '2026-11-20T09:00:00Z' } : {};
-    const answer = await service.as(client, `/v1/webhooks/${id}/${what}`, { method: 'POST', body });
-    assertError(t, answer, 403, 'plan_required');
-  }
-  t.is((await patch(client, id, { enabled: false })).status, 200);
-  t.is((await service.as(client, `/v1/webhooks/${id}`, { method: 'DELETE' })).status, 204);
-});
+test.serial(
+  'a plan without webhooks makes none, and is told which plan has them; what is there can still be managed',
+  async (t) => {
+    const client = await pro();
+    const { id } = await newWebhook(service, client);
+    await setPlan(service.deps, client.accountId, 'free');
+    const error = assertError(t, await post(client, { url, events: someEvents }), 403, 'plan_required');
+    t.regex(error.message, /Pro plan/);
+    for (const what of ['test', 'recover', `deliveries/msg_${'a'.repeat(20)}/redeliver`]) {
+      const body = what === 'recover' ? { since: '2026-11-20T09:00:00Z' } : {};
+      const answer = await service.as(client, `/v1/webhooks/${id}/${what}`, { method: 'POST', body });
+      assertError(t, answer, 403, 'plan_required');
+    }
+    t.is((await patch(client, id, { enabled: false })).status, 200);
+    t.is((await service.as(client, `/v1/webhooks/${id}`, { method: 'DELETE' })).status, 204);
+  },
+);
 
-test.serial('with an Idempotency-Key a retry makes no second endpoint, and is answered without the secret', async (t) => {
-  const client = await pro();
-  const headers = { 'idempotency-key': 'once' };
-  const first = await post(client, { url, events: someEvents }, headers);
-  const { secret, ...record } = dataOf(t, first, 201) as NewWebhook;
-  t.truthy(secret);
-  const again = await post(client, { url, events: someEvents }, headers);
-  t.deepEqual(dataOf(t, again, 201), record);
-  t.is(again.headers.get('idempotent-replayed'), 'true');
-  t.is((await list(client)).length, 1);
-  const other = await post(client, { url, events: ['key.created'] }, headers);
-  assertError(t, other, 422, 'idempotency_mismatch');
-  t.is(
-    (await post(await pro(), { url, events: someEvents }, headers)).status,
-    201,
-    'the key of another account',
-  );
-});
+test.serial(
+  'with an Idempotency-Key a retry makes no second endpoint, and is answered without the secret',
+  async (t) => {
+    const client = await pro();
+    const headers = { 'idempotency-key': 'once' };
+    const first = await post(client, { url, events: someEvents }, headers);
+    const { secret, ...record } = dataOf(t, first, 201) as NewWebhook;
+    t.truthy(secret);
+    const again = await post(client, { url, events: someEvents }, headers);
+    t.deepEqual(dataOf(t, again, 201), record);
+    t.is(again.headers.get('idempotent-replayed'), 'true');
+    t.is((await list(client)).length, 1);
+    const other = await post(client, { url, events: ['key.created'] }, headers);
+    assertError(t, other, 422, 'idempotency_mismatch');
+    t.is(
+      (await post(await pro(), { url, events: someEvents }, headers)).status,
+      201,
+      'the key of another account',
+    );
+  },
+);
 
 test.serial('each field that is not allowed is named', async (t) => {
   const client = await pro();
