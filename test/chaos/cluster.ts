@@ -24,6 +24,8 @@ export interface Scene {
   /** Accounts with `smallLimit` calls a month. */
   small: Caller[];
   victims: Victim[];
+  /** Has a webhook endpoint. */
+  customer: Caller;
 }
 
 /** Calls a month of the accounts that are driven over their limit. */
@@ -31,7 +33,7 @@ export const smallLimit = 150;
 
 const plans = `plans:
   - { id: free, name: Free, price_usd_month: 0, calls_month: ${smallLimit}, calls_second: 1000000, concurrency: 100000, features: [] }
-  - { id: big, name: Big, price_usd_month: 0, calls_month: 10000000, calls_second: 1000000, concurrency: 100000, features: [] }
+  - { id: big, name: Big, price_usd_month: 0, calls_month: 10000000, calls_second: 1000000, concurrency: 100000, features: [webhooks] }
 `;
 
 export interface SceneOptions {
@@ -81,6 +83,8 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     NODE_COMPILE_CACHE: path.join(directory, 'compiled'), // restarts take half the CPU
     QUOTA_OUTAGE: 'closed', // the others serve beyond the limit while nobody can be asked, as they are told to
     DRAIN_DELAY_MS: '300',
+    WEBHOOK_ALLOW_HTTP: 'true', // the customer's endpoint is in the run itself
+    WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',
   };
   const start = (service: ServiceName, count: number, more: Record<string, string> = {}) =>
@@ -91,12 +95,16 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
         return unit;
       }),
     );
-  const [dataApis, accountsApis] = await Promise.all([start('data-api', 2), start('accounts-api', 2)]);
+  const [dataApis, accountsApis, workers] = await Promise.all([
+    start('data-api', 2),
+    start('accounts-api', 2),
+    start('worker', 2),
+  ]);
   const gateways = await start('gateway', options.gateways, {
     DATA_API_URL: dataApis.map(({ url }) => url).join(),
     ACCOUNTS_API_URL: accountsApis.map(({ url }) => url).join(),
   });
-  const cluster = { gateways, dataApis, accountsApis, postgres, redis };
+  const cluster = { gateways, dataApis, accountsApis, workers, postgres, redis };
   return { cluster, databaseUrl: postgres.url, ...people };
 }
 
@@ -120,7 +128,7 @@ async function loadSeries(databaseUrl: string): Promise<void> {
 async function makeAccounts(
   deps: Deps,
   seconds: number,
-): Promise<Pick<Scene, 'scout' | 'readers' | 'small' | 'victims'>> {
+): Promise<Pick<Scene, 'scout' | 'readers' | 'small' | 'victims' | 'customer'>> {
   let made = 0;
   async function account(plan: string, keys: number): Promise<(Caller & { keyId: string })[]> {
     const { id: accountId } = await createAccount(deps, { email: `chaos-${(made += 1)}@example.org`, plan });
@@ -133,7 +141,8 @@ async function makeAccounts(
   }
   const readers = (await Promise.all([account('big', 2), account('big', 2), account('big', 1)])).flat();
   const [scout] = await account('big', 1);
-  if (scout === undefined) throw new Error('There is no scout.');
+  const [customer] = await account('big', 1);
+  if (scout === undefined || customer === undefined) throw new Error('There is no scout, or no customer.');
   const small: Caller[] = [];
   for (let i = 0; i < seconds * 2; i += 1) small.push(...(await account('free', 1)));
   const victims: Victim[] = [];
@@ -142,7 +151,7 @@ async function makeAccounts(
     if (manager !== undefined) victims.push(...others.map((victim) => ({ ...victim, manager })));
   }
   await deps.db.close();
-  return { scout, readers, small, victims };
+  return { scout, readers, small, victims, customer };
 }
 
 /** Everything the readers ask, with the answers as they are while all is well. */

@@ -8,6 +8,7 @@ export interface Cluster {
   gateways: Service[];
   dataApis: Service[];
   accountsApis: Service[];
+  workers: Service[];
   postgres: Unit;
   /** Undefined: the cluster runs without. */
   redis: RedisUnit | undefined;
@@ -54,6 +55,7 @@ export function drawFaults(random: Random, cluster: Cluster, seconds: number): F
       random.pick(cluster.gateways),
       random.pick(cluster.dataApis),
       random.pick(cluster.accountsApis),
+      random.pick(cluster.workers),
       cluster.postgres,
       ...(cluster.redis === undefined ? [] : [cluster.redis]),
     ];

@@ -1,11 +1,13 @@
 // The chaos run: load from clients while services, PostgreSQL and Redis are killed, stopped and stalled; then it checks that
 // every answer was correct, the ledger matches what clients saw, every limit was served to the last call and not exceeded, and no key was
-// accepted after its revocation; and no call fails while every service is replaced, and while accounts-api alone is away.
+// accepted after its revocation; a customer's webhook endpoint was told of every load, and of no other; and no call fails while every
+// service is replaced, and while accounts-api alone is away.
 // Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--no-redis] [--logs directory]. Exits with 1 if a check fails.
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createClients, type Clients, type Question } from './calls.ts';
 import { endAll, questionsOf, setUp, smallLimit, type Scene } from './cluster.ts';
+import { startCustomer } from './customer.ts';
 import { carryOut, drawFaults, type Fault, type Trouble } from './faults.ts';
 import { balance, faultsOf } from './ledger.ts';
 import { driveOver, read, revoke, type Revocations } from './load.ts';
@@ -58,7 +60,8 @@ await underGuard(async ({ directory }) => {
   }
 });
 
-async function run({ cluster, databaseUrl, scout, readers, small, victims }: Scene): Promise<string[]> {
+async function run(scene: Scene): Promise<string[]> {
+  const { cluster, databaseUrl, scout, readers, small, victims } = scene;
   const random = createRandom(seed);
   const faults = drawFaults(random, cluster, seconds);
   const { plain, all } = await questionsOf(cluster, scout);
@@ -68,12 +71,16 @@ async function run({ cluster, databaseUrl, scout, readers, small, victims }: Sce
   const [held] = small;
   if (held === undefined) throw new Error('There is no account to be driven over its limit.');
   await killWithCallsUnderWay(rest, held);
+  const { gateways } = cluster;
+  const customer = await startCustomer({ databaseUrl, gateways, who: scene.customer });
   const revocations = revoke(options, victims, plain);
   const loads = [read(options, readers, all), driveOver(options, small.slice(1), plain), revocations];
   const beganAtMs = performance.now();
   const troubles = await carryOut(faults, cluster, (fault) => tell(fault, performance.now() - beganAtMs));
   const wrong = await recover(cluster, clients, plain, readers[0] ?? scout);
   for (const load of loads) await load.stop();
+  wrong.push(...(await customer.stop()));
+  say(`webhooks: ${customer.summary}`);
   const called = new Set(clients.seen.map(({ accountId }) => accountId));
   const driven = small.filter(({ accountId }) => called.has(accountId));
   const { tookMs, refused } = await spendTheRest(rest, driven, smallLimit);

@@ -24,7 +24,7 @@ export interface Unit {
   start(): Promise<void>;
 }
 
-export type ServiceName = 'gateway' | 'data-api' | 'accounts-api';
+export type ServiceName = 'gateway' | 'data-api' | 'accounts-api' | 'worker';
 
 export interface Service extends Unit {
   readonly url: string;
@@ -64,7 +64,12 @@ export async function makeService(
     logDirectory === null
       ? undefined
       : createWriteStream(path.join(logDirectory, `${name.replace(' ', '-')}.log`));
-  const ports = { gateway: 'PORT', 'data-api': 'DATA_API_PORT', 'accounts-api': 'ACCOUNTS_API_PORT' };
+  const ports = {
+    gateway: 'PORT',
+    'data-api': 'DATA_API_PORT',
+    'accounts-api': 'ACCOUNTS_API_PORT',
+    worker: 'METRICS_PORT',
+  };
   const words = [path.join(projectRoot, 'almanac.js'), 'start', service];
   let child: Child | undefined;
   return {
