@@ -78,7 +78,11 @@ export async function startCountingGateway(
       inRedis?.tell();
       await redis?.allAnswered(10_000);
       inProcess.close();
-      await journal.close();
+      await until('the journal is handed over', async () => {
+        await journal.flush();
+        const { entries, batches } = journal.backlog();
+        return entries + batches === 0;
+      });
     },
     crash() {
       crashed = true;
