@@ -9,6 +9,7 @@ import { demoFiles } from '../../ingest/demo/demo.ts';
 import type { DemoFile } from '../../ingest/demo/demo-file.ts';
 import { load } from '../../ingest/load/load.ts';
 import { createTestDatabase, fakeClock, silentLog } from '../services/harness.ts';
+import { writtenEvents } from '../services/outbox.ts';
 
 test('the demo loads without a refused row, loading it again changes nothing, and every file says it is synthetic', async (t) => {
   const testDatabase = await createTestDatabase();
@@ -32,12 +33,15 @@ test('the demo loads without a refused row, loading it again changes nothing, an
       ({ rowsRejected, pointsNew, pointsRevised }) => rowsRejected === 0 && pointsNew + pointsRevised > 0,
     ),
   );
+  const events = await writtenEvents(database);
+  t.true(events.length < 100, `${events.length} events of the first start`);
   const again = await loadAll();
   t.true(
     again.every(
       ({ pointsNew, pointsRevised, pointsDeleted }) => pointsNew + pointsRevised + pointsDeleted === 0,
     ),
   );
+  t.is((await writtenEvents(database)).length, events.length);
   const sources = await database.query<{ source: string }>(
     'select source from data.series union select source from data.releases union select source from data.search_entries',
   );
