@@ -250,6 +250,8 @@ export async function pruneEvents(
 export interface Backlog {
   /** Events that are not messages yet. */
   outbox: number;
+  /** How old the oldest of them is, in seconds; 0 if there is none. */
+  outboxSeconds: number;
   /** Messages that wait, those between two attempts included, of endpoints that are enabled. */
   pending: number;
   /** How long the one that has been due for longest has been due, in seconds; 0 if none is due. */
@@ -261,8 +263,15 @@ export async function selectBacklog(
   db: AccountsDatabase,
   { now, plans }: { now: Date; plans: PlansWithWebhooks },
 ): Promise<Backlog> {
-  const rows = await db.sequelize.query<{ outbox: number; pending: number; overdue: number | null }>(
-    `select (select count(*)::int from events.outbox) as outbox, coalesce(sum(waiting.pending), 0)::int as pending,
+  const rows = await db.sequelize.query<{
+    outbox: number;
+    outbox_age: number | null;
+    pending: number;
+    overdue: number | null;
+  }>(
+    `select (select count(*)::int from events.outbox) as outbox,
+            (select greatest(extract(epoch from $1::timestamptz - min(at)), 0)::float8 from events.outbox) as outbox_age,
+            coalesce(sum(waiting.pending), 0)::int as pending,
             greatest(extract(epoch from $1::timestamptz - min(waiting.due_at)), 0)::float8 as overdue
      from accounts.webhooks as webhook join accounts.accounts as account on account.id = webhook.account_id
      cross join lateral (
@@ -274,5 +283,10 @@ export async function selectBacklog(
     { bind: [now, ...entitledBinds(plans)], type: QueryTypes.SELECT },
   );
   const [row] = rows;
-  return { outbox: row?.outbox ?? 0, pending: row?.pending ?? 0, overdueSeconds: row?.overdue ?? 0 };
+  return {
+    outbox: row?.outbox ?? 0,
+    outboxSeconds: row?.outbox_age ?? 0,
+    pending: row?.pending ?? 0,
+    overdueSeconds: row?.overdue ?? 0,
+  };
 }

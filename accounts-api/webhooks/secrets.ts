@@ -17,6 +17,8 @@ export interface Secrets {
   renew(webhookId: string, sealed: string): string;
   /** The id of the present key, with which every sealed secret begins. */
   readonly keyId: string;
+  /** Of all known keys. */
+  readonly keyIds: readonly string[];
 }
 
 /** A secret that cannot be decrypted. */
@@ -59,6 +61,7 @@ export function createSecrets(keys: readonly string[]): Secrets {
     open,
     renew: (webhookId, sealed) => seal(webhookId, open(webhookId, sealed)),
     keyId: present.id,
+    keyIds: known.map(({ id }) => id),
   };
 }
 

@@ -9,7 +9,7 @@ import { pruneEvents, selectBacklog, type Backlog } from './delivery.sql.ts';
 import { fanOut, plansWithWebhooks } from './fan-out.ts';
 import { SecretUnreadable } from './secrets.ts';
 import { openWebhookTools, type WebhookSettings, type WebhookTools } from './settings.ts';
-import { selectOutdatedSecrets } from './webhooks.sql.ts';
+import { countWebhooks, selectOutdatedSecrets } from './webhooks.sql.ts';
 
 const keptMs = 30 * 24 * 60 * 60_000;
 const pruneEveryMs = 60 * 60_000;
@@ -54,7 +54,7 @@ export function startWebhooks(
     run();
     return setInterval(run, ms);
   };
-  let backlog: Backlog = { outbox: 0, pending: 0, overdueSeconds: 0 };
+  let backlog: Backlog = { outbox: 0, outboxSeconds: 0, pending: 0, overdueSeconds: 0 };
   const timers = [
     every(pruneEveryMs, () => pruneWebhooks(deps), 'old webhook messages could not be deleted'),
     every(
@@ -114,6 +114,36 @@ export async function renewSecrets(
     if (last === undefined) return;
     after = last;
   }
+}
+
+/** More than a busy worker takes. */
+const lateSeconds = 300;
+
+/**
+ * What an operator wants to know of webhooks, in one sentence. @param isServed whether a worker should be running.
+ * @throws Error if secrets cannot be decrypted, or if what should have been sent waits for minutes.
+ */
+export async function describeWebhooks(
+  { db, plans, clock }: Deps,
+  { settings, isServed }: { settings: WebhookSettings; isServed: boolean },
+): Promise<string> {
+  const { keyIds } = openWebhookTools(settings).secrets;
+  const { all, unreadable } = await countWebhooks(db, keyIds);
+  if (unreadable > 0) {
+    throw new Error(
+      `the secrets of ${unreadable} webhooks were encrypted with an unknown key; set WEBHOOK_SECRET_KEY_PREVIOUS`,
+    );
+  }
+  const backlog = await selectBacklog(db, { now: clock.now(), plans: plansWithWebhooks(plans) });
+  const { outbox, outboxSeconds, pending, overdueSeconds } = backlog;
+  const waited = Math.round(Math.max(outboxSeconds, overdueSeconds));
+  const waiting = `${outbox} events and ${pending} messages wait`;
+  if (isServed && waited > lateSeconds) {
+    throw new Error(`${waiting}, some of them for ${waited} s; is a worker running?`);
+  }
+  const { allowCidrs = [], allowHttp = false } = settings;
+  const to = ['public addresses', ...allowCidrs].join(', ');
+  return `${all} endpoints, ${waiting}; sent by ${allowHttp ? 'http and https' : 'https'} to ${to}`;
 }
 
 function gaugesOf(counts: DeliveryCounts, backlog: () => Backlog): Gauge[] {

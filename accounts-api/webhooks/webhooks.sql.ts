@@ -30,3 +30,16 @@ export async function selectOutdatedSecrets(
     { bind: [keyId, after, limit], type: QueryTypes.SELECT, transaction },
   );
 }
+
+/** How many endpoints there are, and how many of them have a secret that was sealed by an unknown key. */
+export async function countWebhooks(
+  db: AccountsDatabase,
+  keyIds: readonly string[],
+): Promise<{ all: number; unreadable: number }> {
+  const rows = await db.sequelize.query<{ all: number; unreadable: number }>(
+    `select count(*)::int as all, (count(*) filter (where split_part(secret, '.', 1) <> all($1::text[])))::int as unreadable
+     from accounts.webhooks`,
+    { bind: [keyIds], type: QueryTypes.SELECT },
+  );
+  return rows[0] ?? { all: 0, unreadable: 0 };
+}

@@ -1,15 +1,24 @@
 // almanac check: tries everything that the settings name and reports what works. Secrets are never printed.
 import path from 'node:path';
+import { connect } from '../../accounts-api/database.ts';
 import { checkSmtp } from '../../accounts-api/mail/mail.ts';
 import { discover } from '../../accounts-api/auth/openid.ts';
+import { describeWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { requireSpace } from '../../embedded/disk.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { createLog } from '../../kernel/log.ts';
 import { openRedis, script } from '../../kernel/redis.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { readSettings } from '../../kernel/settings.ts';
 import { printJson, parseCommandArgs, type Command } from '../command.ts';
 import { serverVersion } from './check.sql.ts';
-import { withDatabase, withInstallation, type Environment, type Installation } from '../installation.ts';
+import {
+  webhookSettings,
+  withDatabase,
+  withInstallation,
+  type Environment,
+  type Installation,
+} from '../installation.ts';
 
 interface Finding {
   what: string;
@@ -21,7 +30,7 @@ const flags = { json: { type: 'boolean' } } as const;
 
 export const check: Command = {
   flags,
-  summary: 'report what works and what does not: settings, plans, database, Redis, mail, Google',
+  summary: 'report what works and what does not: settings, plans, database, webhooks, Redis, mail, Google',
   usage: 'Usage: almanac check [--json]\n\nExit code 1 if something configured does not work.',
   async run(args, terminal) {
     const { values } = parseCommandArgs(args, flags);
@@ -38,10 +47,19 @@ export const check: Command = {
 async function findAll(env: Environment): Promise<Finding[]> {
   const settings = readSettings(env);
   const { redisUrl, smtpUrl, google, publicUrl, dataDir } = settings;
+  const plans = await finding('plans', () => Promise.resolve(planNames(settings.plansFile)));
+  const database = await finding('database', () => withInstallation(env, describeDatabase));
+  const isOpen = plans.state === 'ok' && database.state === 'ok';
   return [
     { what: 'settings', state: 'ok', detail: `data in ${dataDir}, vintages in ${settings.seriesTimeZone}` },
-    await finding('plans', () => Promise.resolve(planNames(settings.plansFile))),
-    await finding('database', () => withInstallation(env, describeDatabase)),
+    plans,
+    database,
+    await optional(
+      'webhooks',
+      isOpen ? env : undefined,
+      () => withInstallation(env, describeDeliveries),
+      'they need the plans and the database',
+    ),
     await optional('redis', redisUrl, pingRedis, 'each gateway counts its limits for itself'),
     await optional('mail', smtpUrl, greetSmtp, `kept in ${path.join(dataDir, 'outbox')}`),
     await optional(
@@ -91,6 +109,18 @@ async function describeDatabase({ databaseUrl, databaseDirectory }: Installation
     async (database) =>
       `${databaseDirectory === undefined ? '' : 'embedded '}PostgreSQL ${await serverVersion(database)} at ${url.href}`,
   );
+}
+
+/** An embedded database is served only while "almanac start" runs, so what waits in it is no fault. */
+async function describeDeliveries(installation: Installation): Promise<string> {
+  const [settings, isServed] = [webhookSettings(installation), installation.databaseDirectory === undefined];
+  const db = connect(installation.accountsDatabaseUrl);
+  try {
+    const deps = { db, plans: loadPlans(installation.settings.plansFile), clock: systemClock };
+    return await describeWebhooks(deps, { settings, isServed });
+  } finally {
+    await db.close();
+  }
 }
 
 async function greetSmtp(smtpUrl: string): Promise<string> {

@@ -219,6 +219,7 @@ test.serial('check exits with 0 if everything configured works, and hides the pa
       ['settings', 'ok'],
       ['plans', 'ok'],
       ['database', 'ok'],
+      ['webhooks', 'ok'],
       ['redis', 'not configured'],
       ['mail', 'not configured'],
       ['google', 'not configured'],
@@ -251,7 +252,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
         findings.filter(({ state }) => state === 'failed').map((finding) => finding.what),
         [what],
       );
-      t.is(findings.length, 6);
+      t.is(findings.length, 7);
       t.true((findings.find((finding) => finding.what === what)?.detail ?? '') !== '');
       t.notRegex(stdout, /secret/);
     },
@@ -261,7 +262,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
 test.serial('check tells a failure as text too, beside what works', async (t) => {
   const { code, stdout } = await almanac(['check'], { env: { PLANS_FILE: csv } });
   t.is(code, 1);
-  t.regex(stdout, /^plans +failed: .+\ndatabase +ok: /m);
+  t.regex(stdout, /^plans +failed: .+\ndatabase +ok: .+\nwebhooks +not configured: /m);
 });
 
 test.serial('a command ends with 1 where it fails, and says why on standard error alone', async (t) => {

@@ -4,7 +4,7 @@ import { QueryTypes } from 'sequelize';
 import { Webhook as Standard } from 'standardwebhooks';
 import { Webhook as Svix } from 'svix';
 import { retryDelaysMs } from '../../accounts-api/webhooks/health.ts';
-import { pruneWebhooks, renewSecrets } from '../../accounts-api/webhooks/webhook-worker.ts';
+import { describeWebhooks, pruneWebhooks, renewSecrets } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { createSecrets } from '../../accounts-api/webhooks/secrets.ts';
 import { openWebhookTools } from '../../accounts-api/webhooks/settings.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
@@ -523,3 +523,33 @@ test.serial('the gauges of a worker count attempts, what has failed for good, an
   t.is(value('almanac_webhooks_attempts_total', 'unanswered'), 0);
   t.is(value('almanac_webhooks_disabled_total'), 1);
 });
+
+test.serial(
+  'the operator is told of secrets that cannot be decrypted, and of what waits for minutes',
+  async (t) => {
+    const it = await stage(t);
+    const settings = { ...localWebhooks, allowHttp: false };
+    const described = (isServed = true, keys = settings.secretKeys) =>
+      describeWebhooks(it.service.deps, { settings: { ...settings, secretKeys: keys }, isServed });
+    t.is(
+      await described(),
+      '1 endpoints, 0 events and 0 messages wait; sent by https to public addresses, 127.0.0.0/8',
+    );
+    await t.throwsAsync(described(true, ['another key']), {
+      message: /secrets of 1 webhooks .* WEBHOOK_SECRET_KEY_PREVIOUS/,
+    });
+    await it.tell();
+    await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/test`, { method: 'POST' });
+    it.service.clock.advance(300_000);
+    t.regex(await described(), /1 events and 1 messages wait;/);
+    it.service.clock.advance(1_000);
+    await t.throwsAsync(described(), { message: /wait, some of them for 301 s; is a worker running\?/ });
+    t.regex(await described(false), /1 events and 1 messages wait;/);
+    await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}`, {
+      method: 'PATCH',
+      body: { enabled: false },
+    });
+    await it.service.deps.db.sequelize.query('delete from events.outbox');
+    t.regex(await described(), /0 messages wait;/, 'those of a disabled endpoint may wait');
+  },
+);
