@@ -8,6 +8,7 @@ import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
 import {
   claimMessages,
+  commitAtLeisure,
   concurrencyOfWebhook,
   lockDueWebhooks,
   lockWebhooks,
@@ -129,6 +130,7 @@ export function startDelivery(
     const now = clock.now();
     const turn = { now, plans: plansWithWebhooks(deps.plans), after, failing: failingUnderWay < failingMax };
     const { ids, claimed } = await deps.db.inLedgerTransaction(async (transaction) => {
+      await commitAtLeisure(deps.db, transaction, true);
       const webhookIds = await lockDueWebhooks(deps.db, transaction, { ...turn, endpointsMax });
       const until = new Date(now.getTime() + claimMs);
       if (webhookIds.length === 0) return { ids: webhookIds, claimed: [] };
@@ -216,6 +218,7 @@ async function record(
     outcome: outcomeOf({ ...attempt, failures: attempt.claimed.failures }, random()),
   }));
   const disabled = await db.inLedgerTransaction(async (transaction) => {
+    await commitAtLeisure(db, transaction, true);
     const states = await lockWebhooks(db, transaction, [
       ...new Set(attempts.map(({ claimed }) => claimed.webhook_id)),
     ]);
@@ -282,6 +285,7 @@ async function recordHealth(
     })),
   );
   const disabled = changes.filter(({ disable }) => disable !== null);
+  if (disabled.length > 0) await commitAtLeisure(deps.db, transaction, false);
   for (const { state, disable } of disabled) {
     const { accountId, id, url } = state;
     await audit(deps, transaction, {

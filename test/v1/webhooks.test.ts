@@ -14,6 +14,7 @@ import {
   type Client,
 } from '../services/accounts-service.ts';
 import { newWebhook, someEvents, type NewWebhook } from '../webhooks/endpoints.ts';
+import { messagesTo } from '../webhooks/events.ts';
 import { testIdentitySecret } from '../services/harness.ts';
 
 const lines: string[] = [];
@@ -239,12 +240,19 @@ test.serial("another account's endpoints and deliveries are not found", async (t
     ['GET', `/v1/webhooks/${own.id}/deliveries/${delivery}`],
     ['POST', `/v1/webhooks/${own.id}/deliveries/${delivery}/redeliver`],
   ];
-  const before = await service.deps.db.webhooks.findByPk(id, { raw: true });
+  await service.deps.db.sequelize.query(
+    `update accounts.webhook_messages set status = 'failed', due_at = null where id = '${delivery}'`,
+  );
+  const stored = async () => [
+    await service.deps.db.webhooks.findByPk(id, { raw: true }),
+    await messagesTo(service, id),
+  ];
+  const before = await stored();
   for (const [method, path, body] of attempts) {
     const answer = await service.as(stranger, path, { method, ...(body && { body }) });
     assertError(t, answer, 404, 'not_found');
   }
-  t.deepEqual(await service.deps.db.webhooks.findByPk(id, { raw: true }), before);
+  t.deepEqual(await stored(), before);
   t.is((await list(stranger)).length, 1);
 });
 
