@@ -15,12 +15,15 @@ interface Wish {
   description?: string;
 }
 
-/** A new endpoint of an account. @throws Error if it is refused. */
+/** A new endpoint of an account, which hears of nothing that was before it. @throws Error if it is refused. */
 export async function newWebhook(
   service: AccountsService,
   client: Client,
   wish: Wish = {},
 ): Promise<NewWebhook> {
+  await service.deps.db.sequelize.query('delete from events.outbox where account_id = $1', {
+    bind: [client.accountId],
+  }); // that its key was made
   const body = { url: 'https://hooks.example.org/in', events: someEvents, ...wish };
   const answer = await service.as(client, '/v1/webhooks', { body });
   if (answer.status !== 201) throw new Error(`It was refused: ${JSON.stringify(answer.body)}`);
