@@ -1,0 +1,121 @@
+// What can happen to a request on its way: faults that a test asks for, requests held back, and Stripe's Idempotency-Key.
+import { invalid, StripeFailure } from './errors.ts';
+import { now, type World } from '../world.ts';
+
+export type Fault =
+  /** `after`: the work is done, and kept under its Idempotency-Key; only the answer is this error. */
+  | { status: 402 | 409 | 429 | 500 | 503; after?: boolean }
+  /** The connection ends before or after the work. */
+  | 'drop-before'
+  | 'drop-after'
+  /** No answer, and no work, until the client gives up. */
+  | 'hang';
+
+/** Which requests; all without it. `path` is a prefix. */
+export interface Which {
+  path?: string;
+  method?: string;
+}
+
+export type Traps = ReturnType<typeof createTraps>;
+
+export function createTraps() {
+  const faults: { kind: Fault; left: number; which: Which }[] = [];
+  const gates: { which: Which; arrived(): void; opened: Promise<void> }[] = [];
+  const fits = (which: Which, method: string, path: string): boolean =>
+    (which.method ?? method) === method && path.startsWith(which.path ?? '');
+
+  return {
+    fail(kind: Fault, { times = 1, ...which }: Which & { times?: number } = {}): void {
+      faults.push({ kind, left: times, which });
+    },
+    /** Requests that fit wait, their Idempotency-Key taken, until `release`. `arrived`: the first one waits. */
+    hold(which: Which = {}): { arrived: Promise<void>; release(): void } {
+      const arrived = Promise.withResolvers<void>();
+      const opened = Promise.withResolvers<void>();
+      const gate = { which, arrived: arrived.resolve, opened: opened.promise };
+      gates.push(gate);
+      const release = (): void => {
+        gates.splice(gates.indexOf(gate) >>> 0, 1);
+        opened.resolve();
+      };
+      return { arrived: arrived.promise, release };
+    },
+    /** The fault of this request, which is then spent. */
+    take(method: string, path: string): Fault | undefined {
+      const found = faults.find(({ left, which }) => left > 0 && fits(which, method, path));
+      if (found) found.left -= 1;
+      return found?.kind;
+    },
+    async pass(method: string, path: string): Promise<void> {
+      const gate = gates.find(({ which }) => fits(which, method, path));
+      gate?.arrived();
+      await gate?.opened;
+    },
+  };
+}
+
+export function faultAnswer(status: number): StripeFailure {
+  if (status === 429)
+    return new StripeFailure(429, {
+      type: 'invalid_request_error',
+      code: 'rate_limit',
+      message: 'Request rate limit exceeded.',
+    });
+  if (status === 402)
+    return new StripeFailure(402, {
+      type: 'card_error',
+      code: 'card_declined',
+      message: 'Your card was declined.',
+    });
+  if (status === 409)
+    return invalid('This object cannot be accessed right now because another request is accessing it.', {
+      status,
+      code: 'lock_timeout',
+    });
+  return new StripeFailure(status, { type: 'api_error', message: 'An error of Stripe (made by a test).' });
+}
+
+export interface Kept {
+  status: number;
+  body: string;
+}
+
+/** Answers are kept for a day; those of requests that were refused before their work began are not. */
+export function createIdempotency(world: World) {
+  const kept = new Map<string, { request: string; path: string; until: number; answer?: Kept }>();
+  return {
+    /** @returns the answer to replay, or what to do with the answer of this request. */
+    begin(key: string, path: string, body: string): Kept | { keep(answer: Kept): void; forget(): void } {
+      if (key.length > 255) throw invalid('The Idempotency-Key is longer than 255 characters.');
+      const before = kept.get(key);
+      if (before && before.until > now(world)) {
+        if (before.path !== path || before.request !== body) throw reused(before.path !== path);
+        if (!before.answer) throw inUse(key);
+        return before.answer;
+      }
+      const entry: { request: string; path: string; until: number; answer?: Kept } = {
+        request: body,
+        path,
+        until: now(world) + 86_400,
+      };
+      kept.set(key, entry);
+      return { keep: (answer) => void (entry.answer = answer), forget: () => void kept.delete(key) };
+    },
+  };
+}
+
+const reused = (elsewhere: boolean): StripeFailure =>
+  new StripeFailure(400, {
+    type: 'idempotency_error',
+    message: elsewhere
+      ? 'Keys for idempotent requests can only be used for the same endpoint they were first used for.'
+      : 'Keys for idempotent requests can only be used with the same parameters they were first used with.',
+  });
+
+const inUse = (key: string): StripeFailure =>
+  new StripeFailure(409, {
+    type: 'idempotency_error',
+    code: 'idempotency_key_in_use',
+    message: `There is currently another in-progress request using this Idempotent Key: ${key}`,
+  });
