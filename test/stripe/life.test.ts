@@ -171,6 +171,27 @@ test('a retry by hand fails without moving the schedule of retries', async (t) =
   t.like(tried, { attempt_count: 1, next_payment_attempt: invoice.next_payment_attempt });
 });
 
+test('only the payment of its latest invoice brings a subscription back; an older one stays open', async (t) => {
+  const { fake, stripe, subscription, customer, invoice } = await pastDue(t, 'past_due');
+  await fake.advance(29 * dayMs);
+  const latest = fake.subscription(subscription.id).latest_invoice as string;
+  t.not(latest, invoice.id);
+  fake.pay(invoice.id);
+  t.is(fake.subscription(subscription.id).status, 'past_due');
+  fake.setCard(customer.id, 'declines');
+  fake.pay(latest);
+  t.is(fake.subscription(subscription.id).status, 'active');
+  const again = fake.failPayment(subscription.id);
+  await fake.advance(32 * dayMs);
+  fake.pay(fake.subscription(subscription.id).latest_invoice as string);
+  t.is(fake.subscription(subscription.id).status, 'active');
+  const { data } = await stripe.invoices.list({ subscription: subscription.id, status: 'open' });
+  t.deepEqual(
+    data.map(({ id }) => id),
+    [again.id],
+  );
+});
+
 test('an unpaid subscription gets drafts that nobody tries, and paying the newest invoice brings it back', async (t) => {
   const { fake, subscription, customer } = await pastDue(t, 'unpaid');
   await fake.advance(45 * dayMs);
@@ -220,6 +241,7 @@ test('a first payment that fails leaves the subscription incomplete, and after 2
   const types = newTypes(fake);
   fake.settleCheckout(id, false);
   t.deepEqual(types(), ['invoice.payment_failed', 'checkout.session.async_payment_failed']);
+  t.is(fake.invoice(invoice.id).next_payment_attempt, null, 'a first invoice is not tried again by itself');
   await fake.advance(23 * hourMs - 1000);
   t.is(fake.subscription(subscription.id).status, 'incomplete');
   await fake.advance(1000);
