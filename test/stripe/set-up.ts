@@ -54,7 +54,7 @@ export async function receiver(t: ExecutionContext) {
   const server = createServer((req, res) => {
     void text(req).then((body) => {
       received.push({ body, signature: String(req.headers['stripe-signature']) });
-      res.writeHead(answers.status).end();
+      res.writeHead(answers.status, { location: '/elsewhere' }).end();
     });
   });
   server.listen(0, '127.0.0.1');
