@@ -118,6 +118,8 @@ test('a list is paged newest first, forwards and backwards, and the SDK walks al
   t.deepEqual([last.data.map(({ id }) => id), last.has_more], [ids.slice(4), false]);
   const back = await stripe.customers.list({ limit: 2, ending_before: ids[5]! });
   t.deepEqual([back.data.map(({ id }) => id), back.has_more], [ids.slice(3, 5), true]);
+  const begin = await stripe.customers.list({ limit: 3, ending_before: ids[2]! });
+  t.deepEqual([begin.data.map(({ id }) => id), begin.has_more], [ids.slice(0, 2), false]);
   const walked: string[] = [];
   for await (const { id } of stripe.customers.list({ limit: 2 })) walked.push(id);
   t.deepEqual(walked, ids);
@@ -255,6 +257,8 @@ test('faults meet only the requests that they are for, and as often as asked', a
     t.is(error?.type, 'StripeRateLimitError');
   }
   await stripe.customers.create({});
+  fake.fail({ status: 400 }, { times: 1_000 });
+  fake.mend();
   fake.fail('hang');
   const impatient = client(fake, { timeout: 100, maxNetworkRetries: 0 });
   const error = await t.throwsAsync<Stripe.errors.StripeError>(impatient.customers.list());

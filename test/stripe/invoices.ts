@@ -210,8 +210,9 @@ function failed(world: World, invoice: Stripe.Invoice, counts: boolean): void {
     invoice.next_payment_attempt = retried && days !== undefined ? now(world) + days * daySeconds : null;
   emit(world, 'invoice.payment_failed', invoice);
   if (!retried) return;
-  if (subscription.status === 'active') update(world, subscription, { status: 'past_due' });
-  if (!counts || days !== undefined) return;
+  const isLatest = idOf(subscription.latest_invoice) === invoice.id;
+  if (subscription.status === 'active' && isLatest) update(world, subscription, { status: 'past_due' });
+  if (!counts || days !== undefined || subscription.status !== 'past_due') return;
   if (outcome === 'canceled') cancelNow(world, subscription, 'payment_failed');
   else update(world, subscription, { status: outcome });
 }
@@ -309,9 +310,8 @@ export const invoiceRoutes: Route[] = [
   },
 ];
 
-/** The invoice that the subscription still owes: its newest that is open or a draft. */
+/** The latest invoice of a subscription, if it is open or a draft: the one that decides its status. */
 export function owed(world: World, subscription: Stripe.Subscription): Stripe.Invoice | undefined {
-  return [...world.invoices.values()].findLast(
-    (invoice) => subscriptionOf(invoice) === subscription.id && isUnpaid(invoice),
-  );
+  const latest = world.invoices.get(idOf(subscription.latest_invoice));
+  return latest && isUnpaid(latest) ? latest : undefined;
 }

@@ -171,25 +171,26 @@ test('a retry by hand fails without moving the schedule of retries', async (t) =
   t.like(tried, { attempt_count: 1, next_payment_attempt: invoice.next_payment_attempt });
 });
 
-test('only the payment of its latest invoice brings a subscription back; an older one stays open', async (t) => {
-  const { fake, stripe, subscription, customer, invoice } = await pastDue(t, 'past_due');
-  await fake.advance(29 * dayMs);
-  const latest = fake.subscription(subscription.id).latest_invoice as string;
-  t.not(latest, invoice.id);
-  fake.pay(invoice.id);
-  t.is(fake.subscription(subscription.id).status, 'past_due');
-  fake.setCard(customer.id, 'declines');
+test('only its latest invoice decides over a subscription: paid, it is active again, whatever becomes of an older one', async (t) => {
+  const { fake, stripe, subscription, customer, invoice, proYear } = await pastDue(t, 'unpaid');
+  const yearly = fake.changePlan(subscription.id, proYear.id);
+  const latest = yearly.latest_invoice as string;
+  t.is(yearly.status, 'past_due');
   fake.pay(latest);
   t.is(fake.subscription(subscription.id).status, 'active');
-  const again = fake.failPayment(subscription.id);
-  await fake.advance(32 * dayMs);
-  fake.pay(fake.subscription(subscription.id).latest_invoice as string);
+  fake.setCard(customer.id, 'declines');
+  await fake.advance(30 * dayMs);
   t.is(fake.subscription(subscription.id).status, 'active');
   const { data } = await stripe.invoices.list({ subscription: subscription.id, status: 'open' });
   t.deepEqual(
-    data.map(({ id }) => id),
-    [again.id],
+    data.map(({ id, attempt_count: attempts }) => [id, attempts]),
+    [[invoice.id, 4]],
   );
+  const again = fake.failPayment(subscription.id);
+  t.not(again.id, invoice.id);
+  t.is(fake.subscription(subscription.id).status, 'past_due');
+  fake.pay(invoice.id);
+  t.is(fake.subscription(subscription.id).status, 'past_due');
 });
 
 test('an unpaid subscription gets drafts that nobody tries, and paying the newest invoice brings it back', async (t) => {

@@ -70,6 +70,7 @@ export async function startStripe(options: StripeOptions) {
     events: world.events,
     deliveries: deliveries.records,
     fail: traps.fail,
+    mend: traps.mend,
     hold: traps.hold,
     held: deliveries.held,
     deliver: deliveries.deliver,

@@ -4,7 +4,7 @@ import { now, type World } from '../world.ts';
 
 export type Fault =
   /** `after`: the work is done, and kept under its Idempotency-Key; only the answer is this error. */
-  | { status: 402 | 409 | 429 | 500 | 503; after?: boolean }
+  | { status: 400 | 402 | 409 | 429 | 500 | 503; after?: boolean }
   /** The connection ends before or after the work. */
   | 'drop-before'
   | 'drop-after'
@@ -29,6 +29,8 @@ export function createTraps() {
     fail(kind: Fault, { times = 1, ...which }: Which & { times?: number } = {}): void {
       faults.push({ kind, left: times, which });
     },
+    /** Ends all faults that are left. */
+    mend: (): void => void faults.splice(0),
     /** Requests that fit wait, their Idempotency-Key taken, until `release`. `arrived`: the first one waits. */
     hold(which: Which = {}): { arrived: Promise<void>; release(): void } {
       const arrived = Promise.withResolvers<void>();
@@ -73,6 +75,7 @@ export function faultAnswer(status: number): StripeFailure {
       status,
       code: 'lock_timeout',
     });
+  if (status === 400) return invalid('An error of the request (made by a test).');
   return new StripeFailure(status, { type: 'api_error', message: 'An error of Stripe (made by a test).' });
 }
 
