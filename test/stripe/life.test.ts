@@ -355,6 +355,18 @@ test('canceled now it has ended, its open invoice is tried no more, and the defa
   t.is(fake.subscription(subscription.id).status, 'canceled', 'a late payment does not bring it back');
 });
 
+test('the draft of a subscription that was canceled is tried only by hand, and not again', async (t) => {
+  const { fake, stripe, subscriber } = await setUp(t);
+  const { subscription, customer } = await subscriber();
+  await fake.advance(28 * dayMs);
+  const { latest_invoice: draft } = fake.cancelNow(subscription.id);
+  fake.setCard(customer.id, 'declines');
+  await fake.advance(dayMs);
+  t.like(fake.invoice(draft as string), { status: 'draft', attempt_count: 0 });
+  await t.throwsAsync(stripe.invoices.pay(draft as string), { message: /declined/ });
+  t.like(fake.invoice(draft as string), { status: 'open', attempt_count: 1, next_payment_attempt: null });
+});
+
 test('deleting a customer cancels its subscriptions', async (t) => {
   const { fake, stripe, subscriber } = await setUp(t);
   const { subscription, customer } = await subscriber();
