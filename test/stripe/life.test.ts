@@ -277,6 +277,7 @@ test('a trial without a card pauses if its settings say so, otherwise its first 
   const customer = (await stripe.customers.create({})).id;
   const trial = () => fake.subscribe({ customer, price: starter.id, trialDays: 10, paid: false }).id;
   const [paused, failing] = [trial(), trial()];
+  t.is((await stripe.invoices.list({ customer, status: 'paid' })).data.length, 2, 'of nothing');
   fake.override(paused, {
     trial_settings: { end_behavior: { billing_cycle_anchor: null, missing_payment_method: 'pause' } },
   });
@@ -350,6 +351,8 @@ test('canceled now it has ended, its open invoice is tried no more, and the defa
   t.deepEqual((await stripe.subscriptions.list({ customer: customer.id })).data, []);
   t.is((await stripe.subscriptions.list({ customer: customer.id, status: 'all' })).data.length, 1);
   t.is((await stripe.subscriptions.list({ status: 'ended' })).data.length, 1);
+  const expanded = await stripe.customers.retrieve(customer.id, { expand: ['subscriptions'] });
+  t.deepEqual((expanded as Stripe.Customer).subscriptions?.data, []);
   t.is((await stripe.subscriptions.list({ status: 'active' })).data.length, 0);
   fake.pay(invoice.id);
   t.is(fake.subscription(subscription.id).status, 'canceled', 'a late payment does not bring it back');
