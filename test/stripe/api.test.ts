@@ -22,6 +22,7 @@ test('a customer is created, changed, listed by e-mail, deleted, and then answer
   t.deepEqual((await stripe.customers.list({ email: 'b@example.org' })).data, []);
   t.true((await stripe.customers.del(made.id)).deleted);
   t.true((await stripe.customers.retrieve(made.id)).deleted);
+  t.deepEqual((await stripe.customers.list()).data, []);
   await t.throwsAsync(stripe.customers.update(made.id, { name: 'x' }), { message: /No such customer/ });
   t.deepEqual(
     fake.events.map(({ type }) => type),
@@ -42,7 +43,7 @@ test('an event names the fields that changed, the request and its key', async (t
 });
 
 test('errors have the status, type, code and parameter by which the SDK tells them apart', async (t) => {
-  const { stripe, fake, session } = await setUp(t);
+  const { stripe, fake, session, clock } = await setUp(t);
   const failure = async (call: Promise<unknown>): Promise<Partial<Stripe.errors.StripeError>> => {
     const error = await t.throwsAsync<Stripe.errors.StripeError>(call);
     const { type, statusCode, code, param } = error;
@@ -75,6 +76,12 @@ test('errors have the status, type, code and parameter by which the SDK tells th
     code: 'parameter_missing',
     param: 'success_url',
   });
+  const clockNow = Math.floor(clock.now().getTime() / 1000);
+  for (const ahead of [1_799, 86_401])
+    t.deepEqual(await failure(session({ expires_at: clockNow + ahead })), {
+      ...invalid,
+      param: 'expires_at',
+    });
   t.deepEqual(await failure(session({ locale: 'de' })), {
     ...invalid,
     code: 'parameter_unknown',

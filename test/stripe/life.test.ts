@@ -89,6 +89,7 @@ test('a session expires after a day, or when told to, and then cannot be paid', 
   t.is(fake.session(first.id).status, 'expired');
   t.throws(() => fake.completeCheckout(first.id), { message: /expired, not open/ });
   t.is(fake.events.filter(({ type }) => type === 'checkout.session.expired').length, 3);
+  await session();
   const listed = await stripe.checkout.sessions.list({ status: 'expired' });
   t.is(listed.data.length, 3);
 });

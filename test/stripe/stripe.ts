@@ -182,6 +182,12 @@ function reads(world: World, catchUp: () => void) {
     session: (id: string) => read(world.sessions, 'checkout.session', id),
     subscription: (id: string) => read(world.subscriptions, 'subscription', id),
     invoice: (id: string) => read(world.invoices, 'invoice', id),
+    /** The id of the price that a lookup key names. */
+    priceOf(lookupKey: string): string {
+      const found = [...world.prices.values()].find((price) => price.lookup_key === lookupKey);
+      if (!found) throw new Error(`No price has the lookup key ${lookupKey}.`);
+      return found.id;
+    },
     customers: () => [...world.customers.values()].map(copy),
     sessions: () => [...world.sessions.values()].map(copy),
     subscriptionsOf(customerId: string): Stripe.Subscription[] {
