@@ -1,13 +1,7 @@
 // The life of a subscription in the fake, step by step as at Stripe: what each step makes of its objects, and the events it makes.
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { Stripe } from 'stripe';
-import { dayMs, hourMs, setUp } from './set-up.ts';
-
-/** The types of the events since the last call. */
-function newTypes(fake: { events: Stripe.Event[] }): () => string[] {
-  let seen = fake.events.length;
-  return () => fake.events.slice(seen, (seen = fake.events.length)).map(({ type }) => type);
-}
+import { dayMs, hourMs, newTypes, pastDue, setUp } from './set-up.ts';
 
 const at = (seconds: number | null | undefined): string | null =>
   typeof seconds === 'number' ? new Date(seconds * 1000).toISOString().slice(0, 16) : null;
@@ -119,101 +113,6 @@ test('what was due before a request came has happened at its own instant', async
   const found = await stripe.subscriptions.retrieve(subscription.id);
   t.deepEqual(period(found), ['2026-02-28T12:00', '2026-03-31T12:00']);
   t.is(at(fake.events.at(-1)!.created), '2026-02-28T13:00');
-});
-
-async function pastDue(t: ExecutionContext, outcome: 'canceled' | 'unpaid' | 'past_due') {
-  const found = await setUp(t, { retries: { afterDays: [3, 5, 7], outcome } });
-  const { subscription, customer } = await found.subscriber();
-  const invoice = found.fake.failPayment(subscription.id);
-  return { ...found, subscription, customer, invoice };
-}
-
-for (const outcome of ['canceled', 'unpaid', 'past_due'] as const) {
-  test(`a card that declines: past due, tried again after 3, 5 and 7 days, then ${outcome}`, async (t) => {
-    const { fake, subscription, invoice } = await pastDue(t, outcome);
-    t.like(invoice, { status: 'open', attempt_count: 1, amount_due: 2900, amount_paid: 0 });
-    t.is(fake.subscription(subscription.id).status, 'past_due');
-    const types = newTypes(fake);
-    await fake.advance(15 * dayMs - 1000);
-    t.deepEqual(types(), ['invoice.payment_failed', 'invoice.payment_failed']);
-    t.is(fake.subscription(subscription.id).status, 'past_due');
-    await fake.advance(1000);
-    const last = {
-      canceled: ['customer.subscription.deleted'],
-      unpaid: ['customer.subscription.updated'],
-      past_due: [],
-    };
-    t.deepEqual(types(), ['invoice.payment_failed', ...last[outcome]]);
-    t.is(fake.subscription(subscription.id).status, outcome);
-    t.like(fake.invoice(invoice.id), { status: 'open', attempt_count: 4, next_payment_attempt: null });
-  });
-}
-
-test('a payment brings a past due subscription back, and so does a retry with a card that works', async (t) => {
-  const { fake, subscription, customer, invoice } = await pastDue(t, 'unpaid');
-  const types = newTypes(fake);
-  t.is(fake.pay(invoice.id).status, 'paid');
-  t.is(fake.subscription(subscription.id).status, 'active');
-  t.deepEqual(types(), ['invoice.paid', 'invoice.payment_succeeded', 'customer.subscription.updated']);
-  t.throws(() => fake.pay(invoice.id), { message: /already paid/ });
-  const again = fake.failPayment(subscription.id);
-  t.is(fake.retryPayment(subscription.id).status, 'open');
-  fake.setCard(customer.id, 'works');
-  await fake.advance(3 * dayMs);
-  t.is(fake.invoice(again.id).status, 'paid');
-  t.is(fake.subscription(subscription.id).status, 'active');
-});
-
-test('a retry by hand fails without moving the schedule of retries', async (t) => {
-  const { fake, subscription, invoice } = await pastDue(t, 'unpaid');
-  const types = newTypes(fake);
-  const tried = fake.retryPayment(subscription.id);
-  t.deepEqual(types(), ['invoice.payment_failed']);
-  t.like(tried, { attempt_count: 1, next_payment_attempt: invoice.next_payment_attempt });
-});
-
-test('only its latest invoice decides over a subscription: paid, it is active again, whatever becomes of an older one', async (t) => {
-  const { fake, stripe, subscription, customer, invoice, proYear } = await pastDue(t, 'unpaid');
-  const yearly = fake.changePlan(subscription.id, proYear.id);
-  const latest = yearly.latest_invoice as string;
-  t.is(yearly.status, 'past_due');
-  fake.pay(latest);
-  t.is(fake.subscription(subscription.id).status, 'active');
-  fake.setCard(customer.id, 'declines');
-  await fake.advance(30 * dayMs);
-  t.is(fake.subscription(subscription.id).status, 'active');
-  const { data } = await stripe.invoices.list({ subscription: subscription.id, status: 'open' });
-  t.deepEqual(
-    data.map(({ id, attempt_count: attempts }) => [id, attempts]),
-    [[invoice.id, 4]],
-  );
-  const again = fake.failPayment(subscription.id);
-  t.not(again.id, invoice.id);
-  t.is(fake.subscription(subscription.id).status, 'past_due');
-  fake.pay(invoice.id);
-  t.is(fake.subscription(subscription.id).status, 'past_due');
-});
-
-test('an unpaid subscription gets drafts that nobody tries, and paying the newest invoice brings it back', async (t) => {
-  const { fake, subscription, customer } = await pastDue(t, 'unpaid');
-  await fake.advance(45 * dayMs);
-  const draft = fake.invoice(fake.subscription(subscription.id).latest_invoice as string);
-  t.like(draft, { status: 'draft', auto_advance: false });
-  fake.setCard(customer.id, 'works');
-  t.is(fake.retryPayment(subscription.id).status, 'paid');
-  t.is(fake.subscription(subscription.id).status, 'active');
-});
-
-test('an invoice marked uncollectible, or voided, leaves the subscription active, as at Stripe', async (t) => {
-  for (const act of ['markUncollectible', 'voidInvoice'] as const) {
-    const { fake, subscription, invoice } = await pastDue(t, 'unpaid');
-    const types = newTypes(fake);
-    t.is(fake[act](invoice.id).status, act === 'voidInvoice' ? 'void' : 'uncollectible');
-    t.is(types()[0], act === 'voidInvoice' ? 'invoice.voided' : 'invoice.marked_uncollectible');
-    t.is(fake.subscription(subscription.id).status, 'active');
-    await fake.advance(20 * dayMs);
-    t.is(fake.subscription(subscription.id).status, 'active', 'nothing is tried any more');
-  }
 });
 
 test('a delayed payment leaves the subscription incomplete until it arrives', async (t) => {

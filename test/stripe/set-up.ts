@@ -36,6 +36,20 @@ export async function setUp(t: ExecutionContext, options: Partial<StripeOptions>
   return { clock, fake, stripe, starter, pro, proYear, session, subscriber };
 }
 
+/** A subscriber whose card has just declined, and what follows the last retry. */
+export async function pastDue(t: ExecutionContext, outcome: 'canceled' | 'unpaid' | 'past_due') {
+  const found = await setUp(t, { retries: { afterDays: [3, 5, 7], outcome } });
+  const { subscription, customer } = await found.subscriber();
+  const invoice = found.fake.failPayment(subscription.id);
+  return { ...found, subscription, customer, invoice };
+}
+
+/** The types of the events since the last call. */
+export function newTypes(fake: { events: Stripe.Event[] }): () => string[] {
+  let seen = fake.events.length;
+  return () => fake.events.slice(seen, (seen = fake.events.length)).map(({ type }) => type);
+}
+
 /** The real SDK against the fake. */
 export function client(
   {
