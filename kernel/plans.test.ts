@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { stringify } from 'yaml';
-import { features, loadPlans, openPlans, planOf } from './plans.ts';
+import { features, loadPlans, openPlans, planOf, rankOf, type Plan } from './plans.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-plans-'));
 test.after.always(() => rmSync(directory, { recursive: true }));
@@ -69,9 +69,57 @@ test('each field of a plan is checked, at its limits', (t) => {
   ];
   for (const change of accepted) {
     const plan = { ...free, id: 'pro', ...change };
-    const loaded: object | undefined = loadPlans(fileOf(free, plan)).all[1];
-    t.deepEqual(loaded, { concurrency: 10, ...plan }, JSON.stringify(change));
+    const { prices: _prices, ...loaded }: Partial<Plan> = loadPlans(fileOf(free, plan)).all[1] ?? {};
+    t.deepEqual<object, object>(loaded, { concurrency: 10, ...plan }, JSON.stringify(change));
   }
+});
+
+const { price_usd_month: _free, ...unpriced } = { ...free, id: 'pro', name: 'Pro' };
+const monthly = { interval: 'month', amount: 9_900, currency: 'usd' };
+const yearly = { interval: 'year', amount: 79_000, currency: 'eur', stripe: 'price_1abc' };
+
+test('a plan is sold by the month and by the year, each price in its own currency, named at Stripe by the plan or as stated', (t) => {
+  const [, pro, starter] = loadPlans(
+    fileOf(free, { ...unpriced, prices: [monthly, yearly] }, { ...free, id: 'starter', price_usd_month: 29 }),
+  ).all;
+  t.deepEqual<unknown, unknown>(pro?.prices, [{ ...monthly, stripe: 'almanac_pro_month' }, yearly]);
+  t.is(pro?.price_usd_month, 99);
+  t.deepEqual<unknown, unknown>(starter?.prices, [
+    { ...monthly, amount: 2_900, stripe: 'almanac_starter_month' },
+  ]);
+  const [, euros] = loadPlans(fileOf(free, { ...unpriced, prices: [yearly] })).all;
+  t.is(euros?.price_usd_month, null);
+});
+
+test('prices that contradict each other, or cannot be charged, are refused', (t) => {
+  const refused: [object, RegExp][] = [
+    [unpriced, /needs prices, or price_usd_month/],
+    [{ ...unpriced, prices: [monthly, { ...monthly, amount: 1 }] }, /two prices for one interval/],
+    [{ ...unpriced, price_usd_month: 98, prices: [monthly] }, /price_usd_month and prices differ/],
+    [{ ...unpriced, prices: [monthly, { ...yearly, stripe: 'almanac_pro_month' }] }, /the same at Stripe/],
+    ...[0, -1, 1.5, '9900'].map((amount): [object, RegExp] => [
+      { ...unpriced, prices: [{ ...monthly, amount }] },
+      /amount/,
+    ]),
+    ...['USD', 'us', ''].map((currency): [object, RegExp] => [
+      { ...unpriced, prices: [{ ...monthly, currency }] },
+      /currency/,
+    ]),
+    [{ ...unpriced, prices: [{ ...monthly, interval: 'week' }] }, /interval/],
+  ];
+  for (const [plan, message] of refused) {
+    t.throws(() => loadPlans(fileOf(free, plan)), { message }, JSON.stringify(plan));
+  }
+  t.throws(() => loadPlans(fileOf({ ...free, price_usd_month: 1 })), { message: /"free" has no price/ });
+  t.notThrows(() => loadPlans(fileOf(free, { ...unpriced, price_usd_month: 99, prices: [monthly] })));
+});
+
+test('a plan further down the file is the higher one', (t) => {
+  const plans = loadPlans(fileOf(free, { ...free, id: 'pro' }));
+  t.deepEqual(
+    ['free', 'pro', 'gold'].map((id) => rankOf(plans, id)),
+    [0, 1, -1],
+  );
 });
 
 test('the lowest plan with a feature is the first of the file that has it', (t) => {

@@ -6,27 +6,101 @@ import { z } from 'zod';
 export const features = ['vintages', 'webhooks'] as const;
 export type Feature = (typeof features)[number];
 
-export const planSchema = z.strictObject({
-  id: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/),
+export const intervals = ['month', 'year'] as const;
+export type Interval = (typeof intervals)[number];
+
+const stripePrice = z.string().regex(/^[A-Za-z0-9_-]{1,200}$/);
+const amountRule = 'The amount, in the smallest unit of the currency.';
+const price = z.strictObject({
+  interval: z.enum(intervals),
+  amount: z.int().positive().max(99_999_999).describe(amountRule),
+  currency: z.string().regex(/^[a-z]{3}$/, 'must be a code of three small letters, such as usd'),
+  stripe: stripePrice.optional(),
+});
+
+const planId = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/);
+/** A plan as the file has it. */
+const writtenPlan = z.strictObject({
+  id: planId,
   name: z.string().min(1),
-  price_usd_month: z.number().nonnegative().nullable().describe('null: by agreement'),
+  price_usd_month: z.number().nonnegative().nullable().optional(),
+  prices: z.array(price).optional(),
   calls_month: z.int().positive().nullable().describe('null: unlimited'),
   calls_second: z.int().positive(),
   concurrency: z.int().positive().default(10).describe('Answers of an account under way at once.'),
   features: z.array(z.enum(features)),
 });
 
-export type Plan = Readonly<z.infer<typeof planSchema>>;
+/** A plan as it is used and shown. */
+export const planSchema = writtenPlan.extend({
+  price_usd_month: z
+    .number()
+    .nullable()
+    .describe('0: free. null: by agreement, or not sold by the month in US dollars; see `prices`.'),
+  prices: z
+    .array(
+      price.extend({
+        stripe: stripePrice.describe('The price at Stripe: its lookup key, or its id `price_…`.'),
+      }),
+    )
+    .describe('What the plan can be bought for, at most one price for each interval.'),
+});
 
-const fileSchema = z.strictObject({ plans: z.array(planSchema).min(1) }).check((context) => {
-  const ids = context.value.plans.map((plan) => plan.id);
+export type Plan = Readonly<z.infer<typeof planSchema>>;
+export type PlanPrice = Plan['prices'][number];
+
+const fileSchema = z.strictObject({ plans: z.array(writtenPlan).min(1) }).check((context) => {
+  const { plans } = context.value;
+  const ids = plans.map((plan) => plan.id);
   if (!ids.includes('free')) {
     context.issues.push({ code: 'custom', message: 'a plan with id "free" is needed', input: ids });
   }
   if (new Set(ids).size !== ids.length) {
     context.issues.push({ code: 'custom', message: 'two plans share an id', input: ids });
   }
+  for (const fault of plans.flatMap(faultsOfPrices)) {
+    context.issues.push({ code: 'custom', message: fault, input: plans });
+  }
+  const sold = plans.flatMap((plan) => pricesOf(plan).map(({ stripe }) => stripe));
+  if (new Set(sold).size !== sold.length) {
+    context.issues.push({ code: 'custom', message: 'two prices are the same at Stripe', input: sold });
+  }
 });
+
+type WrittenPlan = z.output<typeof writtenPlan>;
+
+function faultsOfPrices(plan: WrittenPlan): string[] {
+  const { id, price_usd_month: usd, prices } = plan;
+  if (usd === undefined && prices === undefined) return [`plan "${id}" needs prices, or price_usd_month`];
+  const taken = (prices ?? []).map(({ interval }) => interval);
+  return [
+    ...(new Set(taken).size === taken.length ? [] : [`plan "${id}" has two prices for one interval`]),
+    ...(id === 'free' && pricesOf(plan).length > 0 ? ['the plan "free" has no price'] : []),
+    ...(usd === undefined || prices === undefined || usd === usdMonthOf(prices)
+      ? []
+      : [`plan "${id}": price_usd_month and prices differ; leave price_usd_month out`]),
+  ];
+}
+
+/** @returns the monthly price in US dollars; null without one. */
+function usdMonthOf(prices: readonly z.output<typeof price>[]): number | null {
+  const found = prices.find(({ interval, currency }) => interval === 'month' && currency === 'usd');
+  return found === undefined ? null : found.amount / 100;
+}
+
+/** A plan that states only `price_usd_month` is sold for that, by the month. */
+function pricesOf({ id, price_usd_month: usd, prices }: WrittenPlan): PlanPrice[] {
+  const monthly = { interval: 'month', amount: Math.round((usd ?? 0) * 100), currency: 'usd' } as const;
+  return (prices ?? (monthly.amount === 0 ? [] : [monthly])).map((each) => ({
+    ...each,
+    stripe: ('stripe' in each ? each.stripe : undefined) ?? `almanac_${id}_${each.interval}`,
+  }));
+}
+
+function toPlan(plan: WrittenPlan): Plan {
+  const usd = plan.price_usd_month === undefined ? usdMonthOf(plan.prices ?? []) : plan.price_usd_month;
+  return { ...plan, price_usd_month: usd, prices: pricesOf(plan) };
+}
 
 export interface Plans {
   /** In the order of the file, lowest first. */
@@ -35,6 +109,11 @@ export interface Plans {
   get(id: string): Plan | undefined;
   /** The lowest plan with the feature, named in a 403; undefined if there is none. */
   lowestWith(feature: Feature): Plan | undefined;
+}
+
+/** The place of a plan in the file: a higher plan has a higher one; -1 if it is not there. */
+export function rankOf(plans: Plans, id: string): number {
+  return plans.all.findIndex((plan) => plan.id === id);
 }
 
 /** The plan with the id; accounts of a plan that was removed from the file get the free one. */
@@ -70,7 +149,7 @@ export function openPlans(path: string): PlansFile {
 export function loadPlans(path: string): Plans {
   const parsed = fileSchema.safeParse(parse(readFileSync(path, 'utf8')));
   if (!parsed.success) throw new Error(`${path}: ${z.prettifyError(parsed.error)}`);
-  const all = parsed.data.plans;
+  const all = parsed.data.plans.map(toPlan);
   return {
     all,
     get: (id) => all.find((plan) => plan.id === id),

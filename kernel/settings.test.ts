@@ -108,6 +108,8 @@ test('a setting for words or URLs accepts those that it lists, and no others', (
     },
     WEBHOOK_ALLOW_HTTP: { accepted: ['true', 'false'], refused: ['yes', '1', 'True'] },
     GOOGLE_ISSUER: { accepted: ['https://a', 'http://a'], refused: ['a', 'ftp://a'] },
+    STRIPE_API_URL: { accepted: ['https://a', 'http://127.0.0.1:1'], refused: ['a', 'ftp://a'] },
+    BILLING_GRACE_DAYS: { accepted: ['0', '90'], refused: ['-1', '91', '1.5'] },
     LOG_LEVEL: {
       accepted: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
       refused: ['verbose', 'INFO'],
@@ -152,6 +154,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     mailFrom: 'Almanac <almanac@localhost>',
     google: undefined,
     webhooks: { secretKey: undefined, previousSecretKey: undefined, allowCidrs: [], allowHttp: false },
+    stripe: undefined,
     logLevel: 'warn',
   });
 });
@@ -183,6 +186,8 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret', GOOGLE_ISSUER: 'https://i' },
     ...{ WEBHOOK_SECRET_KEY: secret('c'), WEBHOOK_SECRET_KEY_PREVIOUS: secret('d') },
     ...{ WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8', WEBHOOK_ALLOW_HTTP: 'true' },
+    ...{ STRIPE_SECRET_KEY: 'sk_test_a', STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b' },
+    ...{ STRIPE_API_URL: 'http://s:1', BILLING_GRACE_DAYS: '3' },
   });
   t.is(dataDir, path.join(projectRoot, 'data'));
   t.is(plansFile, path.join(projectRoot, 'plans.yml'));
@@ -206,6 +211,10 @@ test('what is set reaches the setting of its name, and no other', (t) => {
       ...{ secretKey: secret('c'), previousSecretKey: secret('d') },
       ...{ allowCidrs: ['10.0.0.0/8', 'fd00::/8'], allowHttp: true },
     },
+    stripe: {
+      ...{ secretKey: 'sk_test_a', webhookSecrets: ['whsec_a', 'whsec_b'] },
+      ...{ apiUrl: 'http://s:1', graceDays: 3 },
+    },
     logLevel: 'info',
   });
 });
@@ -217,6 +226,21 @@ test('without a host of their own, metrics are served on loopback alone', (t) =>
 test('half of what Google needs is refused, whichever half it is', (t) => {
   for (const name of ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET']) {
     t.deepEqual(faultsOf({ [name]: 'given' }), ['GOOGLE_CLIENT_SECRET'], name);
+  }
+});
+
+test('half of what Stripe needs is refused, and a key or a secret of another form', (t) => {
+  const [key, signing] = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'];
+  const [sk, whsec] = ['sk_live_a', 'whsec_a'];
+  for (const half of [{ [key]: sk }, { [signing]: whsec }]) t.deepEqual(faultsOf(half), [key]);
+  for (const accepted of ['rk_live_a', 'rk_test_a', sk]) {
+    t.deepEqual(faultsOf({ [key]: accepted, [signing]: whsec }), []);
+  }
+  for (const refused of ['pk_live_a', 'sk_a', 'sk_live_']) {
+    t.deepEqual(faultsOf({ [key]: refused, [signing]: whsec }), [key], refused);
+  }
+  for (const refused of ['a', 'whsec_', 'whsec_a,', 'whsec_a,b']) {
+    t.deepEqual(faultsOf({ [key]: sk, [signing]: refused }), [signing], refused);
   }
 });
 

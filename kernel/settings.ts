@@ -102,6 +102,19 @@ const variables = z.object({
   WEBHOOK_SECRET_KEY_PREVIOUS: secret.optional(),
   WEBHOOK_ALLOW_CIDRS: cidrs.optional(),
   WEBHOOK_ALLOW_HTTP: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
+  STRIPE_SECRET_KEY: z
+    .string()
+    .regex(/^[sr]k_(?:test|live)_\S+$/, 'must be a secret or restricted key of Stripe: sk_… or rk_…')
+    .optional(),
+  STRIPE_WEBHOOK_SECRET: commaList
+    .pipe(
+      z.array(
+        z.string().regex(/^whsec_\S+$/, 'must be signing secrets of Stripe, whsec_…, divided by commas'),
+      ),
+    )
+    .optional(),
+  STRIPE_API_URL: urlOf('https', 'http').default('https://api.stripe.com'),
+  BILLING_GRACE_DAYS: wholeNumber(14, 0, 90),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
 });
 
@@ -157,8 +170,21 @@ export type Settings = Readonly<{
     allowCidrs: readonly string[];
     allowHttp: boolean;
   };
+  /** Undefined: billing is not configured, and no plan can be bought. */
+  stripe: StripeSettings | undefined;
   logLevel: string;
 }>;
+
+/** The connection to Stripe. */
+export interface StripeSettings {
+  secretKey: string;
+  /** The secrets that events may be signed with: more than one while it is being replaced. */
+  webhookSecrets: readonly string[];
+  /** `https://api.stripe.com`; only tests have another one. */
+  apiUrl: string;
+  /** For how many days an account with a payment overdue is served. */
+  graceDays: number;
+}
 
 /** The file of the plans, absolute; known even if other settings are not right. */
 export function plansFileOf(env: Environment): string {
@@ -238,6 +264,8 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
   ];
   if ((given['GOOGLE_CLIENT_ID'] === undefined) !== (given['GOOGLE_CLIENT_SECRET'] === undefined))
     faults.push('GOOGLE_CLIENT_SECRET and GOOGLE_CLIENT_ID must be given both, or neither');
+  if ((given['STRIPE_SECRET_KEY'] === undefined) !== (given['STRIPE_WEBHOOK_SECRET'] === undefined))
+    faults.push('STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET must be given both, or neither');
   if (!parsed.success || faults.length > 0) throw new SettingsError([...new Set(faults)]);
   const s = parsed.data;
   return Object.freeze({
@@ -279,6 +307,15 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
       allowCidrs: s.WEBHOOK_ALLOW_CIDRS ?? [],
       allowHttp: s.WEBHOOK_ALLOW_HTTP === 'true',
     },
+    stripe:
+      s.STRIPE_SECRET_KEY === undefined || s.STRIPE_WEBHOOK_SECRET === undefined
+        ? undefined
+        : {
+            secretKey: s.STRIPE_SECRET_KEY,
+            webhookSecrets: s.STRIPE_WEBHOOK_SECRET,
+            apiUrl: s.STRIPE_API_URL,
+            graceDays: s.BILLING_GRACE_DAYS,
+          },
     logLevel: s.LOG_LEVEL,
   });
 }
