@@ -34,11 +34,11 @@ const eventSchema = z.object({
   action: z.enum(actions),
   actor: z
     .object({
-      kind: z.enum(['key', 'session', 'operator', 'visitor', 'system']),
+      kind: z.enum(['key', 'session', 'operator', 'visitor', 'system', 'stripe']),
       id: z.string().nullable().describe('Of the key or the session.'),
     })
     .describe(
-      'Who did it. A `visitor` proved a password, a mailed link or a Google identity without a session; `system` is the service itself.',
+      'Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.',
     ),
   subject: z.string().describe('The id of the changed object.'),
   detail: z.record(z.string(), z.unknown()).describe('What changed, without any secret.'),

@@ -1,6 +1,7 @@
 // The dependencies of the handlers besides the database, built by main.ts.
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Billing } from './billing/connection.ts';
 import type { Deps } from './database.ts';
 import type { Jobs } from './jobs.ts';
 import type { OpenId } from './auth/openid.ts';
@@ -31,6 +32,8 @@ export interface ServiceDeps extends Deps {
   readonly throttle: Throttle;
   /** Sign-in with Google; null if not configured. */
   readonly openId: OpenId | null;
+  /** The connection to Stripe; null if not configured. */
+  readonly billing: Billing | null;
   readonly settings: Omit<SignInSettings, 'google'>;
   readonly cursors: Cursors;
   readonly webhooks: WebhookTools;

@@ -65,6 +65,8 @@ interface EndpointOf<
   /** The query comes from another service: it is not checked here, and the handler reads it. */
   takesAnyQuery?: true;
   body?: Body;
+  /** `request.body` is the bytes as sent: their signature is checked. */
+  takesRawBody?: true;
   /** Headers that it reads, besides the credentials. */
   requestHeaders?: Readonly<Record<string, z.ZodType>>;
   /** status → the `data` of the answer; null: no body. */
@@ -90,6 +92,7 @@ interface EndpointOf<
 /** An endpoint's declaration and its handler. */
 export interface Endpoint extends Declaration {
   requester: RequesterKind;
+  takesRawBody: boolean;
   handler: (deps: ServiceDeps) => Handler;
 }
 
@@ -100,7 +103,7 @@ export function endpoint<
   Body extends z.ZodType | undefined = undefined,
 >(declared: EndpointOf<Kind, Shape, Body>): Endpoint {
   const { summary, description, params, requester, body, requestHeaders, errors = [] } = declared;
-  const { takesAnyQuery = false } = declared;
+  const { takesAnyQuery = false, takesRawBody = false } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const formats = formatsOf(query);
   const answers = answersOf(declared);
@@ -125,6 +128,7 @@ export function endpoint<
     description,
     params,
     requester,
+    takesRawBody,
     query,
     body,
     requestHeaders,

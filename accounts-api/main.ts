@@ -8,7 +8,9 @@ import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
+import type { StripeSettings } from '../kernel/settings.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
+import { createBilling } from './billing/connection.ts';
 import { connect } from './database.ts';
 import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
@@ -33,6 +35,8 @@ export interface AccountsApiOptions {
   webhooks?: WebhookSettings | undefined;
   /** The cost of new password hashes. Undefined: the default; tests use less. */
   passwordCost?: HashCost | undefined;
+  /** Undefined: no plan can be bought. */
+  stripe?: StripeSettings | undefined;
   /** The gateways' Redis. Undefined: sign-in attempts are counted in this process. */
   redisUrl: string | undefined;
   host: string;
@@ -73,6 +77,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
         google === undefined
           ? null
           : createOpenId(google, `${settings.publicUrl}/auth/google/callback`, clock),
+      billing: options.stripe === undefined ? null : createBilling(options.stripe),
       settings,
       cursors: createCursors(options.identitySecret),
       webhooks: openWebhookTools(options.webhooks ?? { secretKeys: [options.identitySecret] }),

@@ -8,6 +8,7 @@ import { changePassword, forgotPassword, setPassword } from './auth/password-cha
 import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './auth/sessions.ts';
 import { logIn } from './auth/sign-in.ts';
 import { resendVerification, signUp, verifyEmail } from './auth/sign-up.ts';
+import { inboxPath, receiveStripeEvent } from './billing/inbox.ts';
 import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
@@ -56,6 +57,8 @@ export const endpoints = [
   ['GET', '/v1/webhooks/:id/deliveries/:delivery', readDelivery],
   ['POST', '/v1/webhooks/:id/deliveries/:delivery/redeliver', redeliver],
 
+  ['POST', inboxPath, receiveStripeEvent],
+
   ['POST', '/auth/signup', signUp],
   ['POST', '/auth/verify-email', verifyEmail],
   ['POST', '/auth/verify-email/resend', resendVerification],
@@ -90,11 +93,12 @@ const authBodyBytesMax = 4 * 1024;
 /** The endpoints as routes of the server. */
 export function toRoutes(deps: ServiceDeps): Route[] {
   return [
-    ...endpoints.map(([method, path, { handler }]): Route => ({
+    ...endpoints.map(([method, path, { handler, takesRawBody }]): Route => ({
       method,
       path,
       scope: 'client',
       handler: handler(deps),
+      takesRawBody,
       ...(path.startsWith('/auth/') ? { bodyBytesMax: authBodyBytesMax } : {}),
     })),
     ...Object.entries(internalEndpoints).map(([path, handler]): Route => ({

@@ -5,6 +5,9 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Gauge } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
+import type { StripeSettings } from '../kernel/settings.ts';
+import { createBilling } from './billing/connection.ts';
+import { startBillingWork } from './billing/work.ts';
 import { connect, type Deps } from './database.ts';
 import { tellOfExpiringKeys } from './keys/expiring-keys.ts';
 import { openJobs, startWork, type MailJob } from './jobs.ts';
@@ -38,6 +41,8 @@ export interface WorkerOptions {
   mail: MailSettings;
   /** Undefined: it sends no webhooks. */
   webhooks?: (WebhookSettings & DeliveryTiming) | undefined;
+  /** Undefined: no plan can be bought. */
+  stripe?: StripeSettings | undefined;
   log: Log;
   clock: Clock;
 }
@@ -82,9 +87,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     lookForThresholds();
     const lookingForThresholds = setInterval(lookForThresholds, lookForThresholdsEveryMs);
     const webhooks = options.webhooks && startWebhooks(deps, options.webhooks, options.webhooks);
+    const { stripe } = options;
+    const billing = stripe && startBillingWork({ db, plans, clock, log, billing: createBilling(stripe) });
     return {
       gauges: webhooks?.gauges ?? [],
       async close() {
+        await billing?.close();
         clearInterval(looking);
         clearInterval(lookingForThresholds);
         await webhooks?.close();

@@ -10,11 +10,12 @@ import {
 
 /**
  * Who makes a change. `actorId` is the id of the key or the session; the operator has none. A visitor has proved
- * a password, a mailed link or a Google identity without being signed in. The system is the service itself, such as its worker.
+ * a password, a mailed link, a Google identity or a payment without being signed in. The system is the service itself, such as its
+ * worker. Stripe says how a subscription stands.
  */
 export type Actor =
   | { actorKind: 'key' | 'session'; actorId: string }
-  | { actorKind: 'operator' | 'visitor' | 'system'; actorId: null };
+  | { actorKind: 'operator' | 'visitor' | 'system' | 'stripe'; actorId: null };
 
 /** The actions that are audited. */
 export const actions = [
@@ -40,6 +41,9 @@ export const actions = [
   'webhook.deleted',
   'webhook.secret_rotated',
   'webhook.disabled',
+  'subscription.updated',
+  'subscription.duplicate_canceled',
+  'payment.failed',
 ] as const;
 
 export type Action = (typeof actions)[number];

@@ -168,19 +168,19 @@ function sharedOptions({ settings, identitySecret }: Installation, plans: Plans)
 }
 
 function accountsOptions(installation: Installation, plans: Plans) {
-  const { publicUrl, smtpUrl, passwordLengthMin, google, redisUrl } = installation.settings;
+  const { publicUrl, smtpUrl, passwordLengthMin, google, redisUrl, stripe } = installation.settings;
   const signIn = { publicUrl, mailGoesOut: smtpUrl !== undefined, passwordLengthMin, google };
   const databaseUrl = installation.accountsDatabaseUrl;
   const webhooks = webhookSettings(installation);
-  return { ...sharedOptions(installation, plans), databaseUrl, signIn, redisUrl, webhooks };
+  return { ...sharedOptions(installation, plans), databaseUrl, signIn, redisUrl, stripe, webhooks };
 }
 
 function workerOptions(installation: Installation, plans: Plans) {
-  const { publicUrl, smtpUrl, mailFrom, dataDir } = installation.settings;
+  const { publicUrl, smtpUrl, mailFrom, dataDir, stripe } = installation.settings;
   const mail = { smtpUrl, from: mailFrom, outboxDirectory: path.join(dataDir, 'outbox') };
   const databaseUrl = installation.accountsDatabaseUrl;
   const webhooks = webhookSettings(installation);
-  return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, webhooks };
+  return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, stripe, webhooks };
 }
 
 function gatewayOptions(settings: Installation['settings'], plans: Plans) {

@@ -104,6 +104,8 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity
   }
   // The only cookie of the service: it binds a sign-in with Google to the browser that began it.
   if (call.path.startsWith('/auth/google/')) pass(headers, 'cookie', sent.cookie);
+  // Stripe signs the bytes of its events, which are forwarded as they are.
+  if (call.path.startsWith('/billing/stripe/')) pass(headers, 'stripe-signature', sent['stripe-signature']);
   if (body.length > 0) headers.push('content-length', String(body.length));
   pass(headers, 'x-forwarded-for', call.clientIp);
   headers.push('x-request-id', call.requestId);

@@ -34,6 +34,8 @@ export interface Route {
   handler: Handler;
   /** The maximum size of the body; 64 KB by default, 4 MB for the gateway's own calls. */
   bodyBytesMax?: number;
+  /** `request.body` is the bytes as sent, instead of what JSON they hold. */
+  takesRawBody?: boolean;
 }
 
 export interface ServiceOptions {
@@ -252,7 +254,8 @@ function createAnswerer(options: ServiceOptions): Answerer {
 function bodyReader(route: Route): ((request: Request, response: Response) => Promise<void>) | null {
   if (route.method !== 'POST' && route.method !== 'PATCH') return null;
   const limit = route.bodyBytesMax ?? (route.scope === 'internal' ? internalBodyBytesMax : bodyBytesMax);
-  const read = express.json({ limit });
+  const read =
+    route.takesRawBody === true ? express.raw({ limit, type: 'application/json' }) : express.json({ limit });
   return (request, response) =>
     new Promise((resolve, reject) => {
       requireJson(request);

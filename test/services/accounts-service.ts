@@ -9,6 +9,7 @@ import { anonymous, createSealer, identityHeader, type Identity } from '../../ke
 import type { Log } from '../../kernel/log.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
+import type { StripeSettings } from '../../kernel/settings.ts';
 import type { SignInSettings } from '../../accounts-api/deps.ts';
 import type { HashCost } from '../../accounts-api/auth/passwords.ts';
 import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
@@ -54,6 +55,7 @@ export interface AccountsApiOptions {
   webhooks?: Partial<WebhookSettings> | undefined;
   redisUrl?: string | undefined;
   passwordCost?: HashCost | undefined;
+  stripe?: StripeSettings | undefined;
 }
 
 /** accounts-api itself. `deps` is a second connection, as the command line has one beside a running instance. */
@@ -64,6 +66,7 @@ export async function startAccountsApi({
   signIn,
   webhooks,
   redisUrl,
+  stripe,
   passwordCost = testPasswordCost,
 }: AccountsApiOptions) {
   const database = await createTestDatabase();
@@ -75,6 +78,7 @@ export async function startAccountsApi({
     webhooks: { ...testWebhooks, ...webhooks },
     passwordCost,
     redisUrl,
+    stripe,
     host: '127.0.0.1',
     port: 0,
     log,
@@ -113,7 +117,7 @@ export interface LedgerRow {
 export async function startAccountsService(
   now = '2026-11-20T10:00:00.000Z',
   log: Log = silentLog,
-  options: Pick<AccountsApiOptions, 'signIn' | 'webhooks' | 'redisUrl' | 'passwordCost'> = {},
+  options: Pick<AccountsApiOptions, 'signIn' | 'webhooks' | 'redisUrl' | 'passwordCost' | 'stripe'> = {},
 ) {
   const clock = fakeClock(now);
   const service = await startAccountsApi({ ...options, clock, log, plans: loadPlans('config/plans.yml') });

@@ -13,7 +13,7 @@ import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot, type StripeSettings } from '../../kernel/settings.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { startAccountsApi } from './accounts-service.ts';
 import { silentLog, testIdentitySecret } from './harness.ts';
@@ -52,6 +52,8 @@ export interface ServicesOptions {
   signIn?: Partial<SignInSettings>;
   /** Given: a worker runs beside the services and sends mail so. */
   mail?: Partial<MailSettings>;
+  /** Given: plans can be bought. Without a worker, tests fetch customers themselves. */
+  stripe?: StripeSettings;
 }
 
 /** The plans of the project's own file. */
@@ -90,6 +92,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
       plans,
       publicUrl,
       mail: { ...testMail, ...options.mail },
+      stripe: options.stripe,
     }));
   const gateway = await startGateway({
     ...shared,

@@ -1,6 +1,9 @@
 // /v1/account/audit: every change of an account leaves one row that says who did what to what; its holder can read it.
 import { instantText } from '../../kernel/clock.ts';
 import test, { type ExecutionContext } from 'ava';
+import { createBilling } from '../../accounts-api/billing/connection.ts';
+import { askForCustomer } from '../../accounts-api/billing/inbox.sql.ts';
+import { syncDue } from '../../accounts-api/billing/sync.ts';
 import { actions, type Action } from '../../accounts-api/models/audit-event.ts';
 import { openJobs } from '../../accounts-api/jobs.ts';
 import {
@@ -20,14 +23,22 @@ import {
 } from '../services/accounts-service.ts';
 import { comeBackFromGoogle, holdersOf, newIp, signInByGoogle, type Holder } from '../auth/holders.ts';
 import { startOddIssuer } from '../auth/issuers.ts';
-import { silentLog } from '../services/harness.ts';
+import { settingsOf } from '../billing/paying.ts';
+import { fakeClock, silentLog } from '../services/harness.ts';
+import { startStripe } from '../stripe/stripe.ts';
 import { newEmail, newPassword } from '../services/sign-in.ts';
 import { until } from '../run/until.ts';
 import { newWebhook } from '../webhooks/endpoints.ts';
 import { startReceiver, startWebhookWorker } from '../webhooks/receiver.ts';
 
 const issuer = await startOddIssuer();
-const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });
+const fake = await startStripe({ clock: fakeClock('2026-11-20T10:00:00.000Z') });
+const { id: price } = fake.addPrice({ lookupKey: 'almanac_pro_month', amount: 9_900 });
+const service = await startAccountsService(undefined, undefined, {
+  signIn: { google: issuer.settings },
+  stripe: settingsOf(fake),
+});
+const billingDeps = { ...service.deps, log: silentLog, billing: createBilling(settingsOf(fake)) };
 const { password, newHolder, newSession, newSignUp, mailLink } = await holdersOf(service);
 const jobs = openJobs(service.deps.db.sequelize, service.databaseUrl, silentLog);
 const operatorDeps = { ...service.deps, jobs };
@@ -35,6 +46,7 @@ test.after.always(async () => {
   await jobs.close();
   await service.close();
   await issuer.close();
+  await fake.close();
 });
 
 const ip = newIp();
@@ -42,7 +54,7 @@ const headers = { 'x-forwarded-for': ip, 'user-agent': 'Tests' };
 
 interface Expected {
   accountId: string;
-  actor: { kind: 'key' | 'session' | 'operator' | 'visitor' | 'system'; id: string | null };
+  actor: { kind: 'key' | 'session' | 'operator' | 'visitor' | 'system' | 'stripe'; id: string | null };
   subject: string;
   detail: object;
 }
@@ -51,6 +63,7 @@ type Act = (t: ExecutionContext) => Promise<Expected>;
 
 const operator = { kind: 'operator', id: null } as const;
 const visitor = { kind: 'visitor', id: null } as const;
+const byStripe = { kind: 'stripe', id: null } as const;
 const bySession = ({ sessionId }: { sessionId: string }) => ({ kind: 'session', id: sessionId }) as const;
 const byKey = ({ keyId }: { keyId: string }) => ({ kind: 'key', id: keyId }) as const;
 
@@ -115,6 +128,21 @@ const confirm = async (t: ExecutionContext, purpose: 'verify_email' | 'change_em
 const change = async (t: ExecutionContext, holder: Holder, body: object) =>
   done(t, await service.signedIn(holder, '/v1/account', { method: 'PATCH', body, headers }));
 
+/** An account whose customer at Stripe has a subscription to pro. */
+const newSubscriber = async () => {
+  const client = await service.newClient();
+  const customer = await billingDeps.billing.stripe.customers.create({
+    metadata: { account_id: client.accountId },
+  });
+  const subscribe = () => fake.subscribe({ customer: customer.id, price });
+  const { id } = subscribe();
+  await fetchAgain(customer.id);
+  return { ...client, customer: customer.id, id, subscribe };
+};
+const fetchAgain = async (customer: string) => {
+  await askForCustomer(service.deps.db, null, customer, service.clock.now());
+  await syncDue(billingDeps);
+};
 /** What a row about a key says. */
 const ofKey = (
   { accountId }: { accountId: string },
@@ -340,6 +368,38 @@ const writers: Record<Action, Record<string, Act>> = {
     async 'the operator, in the place of another'() {
       const client = await service.newClient();
       return ofKey(client, operator, await rotateKey(service.deps, client.keyId), { expires_at: null });
+    },
+  },
+  'subscription.updated': {
+    async 'the first fetch of a subscription'() {
+      const who = await newSubscriber();
+      const end = instantText(
+        new Date((fake.subscription(who.id).items.data[0]?.current_period_end ?? 0) * 1000),
+      );
+      const none = { current_period_end: null, cancels_at: null, grace_ends_at: null };
+      return ofAccount(who, byStripe, {
+        before: { plan: 'free', state: 'none', status: null, ...none },
+        ...{ plan: 'pro', state: 'active', status: 'active', ...none, current_period_end: end },
+      });
+    },
+  },
+  'subscription.duplicate_canceled': {
+    async 'a second subscription'() {
+      const who = await newSubscriber();
+      fake.override(who.id, { created: 1 });
+      const { id } = who.subscribe();
+      await fetchAgain(who.customer);
+      return ofAccount(who, byStripe, { subscription: id, kept: who.id });
+    },
+  },
+  'payment.failed': {
+    async 'a payment that failed'() {
+      const who = await newSubscriber();
+      const { id: invoice } = fake.failPayment(who.id);
+      await fetchAgain(who.customer);
+      const next = fake.invoice(invoice).next_payment_attempt ?? 0;
+      const next_attempt_at = instantText(new Date(next * 1000));
+      return ofAccount(who, byStripe, { invoice, amount_due: 9_900, currency: 'usd', next_attempt_at });
     },
   },
   'key.revoked': {

@@ -1,0 +1,168 @@
+// The statements for checkouts: payments begun at Stripe, and the tokens of their return pages.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { Interval } from '../../kernel/plans.ts';
+import type { AccountsDatabase } from '../database.ts';
+
+export interface Checkout {
+  id: string;
+  /** Null: begun without an account, and not paid yet. */
+  accountId: string | null;
+  email: string | null;
+  plan: string;
+  interval: Interval;
+  /** Null with `url`: it is being made at Stripe. */
+  sessionId: string | null;
+  url: string | null;
+  expiresAt: Date;
+  paidAt: Date | null;
+  /** Whether its payer gets the first key. */
+  hasKey: boolean;
+  claimedAt: Date | null;
+  closedAt: Date | null;
+}
+
+const columns = `id, account_id as "accountId", email, plan, billing_interval as interval, session_id as "sessionId", url,
+  expires_at as "expiresAt", paid_at as "paidAt", has_key as "hasKey", claimed_at as "claimedAt", closed_at as "closedAt"`;
+
+export interface NewCheckout extends Pick<
+  Checkout,
+  'id' | 'accountId' | 'email' | 'plan' | 'interval' | 'expiresAt'
+> {
+  claimHash: string;
+  /** Of an Idempotency-Key without an account; null: there was none. */
+  requestHash: string | null;
+  createdAt: Date;
+}
+
+/** Stores a checkout. @returns false if the account has an open one, or the request was made before. */
+export async function insertCheckout(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  checkout: NewCheckout,
+): Promise<boolean> {
+  const { id, accountId, email, plan, interval, claimHash, requestHash, createdAt, expiresAt } = checkout;
+  const rows = await db.sequelize.query(
+    `insert into accounts.checkouts
+       (id, account_id, email, plan, billing_interval, claim_hash, request_hash, created_at, expires_at, check_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) on conflict do nothing returning true`,
+    {
+      bind: [id, accountId, email, plan, interval, claimHash, requestHash, createdAt, expiresAt],
+      type: QueryTypes.SELECT,
+      transaction,
+    },
+  );
+  return rows.length === 1;
+}
+
+/** The open checkout of an account, or null. */
+export function selectOpenCheckout(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+): Promise<Checkout | null> {
+  return one(db, 'account_id = $1 and closed_at is null', accountId, transaction);
+}
+
+/** The checkout that a request with an Idempotency-Key has begun, or null. */
+export function selectCheckoutOfRequest(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  requestHash: string,
+): Promise<Checkout | null> {
+  return one(db, 'request_hash = $1', requestHash, transaction);
+}
+
+export function selectCheckout(
+  db: AccountsDatabase,
+  transaction: Transaction | null,
+  id: string,
+): Promise<Checkout | null> {
+  return one(db, 'id = $1', id, transaction);
+}
+
+/** The checkout whose return page has a token, or null. */
+export function selectCheckoutOfClaim(db: AccountsDatabase, claimHash: string): Promise<Checkout | null> {
+  return one(db, 'claim_hash = $1', claimHash, null);
+}
+
+async function one(
+  db: AccountsDatabase,
+  where: string,
+  value: string,
+  transaction: Transaction | null,
+): Promise<Checkout | null> {
+  const [row] = await db.sequelize.query<Checkout>(
+    `select ${columns} from accounts.checkouts where ${where}`,
+    { bind: [value], type: QueryTypes.SELECT, transaction },
+  );
+  return row ?? null;
+}
+
+/** Stores the session that Stripe has made; a repeated request has made the same. */
+export async function storeSession(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { id, sessionId, url, checkAt }: { id: string; sessionId: string; url: string; checkAt: Date },
+): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.checkouts set session_id = $2, url = $3, check_at = $4
+     where id = $1 and session_id is null and closed_at is null`,
+    { bind: [id, sessionId, url, checkAt], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** Closes a checkout that was not paid. */
+export async function closeCheckout(
+  db: AccountsDatabase,
+  transaction: Transaction | null,
+  id: string,
+  now: Date,
+): Promise<void> {
+  await db.sequelize.query(
+    'update accounts.checkouts set closed_at = $2, check_at = null where id = $1 and closed_at is null',
+    { bind: [id, now], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** Notes that a checkout was paid, by whom, and whether the payment has made the account. Once. */
+export async function notePaid(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { id, accountId, hasKey, now }: { id: string; accountId: string; hasKey: boolean; now: Date },
+): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.checkouts
+     set paid_at = $4, has_key = $3, account_id = $2, closed_at = coalesce(closed_at, $4), check_at = null
+     where id = $1 and paid_at is null`,
+    { bind: [id, accountId, hasKey, now], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** Spends the claim of a checkout. @returns false if it was spent before. */
+export async function spendClaim(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  id: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await db.sequelize.query(
+    `update accounts.checkouts set claimed_at = $2
+     where id = $1 and claimed_at is null and has_key returning true`,
+    { bind: [id, now], type: QueryTypes.SELECT, transaction },
+  );
+  return rows.length === 1;
+}
+
+/** The checkouts whose session is to be looked at; the next look is at `nextAt`. */
+export function takeCheckoutsToCheck(
+  db: AccountsDatabase,
+  { now, nextAt, most }: { now: Date; nextAt: Date; most: number },
+): Promise<Pick<Checkout, 'id' | 'sessionId' | 'expiresAt'>[]> {
+  return db.sequelize.query(
+    `update accounts.checkouts set check_at = $2
+     where id in (select id from accounts.checkouts where check_at <= $1
+                  order by check_at, id limit $3 for no key update skip locked)
+     returning id, session_id as "sessionId", expires_at as "expiresAt"`,
+    { bind: [now, nextAt, most], type: QueryTypes.SELECT },
+  );
+}

@@ -1,0 +1,59 @@
+// The connection to Stripe: the client of its API and the settings that billing needs. Hides how the client is made, and that the
+// tokens of return pages are derived.
+import { createHmac, hkdfSync } from 'node:crypto';
+import { Stripe } from 'stripe';
+import { fail } from '../../kernel/errors.ts';
+import type { StripeSettings } from '../../kernel/settings.ts';
+
+export interface Billing {
+  readonly stripe: Stripe;
+  /** Those that an event may be signed with. */
+  readonly webhookSecrets: readonly string[];
+  /** Whether the key is of the live mode: events and objects of the test mode are then refused, and the other way round. */
+  readonly isLive: boolean;
+  readonly graceMs: number;
+}
+
+const dayMs = 24 * 60 * 60_000;
+// A request is made up to three times, and a lease of a fetch lasts a minute.
+const timeoutMs = 15_000;
+
+export function createBilling({ secretKey, webhookSecrets, apiUrl, graceDays }: StripeSettings): Billing {
+  const { hostname, port, protocol } = new URL(apiUrl);
+  const isHttps = protocol === 'https:';
+  return {
+    stripe: new Stripe(secretKey, {
+      host: hostname,
+      port: port === '' ? (isHttps ? 443 : 80) : Number(port),
+      protocol: isHttps ? 'https' : 'http',
+      maxNetworkRetries: 2,
+      timeout: timeoutMs,
+      telemetry: false,
+    }),
+    webhookSecrets,
+    isLive: /^[sr]k_live_/.test(secretKey),
+    graceMs: graceDays * dayMs,
+  };
+}
+
+/**
+ * Makes the token of a checkout's return page. It is derived from the id, so that a request to Stripe that is repeated after a crash
+ * is the same to the byte, and the token need not be stored.
+ */
+export function createClaimTokens(secret: string): (checkoutId: string) => string {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac return pages of checkouts', 32));
+  return (checkoutId) => createHmac('sha256', key).update(checkoutId).digest('base64url');
+}
+
+/** @throws Failure `billing_not_configured` without a key of Stripe. */
+export function requireBilling({ billing }: { billing: Billing | null }): Billing {
+  return (
+    billing ??
+    fail('billing_not_configured', 'No plan can be bought here: the operator has not set up billing.')
+  );
+}
+
+/** Whether Stripe refused a request because an object that it names does not exist. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing';
+}

@@ -1,0 +1,227 @@
+// The statements for customers and their subscriptions. A customer is fetched by one process at a time: the fetch has a lease, and a
+// number that only rises, so that one which took too long writes nothing over what a later one has written.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+import type { Subscription } from './standing.ts';
+
+/** A fetch that has begun. */
+export interface Lease {
+  customerId: string;
+  leaseNo: number;
+  /** How often a fetch had been asked for. */
+  asked: number;
+  /** The newest event that waited when it began. */
+  eventNo: number;
+  failures: number;
+}
+
+/** Begins the fetches of customers that are due, at most so many, the longest due first. */
+export function leaseDueCustomers(
+  db: AccountsDatabase,
+  { now, leasedUntil, most }: { now: Date; leasedUntil: Date; most: number },
+): Promise<Lease[]> {
+  return db.sequelize.query(
+    `update accounts.billing_customers as customer set leased_until = $2, lease_no = lease_no + 1
+     where id in (select id from accounts.billing_customers
+                  where due_at <= $1 and (leased_until is null or leased_until <= $1)
+                  order by due_at, id limit $3 for no key update skip locked)
+     returning id as "customerId", lease_no::float8 as "leaseNo", asked::float8 as asked, failures,
+               (select coalesce(max(event_no), 0)::float8 from accounts.stripe_events
+                where customer_id = customer.id and handled_at is null) as "eventNo"`,
+    { bind: [now, leasedUntil, most], type: QueryTypes.SELECT },
+  );
+}
+
+/** Locks a customer whose fetch may still write. @returns its account, or undefined if another fetch has begun since. */
+export async function holdLeased(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { customerId, leaseNo }: Lease,
+): Promise<{ accountId: string | null } | undefined> {
+  const [row] = await db.sequelize.query<{ accountId: string | null }>(
+    `select account_id as "accountId" from accounts.billing_customers where id = $1 and lease_no = $2 for update`,
+    { bind: [customerId, leaseNo], type: QueryTypes.SELECT, transaction },
+  );
+  return row;
+}
+
+/** Ends a fetch. If another was asked for meanwhile, the customer is due at once. */
+export async function endLease(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { customerId, leaseNo, asked }: Lease,
+  result: { now: Date; dueAt: Date | null; accountId: string | null; isParked: boolean; isDeleted: boolean },
+): Promise<void> {
+  const { now, dueAt, accountId, isParked, isDeleted } = result;
+  await db.sequelize.query(
+    `update accounts.billing_customers
+     set due_at = case when asked = $3 then $5 else $4::timestamptz end, leased_until = null, failures = 0,
+         last_error = null, synced_at = $4, account_id = $6,
+         parked_at = case when $7 then coalesce(parked_at, $4) end,
+         deleted_at = case when $8 then coalesce(deleted_at, $4) end
+     where id = $1 and lease_no = $2`,
+    {
+      bind: [customerId, leaseNo, asked, now, dueAt, accountId, isParked, isDeleted],
+      type: QueryTypes.RAW,
+      transaction,
+    },
+  );
+}
+
+/** Ends a fetch that failed; it is tried again at `dueAt`, or with the next event. */
+export async function endFailedLease(
+  db: AccountsDatabase,
+  { customerId, leaseNo }: Lease,
+  { dueAt, error }: { dueAt: Date; error: string },
+): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.billing_customers
+     set due_at = $3, leased_until = null, failures = failures + 1, last_error = $4
+     where id = $1 and lease_no = $2`,
+    { bind: [customerId, leaseNo, dueAt, error.slice(0, 500)], type: QueryTypes.RAW },
+  );
+}
+
+/** Makes a customer that we have made at Stripe the account's. */
+export async function insertCustomerOf(
+  db: AccountsDatabase,
+  customerId: string,
+  accountId: string,
+  now: Date,
+): Promise<void> {
+  await db.sequelize.query(
+    `insert into accounts.billing_customers (id, account_id, created_at) values ($1, $2, $3)
+     on conflict (id) do update set account_id = excluded.account_id, parked_at = null`,
+    { bind: [customerId, accountId, now], type: QueryTypes.RAW },
+  );
+}
+
+/** The customers of an account that are still at Stripe, the one of its current subscription first, then the oldest. */
+export async function selectCustomersOf(db: AccountsDatabase, accountId: string): Promise<string[]> {
+  const rows = await db.sequelize.query<{ id: string }>(
+    `select customer.id from accounts.billing_customers as customer
+     where account_id = $1 and deleted_at is null
+     order by (select min(array_position(
+                 array['active', 'trialing', 'past_due', 'unpaid', 'paused', 'incomplete'], status))
+               from accounts.subscriptions where customer_id = customer.id) nulls last, created_at, id`,
+    { bind: [accountId], type: QueryTypes.SELECT },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** How many customers an account has had. */
+export async function countCustomersOf(db: AccountsDatabase, accountId: string): Promise<number> {
+  const [row] = await db.sequelize.query<{ count: number }>(
+    'select count(*)::int as count from accounts.billing_customers where account_id = $1',
+    { bind: [accountId], type: QueryTypes.SELECT },
+  );
+  return row?.count ?? 0;
+}
+
+/** A subscription with what we have noted of it. */
+export interface StoredSubscription extends Subscription {
+  customerId: string;
+  accountId: string;
+  /** Failed attempts to pay the latest invoice that were told of. */
+  failuresTold: number;
+  cancelAskedAt: Date | null;
+}
+
+/** The subscriptions of accounts, as last fetched. */
+export function selectSubscriptions(
+  db: AccountsDatabase,
+  accountIds: readonly string[],
+  transaction: Transaction | null = null,
+): Promise<StoredSubscription[]> {
+  return db.sequelize.query(
+    `select subscription.id, customer_id as "customerId", account_id as "accountId", status, price_id as "priceId",
+            plan, subscription.created_at as "createdAt", current_period_end as "currentPeriodEnd",
+            cancels_at as "cancelsAt", past_due_since as "pastDueSince", invoice,
+            failures_told as "failuresTold", cancel_asked_at as "cancelAskedAt"
+     from accounts.subscriptions as subscription
+     join accounts.billing_customers as customer on customer.id = subscription.customer_id
+     where account_id = any($1::text[])`,
+    { bind: [accountIds], type: QueryTypes.SELECT, transaction },
+  );
+}
+
+/**
+ * Replaces the subscriptions of a customer by those fetched. A plan whose price has been moved or archived since stays that of its
+ * subscription, as long as the subscription has the same price: whoever pays an old price is served for it.
+ */
+export async function replaceSubscriptions(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  customerId: string,
+  fetched: readonly Subscription[],
+): Promise<void> {
+  await db.sequelize.query(
+    `with fetched as (
+       select * from json_to_recordset($2::json) as fetched(
+         id text, status text, "priceId" text, plan text, "createdAt" timestamptz, "currentPeriodEnd" timestamptz,
+         "cancelsAt" timestamptz, "pastDueSince" timestamptz, invoice jsonb)
+     ), gone as (
+       delete from accounts.subscriptions
+       where customer_id = $1 and id not in (select id from fetched)
+     )
+     insert into accounts.subscriptions as stored
+       (id, customer_id, status, price_id, plan, created_at, current_period_end, cancels_at, past_due_since, invoice)
+     select id, $1, status, "priceId", plan, "createdAt", "currentPeriodEnd", "cancelsAt", "pastDueSince",
+            nullif(invoice, 'null'::jsonb)
+     from fetched
+     on conflict (id) do update set
+       customer_id = excluded.customer_id, status = excluded.status, price_id = excluded.price_id,
+       plan = case when excluded.plan is null and stored.price_id = excluded.price_id
+                   then stored.plan else excluded.plan end,
+       created_at = excluded.created_at, current_period_end = excluded.current_period_end,
+       cancels_at = excluded.cancels_at, past_due_since = excluded.past_due_since, invoice = excluded.invoice,
+       failures_told = case when stored.invoice ->> 'id' = excluded.invoice ->> 'id' then stored.failures_told else 0 end`,
+    { bind: [customerId, JSON.stringify(fetched)], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** Notes how many failed attempts to pay the latest invoice of a subscription were told of. */
+export async function noteFailuresTold(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  subscriptionId: string,
+  attempts: number,
+): Promise<void> {
+  await db.sequelize.query('update accounts.subscriptions set failures_told = $2 where id = $1', {
+    bind: [subscriptionId, attempts],
+    type: QueryTypes.RAW,
+    transaction,
+  });
+}
+
+/** Notes that a subscription is to be cancelled because its account has another one. */
+export async function noteCancelAsked(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  subscriptionId: string,
+  now: Date,
+): Promise<void> {
+  await db.sequelize.query('update accounts.subscriptions set cancel_asked_at = $2 where id = $1', {
+    bind: [subscriptionId, now],
+    type: QueryTypes.RAW,
+    transaction,
+  });
+}
+
+/** Accounts that are served although their grace has ended. @param since those past due since then or before. */
+export async function selectGraceEnded(db: AccountsDatabase, since: Date): Promise<string[]> {
+  const rows = await db.sequelize.query<{ id: string }>(
+    `select distinct account.id
+     from accounts.subscriptions as subscription
+     join accounts.billing_customers as customer on customer.id = subscription.customer_id
+     join accounts.accounts as account on account.id = customer.account_id
+     where past_due_since <= $1 and account.subscription_state = 'active'
+       and not exists (select from accounts.subscriptions as other
+                       join accounts.billing_customers as theirs on theirs.id = other.customer_id
+                       where theirs.account_id = account.id
+                         and (other.status in ('active', 'trialing') or other.past_due_since > $1))
+     order by account.id limit 100`,
+    { bind: [since], type: QueryTypes.SELECT },
+  );
+  return rows.map(({ id }) => id);
+}

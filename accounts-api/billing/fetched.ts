@@ -1,0 +1,125 @@
+// What Stripe says of a customer now: the customer, its subscriptions, its sessions of Checkout. Hides where Stripe keeps what.
+import type { Stripe } from 'stripe';
+import { instantText } from '../../kernel/clock.ts';
+import type { Plans } from '../../kernel/plans.ts';
+import { isMissing } from './connection.ts';
+import type { Invoice, Subscription } from './standing.ts';
+
+export interface FetchedCustomer {
+  isDeleted: boolean;
+  /** As our own request has named it. */
+  accountId: string | null;
+  subscriptions: Subscription[];
+}
+
+/** A session of Checkout, as far as it matters here. */
+export interface FetchedSession {
+  id: string;
+  /** The id of our checkout, from the metadata, which no payer can set. */
+  checkoutId: string | null;
+  customerId: string | null;
+  /** `open`, `complete` or `expired`. */
+  status: string | null;
+  isPaid: boolean;
+  /** As the payer gave it to Stripe. */
+  email: string | null;
+}
+
+/** Fetches a customer and all of its subscriptions. @throws StripeError. */
+export async function fetchCustomer(stripe: Stripe, plans: Plans, id: string): Promise<FetchedCustomer> {
+  // One that never was there is an error: the key may be of another account of Stripe, whose word must end no subscription.
+  const customer = await stripe.customers.retrieve(id);
+  if (customer.deleted === true) {
+    return { isDeleted: true, accountId: null, subscriptions: [] };
+  }
+  const subscriptions: Subscription[] = [];
+  const query = { customer: id, status: 'all', limit: 100, expand: ['data.latest_invoice'] } as const;
+  for await (const each of stripe.subscriptions.list({ ...query, expand: [...query.expand] })) {
+    const since = each.status === 'past_due' ? await pastDueSince(stripe, each) : null;
+    subscriptions.push(toSubscription(plans, each, since));
+  }
+  return { isDeleted: false, accountId: customer.metadata['account_id'] ?? null, subscriptions };
+}
+
+/** When the oldest invoice that is still unpaid was due: a payment that fails a month later begins no new grace. */
+async function pastDueSince(stripe: Stripe, { id, items }: Stripe.Subscription): Promise<Date> {
+  let oldest = Infinity;
+  for await (const { created, status_transitions } of stripe.invoices.list({
+    ...{ subscription: id, status: 'open', limit: 100 },
+  })) {
+    oldest = Math.min(oldest, status_transitions.finalized_at ?? created);
+  }
+  const periodStart = items.data[0]?.current_period_start ?? 0;
+  return fromSeconds(Number.isFinite(oldest) ? oldest : periodStart);
+}
+
+function toSubscription(plans: Plans, given: Stripe.Subscription, since: Date | null): Subscription {
+  const { id, status, items, latest_invoice: invoice } = given;
+  const item = items.data.find(({ price }) => planOfPrice(plans, price) !== null) ?? items.data[0];
+  const periodEnd = item?.current_period_end;
+  const cancelsAt = given.cancel_at ?? (given.cancel_at_period_end ? periodEnd : null);
+  return {
+    id,
+    status,
+    priceId: item?.price.id ?? '',
+    plan: item === undefined ? null : planOfPrice(plans, item.price),
+    createdAt: fromSeconds(given.created),
+    currentPeriodEnd: periodEnd === undefined ? null : fromSeconds(periodEnd),
+    cancelsAt: typeof cancelsAt === 'number' ? fromSeconds(cancelsAt) : null,
+    pastDueSince: since,
+    invoice: invoice === null || typeof invoice === 'string' ? null : toInvoice(invoice),
+  };
+}
+
+function toInvoice(given: Stripe.Invoice): Invoice {
+  const next = given.next_payment_attempt;
+  return {
+    id: given.id,
+    status: given.status,
+    amount_due: given.amount_due,
+    currency: given.currency,
+    hosted_invoice_url: given.hosted_invoice_url ?? null,
+    next_attempt_at: next === null ? null : instantText(fromSeconds(next)),
+    attempts: given.attempt_count,
+  };
+}
+
+/** The plan that is sold at a price; null if none is. */
+export function planOfPrice(plans: Plans, price: Pick<Stripe.Price, 'id' | 'lookup_key'>): string | null {
+  const found = plans.all.find(({ prices }) =>
+    prices.some(({ stripe }) => stripe === price.id || stripe === price.lookup_key),
+  );
+  return found?.id ?? null;
+}
+
+/** The newest sessions of a customer. @throws StripeError. */
+export async function fetchSessionsOf(stripe: Stripe, customerId: string): Promise<FetchedSession[]> {
+  const { data } = await stripe.checkout.sessions.list({ customer: customerId, limit: 100 });
+  return data.map(toSession);
+}
+
+/** A session; null if Stripe has it no more. @throws StripeError. */
+export async function fetchSession(stripe: Stripe, id: string): Promise<FetchedSession | null> {
+  try {
+    return toSession(await stripe.checkout.sessions.retrieve(id));
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+function toSession(session: Stripe.Checkout.Session): FetchedSession {
+  const { id, status, customer, payment_status: payment, customer_details: details } = session;
+  return {
+    id,
+    checkoutId: session.metadata?.['checkout'] ?? null,
+    customerId: typeof customer === 'string' ? customer : (customer?.id ?? null),
+    status,
+    isPaid: status === 'complete' && (payment === 'paid' || payment === 'no_payment_required'),
+    email: details?.email ?? null,
+  };
+}
+
+export function fromSeconds(seconds: number): Date {
+  return new Date(seconds * 1000);
+}

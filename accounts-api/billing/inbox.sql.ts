@@ -1,0 +1,88 @@
+// The statements of the inbox: events as they come, and the customers to fetch because of them.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+
+export interface NewStripeEvent {
+  id: string;
+  type: string;
+  /** Null: it concerns no customer, and there is nothing to do. */
+  customerId: string | null;
+  createdAt: Date;
+  receivedAt: Date;
+}
+
+/** Stores an event. @returns false if it is there already. */
+export async function insertStripeEvent(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { id, type, customerId, createdAt, receivedAt }: NewStripeEvent,
+): Promise<boolean> {
+  const rows = await db.sequelize.query(
+    `insert into accounts.stripe_events (id, type, customer_id, created_at, received_at, handled_at)
+     values ($1, $2, $3, $4, $5, case when $3::text is null then $5::timestamptz end)
+     on conflict (id) do nothing returning true`,
+    { bind: [id, type, customerId, createdAt, receivedAt], type: QueryTypes.SELECT, transaction },
+  );
+  return rows.length === 1;
+}
+
+/** Has a customer fetched now. One that is not known yet gets a row. */
+export async function askForCustomer(
+  db: AccountsDatabase,
+  transaction: Transaction | null,
+  customerId: string,
+  now: Date,
+): Promise<void> {
+  await db.sequelize.query(
+    `insert into accounts.billing_customers as customer (id, created_at, due_at, asked) values ($1, $2, $2, 1)
+     on conflict (id) do update set asked = customer.asked + 1, due_at = least(customer.due_at, excluded.due_at)`,
+    { bind: [customerId, now], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** Marks the events of a customer as handled. @param upTo the newest that was there before the fetch began. */
+export async function markHandled(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { customerId, upTo, now }: { customerId: string; upTo: number; now: Date },
+): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.stripe_events set handled_at = $3
+     where customer_id = $1 and event_no <= $2 and handled_at is null`,
+    { bind: [customerId, upTo, now], type: QueryTypes.RAW, transaction },
+  );
+}
+
+export interface InboxFigures {
+  /** Events that wait for a fetch. */
+  waiting: number;
+  /** Customers who pay and belong to no account. */
+  parked: number;
+  /** Customers whose last fetch failed. */
+  failing: number;
+  /** Live subscriptions whose price no plan has, or whose status is unknown. */
+  odd: number;
+  /** When the newest event came; null if none has. */
+  lastAt: Date | null;
+  /** When the oldest waiting event came. */
+  oldestWaitingAt: Date | null;
+}
+
+/** How the inbox stands. @param known the statuses of Stripe that are understood. @param live those that are paid for. */
+export async function selectInboxFigures(
+  db: AccountsDatabase,
+  { known, live }: { known: readonly string[]; live: readonly string[] },
+): Promise<InboxFigures> {
+  const [figures] = await db.sequelize.query<InboxFigures>(
+    `select (select count(*)::int from accounts.stripe_events where handled_at is null) as waiting,
+            (select count(*)::int from accounts.billing_customers where parked_at is not null) as parked,
+            (select count(*)::int from accounts.billing_customers where failures > 0) as failing,
+            (select count(*)::int from accounts.subscriptions
+             where status <> all($1::text[]) or (plan is null and status = any($2::text[]))) as odd,
+            (select max(received_at) from accounts.stripe_events) as "lastAt",
+            (select min(received_at) from accounts.stripe_events where handled_at is null) as "oldestWaitingAt"`,
+    { bind: [known, live], type: QueryTypes.SELECT },
+  );
+  if (figures === undefined) throw new Error('PostgreSQL gave no figures.');
+  return figures;
+}

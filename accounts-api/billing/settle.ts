@@ -1,0 +1,112 @@
+// Puts in force what the subscriptions of an account mean for it. Hides who wins: a live subscription decides over plan and state, and
+// the operator's plan holds while there is none.
+import type { Transaction } from 'sequelize';
+import type { Deps } from '../database.ts';
+import { audit } from '../audit.ts';
+import { emitEvents } from '../events.ts';
+import type { Account } from '../models/account.ts';
+import type { Actor } from '../models/audit-event.ts';
+import type { Billing } from './connection.ts';
+import {
+  noteCancelAsked,
+  noteFailuresTold,
+  selectGraceEnded,
+  selectSubscriptions,
+  type StoredSubscription,
+} from './customers.sql.ts';
+import { currentOf, isLive, standingOf, toldOf, type Told } from './standing.ts';
+
+export const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
+
+export interface BillingDeps extends Deps {
+  billing: Billing;
+}
+
+/** Locks an account, so that its plan and its state are changed in turn. @returns null if it was deleted. */
+export function lockAccount(
+  deps: Deps,
+  transaction: Transaction,
+  accountId: string,
+): Promise<Account | null> {
+  const lock = transaction.LOCK.NO_KEY_UPDATE;
+  return deps.db.accounts.findByPk(accountId, { transaction, lock });
+}
+
+/** What an account's subscription is told as. */
+export function toldOfAccount(
+  { billing }: Pick<BillingDeps, 'billing'>,
+  account: Account,
+  subscriptions: readonly StoredSubscription[],
+): Told {
+  return toldOf(account, currentOf(subscriptions), billing.graceMs);
+}
+
+/**
+ * Sets plan and state of an account that the transaction has locked, from its stored subscriptions. Tells of what has changed.
+ * @param before what was told of it before the subscriptions were stored.
+ */
+export async function settleAccount(
+  deps: BillingDeps,
+  transaction: Transaction,
+  account: Account,
+  before: Told,
+): Promise<void> {
+  const { db, clock, billing } = deps;
+  const accountId = account.id;
+  const subscriptions = await selectSubscriptions(db, [accountId], transaction);
+  const current = currentOf(subscriptions);
+  const { plan, state } = standingOf(current, { now: clock.now(), graceMs: billing.graceMs });
+  // Without a live subscription before and now, the plan is the operator's affair.
+  const own = account.subscriptionState === 'none' ? account.plan : 'free';
+  const next = { plan: plan ?? own, subscriptionState: state };
+  if (next.plan !== account.plan || next.subscriptionState !== account.subscriptionState) {
+    await account.update(next, { transaction });
+  }
+  const told = toldOf(account, current, billing.graceMs);
+  if (JSON.stringify(told) !== JSON.stringify(before)) {
+    const detail = { before, ...told };
+    await audit(deps, transaction, { accountId, actor: stripeActor, action: 'subscription.updated', detail });
+    await emitEvents(deps, transaction, { type: 'subscription.updated', accountId, data: told });
+  }
+  for (const each of subscriptions) await tellOfFailure(deps, transaction, each);
+  const duplicates = subscriptions.filter((each) => isLive(each) && each !== current);
+  for (const { id, cancelAskedAt } of duplicates) {
+    if (cancelAskedAt !== null) continue;
+    await noteCancelAsked(db, transaction, id, clock.now());
+    const detail = { subscription: id, kept: current?.id };
+    await audit(deps, transaction, {
+      ...{ accountId, actor: stripeActor, action: 'subscription.duplicate_canceled', detail },
+    });
+  }
+}
+
+/** Tells of a payment that failed, once for each attempt. Attempts that are fetched together are told as one. */
+async function tellOfFailure(
+  deps: BillingDeps,
+  transaction: Transaction,
+  { id, accountId, status, invoice, failuresTold }: StoredSubscription,
+): Promise<void> {
+  // A bank debit is tried and neither paid nor failed for days: then the subscription stays active.
+  const isFailing = status === 'past_due' || status === 'unpaid';
+  if (!isFailing || invoice?.status !== 'open' || invoice.attempts <= failuresTold) return;
+  await noteFailuresTold(deps.db, transaction, id, invoice.attempts);
+  const { amount_due, currency, next_attempt_at } = invoice;
+  const data = { invoice: invoice.id, amount_due, currency, next_attempt_at };
+  await audit(deps, transaction, { accountId, actor: stripeActor, action: 'payment.failed', detail: data });
+  await emitEvents(deps, transaction, { type: 'payment.failed', accountId, data });
+}
+
+/** Ends the service of accounts whose grace is over. Stripe is not asked, so it ends also while Stripe is away. @returns how many. */
+export async function endGraces(deps: BillingDeps): Promise<number> {
+  const { db, clock, billing } = deps;
+  const ended = await selectGraceEnded(db, new Date(clock.now().getTime() - billing.graceMs));
+  for (const accountId of ended) {
+    await db.inTransaction(async (transaction) => {
+      const account = await lockAccount(deps, transaction, accountId);
+      if (account === null) return;
+      const subscriptions = await selectSubscriptions(db, [accountId], transaction);
+      await settleAccount(deps, transaction, account, toldOfAccount(deps, account, subscriptions));
+    });
+  }
+  return ended.length;
+}

@@ -1,0 +1,154 @@
+// Fetches customers from Stripe and puts in force what they pay for. An event says only that something changed: the state is fetched,
+// so late, repeated and reordered events do no harm. One process fetches a customer at a time, under a lease; Stripe is never called
+// inside a transaction.
+import type { Log } from '../../kernel/log.ts';
+import { isMissing } from './connection.ts';
+import {
+  endFailedLease,
+  endLease,
+  holdLeased,
+  leaseDueCustomers,
+  replaceSubscriptions,
+  selectSubscriptions,
+  type Lease,
+} from './customers.sql.ts';
+import { fetchCustomer, fetchSession, fetchSessionsOf, type FetchedCustomer } from './fetched.ts';
+import { askForCustomer, markHandled } from './inbox.sql.ts';
+import { closeCheckout, takeCheckoutsToCheck } from './checkouts.sql.ts';
+import { accountOfCustomer, noteSessions } from './payers.ts';
+import { lockAccount, settleAccount, toldOfAccount, type BillingDeps } from './settle.ts';
+import { currentOf, isKnown, isLive, type Subscription } from './standing.ts';
+
+export interface SyncDeps extends BillingDeps {
+  log: Log;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** Longer than a fetch takes; one that takes longer writes nothing. */
+const leaseMs = minuteMs;
+const customersAtOnce = 8;
+const retryMs = { first: 15_000, most: hourMs };
+/** How soon after a fetch the next one is due without any event: a status that Stripe is about to change is looked at more often. */
+const reconcileMs = { unsettled: hourMs, other: 24 * hourMs };
+const checkSessionsMs = hourMs;
+
+/** Fetches the customers that are due, at most eight. @returns how many. */
+export async function syncDue(deps: SyncDeps): Promise<number> {
+  const now = deps.clock.now();
+  const leasedUntil = new Date(now.getTime() + leaseMs);
+  const leases = await leaseDueCustomers(deps.db, { now, leasedUntil, most: customersAtOnce });
+  await Promise.all(leases.map((lease) => syncLeased(deps, lease)));
+  return leases.length;
+}
+
+/** A failure is logged, and the customer is fetched again later: at the latest after an hour. */
+async function syncLeased(deps: SyncDeps, lease: Lease): Promise<void> {
+  try {
+    await syncCustomer(deps, lease);
+  } catch (error) {
+    const waitMs = Math.min(retryMs.most, retryMs.first * 2 ** Math.min(lease.failures, 20));
+    const dueAt = new Date(deps.clock.now().getTime() + waitMs);
+    const text = error instanceof Error ? error.message : String(error);
+    deps.log.warn(
+      { err: error, customer: lease.customerId },
+      'a customer could not be fetched from Stripe; it is tried again',
+    );
+    await endFailedLease(deps.db, lease, { dueAt, error: text });
+  }
+}
+
+async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
+  const { db, plans, billing, log } = deps;
+  const { customerId } = lease;
+  const customer = await fetchCustomer(billing.stripe, plans, customerId);
+  const sessions = customer.isDeleted ? [] : await fetchSessionsOf(billing.stripe, customerId);
+  const accountId = await db.inTransaction(async (transaction) => {
+    const held = await holdLeased(db, transaction, lease);
+    if (held === undefined) return null; // another fetch has begun since, and knows at least as much
+    const found = held.accountId ?? (await accountOfCustomer(deps, transaction, customer, sessions));
+    const account = found === null ? null : await lockAccount(deps, transaction, found);
+    const stored = account === null ? [] : await selectSubscriptions(db, [account.id], transaction);
+    const before = account && toldOfAccount(deps, account, stored);
+    await replaceSubscriptions(db, transaction, customerId, customer.subscriptions);
+    const now = deps.clock.now();
+    const isWaiting = sessions.some(({ checkoutId, isPaid }) => checkoutId !== null && !isPaid);
+    const isParked = account === null && !isWaiting && customer.subscriptions.some(isOurs);
+    if (isParked)
+      log.error({ customer: customerId }, 'a customer of Stripe pays for a plan, and belongs to no account');
+    await endLease(db, transaction, lease, {
+      ...{ now, accountId: account?.id ?? null, isDeleted: customer.isDeleted, isParked },
+      dueAt: account !== null || isParked || isWaiting ? nextFetchAt(customer, now) : null,
+    });
+    await markHandled(db, transaction, { customerId, upTo: lease.eventNo, now });
+    if (account === null || before === null) return null;
+    await noteSessions(deps, transaction, account.id, sessions);
+    await settleAccount(deps, transaction, account, before);
+    return account.id;
+  });
+  if (accountId !== null) await lookAfter(deps, accountId);
+}
+
+/** Whether it pays for a plan: the Stripe account may sell other things, too. */
+function isOurs(subscription: Subscription): boolean {
+  return isLive(subscription) && subscription.plan !== null;
+}
+
+function nextFetchAt({ isDeleted, subscriptions }: FetchedCustomer, now: Date): Date | null {
+  if (isDeleted || subscriptions.length === 0) return null;
+  const isUnsettled = subscriptions.some(({ status }) => status === 'past_due' || status === 'incomplete');
+  return new Date(now.getTime() + (isUnsettled ? reconcileMs.unsettled : reconcileMs.other));
+}
+
+/**
+ * Tells the operator what is paid for and not understood, and cancels the second live subscription of an account, with what is left of
+ * its period credited. After an error it is tried again.
+ */
+async function lookAfter({ db, clock, log, billing }: SyncDeps, accountId: string): Promise<void> {
+  const subscriptions = (await selectSubscriptions(db, [accountId])).filter(isLive);
+  const current = currentOf(subscriptions);
+  for (const each of subscriptions) {
+    const { id, status, plan, priceId, customerId, cancelAskedAt } = each;
+    const where = { account_id: accountId, subscription: id };
+    if (!isKnown(each))
+      log.error({ ...where, status }, 'a subscription has a status that is unknown here: calls are refused');
+    if (plan === null)
+      log.error(
+        { ...where, price: priceId },
+        'a subscription has a price of no plan: calls are served as free ones',
+      );
+    if (cancelAskedAt === null || each === current) continue;
+    log.error(
+      where,
+      'an account has a second subscription; it is cancelled now, look whether it is to be refunded',
+    );
+    await billing.stripe.subscriptions.cancel(id, { prorate: true }).catch((error: unknown) => {
+      if (!isMissing(error)) throw error; // it has ended meanwhile
+    });
+    await askForCustomer(db, null, customerId, clock.now());
+  }
+}
+
+/**
+ * Asks Stripe how open checkouts stand, for those whose events never came: a paid one has its customer fetched, an expired one is
+ * closed. @returns how many.
+ */
+export async function checkSessions(deps: SyncDeps): Promise<number> {
+  const { db, clock, log, billing } = deps;
+  const now = clock.now();
+  const nextAt = new Date(now.getTime() + checkSessionsMs);
+  const checkouts = await takeCheckoutsToCheck(db, { now, nextAt, most: 20 });
+  for (const { id, sessionId, expiresAt } of checkouts) {
+    try {
+      const session = sessionId === null ? null : await fetchSession(billing.stripe, sessionId);
+      if (session?.status === 'complete' && session.customerId !== null) {
+        await askForCustomer(db, null, session.customerId, now);
+      } else if (session?.status === 'expired' || expiresAt <= now) {
+        await closeCheckout(db, null, id, now);
+      }
+    } catch (error) {
+      log.warn({ err: error, checkout: id }, 'a session could not be fetched from Stripe; it is tried again');
+    }
+  }
+  return checkouts.length;
+}

@@ -1,0 +1,36 @@
+// What the worker does for billing, again and again: fetches due customers, ends graces, looks after open checkouts. Any number of
+// workers may do so beside each other.
+import { setTimeout as pause } from 'node:timers/promises';
+import { checkSessions, syncDue, type SyncDeps } from './sync.ts';
+import { endGraces } from './settle.ts';
+
+const syncEveryMs = 500;
+const graceEveryMs = 1_000;
+const sessionsEveryMs = 60_000;
+
+/** Begins to work. `close` finishes what is under way. */
+export function startBillingWork(deps: SyncDeps): { close(): Promise<void> } {
+  const closing = new AbortController();
+  /** Works until there is nothing left, then pauses. */
+  async function repeat(what: string, everyMs: number, work: () => Promise<number>): Promise<void> {
+    while (!closing.signal.aborted) {
+      const done = await work().catch((error: unknown) => {
+        deps.log.warn({ err: error }, `${what} failed; it is tried again`);
+        return 0;
+      });
+      if (done > 0) continue;
+      await pause(everyMs, undefined, { signal: closing.signal }).catch(() => undefined); // aborted: it closes
+    }
+  }
+  const running = [
+    repeat('fetching customers from Stripe', syncEveryMs, () => syncDue(deps)),
+    repeat('ending graces', graceEveryMs, () => endGraces(deps)),
+    repeat('looking after open checkouts', sessionsEveryMs, () => checkSessions(deps)),
+  ];
+  return {
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}

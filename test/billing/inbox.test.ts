@@ -1,0 +1,257 @@
+// The inbox of Stripe's events: what is let in, that nothing is lost, and that order and repetition do not matter.
+import test from 'ava';
+import { leaseDueCustomers } from '../../accounts-api/billing/customers.sql.ts';
+import { syncDue } from '../../accounts-api/billing/sync.ts';
+import { dayMs, startPaying, webhookSecret, type Paying } from './paying.ts';
+
+let paying: Paying;
+test.beforeEach(async () => {
+  paying = await startPaying();
+});
+test.afterEach.always(() => paying.close());
+
+/** An account whose customer has a subscription, of which nothing has been told yet. */
+async function subscriber(plan = 'pro') {
+  const { accountId, key } = await paying.services.accountWithKey('free');
+  const customer = await paying.customerOf(accountId);
+  const { id } = paying.fake.subscribe({ customer, price: paying.price(plan) });
+  return { accountId, key, customer, id };
+}
+const created = () => {
+  const found = paying.fake.events.findLast(({ type }) => type === 'customer.subscription.created');
+  if (found === undefined) throw new Error('There is no event.');
+  return found;
+};
+const stored = async () =>
+  (await paying.rows<{ id: string }>('select id from accounts.stripe_events')).length;
+
+test.serial(
+  'an event that is forged, of another secret, old, of the future, tampered with or of the other mode is refused and not stored',
+  async (t) => {
+    await subscriber();
+    const event = created();
+    const forgeries = {
+      'another secret': { secret: 'whsec_another' },
+      old: { ageSeconds: 301 },
+      future: { ageSeconds: -301 },
+      tampered: { body: (text: string) => text.replace('subscription.created', 'subscription.deleted') },
+      'serialised again': { body: (text: string) => JSON.stringify(JSON.parse(text), null, 1) },
+      'another scheme': { scheme: 'v0' as const },
+      'no signature': { header: '' },
+      'nonsense instead of one': { header: 't=now,v1=abc' },
+      'live mode': { change: (given: { livemode: boolean }) => void (given.livemode = true) },
+    };
+    for (const [what, forgery] of Object.entries(forgeries)) {
+      const { status, body } = await paying.fake.deliver(event, forgery);
+      t.is(status, 400, what);
+      t.regex(body, /invalid_request/, what);
+    }
+    t.is(await stored(), 0);
+    for (const ageSeconds of [300, -300])
+      t.is((await paying.fake.deliver(event, { ageSeconds })).status, 200);
+    t.is(await stored(), 1);
+  },
+);
+
+test.serial('while the secret is replaced, events signed with either are taken', async (t) => {
+  const both = await startPaying({ stripe: { webhookSecrets: ['whsec_next', webhookSecret] } });
+  const { accountId } = await both.services.accountWithKey('free');
+  both.fake.subscribe({ customer: await both.customerOf(accountId), price: both.price('pro') });
+  const [first, second] = both.fake.events;
+  if (first === undefined || second === undefined) throw new Error('There are no events.');
+  t.is((await both.fake.deliver(first, { secret: 'whsec_next' })).status, 200);
+  t.is((await both.fake.deliver(second)).status, 200);
+  t.is((await both.fake.deliver(second, { secret: 'whsec_previous' })).status, 400);
+  await both.close();
+});
+
+test.serial('an event that comes ten times at once is stored once, and each time answered 200', async (t) => {
+  const { accountId } = await subscriber();
+  const event = created();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => paying.fake.deliver(event)));
+  t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  t.is(await stored(), 1);
+  await paying.sync();
+  t.is(await paying.standing(accountId), 'pro active');
+  t.is((await paying.events(accountId)).length, 1);
+});
+
+test.serial('the replay of an old event after the end of the subscription changes nothing', async (t) => {
+  const { accountId, id } = await subscriber();
+  const active = created();
+  await paying.settle();
+  paying.fake.cancelNow(id);
+  await paying.settle();
+  const before = await paying.events(accountId);
+  // As it came then; and with an id of its own, as if the inbox had forgotten it.
+  await paying.fake.deliver(active);
+  await paying.fake.deliver(active, { change: (event) => void (event.id = 'evt_another') });
+  await paying.sync();
+  t.is(await paying.standing(accountId), 'free none');
+  t.deepEqual(await paying.events(accountId), before);
+});
+
+/** The tables that an event is brought into force in, in the order in which they are written. */
+const written = [
+  'insert on accounts.stripe_events',
+  'insert on accounts.billing_customers',
+  'update on accounts.billing_customers',
+  'insert on accounts.subscriptions',
+  'update on accounts.stripe_events',
+  'update on accounts.accounts',
+  'insert on accounts.audit_events',
+  'insert on events.outbox',
+];
+
+test.serial(
+  'a crash at any step, of the inbox or of the worker, loses nothing and does nothing twice',
+  async (t) => {
+    const run = (text: string) => paying.services.database.query(text, []);
+    await run(
+      `create function accounts.crash() returns trigger language plpgsql as $$ begin raise exception 'crash'; end $$`,
+    );
+    for (const when of written) {
+      const { accountId } = await subscriber();
+      await run(`create trigger crash before ${when} for each row execute function accounts.crash()`);
+      const answers = await paying.fake.deliverHeld();
+      const isOfInbox = answers.some(({ status }) => status >= 500);
+      t.is(isOfInbox, /billing_customers$|insert on accounts.stripe_events$/.test(when), when);
+      await paying.sync().catch(() => undefined); // the failure itself cannot be noted at the customer
+      t.is(await paying.standing(accountId), 'free none', when);
+      t.deepEqual(await paying.events(accountId), [], when);
+      await run(`drop trigger crash on ${when.split(' ').at(-1)}`);
+      paying.clock.advance(60_000); // the longest of lease and wait
+      await paying.settle();
+      t.is(await paying.standing(accountId), 'pro active', when);
+      t.is((await paying.events(accountId)).length, 1, when);
+    }
+    t.deepEqual(await paying.rows('select from accounts.stripe_events where handled_at is null'), []);
+  },
+);
+
+test.serial(
+  'a worker that dies while it asks Stripe holds a customer for a minute, then another one takes over',
+  async (t) => {
+    const { accountId } = await subscriber();
+    await paying.fake.deliverHeld();
+    const now = paying.clock.now();
+    const leasedUntil = new Date(now.getTime() + 60_000);
+    t.is((await leaseDueCustomers(paying.services.accounts.db, { now, leasedUntil, most: 8 })).length, 1);
+    paying.clock.advance(59_999);
+    await paying.sync();
+    t.is(await paying.standing(accountId), 'free none');
+    paying.clock.advance(1);
+    await paying.sync();
+    t.is(await paying.standing(accountId), 'pro active');
+  },
+);
+
+test.serial('a second subscription that could not be cancelled is cancelled later', async (t) => {
+  const { customer, id } = await subscriber();
+  paying.clock.advance(1_000);
+  const second = paying.fake.subscribe({ customer, price: paying.price('pro') });
+  paying.fake.fail({ status: 400 as 500 }, { path: '/v1/subscriptions/', method: 'DELETE' });
+  await paying.settle();
+  t.is(paying.fake.subscription(second.id).status, 'active');
+  paying.clock.advance(15_000);
+  await paying.settle();
+  t.is(paying.fake.subscription(second.id).status, 'canceled');
+  t.is(paying.fake.subscription(id).status, 'active');
+});
+
+test.serial('a fetch that took so long that another one began writes nothing', async (t) => {
+  const { accountId, id } = await subscriber();
+  for (const event of paying.fake.held()) await paying.fake.deliver(event);
+  const slow = paying.fake.hold({ path: '/v1/checkout/sessions' }); // it has the subscription already
+  const late = syncDue(paying.deps);
+  await slow.arrived;
+  paying.clock.advance(60_001);
+  await paying.stripe.subscriptions.cancel(id);
+  const now = paying.clock.now();
+  await leaseDueCustomers(paying.services.accounts.db, { now, leasedUntil: now, most: 8 });
+  slow.release();
+  await late;
+  t.is(await paying.standing(accountId), 'free none', 'the slow one knew it as active');
+  await paying.settle();
+  t.is(await paying.standing(accountId), 'free none');
+});
+
+test.serial(
+  'while Stripe fails, events wait; each failure is tried again later, and nothing is lost',
+  async (t) => {
+    const { accountId } = await subscriber();
+    paying.fake.fail({ status: 500 }, { times: 1_000 });
+    await paying.settle();
+    t.is(await paying.standing(accountId), 'free none');
+    const [row] = await paying.rows<{ failures: number }>(
+      'select failures, last_error from accounts.billing_customers where failures > 0',
+    );
+    t.is(row?.failures, 1);
+    paying.fake.fail({ status: 500 }, { times: 0 });
+    t.is(await syncDue(paying.deps), 0, 'not at once');
+    paying.clock.advance(15_000);
+    t.is(await syncDue(paying.deps), 1);
+  },
+);
+
+test.serial(
+  'a customer of another product of the same Stripe account is left alone, one who pays for a plan is parked',
+  async (t) => {
+    const other = await paying.stripe.customers.create({ email: 'other@example.org' });
+    const { id: otherPrice } = paying.fake.addPrice({ amount: 5, product: 'mugs' });
+    paying.fake.subscribe({ customer: other.id, price: otherPrice });
+    const lost = await paying.stripe.customers.create({ email: 'lost@example.org' });
+    paying.fake.subscribe({ customer: lost.id, price: paying.price('pro') });
+    await paying.settle();
+    const parked = await paying.rows<{ id: string; due: boolean }>(
+      'select id, parked_at is not null as parked, due_at is not null as due from accounts.billing_customers order by id',
+    );
+    t.deepEqual(
+      parked.sort((a, b) => (a.id === other.id ? -1 : b.id === other.id ? 1 : 0)),
+      [
+        { id: other.id, parked: false, due: false },
+        { id: lost.id, parked: true, due: true },
+      ] as object[] as typeof parked,
+    );
+    // The operator names the account at Stripe.
+    const { accountId } = await paying.services.accountWithKey('free');
+    await paying.stripe.customers.update(lost.id, { metadata: { account_id: accountId } });
+    paying.fake.override(lost.id, {}, 'customer.updated');
+    await paying.settle();
+    t.is(await paying.standing(accountId), 'pro active');
+    t.deepEqual(
+      await paying.rows('select id from accounts.billing_customers where parked_at is not null'),
+      [],
+    );
+  },
+);
+
+test.serial(
+  'a change whose event never came is found by the nightly fetch, a due payment by the hourly one',
+  async (t) => {
+    const { accountId, id } = await subscriber();
+    await paying.settle();
+    paying.fake.changePlan(id, paying.price('starter'));
+    paying.clock.advance(dayMs - 1);
+    await paying.sync();
+    t.is(await paying.standing(accountId), 'pro active');
+    paying.clock.advance(1);
+    await paying.sync();
+    t.is(await paying.standing(accountId), 'starter active');
+    const invoice = paying.fake.failPayment(id);
+    await paying.settle();
+    paying.fake.pay(invoice.id);
+    paying.clock.advance(60 * 60_000);
+    await paying.sync();
+    const { data } = (await paying.events(accountId)).at(-1) ?? {};
+    t.is(data?.['status'], 'active');
+  },
+);
+
+test.serial('a customer who is deleted at Stripe has no subscription any more', async (t) => {
+  const { accountId, customer } = await subscriber();
+  await paying.settle();
+  await paying.stripe.customers.del(customer);
+  await paying.settle();
+  t.is(await paying.standing(accountId), 'free none');
+});

@@ -1,0 +1,214 @@
+// What each status of a subscription at Stripe means for the account's next call, through a gateway.
+import test, { type ExecutionContext } from 'ava';
+import { dayMs, startPaying, type Paying } from './paying.ts';
+
+let paying: Paying;
+// Each test moves the clock.
+test.beforeEach(async () => {
+  paying = await startPaying();
+});
+test.afterEach.always(() => paying.close());
+
+/** An account with a key, on the free plan, and a subscription that Stripe says is active. */
+async function subscriber(plan = 'pro') {
+  const { accountId, key } = await paying.services.accountWithKey('free');
+  const customer = await paying.customerOf(accountId);
+  const { id } = paying.fake.subscribe({ customer, price: paying.price(plan) });
+  await paying.settle();
+  return { accountId, key, customer, id };
+}
+
+/** Plan and state of the account, and the status of its next call: 404 is served. */
+async function assertStanding(
+  t: ExecutionContext,
+  { accountId, key }: { accountId: string; key: string },
+  standing: string,
+  call: number,
+) {
+  t.is(await paying.standing(accountId), standing);
+  const answer = await paying.services.call('/v1/series/NONE', { key });
+  t.is(answer.status, call, answer.text);
+  if (call === 402) {
+    t.like(answer.json, { error: { code: 'subscription_inactive' } });
+    t.regex(answer.text, /\/v1\/billing\/portal/);
+  }
+}
+
+test.serial(
+  'an active or trialing subscription has its plan, also when it is cancelled, until the period ends',
+  async (t) => {
+    const who = await subscriber();
+    await assertStanding(t, who, 'pro active', 404);
+    const cancelled = paying.fake.cancelAtPeriodEnd(who.id);
+    await paying.settle();
+    await assertStanding(t, who, 'pro active', 404);
+    const endsAt = cancelled.items.data[0]?.current_period_end ?? 0;
+    await paying.fake.advance(endsAt * 1000 - paying.clock.now().getTime() - 1_000);
+    await paying.settle();
+    await assertStanding(t, who, 'pro active', 404);
+    await paying.fake.advance(1_000);
+    await paying.settle();
+    await assertStanding(t, who, 'free none', 404);
+
+    const { accountId, key } = await paying.services.accountWithKey('free');
+    const customer = await paying.customerOf(accountId);
+    paying.fake.subscribe({ customer, price: paying.price('starter'), trialDays: 7 });
+    await paying.settle();
+    await assertStanding(t, { accountId, key }, 'starter active', 404);
+  },
+);
+
+test.serial(
+  'a failed payment is served for the days of grace by the clock, then refused, though Stripe is away',
+  async (t) => {
+    const who = await subscriber();
+    paying.fake.failPayment(who.id);
+    await paying.settle();
+    await assertStanding(t, who, 'pro active', 404);
+    const [told] = await paying.rows<{ grace: string }>(
+      `select data ->> 'grace_ends_at' as grace from events.outbox
+     where account_id = $1 and type = 'subscription.updated' order by position desc`,
+      who.accountId,
+    );
+    paying.clock.advance(14 * dayMs - 1_000);
+    paying.fake.fail({ status: 500 }, { times: 1_000 }); // the end of the grace does not need Stripe
+    await paying.sync();
+    await assertStanding(t, who, 'pro active', 404);
+    paying.clock.advance(1_000);
+    t.is(told?.grace, `${paying.clock.now().toISOString().slice(0, -5)}Z`);
+    await paying.sync();
+    await assertStanding(t, who, 'pro inactive', 402);
+  },
+);
+
+test.serial('a payment in the grace ends it', async (t) => {
+  const who = await subscriber();
+  const invoice = paying.fake.failPayment(who.id);
+  await paying.settle();
+  paying.fake.pay(invoice.id);
+  await paying.settle();
+  await assertStanding(t, who, 'pro active', 404);
+  const { data } = (await paying.events(who.accountId)).at(-1) ?? {};
+  t.like(data, { status: 'active', grace_ends_at: null });
+});
+
+test.serial(
+  'a subscription that is unpaid or paused is refused with its plan, and served when it is paid or resumed',
+  async (t) => {
+    const who = await subscriber();
+    const invoice = paying.fake.failPayment(who.id);
+    for (const days of [3, 5, 7]) await paying.fake.advance(days * dayMs);
+    await paying.settle();
+    t.is(paying.fake.subscription(who.id).status, 'unpaid');
+    await assertStanding(t, who, 'pro inactive', 402);
+    paying.fake.pay(invoice.id);
+    await paying.settle();
+    await assertStanding(t, who, 'pro active', 404);
+    paying.fake.pause(who.id);
+    await paying.settle();
+    await assertStanding(t, who, 'pro inactive', 402);
+    paying.fake.resume(who.id);
+    await paying.settle();
+    await assertStanding(t, who, 'pro active', 404);
+  },
+);
+
+test.serial(
+  'a first payment that is not made leaves the account as it is, also when its time is over',
+  async (t) => {
+    const { accountId, key } = await paying.services.accountWithKey('starter'); // by the operator
+    const customer = await paying.customerOf(accountId);
+    paying.fake.subscribe({ customer, price: paying.price('pro'), paid: false });
+    await paying.settle();
+    await assertStanding(t, { accountId, key }, 'starter none', 404);
+    await paying.fake.advance(dayMs);
+    await paying.settle();
+    t.is(paying.fake.subscriptionsOf(customer)[0]?.status, 'incomplete_expired');
+    await assertStanding(t, { accountId, key }, 'starter none', 404);
+  },
+);
+
+test.serial('a cancelled subscription leaves the free plan', async (t) => {
+  const who = await subscriber();
+  paying.fake.cancelNow(who.id);
+  await paying.settle();
+  await assertStanding(t, who, 'free none', 404);
+});
+
+test.serial('a status that nobody knows is refused, and the operator sees it', async (t) => {
+  const who = await subscriber();
+  paying.fake.override(who.id, { status: 'hibernating' }, 'customer.subscription.updated');
+  await paying.settle();
+  await assertStanding(t, who, 'pro inactive', 402);
+});
+
+test.serial('a change of plan at Stripe, up or down, is in force on the next call', async (t) => {
+  const who = await subscriber('starter');
+  const asksVintage = () => paying.services.call('/v1/series/NONE?vintage=2026-01-01', { key: who.key });
+  t.is((await asksVintage()).status, 403);
+  paying.fake.changePlan(who.id, paying.price('pro', 'year'));
+  await paying.settle();
+  t.is((await asksVintage()).status, 404);
+  await assertStanding(t, who, 'pro active', 404);
+  paying.fake.changePlan(who.id, paying.price('starter'));
+  await paying.settle();
+  t.is((await asksVintage()).status, 403);
+});
+
+test.serial('whoever pays a price that was moved to another one since keeps the plan', async (t) => {
+  const who = await subscriber();
+  paying.fake.override(paying.price('pro'), { lookup_key: null });
+  paying.fake.override(who.id, {}, 'customer.subscription.updated');
+  await paying.settle();
+  await assertStanding(t, who, 'pro active', 404);
+});
+
+test.serial('a price of no plan is served as the free plan', async (t) => {
+  const { accountId, key } = await paying.services.accountWithKey('free');
+  const { id } = paying.fake.addPrice({ amount: 1, product: 'cheap' });
+  paying.fake.subscribe({ customer: await paying.customerOf(accountId), price: id });
+  await paying.settle();
+  await assertStanding(t, { accountId, key }, 'free active', 404);
+});
+
+test.serial('of two live subscriptions the newer is cancelled, once, and its account is told', async (t) => {
+  const who = await subscriber('starter');
+  paying.clock.advance(60_000);
+  const second = paying.fake.subscribe({ customer: who.customer, price: paying.price('pro') });
+  await paying.settle();
+  await paying.settle();
+  t.is(paying.fake.subscription(second.id).status, 'canceled');
+  t.is(paying.fake.subscription(who.id).status, 'active');
+  await assertStanding(t, who, 'starter active', 404);
+  const audited = await paying.rows<{ detail: object }>(
+    `select detail from accounts.audit_events where account_id = $1 and action = 'subscription.duplicate_canceled'`,
+    who.accountId,
+  );
+  t.deepEqual(audited, [{ detail: { subscription: second.id, kept: who.id } }]);
+});
+
+test.serial('an event is written for each change, and for each failed payment once', async (t) => {
+  const who = await subscriber();
+  await paying.settle();
+  const invoice = paying.fake.failPayment(who.id);
+  await paying.settle();
+  for (const event of paying.fake.events.slice(-3)) await paying.fake.deliver(event);
+  await paying.sync();
+  await paying.fake.advance(3 * dayMs);
+  await paying.settle();
+  const told = (await paying.events(who.accountId)).map(({ type, data }) => [
+    type,
+    data['state'] ?? data['invoice'],
+  ]);
+  t.deepEqual(
+    told.filter(([type]) => type === 'payment.failed'),
+    [
+      ['payment.failed', invoice.id],
+      ['payment.failed', invoice.id],
+    ],
+  );
+  t.deepEqual(
+    told.filter(([type]) => type === 'subscription.updated').map(([, state]) => state),
+    ['active', 'active'],
+  );
+});
