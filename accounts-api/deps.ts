@@ -34,6 +34,8 @@ export interface ServiceDeps extends Deps {
   readonly openId: OpenId | null;
   /** The connection to Stripe; null if not configured. */
   readonly billing: Billing | null;
+  /** The token of the return page of a checkout, by its id. */
+  readonly claimTokenOf: (checkoutId: string) => string;
   readonly settings: Omit<SignInSettings, 'google'>;
   readonly cursors: Cursors;
   readonly webhooks: WebhookTools;

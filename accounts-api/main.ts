@@ -10,7 +10,7 @@ import type { Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { StripeSettings } from '../kernel/settings.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
-import { createBilling } from './billing/connection.ts';
+import { createBilling, createClaimTokens } from './billing/connection.ts';
 import { connect } from './database.ts';
 import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
@@ -78,6 +78,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
           ? null
           : createOpenId(google, `${settings.publicUrl}/auth/google/callback`, clock),
       billing: options.stripe === undefined ? null : createBilling(options.stripe),
+      claimTokenOf: createClaimTokens(options.identitySecret),
       settings,
       cursors: createCursors(options.identitySecret),
       webhooks: openWebhookTools(options.webhooks ?? { secretKeys: [options.identitySecret] }),

@@ -8,6 +8,9 @@ import { changePassword, forgotPassword, setPassword } from './auth/password-cha
 import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './auth/sessions.ts';
 import { logIn } from './auth/sign-in.ts';
 import { resendVerification, signUp, verifyEmail } from './auth/sign-up.ts';
+import { beginCheckout } from './billing/checkout.ts';
+import { claimKey, readCheckoutState } from './billing/claim.ts';
+import { openPortal } from './billing/portal.ts';
 import { inboxPath, receiveStripeEvent } from './billing/inbox.ts';
 import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -57,6 +60,10 @@ export const endpoints = [
   ['GET', '/v1/webhooks/:id/deliveries/:delivery', readDelivery],
   ['POST', '/v1/webhooks/:id/deliveries/:delivery/redeliver', redeliver],
 
+  ['POST', '/v1/checkout', beginCheckout],
+  ['POST', '/v1/checkout/state', readCheckoutState],
+  ['GET', '/v1/account/key/:token', claimKey],
+  ['GET', '/v1/billing/portal', openPortal],
   ['POST', inboxPath, receiveStripeEvent],
 
   ['POST', '/auth/signup', signUp],

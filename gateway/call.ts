@@ -56,6 +56,8 @@ export interface Call {
   charge: Hold | undefined;
   /** The headers of the answer: alternating names and values. */
   readonly head: string[];
+  /** Of a page that may load more than others; undefined: nothing is loaded. */
+  contentSecurityPolicy: string | undefined;
   /** What remains of the limits that apply to the call, in the syntax of the RateLimit headers. */
   readonly limits: { policy: string; state: string }[];
   /** The service's own timing, in the syntax of Server-Timing. */

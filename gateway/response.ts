@@ -16,6 +16,7 @@ export const safety = [
   'content-security-policy',
   "default-src 'none'; frame-ancestors 'none'",
 ] as const;
+const [sniffing, nosniff, contentSecurity] = safety;
 
 /** For clients on TLS only: browsers ignore it on plain HTTP, where a local start must stay reachable. */
 export const onTlsOnly = ['strict-transport-security', 'max-age=31536000'] as const;
@@ -39,7 +40,9 @@ export class GatewayResponse<
     const { head } = call;
     addGiven(head, args.at(-1));
     addLimits(head, call);
-    head.push('x-request-id', call.requestId, ...safety);
+    head.push('x-request-id', call.requestId);
+    if (call.contentSecurityPolicy === undefined) head.push(...safety);
+    else head.push(sniffing, nosniff, contentSecurity, call.contentSecurityPolicy);
     if (call.secure) head.push(...onTlsOnly);
     head.push('server-timing', timingOf(call, this.getHeader('server-timing')));
     if (call.clientKeeps && !call.isDraining() && this.getHeader('connection') !== 'close') {

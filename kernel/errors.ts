@@ -29,6 +29,7 @@ export const errorTable = {
   },
   quota_exceeded: { status: 402, meaning: 'The monthly quota of the plan is used up.' },
   subscription_inactive: { status: 402, meaning: 'The subscription of the account is not active.' },
+  payment_required: { status: 402, meaning: 'The purchase is not paid.' },
   plan_required: { status: 403, meaning: 'The feature requires a higher plan.' },
   forbidden: { status: 403, meaning: 'The credential is valid, but does not allow this request.' },
   not_found: { status: 404, meaning: 'The endpoint or the resource does not exist.' },

@@ -32,14 +32,14 @@ create table accounts.subscriptions (
   created_at  timestamptz not null,
   current_period_end timestamptz,
   cancels_at  timestamptz,
-  past_due_since timestamptz check ((status = 'past_due') = (past_due_since is not null)),
+  grace_ends_at timestamptz check ((status = 'past_due') = (grace_ends_at is not null)),  -- until then it is served unpaid
   invoice     jsonb check (jsonb_typeof(invoice) = 'object'),                 -- the latest one
   failures_told integer not null default 0 check (failures_told >= 0),        -- failed attempts to pay it that were told of
   cancel_asked_at timestamptz                                                 -- a second one of its account: we cancel it
 );
 
 create index subscriptions_of_customer on accounts.subscriptions (customer_id);
-create index subscriptions_past_due on accounts.subscriptions (past_due_since) where past_due_since is not null;
+create index subscriptions_in_grace on accounts.subscriptions (grace_ends_at) where grace_ends_at is not null;
 
 -- The inbox of Stripe's events: that something changed, not what. A row without handled_at waits for a fetch of its customer.
 create table accounts.stripe_events (

@@ -134,7 +134,8 @@ function securityOf({ takesSessionOnly = false }: DeclaredEndpoint, steps: Pipel
   if (action === undefined) return [];
   const takesSessions =
     'accept' in action && Array.isArray(action.accept) && action.accept.includes('session');
-  return takesSessions ? [...keyCredentials, { Session: [] }] : keyCredentials;
+  const credentials = takesSessions ? [...keyCredentials, { Session: [] }] : keyCredentials;
+  return 'optional' in action && action.optional === true ? [{}, ...credentials] : credentials;
 }
 
 /** `getSeriesByIdLatest` */

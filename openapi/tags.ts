@@ -11,6 +11,7 @@ export const tags = [
     name: 'Webhooks',
     description: 'The endpoints of an account, and the messages to them: what has changed.',
   },
+  { name: 'Billing', description: 'Buying a plan, and the billing portal.' },
   { name: 'Sign-in', description: 'Sign-up, sessions, passwords, Google.' },
   { name: 'Service', description: 'The service itself.' },
 ] as const;
@@ -32,6 +33,8 @@ const byGroup: Readonly<Record<string, (typeof tags)[number]['name']>> = {
   keys: 'Account',
   usage: 'Account',
   webhooks: 'Webhooks',
+  checkout: 'Billing',
+  billing: 'Billing',
   auth: 'Sign-in',
 };
 

@@ -13,12 +13,32 @@ import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint, one } from '../endpoint.ts';
 import { emailField, nameField, passwordField } from '../fields.ts';
+import { selectSubscriptions } from '../billing/customers.sql.ts';
+import { currentOf, toldOf, type Subscription } from '../billing/standing.ts';
+import { eventKinds } from '../../kernel/events/catalogue.ts';
 import { selectLinked } from '../auth/identities.sql.ts';
 import { countActiveKeys } from '../keys/keys.sql.ts';
 import { keysMax } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
 import { requireFresh } from '../auth/sessions.ts';
 import { clientInfoOf } from '../auth/client-info.ts';
+
+const told = eventKinds['subscription.updated'].data;
+const subscriptionSchema = told
+  .extend({
+    latest_invoice: z
+      .object({
+        id: z.string(),
+        status: z.string().nullable().describe("Stripe's, such as `open` or `paid`."),
+        amount_due: z.int().describe('In the smallest unit of the currency.'),
+        currency: z.string(),
+        hosted_invoice_url: z.string().nullable().describe('The page to pay it on.'),
+        next_attempt_at: z.iso.datetime().nullable(),
+      })
+      .nullable(),
+  })
+  .nullable()
+  .describe('The subscription, as last told by Stripe; null if there has been none.');
 
 const accountSchema = z.object({
   id: z.string(),
@@ -30,6 +50,7 @@ const accountSchema = z.object({
   plan: z.string().describe('An id of `/v1/plans`.'),
   status: z.enum(['active', 'disabled']),
   subscription_state: z.enum(['none', 'active', 'inactive']),
+  subscription: subscriptionSchema,
   created_at: z.iso.datetime(),
   notifications: z
     .object({ usage: z.boolean(), key_expiry: z.boolean() })
@@ -190,6 +211,7 @@ export async function accountRecords(deps: Deps, accounts: readonly Account[]): 
   const ids = accounts.map((account) => account.id);
   const activeKeys = await countActiveKeys(deps.db, ids, deps.clock.now());
   const linked = await selectLinked(deps.db, ids);
+  const subscriptions = Map.groupBy(await selectSubscriptions(deps.db, ids), (each) => each.accountId);
   return accounts.map((account) => ({
     id: account.id,
     email: account.email,
@@ -200,12 +222,28 @@ export async function accountRecords(deps: Deps, accounts: readonly Account[]): 
     plan: planOf(deps.plans, account.plan).id,
     status: account.status,
     subscription_state: account.subscriptionState,
+    subscription: subscriptionRecord(deps, account, currentOf(subscriptions.get(account.id) ?? [])),
     created_at: instantText(account.createdAt),
     notifications: { usage: account.mailsUsage, key_expiry: account.mailsKeyExpiry },
     mail_refused_at: account.mailRefusedAt === null ? null : instantText(account.mailRefusedAt),
     active_keys: activeKeys.get(account.id) ?? 0,
     key_limit: keysMax,
   }));
+}
+
+function subscriptionRecord(
+  { plans }: Deps,
+  account: Account,
+  current: Subscription | null,
+): AccountRecord['subscription'] {
+  if (current === null) return null;
+  const { attempts: _attempts, ...latestInvoice } = current.invoice ?? { attempts: 0 };
+  const plan = planOf(plans, account.plan).id;
+  return {
+    ...toldOf(account, current),
+    plan,
+    latest_invoice: 'id' in latestInvoice ? latestInvoice : null,
+  };
 }
 
 /** The account of a caller. @throws Failure `unauthorized` if it was deleted, as its credentials were with it. */

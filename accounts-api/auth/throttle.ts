@@ -44,8 +44,8 @@ export interface DeviceHolder {
   credentialVersion: number;
 }
 
-/** What a mail that somebody asks for is about. */
-export type MailKind = 'sign_up' | 'verify_email' | 'change_email' | 'reset_password';
+/** What a mail that somebody asks for is about; a purchase without an account counts like one. */
+export type MailKind = 'sign_up' | 'verify_email' | 'change_email' | 'reset_password' | 'checkout';
 
 const quarterHour = 15 * 60;
 const hour = 60 * 60;

@@ -63,6 +63,19 @@ export function selectOpenCheckout(
   return one(db, 'account_id = $1 and closed_at is null', accountId, transaction);
 }
 
+/** Frees the Idempotency-Keys of requests whose checkouts have expired. */
+export async function releaseRequest(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  requestHash: string,
+  now: Date,
+): Promise<void> {
+  await db.sequelize.query(
+    'update accounts.checkouts set request_hash = null where request_hash = $1 and expires_at <= $2',
+    { bind: [requestHash, now], type: QueryTypes.RAW, transaction },
+  );
+}
+
 /** The checkout that a request with an Idempotency-Key has begun, or null. */
 export function selectCheckoutOfRequest(
   db: AccountsDatabase,
@@ -98,16 +111,29 @@ async function one(
   return row ?? null;
 }
 
-/** Stores the session that Stripe has made; a repeated request has made the same. */
+/**
+ * Stores the session that Stripe has made; a repeated request has made the same. @returns false if the checkout was closed meanwhile:
+ * then nobody may pay on it.
+ */
 export async function storeSession(
   db: AccountsDatabase,
   transaction: Transaction,
   { id, sessionId, url, checkAt }: { id: string; sessionId: string; url: string; checkAt: Date },
-): Promise<void> {
-  await db.sequelize.query(
+): Promise<boolean> {
+  const rows = await db.sequelize.query(
     `update accounts.checkouts set session_id = $2, url = $3, check_at = $4
-     where id = $1 and session_id is null and closed_at is null`,
-    { bind: [id, sessionId, url, checkAt], type: QueryTypes.RAW, transaction },
+     where id = $1 and (session_id is null or session_id = $2) and closed_at is null returning true`,
+    { bind: [id, sessionId, url, checkAt], type: QueryTypes.SELECT, transaction },
+  );
+  return rows.length === 1;
+}
+
+/** Closes a checkout that has no session. If it has got one meanwhile, it stays open. */
+export async function closeUnmade(db: AccountsDatabase, id: string, now: Date): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.checkouts set closed_at = $2, check_at = null
+     where id = $1 and closed_at is null and session_id is null`,
+    { bind: [id, now], type: QueryTypes.RAW },
   );
 }
 

@@ -53,6 +53,37 @@ export function requireBilling({ billing }: { billing: Billing | null }): Billin
   );
 }
 
+/** Asks Stripe for a client who waits. @throws Failure `unavailable` if Stripe does not answer, or refuses for the moment. */
+export async function askStripe<Answer>(request: Promise<Answer>): Promise<Answer> {
+  try {
+    return await request;
+  } catch (error) {
+    const { StripeAPIError, StripeConnectionError, StripeRateLimitError, StripeAuthenticationError } =
+      Stripe.errors;
+    const isAway = [
+      StripeAPIError,
+      StripeConnectionError,
+      StripeRateLimitError,
+      StripeAuthenticationError,
+    ].some((kind) => error instanceof kind);
+    if (!isAway) throw error;
+    return fail('unavailable', 'The payment service does not answer at the moment. Try again.', {
+      ...{ detail: error, headers: { 'retry-after': '10' } },
+    });
+  }
+}
+
+/** Closes a page of Checkout. @returns false if it is not open: it was paid or has expired. @throws StripeError. */
+export async function expireSession(stripe: Stripe, id: string): Promise<boolean> {
+  try {
+    await stripe.checkout.sessions.expire(id);
+    return true;
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeInvalidRequestError) return false;
+    throw error;
+  }
+}
+
 /** Whether Stripe refused a request because an object that it names does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing';

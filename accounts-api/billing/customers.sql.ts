@@ -109,10 +109,18 @@ export async function selectCustomersOf(db: AccountsDatabase, accountId: string)
   return rows.map(({ id }) => id);
 }
 
-/** How many customers an account has had. */
-export async function countCustomersOf(db: AccountsDatabase, accountId: string): Promise<number> {
+/** Notes that a customer is no longer at Stripe. */
+export async function noteDeleted(db: AccountsDatabase, customerId: string, now: Date): Promise<void> {
+  await db.sequelize.query(
+    'update accounts.billing_customers set deleted_at = coalesce(deleted_at, $2) where id = $1',
+    { bind: [customerId, now], type: QueryTypes.RAW },
+  );
+}
+
+/** How many customers of an account are no longer at Stripe. */
+export async function countDeletedCustomersOf(db: AccountsDatabase, accountId: string): Promise<number> {
   const [row] = await db.sequelize.query<{ count: number }>(
-    'select count(*)::int as count from accounts.billing_customers where account_id = $1',
+    'select count(*)::int as count from accounts.billing_customers where account_id = $1 and deleted_at is not null',
     { bind: [accountId], type: QueryTypes.SELECT },
   );
   return row?.count ?? 0;
@@ -136,7 +144,7 @@ export function selectSubscriptions(
   return db.sequelize.query(
     `select subscription.id, customer_id as "customerId", account_id as "accountId", status, price_id as "priceId",
             plan, subscription.created_at as "createdAt", current_period_end as "currentPeriodEnd",
-            cancels_at as "cancelsAt", past_due_since as "pastDueSince", invoice,
+            cancels_at as "cancelsAt", grace_ends_at as "graceEndsAt", invoice,
             failures_told as "failuresTold", cancel_asked_at as "cancelAskedAt"
      from accounts.subscriptions as subscription
      join accounts.billing_customers as customer on customer.id = subscription.customer_id
@@ -159,14 +167,14 @@ export async function replaceSubscriptions(
     `with fetched as (
        select * from json_to_recordset($2::json) as fetched(
          id text, status text, "priceId" text, plan text, "createdAt" timestamptz, "currentPeriodEnd" timestamptz,
-         "cancelsAt" timestamptz, "pastDueSince" timestamptz, invoice jsonb)
+         "cancelsAt" timestamptz, "graceEndsAt" timestamptz, invoice jsonb)
      ), gone as (
        delete from accounts.subscriptions
        where customer_id = $1 and id not in (select id from fetched)
      )
      insert into accounts.subscriptions as stored
-       (id, customer_id, status, price_id, plan, created_at, current_period_end, cancels_at, past_due_since, invoice)
-     select id, $1, status, "priceId", plan, "createdAt", "currentPeriodEnd", "cancelsAt", "pastDueSince",
+       (id, customer_id, status, price_id, plan, created_at, current_period_end, cancels_at, grace_ends_at, invoice)
+     select id, $1, status, "priceId", plan, "createdAt", "currentPeriodEnd", "cancelsAt", "graceEndsAt",
             nullif(invoice, 'null'::jsonb)
      from fetched
      on conflict (id) do update set
@@ -174,7 +182,7 @@ export async function replaceSubscriptions(
        plan = case when excluded.plan is null and stored.price_id = excluded.price_id
                    then stored.plan else excluded.plan end,
        created_at = excluded.created_at, current_period_end = excluded.current_period_end,
-       cancels_at = excluded.cancels_at, past_due_since = excluded.past_due_since, invoice = excluded.invoice,
+       cancels_at = excluded.cancels_at, grace_ends_at = excluded.grace_ends_at, invoice = excluded.invoice,
        failures_told = case when stored.invoice ->> 'id' = excluded.invoice ->> 'id' then stored.failures_told else 0 end`,
     { bind: [customerId, JSON.stringify(fetched)], type: QueryTypes.RAW, transaction },
   );
@@ -208,20 +216,20 @@ export async function noteCancelAsked(
   });
 }
 
-/** Accounts that are served although their grace has ended. @param since those past due since then or before. */
-export async function selectGraceEnded(db: AccountsDatabase, since: Date): Promise<string[]> {
+/** Accounts that are served although their grace has ended. */
+export async function selectGraceEnded(db: AccountsDatabase, now: Date): Promise<string[]> {
   const rows = await db.sequelize.query<{ id: string }>(
     `select distinct account.id
      from accounts.subscriptions as subscription
      join accounts.billing_customers as customer on customer.id = subscription.customer_id
      join accounts.accounts as account on account.id = customer.account_id
-     where past_due_since <= $1 and account.subscription_state = 'active'
+     where grace_ends_at <= $1 and account.subscription_state = 'active'
        and not exists (select from accounts.subscriptions as other
                        join accounts.billing_customers as theirs on theirs.id = other.customer_id
                        where theirs.account_id = account.id
-                         and (other.status in ('active', 'trialing') or other.past_due_since > $1))
+                         and (other.status in ('active', 'trialing') or other.grace_ends_at > $1))
      order by account.id limit 100`,
-    { bind: [since], type: QueryTypes.SELECT },
+    { bind: [now], type: QueryTypes.SELECT },
   );
   return rows.map(({ id }) => id);
 }

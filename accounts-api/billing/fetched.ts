@@ -2,7 +2,7 @@
 import type { Stripe } from 'stripe';
 import { instantText } from '../../kernel/clock.ts';
 import type { Plans } from '../../kernel/plans.ts';
-import { isMissing } from './connection.ts';
+import { isMissing, type Billing } from './connection.ts';
 import type { Invoice, Subscription } from './standing.ts';
 
 export interface FetchedCustomer {
@@ -26,7 +26,11 @@ export interface FetchedSession {
 }
 
 /** Fetches a customer and all of its subscriptions. @throws StripeError. */
-export async function fetchCustomer(stripe: Stripe, plans: Plans, id: string): Promise<FetchedCustomer> {
+export async function fetchCustomer(
+  { stripe, graceMs }: Pick<Billing, 'stripe' | 'graceMs'>,
+  plans: Plans,
+  id: string,
+): Promise<FetchedCustomer> {
   // One that never was there is an error: the key may be of another account of Stripe, whose word must end no subscription.
   const customer = await stripe.customers.retrieve(id);
   if (customer.deleted === true) {
@@ -36,7 +40,8 @@ export async function fetchCustomer(stripe: Stripe, plans: Plans, id: string): P
   const query = { customer: id, status: 'all', limit: 100, expand: ['data.latest_invoice'] } as const;
   for await (const each of stripe.subscriptions.list({ ...query, expand: [...query.expand] })) {
     const since = each.status === 'past_due' ? await pastDueSince(stripe, each) : null;
-    subscriptions.push(toSubscription(plans, each, since));
+    const graceEndsAt = since && new Date(since.getTime() + graceMs);
+    subscriptions.push(toSubscription(plans, each, graceEndsAt));
   }
   return { isDeleted: false, accountId: customer.metadata['account_id'] ?? null, subscriptions };
 }
@@ -53,7 +58,7 @@ async function pastDueSince(stripe: Stripe, { id, items }: Stripe.Subscription):
   return fromSeconds(Number.isFinite(oldest) ? oldest : periodStart);
 }
 
-function toSubscription(plans: Plans, given: Stripe.Subscription, since: Date | null): Subscription {
+function toSubscription(plans: Plans, given: Stripe.Subscription, graceEndsAt: Date | null): Subscription {
   const { id, status, items, latest_invoice: invoice } = given;
   const item = items.data.find(({ price }) => planOfPrice(plans, price) !== null) ?? items.data[0];
   const periodEnd = item?.current_period_end;
@@ -66,7 +71,7 @@ function toSubscription(plans: Plans, given: Stripe.Subscription, since: Date | 
     createdAt: fromSeconds(given.created),
     currentPeriodEnd: periodEnd === undefined ? null : fromSeconds(periodEnd),
     cancelsAt: typeof cancelsAt === 'number' ? fromSeconds(cancelsAt) : null,
-    pastDueSince: since,
+    graceEndsAt,
     invoice: invoice === null || typeof invoice === 'string' ? null : toInvoice(invoice),
   };
 }

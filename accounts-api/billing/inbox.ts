@@ -20,7 +20,9 @@ export const receiveStripeEvent = endpoint({
     'The signature is checked on the bytes of the body. An event that came before is answered in the same way, and changes nothing.',
   requester: 'anyone',
   takesRawBody: true,
-  requestHeaders: { 'Stripe-Signature': z.string() },
+  requestHeaders: {
+    'Stripe-Signature': z.string().describe('`t=…,v1=…`: when it was sent, and the HMAC of the body.'),
+  },
   answers: { 200: z.object({ received: z.literal(true) }) },
   errors: ['invalid_request', 'billing_not_configured'],
   handler:

@@ -6,7 +6,6 @@ import { audit } from '../audit.ts';
 import { emitEvents } from '../events.ts';
 import type { Account } from '../models/account.ts';
 import type { Actor } from '../models/audit-event.ts';
-import type { Billing } from './connection.ts';
 import {
   noteCancelAsked,
   noteFailuresTold,
@@ -18,10 +17,6 @@ import { currentOf, isLive, standingOf, toldOf, type Told } from './standing.ts'
 
 export const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
 
-export interface BillingDeps extends Deps {
-  billing: Billing;
-}
-
 /** Locks an account, so that its plan and its state are changed in turn. @returns null if it was deleted. */
 export function lockAccount(
   deps: Deps,
@@ -32,37 +27,28 @@ export function lockAccount(
   return deps.db.accounts.findByPk(accountId, { transaction, lock });
 }
 
-/** What an account's subscription is told as. */
-export function toldOfAccount(
-  { billing }: Pick<BillingDeps, 'billing'>,
-  account: Account,
-  subscriptions: readonly StoredSubscription[],
-): Told {
-  return toldOf(account, currentOf(subscriptions), billing.graceMs);
-}
-
 /**
  * Sets plan and state of an account that the transaction has locked, from its stored subscriptions. Tells of what has changed.
  * @param before what was told of it before the subscriptions were stored.
  */
 export async function settleAccount(
-  deps: BillingDeps,
+  deps: Deps,
   transaction: Transaction,
   account: Account,
   before: Told,
 ): Promise<void> {
-  const { db, clock, billing } = deps;
+  const { db, clock } = deps;
   const accountId = account.id;
   const subscriptions = await selectSubscriptions(db, [accountId], transaction);
   const current = currentOf(subscriptions);
-  const { plan, state } = standingOf(current, { now: clock.now(), graceMs: billing.graceMs });
+  const { plan, state } = standingOf(current, clock.now());
   // Without a live subscription before and now, the plan is the operator's affair.
   const own = account.subscriptionState === 'none' ? account.plan : 'free';
   const next = { plan: plan ?? own, subscriptionState: state };
   if (next.plan !== account.plan || next.subscriptionState !== account.subscriptionState) {
     await account.update(next, { transaction });
   }
-  const told = toldOf(account, current, billing.graceMs);
+  const told = toldOf(account, current);
   if (JSON.stringify(told) !== JSON.stringify(before)) {
     const detail = { before, ...told };
     await audit(deps, transaction, { accountId, actor: stripeActor, action: 'subscription.updated', detail });
@@ -82,7 +68,7 @@ export async function settleAccount(
 
 /** Tells of a payment that failed, once for each attempt. Attempts that are fetched together are told as one. */
 async function tellOfFailure(
-  deps: BillingDeps,
+  deps: Deps,
   transaction: Transaction,
   { id, accountId, status, invoice, failuresTold }: StoredSubscription,
 ): Promise<void> {
@@ -97,15 +83,15 @@ async function tellOfFailure(
 }
 
 /** Ends the service of accounts whose grace is over. Stripe is not asked, so it ends also while Stripe is away. @returns how many. */
-export async function endGraces(deps: BillingDeps): Promise<number> {
-  const { db, clock, billing } = deps;
-  const ended = await selectGraceEnded(db, new Date(clock.now().getTime() - billing.graceMs));
+export async function endGraces(deps: Deps): Promise<number> {
+  const { db, clock } = deps;
+  const ended = await selectGraceEnded(db, clock.now());
   for (const accountId of ended) {
     await db.inTransaction(async (transaction) => {
       const account = await lockAccount(deps, transaction, accountId);
       if (account === null) return;
       const subscriptions = await selectSubscriptions(db, [accountId], transaction);
-      await settleAccount(deps, transaction, account, toldOfAccount(deps, account, subscriptions));
+      await settleAccount(deps, transaction, account, toldOf(account, currentOf(subscriptions)));
     });
   }
   return ended.length;

@@ -30,8 +30,8 @@ export interface Subscription {
   createdAt: Date;
   currentPeriodEnd: Date | null;
   cancelsAt: Date | null;
-  /** When the oldest unpaid invoice was due, if the status is `past_due`. */
-  pastDueSince: Date | null;
+  /** Until when it is served although a payment is due; null if the status is not `past_due`. */
+  graceEndsAt: Date | null;
   invoice: Invoice | null;
 }
 
@@ -83,20 +83,11 @@ export interface Standing {
 }
 
 /** What a subscription means at an instant. @param current null: the account has none. */
-export function standingOf(
-  current: Subscription | null,
-  { now, graceMs }: { now: Date; graceMs: number },
-): Standing {
+export function standingOf(current: Subscription | null, now: Date): Standing {
   const meaning = current === null ? 'ended' : meaningOf(current);
   if (current === null || meaning === 'pending' || meaning === 'ended') return { plan: null, state: 'none' };
-  const graceEndsAt = graceEndOf(current, graceMs);
-  const isServed = meaning === 'served' || (graceEndsAt !== null && now < graceEndsAt);
+  const isServed = meaning === 'served' || (current.graceEndsAt !== null && now < current.graceEndsAt);
   return { plan: current.plan ?? 'free', state: isServed ? 'active' : 'inactive' };
-}
-
-/** Until when it is served although a payment is due; null if none is. */
-export function graceEndOf({ pastDueSince }: Subscription, graceMs: number): Date | null {
-  return pastDueSince && new Date(pastDueSince.getTime() + graceMs);
 }
 
 /** What is told of an account's subscription: by events, and in `GET /v1/account`. */
@@ -105,7 +96,6 @@ export type Told = EventData<'subscription.updated'>;
 export function toldOf(
   account: Pick<Account, 'plan' | 'subscriptionState'>,
   current: Subscription | null,
-  graceMs: number,
 ): Told {
   const text = (instant: Date | null) => instant && instantText(instant);
   return {
@@ -114,6 +104,6 @@ export function toldOf(
     status: current?.status ?? null,
     current_period_end: text(current?.currentPeriodEnd ?? null),
     cancels_at: text(current?.cancelsAt ?? null),
-    grace_ends_at: text(current && graceEndOf(current, graceMs)),
+    grace_ends_at: text(current?.graceEndsAt ?? null),
   };
 }

@@ -2,7 +2,8 @@
 // so late, repeated and reordered events do no harm. One process fetches a customer at a time, under a lease; Stripe is never called
 // inside a transaction.
 import type { Log } from '../../kernel/log.ts';
-import { isMissing } from './connection.ts';
+import type { Deps } from '../database.ts';
+import { isMissing, type Billing } from './connection.ts';
 import {
   endFailedLease,
   endLease,
@@ -16,10 +17,11 @@ import { fetchCustomer, fetchSession, fetchSessionsOf, type FetchedCustomer } fr
 import { askForCustomer, markHandled } from './inbox.sql.ts';
 import { closeCheckout, takeCheckoutsToCheck } from './checkouts.sql.ts';
 import { accountOfCustomer, noteSessions } from './payers.ts';
-import { lockAccount, settleAccount, toldOfAccount, type BillingDeps } from './settle.ts';
-import { currentOf, isKnown, isLive, type Subscription } from './standing.ts';
+import { lockAccount, settleAccount } from './settle.ts';
+import { currentOf, isKnown, isLive, toldOf, type Subscription } from './standing.ts';
 
-export interface SyncDeps extends BillingDeps {
+export interface SyncDeps extends Deps {
+  billing: Billing;
   log: Log;
 }
 
@@ -61,7 +63,7 @@ async function syncLeased(deps: SyncDeps, lease: Lease): Promise<void> {
 async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
   const { db, plans, billing, log } = deps;
   const { customerId } = lease;
-  const customer = await fetchCustomer(billing.stripe, plans, customerId);
+  const customer = await fetchCustomer(billing, plans, customerId);
   const sessions = customer.isDeleted ? [] : await fetchSessionsOf(billing.stripe, customerId);
   const accountId = await db.inTransaction(async (transaction) => {
     const held = await holdLeased(db, transaction, lease);
@@ -69,7 +71,7 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
     const found = held.accountId ?? (await accountOfCustomer(deps, transaction, customer, sessions));
     const account = found === null ? null : await lockAccount(deps, transaction, found);
     const stored = account === null ? [] : await selectSubscriptions(db, [account.id], transaction);
-    const before = account && toldOfAccount(deps, account, stored);
+    const before = account && toldOf(account, currentOf(stored));
     await replaceSubscriptions(db, transaction, customerId, customer.subscriptions);
     const now = deps.clock.now();
     const isWaiting = sessions.some(({ checkoutId, isPaid }) => checkoutId !== null && !isPaid);

@@ -1,5 +1,6 @@
 // Idempotency-Key: a retried request gets the first answer and does nothing again. Hides claims and their lease.
 // The answer is stored in the transaction that does the work, so a crash loses both or neither.
+import type { Request } from 'express';
 import type { Transaction } from 'sequelize';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -20,7 +21,7 @@ const leaseMs = 60_000;
 
 /**
  * Runs the work once per key; without the header it simply runs. Failures are not stored, so a retry runs again.
- * @param asked.key the header's value. @param asked.body as parsed, so that its formatting does not matter.
+ * @param asked.key by `idempotencyKeyOf`. @param asked.body as parsed, so that its formatting does not matter.
  * @throws Failure `idempotency_in_progress`, or `idempotency_mismatch` if the key was used with another body.
  */
 export async function idempotently(
@@ -34,7 +35,7 @@ export async function idempotently(
   const claim: Claim = {
     accountId: asked.accountId,
     route: asked.route,
-    keyHash: sha256(unquote(asked.key)),
+    keyHash: sha256(asked.key),
     requestHash: sha256(JSON.stringify(asked.body)),
     claimedAt: now,
   };
@@ -68,8 +69,10 @@ async function replay(deps: Deps, claim: Claim): Promise<Answer> {
   return { status: held.status, data: held.answer };
 }
 
-/** The draft standard quotes the key; most clients do not. */
-function unquote(header: string): string {
+/** The key of the header, if it was sent. The draft standard quotes it; most clients do not. @throws Failure `invalid_request`. */
+export function idempotencyKeyOf(request: Request): string | undefined {
+  const header = request.get('idempotency-key');
+  if (header === undefined) return undefined;
   const key = header.replace(/^"(.*)"$/, '$1');
   if (key.length < 1 || key.length > 255) {
     fail('invalid_request', 'The header Idempotency-Key must have 1 to 255 characters.');

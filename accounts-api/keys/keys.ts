@@ -15,7 +15,7 @@ import { endpoint, one } from '../endpoint.ts';
 import { emitEvents } from '../events.ts';
 import { nameField } from '../fields.ts';
 import { page } from '../list.ts';
-import { idempotently } from './idempotency.ts';
+import { idempotencyKeyOf, idempotently } from './idempotency.ts';
 import { newId } from '../ids.ts';
 import {
   freeExpiredSlots,
@@ -32,7 +32,7 @@ const keysMadePerHourMax = 10;
 const hourMs = 60 * 60_000;
 
 /** The fields of a key that are always shown. */
-const keySchema = z.object({
+export const keySchema = z.object({
   id: z.string(),
   name: z.string(),
   masked: z.string().describe('`pk_live_abcd…wxyz`'),
@@ -105,7 +105,7 @@ export const createKey = endpoint({
   handler:
     (deps) =>
     async ({ requester, body, call, request }) => {
-      const key = request.get('idempotency-key');
+      const key = idempotencyKeyOf(request);
       const asked = { accountId: requester.accountId, route: 'POST /v1/keys', key, body };
       const { status, data, replayed } = await call.stage('sql', () =>
         idempotently(deps, asked, (remember) =>

@@ -7,6 +7,9 @@ import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key
 import { fail } from '../../kernel/errors.ts';
 import { parseBody } from '../../kernel/http/params.ts';
 import { accountRecord, accountRecords, type AccountRecord } from '../account/account.ts';
+import { selectSubscriptions } from '../billing/customers.sql.ts';
+import { currentOf, toldOf } from '../billing/standing.ts';
+import { emitEvents } from '../events.ts';
 import type { Deps } from '../database.ts';
 import { emailField, nameField } from '../fields.ts';
 import { newId } from '../ids.ts';
@@ -65,12 +68,23 @@ export async function listAccounts(deps: Deps): Promise<AccountRecord[]> {
   return accountRecords(deps, accounts);
 }
 
-/** Changes the plan of an account, from its next call on. @throws Failure `not_found`, `invalid_parameter`. */
+/**
+ * Changes the plan of an account, from its next call on. It holds until the account buys a plan; while it has a subscription, that
+ * decides. @throws Failure `not_found`, `invalid_parameter`, or `conflict` for an account with a live subscription.
+ */
 export async function setPlan(deps: Deps, accountRef: string, plan: string): Promise<AccountRecord> {
   requirePlan(deps, plan);
   const account = await findAccountByRef(deps, accountRef);
-  const before = account.plan;
   await deps.db.inTransaction(async (transaction) => {
+    const lock = transaction.LOCK.NO_KEY_UPDATE;
+    await account.reload({ transaction, lock });
+    if (account.subscriptionState !== 'none') {
+      fail(
+        'conflict',
+        'The account has a subscription, which decides its plan. Change or cancel it at Stripe.',
+      );
+    }
+    const before = account.plan;
     await account.update({ plan }, { transaction });
     await audit(deps, transaction, {
       accountId: account.id,
@@ -78,6 +92,10 @@ export async function setPlan(deps: Deps, accountRef: string, plan: string): Pro
       action: 'account.plan_changed',
       detail: { before, plan },
     });
+    if (before === plan) return;
+    const current = currentOf(await selectSubscriptions(deps.db, [account.id], transaction));
+    const told = toldOf(account, current);
+    await emitEvents(deps, transaction, { type: 'subscription.updated', accountId: account.id, data: told });
   });
   return accountRecord(deps, account);
 }

@@ -27,17 +27,20 @@ export interface CredentialOptions {
 
 export const credentialAction = z.strictObject({
   accept: z.array(z.enum(['key', 'session'])).min(1),
+  /** A call without any credential passes, as nobody's. */
+  optional: z.boolean().default(false),
 });
 
 const contextsMax = 10_000;
 
 export function credential(
   { accounts, findKey, failures, journal, plans, setCallerContext }: CredentialOptions,
-  { accept }: z.output<typeof credentialAction>,
+  { accept, optional }: z.output<typeof credentialAction>,
 ): Policy {
   return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
+    if (optional && Object.values(call.presented).every((given) => given.length === 0)) return next();
     const found = call.admission?.credential ?? (await requireAccepted(failures, call, accept, find));
     setCallerContext(call, found, planOf(plans, found.plan));
     if (found.keyId !== null) journal.touch(found.keyId);

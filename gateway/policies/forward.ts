@@ -104,6 +104,10 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity
   }
   // The only cookie of the service: it binds a sign-in with Google to the browser that began it.
   if (call.path.startsWith('/auth/google/')) pass(headers, 'cookie', sent.cookie);
+  // A prefetch must not be shown what is shown once.
+  if (call.path.startsWith('/v1/account/key/')) {
+    for (const name of ['purpose', 'sec-purpose']) pass(headers, name, sent[name]);
+  }
   // Stripe signs the bytes of its events, which are forwarded as they are.
   if (call.path.startsWith('/billing/stripe/')) pass(headers, 'stripe-signature', sent['stripe-signature']);
   if (body.length > 0) headers.push('content-length', String(body.length));

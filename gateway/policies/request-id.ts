@@ -43,6 +43,7 @@ export function requestId(options: {
       admission: undefined,
       charge: undefined,
       head: [],
+      contentSecurityPolicy: undefined,
       limits: [],
       serviceTiming: undefined,
       stageMs: { credential: 0, rate: 0, quota: 0, upstream: 0, answer: 0 },

@@ -71,7 +71,7 @@ const strayPaths = [
   '/favicon.ico',
   '/v1/series/CPI/latest/x',
   '/v1/webhooks',
-  '/v1/billing/portal',
+  '/v1/billing/portals',
   '/v1/series/%2e%2e/keys',
   '//v1/series/CPI',
   '/v1/series/CPI%00',

@@ -211,6 +211,7 @@ function ledger(): TableCases[] {
             kinds('operator', null),
             kinds('visitor', null),
             kinds('system', null),
+            kinds('stripe', null),
           ],
         },
         {
@@ -220,7 +221,13 @@ function ledger(): TableCases[] {
         },
         ...audit.check(
           'check',
-          [kinds('key', null), kinds('session', null), kinds('operator', 'a'), kinds('visitor', 'a')],
+          [
+            kinds('key', null),
+            kinds('session', null),
+            kinds('operator', 'a'),
+            kinds('visitor', 'a'),
+            kinds('stripe', 'a'),
+          ],
           [kinds('key', 'a'), kinds('visitor', null)],
         ),
         ...audit.pattern(

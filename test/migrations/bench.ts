@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { accountsTables } from './accounts-tables.ts';
 import { eventTables } from './event-tables.ts';
+import { billingTables } from './billing-tables.ts';
 import { fundTables } from './fund-tables.ts';
 import { marketTables } from './market-tables.ts';
 import { seriesTables } from './series-tables.ts';
@@ -12,6 +13,7 @@ import type { Row, TableCases } from './tables.ts';
 /** Every table of the schema. */
 export const tables: readonly TableCases[] = [
   ...accountsTables,
+  ...billingTables,
   ...signInTables,
   ...webhookTables,
   ...seriesTables,

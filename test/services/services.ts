@@ -53,7 +53,7 @@ export interface ServicesOptions {
   /** Given: a worker runs beside the services and sends mail so. */
   mail?: Partial<MailSettings>;
   /** Given: plans can be bought. Without a worker, tests fetch customers themselves. */
-  stripe?: StripeSettings;
+  stripe?: StripeSettings | undefined;
 }
 
 /** The plans of the project's own file. */

@@ -27,6 +27,7 @@ test('an account is shown to its own credential', async (t) => {
     plan: 'pro',
     status: 'active',
     subscription_state: 'none',
+    subscription: null,
     created_at: '2026-11-20T10:00:00Z',
     notifications: { usage: true, key_expiry: true },
     mail_refused_at: null,

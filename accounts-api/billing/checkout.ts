@@ -1,0 +1,311 @@
+// POST /v1/checkout: begins the purchase of a plan, with an account or without one. Hides how two live subscriptions are avoided: an
+// account has at most one open checkout, and a request that is repeated gets the same page of Stripe.
+import { createHash } from 'node:crypto';
+import type { Transaction } from 'sequelize';
+import { z } from 'zod';
+import { sha256 } from '../../kernel/credentials/sha256.ts';
+import { fail } from '../../kernel/errors.ts';
+import { intervals, type PlanPrice, type Plans } from '../../kernel/plans.ts';
+import { findAccount } from '../account/account.ts';
+import { clientInfoOf } from '../auth/client-info.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { endpoint, one } from '../endpoint.ts';
+import { emailField } from '../fields.ts';
+import { newId } from '../ids.ts';
+import { idempotently, idempotencyKeyOf, type Remember } from '../keys/idempotency.ts';
+import type { Account } from '../models/account.ts';
+import { requesterOf } from '../requester.ts';
+import {
+  closeCheckout,
+  closeUnmade,
+  insertCheckout,
+  releaseRequest,
+  selectCheckoutOfRequest,
+  selectOpenCheckout,
+  storeSession,
+  type Checkout,
+} from './checkouts.sql.ts';
+import { askStripe, expireSession, isMissing, requireBilling, type Billing } from './connection.ts';
+import { customerOf } from './customers.ts';
+import { noteDeleted, selectSubscriptions } from './customers.sql.ts';
+import { fetchSession } from './fetched.ts';
+import { askForCustomer } from './inbox.sql.ts';
+import { findPrice } from './prices.ts';
+import { lockAccount } from './settle.ts';
+import { isLive } from './standing.ts';
+
+const hourMs = 60 * 60_000;
+/** Stripe allows a day at most, counted from when it makes the session. */
+const openMs = 23 * hourMs;
+/** Behind this a checkout without a session is that of a process that died. */
+const madeWithinMs = 10 * 60_000;
+const attemptsMax = 4;
+
+const wish = z.strictObject({
+  plan: z.string().describe('An id of `/v1/plans`.'),
+  interval: z.enum(intervals).optional().describe('By default the shortest that the plan is sold for.'),
+  email: emailField.optional().describe('Needed without an account; not taken with one.'),
+});
+
+export const beginCheckout = endpoint({
+  summary: 'Begins the purchase of a plan: returns the URL of the page to pay on.',
+  description:
+    'With a key or a session for its account. Without either for whoever pays: the account with the e-mail address that the payer gives to Stripe, or a new one, whose first key is shown on the return page. A request that is repeated returns the same page.',
+  requester: 'anyone',
+  body: wish,
+  requestHeaders: {
+    'Idempotency-Key': z
+      .string()
+      .max(255)
+      .optional()
+      .describe('Chosen by the client: the same for a retry of the request.'),
+  },
+  answers: { 200: z.object({ url: z.url() }) },
+  errors: [
+    'invalid_request',
+    'unauthorized',
+    'already_subscribed',
+    'conflict',
+    'idempotency_in_progress',
+    'idempotency_mismatch',
+    'rate_limited',
+    'billing_not_configured',
+    'unavailable',
+  ],
+  headers: ['Idempotent-Replayed'],
+  handler:
+    (deps) =>
+    async ({ body, call, request }) => {
+      const billing = requireBilling(deps);
+      const sold = soldFor(deps.plans, body);
+      const key = idempotencyKeyOf(request);
+      if (call.identity.accountId === null) {
+        if (body.email === undefined) {
+          fail('invalid_body', '"email": is required without an API key or a session.', { param: 'email' });
+        }
+        const { email } = body;
+        await deps.throttle.mail('checkout', { email, ip: clientInfoOf(request).ip });
+        const requestHash = key === undefined ? null : sha256(JSON.stringify([key, email.toLowerCase()]));
+        const buyer = { account: null, email, requestHash };
+        return one({ url: await openCheckout(deps, billing, { ...sold, buyer }) });
+      }
+      if (body.email !== undefined) {
+        fail('invalid_body', '"email": the account has one already. Leave it out.', { param: 'email' });
+      }
+      const { accountId } = requesterOf(call);
+      const account = await findAccount(deps, accountId);
+      const buyer = { account, email: null, requestHash: null };
+      const asked = { accountId, route: 'POST /v1/checkout', key, body };
+      const { data, replayed } = await idempotently(deps, asked, async (remember) => ({
+        status: 200,
+        data: { url: await openCheckout(deps, billing, { ...sold, buyer }, remember) },
+      }));
+      return one(data, { headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
+    },
+});
+
+/** What is bought: the price comes from the plans, never from a request. @throws Failure `invalid_body`. */
+function soldFor(
+  plans: Plans,
+  { plan: id, interval }: z.output<typeof wish>,
+): { plan: string; price: PlanPrice } {
+  const plan = plans.get(id);
+  const sold = plans.all.filter(({ prices }) => prices.length > 0).map((each) => each.id);
+  if (plan === undefined || plan.prices.length === 0) {
+    const known = sold.length === 0 ? 'None is.' : `Those are: ${sold.join(', ')}.`;
+    fail('invalid_body', `"plan": is no plan that is sold here. ${known}`, { param: 'plan' });
+  }
+  const shortest = intervals.find((each) => plan.prices.some((price) => price.interval === each));
+  const price = plan.prices.find((each) => each.interval === (interval ?? shortest));
+  if (price === undefined) {
+    const known = plan.prices.map((each) => each.interval).join(', ');
+    fail('invalid_body', `"interval": ${plan.name} is sold by the ${known}.`, { param: 'interval' });
+  }
+  return { plan: plan.id, price };
+}
+
+interface Order {
+  plan: string;
+  price: PlanPrice;
+  buyer:
+    | { account: Account; email: null; requestHash: null }
+    | { account: null; email: string; requestHash: string | null };
+}
+
+/** @returns the URL of Stripe's page. @param remember stores the answer for retries. */
+async function openCheckout(
+  deps: ServiceDeps,
+  billing: Billing,
+  order: Order,
+  remember: Remember = () => Promise.resolve(),
+): Promise<string> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const checkout = await deps.db.inLedgerTransaction((transaction) => reserve(deps, transaction, order));
+    const isWanted = checkout.plan === order.plan && checkout.interval === order.price.interval;
+    const url =
+      checkout.sessionId === null
+        ? await makeSession(deps, billing, checkout, { ...order, isWanted }, remember)
+        : await reopen(deps, billing, { ...checkout, sessionId: checkout.sessionId }, { isWanted, remember });
+    if (url !== null) return url;
+  }
+  return fail('conflict', 'Other requests are beginning a purchase for this account. Try again.');
+}
+
+/**
+ * The open checkout of the buyer, or a new one.
+ * @throws Failure `already_subscribed` if the account has a live subscription, `idempotency_mismatch`.
+ */
+async function reserve(deps: ServiceDeps, transaction: Transaction, order: Order): Promise<Checkout> {
+  const { db, clock } = deps;
+  const { account, email, requestHash } = order.buyer;
+  const now = clock.now();
+  if (account !== null) {
+    if ((await lockAccount(deps, transaction, account.id)) === null) {
+      fail('unauthorized', 'The account of this credential no longer exists.');
+    }
+    if ((await selectSubscriptions(db, [account.id], transaction)).some(isLive)) failSubscribed();
+    const open = await selectOpenCheckout(db, transaction, account.id);
+    if (open !== null) return open;
+  }
+  if (requestHash !== null) {
+    await releaseRequest(db, transaction, requestHash, now);
+    const known = await selectCheckoutOfRequest(db, transaction, requestHash);
+    if (known !== null) {
+      if (known.plan === order.plan && known.interval === order.price.interval) return known;
+      fail('idempotency_mismatch', 'This Idempotency-Key was used with a different body. Use a new one.');
+    }
+  }
+  const id = newId('chk');
+  const checkout = {
+    ...{ id, accountId: account?.id ?? null, email, plan: order.plan, interval: order.price.interval },
+    expiresAt: new Date(now.getTime() + openMs),
+  };
+  const claimHash = sha256(deps.claimTokenOf(id));
+  const isNew = await insertCheckout(db, transaction, {
+    ...checkout,
+    claimHash,
+    requestHash,
+    createdAt: now,
+  });
+  if (!isNew) {
+    fail('idempotency_in_progress', 'The first request with this Idempotency-Key is still running.', {
+      headers: { 'retry-after': '1' },
+    });
+  }
+  const rest = { sessionId: null, url: null, paidAt: null, hasKey: false, claimedAt: null, closedAt: null };
+  return { ...checkout, ...rest };
+}
+
+function failSubscribed(): never {
+  fail(
+    'already_subscribed',
+    'The account has a subscription already. Change or pay it at the billing portal: GET /v1/billing/portal.',
+  );
+}
+
+/**
+ * The page of an open checkout, if it is still open at Stripe and for the same plan; otherwise it is closed, also at Stripe, so that no
+ * two can be paid. @returns null: it was closed, try again. @throws Failure `already_subscribed` if it was paid just now.
+ */
+async function reopen(
+  deps: ServiceDeps,
+  billing: Billing,
+  { id, sessionId, url, accountId }: Checkout & { sessionId: string },
+  { isWanted, remember }: { isWanted: boolean; remember: Remember },
+): Promise<string | null> {
+  const { db, clock } = deps;
+  // A payer without an account has nothing that a second page could be held against.
+  const session = await askStripe(fetchSession(billing.stripe, sessionId));
+  if (session?.status === 'complete') {
+    if (session.customerId !== null) await askForCustomer(db, null, session.customerId, clock.now());
+    if (accountId !== null) failSubscribed();
+    fail('conflict', 'The purchase that this Idempotency-Key has begun is paid. Use a new one.');
+  }
+  if (session?.status === 'open' && isWanted && url !== null) {
+    await db.inLedgerTransaction((transaction) => remember(transaction, { status: 200, data: { url } }));
+    return url;
+  }
+  if (session?.status === 'open' && !(await askStripe(expireSession(billing.stripe, sessionId)))) return null;
+  await closeCheckout(db, null, id, clock.now());
+  return null;
+}
+
+/**
+ * Makes the session of a checkout at Stripe. Requests for the same checkout are the same to Stripe, which makes one session.
+ * @returns its URL; null if the checkout was closed, as it cannot be made: try again.
+ */
+async function makeSession(
+  deps: ServiceDeps,
+  billing: Billing,
+  checkout: Checkout,
+  order: Order & { isWanted: boolean },
+  remember: Remember,
+): Promise<string | null> {
+  const { db, clock, log } = deps;
+  const now = clock.now();
+  const isStale = now.getTime() > checkout.expiresAt.getTime() - openMs + madeWithinMs;
+  if (!order.isWanted || isStale) {
+    await closeUnmade(db, checkout.id, now);
+    return null;
+  }
+  const price = await askStripe(findPrice(billing.stripe, order.price));
+  if ('fault' in price) {
+    log.error(
+      { plan: order.plan, fault: price.fault },
+      'a plan cannot be bought: its price at Stripe is another',
+    );
+    await closeUnmade(db, checkout.id, now);
+    fail('billing_not_configured', `${order.plan} cannot be bought now: its price is being set up.`);
+  }
+  const { account } = order.buyer;
+  const customer = account && (await askStripe(customerOf(deps, billing, account)));
+  const session = await askStripe(
+    requestSession(deps, billing, checkout, { priceId: price.id, customer }),
+  ).catch(async (error: unknown) => {
+    if (customer === null || !isMissing(error)) throw error;
+    await noteDeleted(db, customer, now); // at Stripe, of which no event has come yet
+    return null;
+  });
+  if (session?.url == null) {
+    await closeUnmade(db, checkout.id, now);
+    return null;
+  }
+  const { id: sessionId, url } = session;
+  const isStored = await db.inLedgerTransaction(async (transaction) => {
+    const checkAt = new Date(now.getTime() + hourMs);
+    if (!(await storeSession(db, transaction, { id: checkout.id, sessionId, url, checkAt }))) return false;
+    await remember(transaction, { status: 200, data: { url } });
+    return true;
+  });
+  if (isStored) return url;
+  await askStripe(expireSession(billing.stripe, sessionId)); // a request for another plan has taken its place
+  return null;
+}
+
+function requestSession(
+  { settings: { publicUrl }, claimTokenOf }: ServiceDeps,
+  { stripe }: Billing,
+  { id, accountId, email, plan, expiresAt }: Checkout,
+  { priceId, customer }: { priceId: string; customer: string | null },
+) {
+  const metadata = { checkout: id, plan, ...(accountId === null ? {} : { account_id: accountId }) };
+  const back = `${publicUrl}${returnPath}`;
+  const parameters = {
+    mode: 'subscription' as const,
+    line_items: [{ price: priceId, quantity: 1 }],
+    ...(customer === null ? { customer_email: email ?? '' } : { customer }),
+    client_reference_id: id,
+    metadata,
+    subscription_data: { metadata },
+    // Behind `#`, which browsers send to no server.
+    success_url: `${back}#claim=${claimTokenOf(id)}`,
+    cancel_url: `${back}#cancelled`,
+    expires_at: Math.floor(expiresAt.getTime() / 1000),
+  };
+  // Of the same checkout with another customer or price, Stripe would refuse the key.
+  const body = createHash('sha256').update(JSON.stringify(parameters)).digest('hex').slice(0, 16);
+  return stripe.checkout.sessions.create(parameters, { idempotencyKey: `checkout:${id}:${body}` });
+}
+
+/** The page to which Stripe sends the browser back. */
+export const returnPath = '/billing/return';

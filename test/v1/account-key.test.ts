@@ -1,0 +1,327 @@
+// GET /v1/account/key/{token} and the return page: whoever pays without an account gets one, and its first key once.
+import { hash } from 'node:crypto';
+import vm from 'node:vm';
+import test from 'ava';
+import { createAccount } from '../../accounts-api/operator/operator.ts';
+import { startPaying, type Paying } from '../billing/paying.ts';
+import { noteSecret } from '../run/traces.ts';
+
+let paying: Paying;
+test.beforeEach(async () => {
+  paying = await startPaying();
+});
+test.afterEach.always(() => paying.close());
+
+let buyers = 0;
+/** A purchase without an account, and the token behind the URL to which Stripe sends the browser back. */
+async function begin(email = `buyer-${(buyers += 1)}@example.org`) {
+  const { json } = await paying.services.call('/v1/checkout', {
+    method: 'POST',
+    body: JSON.stringify({ plan: 'starter', email }),
+    headers: { 'content-type': 'application/json' },
+  });
+  const { url } = (json as { data: { url: string } }).data;
+  const session = paying.fake.sessions().find((each) => each.url === url);
+  const [, token = ''] =
+    /^https:\/\/almanac\.example\/billing\/return#claim=([\w-]{43})$/.exec(session?.success_url ?? '') ?? [];
+  return { email, session: session?.id ?? '', token: noteSecret(token) };
+}
+async function pay(paid: { session: string }, more: { paid?: boolean } = {}) {
+  paying.fake.completeCheckout(paid.session, more);
+  await paying.settle();
+}
+const claim = (token: string, init: RequestInit = {}) =>
+  paying.services.call(`/v1/account/key/${token}`, init);
+const stateOf = async (token: string) => {
+  const { json, status } = await paying.services.call('/v1/checkout/state', {
+    method: 'POST',
+    body: JSON.stringify({ token }),
+    headers: { 'content-type': 'application/json' },
+  });
+  return status === 200 ? (json as { data: { state: string } }).data.state : String(status);
+};
+const codeOf = ({ status, json }: { status: number; json: unknown }) =>
+  `${status} ${(json as { error?: { code: string } } | undefined)?.error?.code ?? ''}`;
+const keyIn = ({ json }: { json: unknown }) => noteSecret((json as { data: { key: string } }).data.key);
+const accountOf = (email: string) => paying.services.accounts.db.accounts.findOne({ where: { email } });
+
+test.serial(
+  'a payment makes the account of its e-mail address, and its first key is shown exactly once',
+  async (t) => {
+    const bought = await begin();
+    t.is(await stateOf(bought.token), 'open');
+    t.is(codeOf(await claim(bought.token)), '402 payment_required');
+    t.is(await accountOf(bought.email), null, 'an e-mail address alone makes no account');
+    await pay(bought);
+    t.is(await stateOf(bought.token), 'key');
+    const shown = await claim(bought.token);
+    t.is(shown.status, 200, shown.text);
+    t.is(shown.headers.get('cache-control'), 'no-store');
+    t.is(shown.headers.get('referrer-policy'), 'no-referrer');
+    const account = await accountOf(bought.email);
+    t.like(account, {
+      plan: 'starter',
+      subscriptionState: 'active',
+      emailVerifiedAt: null,
+      passwordHash: null,
+    });
+    t.like((shown.json as { data: object }).data, { account: { id: account?.id, email: bought.email } });
+    t.is(await paying.calls(keyIn(shown)), 404);
+    t.is(codeOf(await claim(bought.token)), '410 gone');
+    t.is(await stateOf(bought.token), 'claimed');
+    t.is(await paying.calls(keyIn(shown)), 404);
+  },
+);
+
+test.serial('twenty claims at once give one key', async (t) => {
+  const bought = await begin();
+  await pay(bought);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => claim(bought.token)));
+  t.deepEqual(answers.map(codeOf).sort(), ['200 ', ...Array.from({ length: 19 }, () => '410 gone')]);
+  const account = await accountOf(bought.email);
+  t.is(await paying.services.accounts.db.keys.count({ where: { accountId: account?.id ?? '' } }), 1);
+});
+
+test.serial('HEAD and a prefetch spend nothing', async (t) => {
+  const bought = await begin();
+  await pay(bought);
+  const head = await claim(bought.token, { method: 'HEAD' });
+  t.is(head.status, 405);
+  for (const [name, value] of [
+    ['purpose', 'prefetch'],
+    ['sec-purpose', 'prefetch;prerender'],
+    ['sec-purpose', 'prefetch'],
+  ] as const) {
+    t.is(codeOf(await claim(bought.token, { headers: { [name]: value } })), '403 forbidden', value);
+  }
+  t.is(await stateOf(bought.token), 'key');
+  t.is((await claim(bought.token)).status, 200);
+});
+
+test.serial(
+  'a token that nobody made is 404, one of a page that expired unpaid 410, and one is over an hour after the payment',
+  async (t) => {
+    const [unknown, late, unpaid] = ['x'.repeat(43), await begin(), await begin()];
+    t.is(codeOf(await claim(unknown)), '404 not_found');
+    t.is(await stateOf(unknown), '404');
+    await pay(late);
+    paying.clock.advance(60 * 60_000 - 1);
+    t.is(await stateOf(late.token), 'key');
+    paying.clock.advance(1);
+    t.is(await stateOf(late.token), 'expired');
+    t.is(codeOf(await claim(late.token)), '410 gone');
+    await paying.fake.advance(24 * 60 * 60_000);
+    t.is(codeOf(await claim(unpaid.token)), '410 gone');
+  },
+);
+
+test.serial(
+  'a payment that is on its way makes no account; it does once it arrives, and does not if it fails',
+  async (t) => {
+    const [arrives, fails] = [await begin(), await begin()];
+    for (const each of [arrives, fails]) await pay(each, { paid: false });
+    t.is(await stateOf(arrives.token), 'open');
+    t.is(codeOf(await claim(arrives.token)), '402 payment_required');
+    t.deepEqual(
+      await paying.rows('select id from accounts.billing_customers where parked_at is not null'),
+      [],
+    );
+    paying.fake.settleCheckout(arrives.session, true);
+    paying.fake.settleCheckout(fails.session, false);
+    await paying.settle();
+    t.is((await claim(arrives.token)).status, 200);
+    t.is(codeOf(await claim(fails.token)), '402 payment_required');
+    t.is(await accountOf(fails.email), null);
+  },
+);
+
+test.serial(
+  'a payer with the e-mail address of an account pays for that account, and gets no key of it',
+  async (t) => {
+    const { id } = await createAccount(paying.services.accounts, {
+      email: 'Owner@example.org',
+      plan: 'free',
+    });
+    const bought = await begin('owner@EXAMPLE.org');
+    await pay(bought);
+    t.is(await paying.standing(id), 'starter active');
+    t.is(await stateOf(bought.token), 'account');
+    t.is(codeOf(await claim(bought.token)), '403 forbidden');
+    t.is(await paying.services.accounts.db.keys.count({ where: { accountId: id } }), 0);
+    const account = await accountOf('Owner@example.org');
+    t.is(account?.credentialVersion, 1);
+  },
+);
+
+test.serial(
+  'the account is that of the e-mail address that Stripe has taken, not of the one in the request',
+  async (t) => {
+    const { id } = await createAccount(paying.services.accounts, {
+      email: 'victim@example.org',
+      plan: 'free',
+    });
+    const bought = await begin('victim@example.org');
+    paying.fake.completeCheckout(bought.session);
+    paying.fake.override(bought.session, { customer_details: { email: 'payer@example.org' } });
+    await paying.settle();
+    t.is(await paying.standing(id), 'free none');
+    t.is((await claim(bought.token)).status, 200);
+    t.is((await accountOf('payer@example.org'))?.plan, 'starter');
+  },
+);
+
+test.serial(
+  'a second subscription bought without an account, for one that has one, is cancelled',
+  async (t) => {
+    const first = await begin('twice@example.org');
+    await pay(first);
+    paying.clock.advance(60_000);
+    const second = await begin('twice@example.org');
+    await pay(second);
+    await paying.settle();
+    const statuses = paying.fake
+      .customers()
+      .flatMap(({ id }) => paying.fake.subscriptionsOf(id))
+      .map(({ status }) => status);
+    t.deepEqual(statuses, ['active', 'canceled']);
+    t.is(await stateOf(second.token), 'account');
+  },
+);
+
+test.serial('a purchase whose events never came is found by asking Stripe', async (t) => {
+  const bought = await begin();
+  paying.fake.completeCheckout(bought.session);
+  paying.clock.advance(60 * 60_000);
+  await paying.checkSessions();
+  await paying.sync();
+  t.is(await stateOf(bought.token), 'key');
+});
+
+test.serial(
+  'nothing in the database or in a log gives the token away, and its key is not stored',
+  async (t) => {
+    const bought = await begin();
+    await pay(bought);
+    keyIn(await claim(bought.token)); // noted: the end of the run searches for both
+    const rows = await paying.rows<{ all: string }>(
+      'select json_agg(checkout)::text as all from accounts.checkouts as checkout',
+    );
+    t.false(rows[0]?.all.includes(bought.token));
+    t.true(rows[0]?.all.includes(hash('sha256', bought.token)));
+  },
+);
+
+/** The return page in a browser, as far as its script needs one. */
+async function openPage(url: string) {
+  const response = await fetch(url.replace('https://almanac.example', paying.services.url));
+  const html = await response.text();
+  const [, script = ''] = /<script>([^]*?)<\/script>/.exec(html) ?? [];
+  const elements = new Map<string, { textContent: string; hidden: boolean; click?: () => Promise<void> }>();
+  const element = (id: string) =>
+    elements.getOrInsertComputed(id, () => ({
+      textContent: '',
+      hidden: new RegExp(`id="${id}"[^>]* hidden`).test(html),
+      addEventListener(_name: string, act: () => Promise<void>) {
+        Object.assign(this, { click: act });
+      },
+    }));
+  const storage = new Map<string, string>();
+  const shown = { pathname: '/billing/return', search: new URL(url).search, hash: new URL(url).hash };
+  let later: (() => Promise<void>) | undefined;
+  const asked: string[] = [];
+  const requests: Promise<unknown>[] = [];
+  const context = {
+    document: { getElementById: element },
+    location: shown,
+    history: {
+      replaceState: (_state: null, _title: string, to: string) =>
+        Object.assign(shown, { hash: '', search: '', pathname: to }),
+    },
+    sessionStorage: {
+      getItem: (name: string) => storage.get(name) ?? null,
+      setItem: (name: string, value: string) => void storage.set(name, value),
+      removeItem: (name: string) => void storage.delete(name),
+    },
+    setTimeout: (act: () => Promise<void>) => void (later = act),
+    fetch(target: string, init: RequestInit) {
+      asked.push(target);
+      const answer = fetch(paying.services.url + target, init);
+      requests.push(answer.catch(() => undefined));
+      return answer;
+    },
+  };
+  const result: unknown = vm.runInNewContext(script, context);
+  await result;
+  /** Waits for what the page does now. */
+  async function settled(): Promise<void> {
+    for (let seen = -1; seen !== requests.length;) {
+      seen = requests.length;
+      await Promise.all(requests);
+      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  return {
+    response,
+    html,
+    script,
+    asked,
+    shown,
+    storage,
+    text: (id: string) => element(id).textContent,
+    isHidden: (id: string) => element(id).hidden,
+    async until(what: string, test: () => boolean) {
+      for (let tries = 0; tries < 200 && !test(); tries += 1) {
+        await settled();
+        const act = later;
+        later = undefined;
+        await act?.();
+      }
+      if (!test())
+        throw new Error(`The page did not come to: ${what}; it says ${element('state').textContent}`);
+    },
+    click: async () => {
+      await element('show').click?.();
+    },
+  };
+}
+
+test.serial(
+  'the return page waits for the payment, takes the token out of the URL, and shows the key when it is asked to',
+  async (t) => {
+    const bought = await begin();
+    const { success_url: url } = paying.fake.session(bought.session);
+    const page = await openPage(`${url?.replace('#', '?session_id=cs_other&state=paid#')}`);
+    await page.until('it waits', () => page.text('state').startsWith('Waiting'));
+    t.is(`${page.shown.pathname}${page.shown.search}${page.shown.hash}`, '/billing/return');
+    t.true(page.isHidden('show'));
+    await pay(bought);
+    await page.until('the button', () => !page.isHidden('show'));
+    t.false(
+      page.asked.some((target) => target.startsWith('/v1/account/key/')),
+      'no key before the button is pressed',
+    );
+    await page.click();
+    await page.until('the key', () => !page.isHidden('key'));
+    t.is(await paying.calls(noteSecret(page.text('key'))), 404);
+    t.is(page.storage.size, 0);
+    const again = await openPage(url ?? '');
+    await again.until('it says so', () => again.text('state').startsWith('The key was shown already'));
+    const bare = await openPage('https://almanac.example/billing/return?session_id=cs_1&paid=1');
+    t.regex(bare.text('state'), /no purchase/);
+    const cancelled = await openPage('https://almanac.example/billing/return#cancelled');
+    t.regex(cancelled.text('state'), /Nothing was charged/);
+  },
+);
+
+test.serial('the return page may run its own script and nothing else', async (t) => {
+  const { response, html, script } = await openPage('https://almanac.example/billing/return#cancelled');
+  const [, style = ''] = /<style>([^]*?)<\/style>/.exec(html) ?? [];
+  const hashed = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
+  t.is(
+    response.headers.get('content-security-policy'),
+    `default-src 'none'; script-src ${hashed(script)}; style-src ${hashed(style)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  );
+  t.is(response.headers.get('x-content-type-options'), 'nosniff');
+  t.notRegex(html, /innerHTML|\son\w+=|javascript:|src=|href=/);
+});
