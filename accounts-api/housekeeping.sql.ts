@@ -4,7 +4,7 @@ import type { AccountsDatabase } from './database.ts';
 
 /**
  * Deletes settled batches after a week, answers to Idempotency-Keys after a day, and everything expired: sessions, sign-ups,
- * mailed links, Google flows. The leases of gateways go by PostgreSQL's clock.
+ * mailed links, Google flows. Events of Stripe that were handled and checkouts that were closed go after 30 days. The leases of gateways go by PostgreSQL's clock.
  */
 export async function prune(db: AccountsDatabase, now: Date): Promise<void> {
   await db.sequelize.query(
@@ -13,6 +13,8 @@ export async function prune(db: AccountsDatabase, now: Date): Promise<void> {
           link as (delete from accounts.mail_tokens where expires_at <= $1),
           flow as (delete from accounts.google_flows where expires_at <= $1),
           signup as (delete from accounts.signups where expires_at <= $1),
+          inbox as (delete from accounts.stripe_events where handled_at < $1::timestamptz - interval '30 days'),
+          checkout as (delete from accounts.checkouts where closed_at < $1::timestamptz - interval '30 days'),
           lease as (delete from accounts.credential_leases where leased_until < clock_timestamp() - interval '1 hour')
      delete from accounts.idempotency_keys where claimed_at < $1::timestamptz - interval '1 day'`,
     { bind: [now], type: QueryTypes.RAW },

@@ -48,7 +48,7 @@ export interface WorkerOptions {
 }
 
 export interface RunningWorker {
-  /** Of its webhooks, for /metrics. */
+  /** Of webhooks and of billing, for /metrics. */
   gauges: readonly Gauge[];
   /** Stops taking jobs, finishes those under way, then resolves. */
   close(): Promise<void>;
@@ -90,7 +90,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const { stripe } = options;
     const billing = stripe && startBillingWork({ db, plans, clock, log, billing: createBilling(stripe) });
     return {
-      gauges: webhooks?.gauges ?? [],
+      gauges: [...(webhooks?.gauges ?? []), ...(billing?.gauges ?? [])],
       async close() {
         await billing?.close();
         clearInterval(looking);

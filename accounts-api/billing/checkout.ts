@@ -26,8 +26,13 @@ import {
   type Checkout,
 } from './checkouts.sql.ts';
 import { askStripe, expireSession, isMissing, requireBilling, type Billing } from './connection.ts';
-import { customerOf } from './customers.ts';
-import { noteDeleted, selectSubscriptions } from './customers.sql.ts';
+import {
+  countDeletedCustomersOf,
+  insertCustomerOf,
+  noteDeleted,
+  selectCustomersOf,
+  selectSubscriptions,
+} from './customers.sql.ts';
 import { fetchSession } from './fetched.ts';
 import { askForCustomer } from './inbox.sql.ts';
 import { findPrice } from './prices.ts';
@@ -280,6 +285,23 @@ async function makeSession(
   if (isStored) return url;
   await askStripe(expireSession(billing.stripe, sessionId)); // a request for another plan has taken its place
   return null;
+}
+
+/** The customer of an account at Stripe, made with its first purchase; requests at the same time make one. @throws StripeError. */
+async function customerOf(
+  deps: ServiceDeps,
+  { stripe }: Billing,
+  { id: accountId, email, name }: Account,
+): Promise<string> {
+  const [known] = await selectCustomersOf(deps.db, accountId);
+  if (known !== undefined) return known;
+  const deleted = await countDeletedCustomersOf(deps.db, accountId);
+  const { id } = await stripe.customers.create(
+    { email, ...(name === null ? {} : { name }), metadata: { account_id: accountId } },
+    { idempotencyKey: `customer:${accountId}:${deleted}` },
+  );
+  await insertCustomerOf(deps.db, id, accountId, deps.clock.now());
+  return id;
 }
 
 function requestSession(

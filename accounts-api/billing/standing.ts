@@ -54,6 +54,8 @@ export function isKnown({ status }: Pick<Subscription, 'status'>): boolean {
   return Object.hasOwn(meanings, status);
 }
 
+export const knownStatuses = Object.keys(meanings);
+
 function meaningOf({ status }: Pick<Subscription, 'status'>): Meaning {
   return isKnown({ status }) ? (meanings[status] ?? 'refused') : 'refused';
 }
@@ -62,6 +64,8 @@ function meaningOf({ status }: Pick<Subscription, 'status'>): Meaning {
 export function isLive(subscription: Pick<Subscription, 'status'>): boolean {
   return ['served', 'grace', 'refused'].includes(meaningOf(subscription));
 }
+
+export const liveStatuses = knownStatuses.filter((status) => isLive({ status }));
 
 /**
  * The subscription that counts: one that is paid before one that is not; of several live ones the oldest, of several that have ended

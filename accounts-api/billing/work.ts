@@ -1,16 +1,25 @@
 // What the worker does for billing, again and again: fetches due customers, ends graces, looks after open checkouts. Any number of
 // workers may do so beside each other.
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Gauge } from '../../kernel/metrics/text.ts';
+import { billingFigures, gaugesOfBilling } from './figures.ts';
+import type { InboxFigures } from './inbox.sql.ts';
 import { checkSessions, syncDue, type SyncDeps } from './sync.ts';
 import { endGraces } from './settle.ts';
 
 const syncEveryMs = 500;
 const graceEveryMs = 1_000;
 const sessionsEveryMs = 60_000;
+const countEveryMs = 10_000;
 
 /** Begins to work. `close` finishes what is under way. */
-export function startBillingWork(deps: SyncDeps): { close(): Promise<void> } {
+export function startBillingWork(deps: SyncDeps): { gauges: Gauge[]; close(): Promise<void> } {
   const closing = new AbortController();
+  let figures: InboxFigures | undefined;
+  async function count(): Promise<number> {
+    figures = await billingFigures(deps);
+    return 0;
+  }
   /** Works until there is nothing left, then pauses. */
   async function repeat(what: string, everyMs: number, work: () => Promise<number>): Promise<void> {
     while (!closing.signal.aborted) {
@@ -26,8 +35,10 @@ export function startBillingWork(deps: SyncDeps): { close(): Promise<void> } {
     repeat('fetching customers from Stripe', syncEveryMs, () => syncDue(deps)),
     repeat('ending graces', graceEveryMs, () => endGraces(deps)),
     repeat('looking after open checkouts', sessionsEveryMs, () => checkSessions(deps)),
+    repeat('counting what is to be fetched', countEveryMs, count),
   ];
   return {
+    gauges: gaugesOfBilling(() => figures, deps.clock.now),
     async close() {
       closing.abort();
       await Promise.all(running);

@@ -2,6 +2,10 @@
 import path from 'node:path';
 import { connect } from '../../accounts-api/database.ts';
 import { checkSmtp } from '../../accounts-api/mail/mail.ts';
+import { createBilling } from '../../accounts-api/billing/connection.ts';
+import { describeBilling } from '../../accounts-api/billing/figures.ts';
+import { inboxPath } from '../../accounts-api/billing/inbox.ts';
+import { comparePrices } from '../../accounts-api/billing/prices.ts';
 import { discover } from '../../accounts-api/auth/openid.ts';
 import { describeWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { requireSpace } from '../../embedded/disk.ts';
@@ -19,6 +23,7 @@ import {
   type Environment,
   type Installation,
 } from '../installation.ts';
+import { withAccounts } from '../with-accounts.ts';
 
 interface Finding {
   what: string;
@@ -30,7 +35,8 @@ const flags = { json: { type: 'boolean' } } as const;
 
 export const check: Command = {
   flags,
-  summary: 'report what works and what does not: settings, plans, database, webhooks, Redis, mail, Google',
+  summary:
+    'report what works and what does not: settings, plans, database, webhooks, Redis, mail, Google, Stripe',
   usage: 'Usage: almanac check [--json]\n\nExit code 1 if something configured does not work.',
   async run(args, terminal) {
     const { values } = parseCommandArgs(args, flags);
@@ -70,6 +76,21 @@ async function findAll(env: Environment): Promise<Finding[]> {
         return `${client.issuer} answers; register ${publicUrl}/auth/google/callback there`;
       },
       'people sign in with passwords only',
+    ),
+    await optional(
+      'stripe',
+      settings.stripe,
+      async (stripe) => {
+        const count = await comparePrices(createBilling(stripe).stripe, loadPlans(settings.plansFile));
+        return `${count} prices agree with the plans; register ${publicUrl}${inboxPath} there`;
+      },
+      'no plan can be bought',
+    ),
+    await optional(
+      'billing',
+      settings.stripe,
+      () => withAccounts(env, describeBilling),
+      'no plan can be bought',
     ),
   ];
 }

@@ -8,7 +8,10 @@ import test, { type ExecutionContext } from 'ava';
 import { commands } from '../../cli/main.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { createTestDatabase, silentLog, testRedisUrl } from '../services/harness.ts';
+import { createTestDatabase, fakeClock, silentLog, testRedisUrl } from '../services/harness.ts';
+import { projectPlans } from '../services/services.ts';
+import { settingsOf as stripeSettingsOf } from '../billing/paying.ts';
+import { startStripe } from '../stripe/stripe.ts';
 import { published } from '../ingest/loading.ts';
 import { freePort } from '../services/instance.ts';
 import { startMailbox } from '../services/sign-in.ts';
@@ -203,13 +206,25 @@ test.serial(
 test.serial('check exits with 0 if everything configured works, and hides the passwords', async (t) => {
   const mailbox = await startMailbox();
   t.teardown(() => mailbox.close());
-  const env = { REDIS_URL: testRedisUrl(), SMTP_URL: mailbox.smtpUrl };
+  const fake = await startStripe({ clock: fakeClock('2026-11-20T10:00:00.000Z') });
+  t.teardown(() => fake.close());
+  for (const { prices } of projectPlans().all) {
+    for (const { stripe: lookupKey, amount, interval } of prices)
+      fake.addPrice({ lookupKey, amount, interval });
+  }
+  const { secretKey, webhookSecrets, apiUrl } = stripeSettingsOf(fake);
+  const env = {
+    ...{ REDIS_URL: testRedisUrl(), SMTP_URL: mailbox.smtpUrl, STRIPE_SECRET_KEY: secretKey },
+    ...{ STRIPE_WEBHOOK_SECRET: webhookSecrets.join(), STRIPE_API_URL: apiUrl },
+  };
   const { code, stdout } = await almanac(['check'], { env });
   t.is(code, 0, stdout);
   for (const line of [/^settings +ok/m, /^plans +ok: free/m, /^database +ok: PostgreSQL 18/m, /^redis +ok/m])
     t.regex(stdout, line);
   t.regex(stdout, /^mail +ok/m);
   t.regex(stdout, /^google +not configured/m);
+  t.regex(stdout, /^stripe +ok: 4 prices agree with the plans/m);
+  t.regex(stdout, /^billing +ok: 0 events wait/m);
   const { password } = new URL(testDatabase.url);
   t.true(password !== '' && !stdout.includes(password));
   const { findings } = documentOf(t, await almanac(['check', '--json']));
@@ -223,6 +238,8 @@ test.serial('check exits with 0 if everything configured works, and hides the pa
       ['redis', 'not configured'],
       ['mail', 'not configured'],
       ['google', 'not configured'],
+      ['stripe', 'not configured'],
+      ['billing', 'not configured'],
     ],
   );
 });
@@ -235,6 +252,11 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
     GOOGLE_ISSUER: `http://127.0.0.1:${port}`,
     GOOGLE_CLIENT_ID: 'id',
     GOOGLE_CLIENT_SECRET: 'a secret of Google',
+  }),
+  stripe: (port) => ({
+    STRIPE_API_URL: `http://127.0.0.1:${port}`,
+    STRIPE_SECRET_KEY: 'sk_test_secret',
+    STRIPE_WEBHOOK_SECRET: 'whsec_secret',
   }),
   plans: () => ({ PLANS_FILE: csv }),
 })) {
@@ -252,7 +274,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
         findings.filter(({ state }) => state === 'failed').map((finding) => finding.what),
         [what],
       );
-      t.is(findings.length, 7);
+      t.is(findings.length, 9);
       t.true((findings.find((finding) => finding.what === what)?.detail ?? '') !== '');
       t.notRegex(stdout, /secret/);
     },

@@ -101,17 +101,19 @@ function events(): TableCases {
 function checkouts(): TableCases {
   const is = checksOf('checkouts');
   const [first, second] = ['a', 'b'].map((letter) => `chk_${letter.repeat(20)}`) as [string, string];
-  const row = {
-    ...{ id: first, email: 'a@b', plan: 'pro', billing_interval: 'month', claim_hash: hex('0') },
+  const bare = {
+    ...{ id: first, plan: 'pro', billing_interval: 'month', claim_hash: hex('0') },
     ...{ created_at: at, expires_at: later },
   };
+  const row = { ...bare, email: 'a@b' };
   const made = { session_id: 'cs_a', url: 'https://a' };
   const other = { id: second, claim_hash: hex('1'), account_id: two };
   const { accepted, refused } = ids('chk_', 20);
   return {
     table: 'accounts.checkouts',
     before: twoAccounts,
-    row,
+    row: bare,
+    needs: { email: 'a@b' },
     defaults: { has_key: false },
     cases: [
       key('checkouts_pkey', ['id'], row, other),

@@ -1,0 +1,57 @@
+// How billing stands, for the operator: in /metrics and in `almanac check`.
+import type { Gauge } from '../../kernel/metrics/text.ts';
+import type { Deps } from '../database.ts';
+import { selectInboxFigures, type InboxFigures } from './inbox.sql.ts';
+import { knownStatuses, liveStatuses } from './standing.ts';
+
+/** What is counted now. */
+export function billingFigures({ db }: Pick<Deps, 'db'>): Promise<InboxFigures> {
+  return selectInboxFigures(db, { known: knownStatuses, live: liveStatuses });
+}
+
+/** Gauges that are read from figures counted every few seconds. @param latest the figures counted last; undefined: none have been. @param now of the service's clock. */
+export function gaugesOfBilling(latest: () => InboxFigures | undefined, now: () => Date): Gauge[] {
+  const gauge = (name: string, help: string, valueOf: (figures: InboxFigures) => number | null): Gauge => ({
+    name: `almanac_billing_${name}`,
+    help,
+    read() {
+      const figures = latest();
+      const value = figures === undefined ? null : valueOf(figures);
+      return value === null ? [] : [{ value }];
+    },
+  });
+  const age = (instant: Date | null) => instant && Math.max(0, (now().getTime() - instant.getTime()) / 1000);
+  return [
+    gauge('events_waiting', 'Events of Stripe whose customers are to be fetched.', ({ waiting }) => waiting),
+    gauge('oldest_waiting_event_age_seconds', 'Since the oldest of them came.', ({ oldestWaitingAt }) =>
+      age(oldestWaitingAt),
+    ),
+    gauge('last_event_age_seconds', 'Since the last event of Stripe came.', ({ lastAt }) => age(lastAt)),
+    gauge(
+      'customers_parked',
+      'Customers of Stripe who pay for a plan and belong to no account.',
+      ({ parked }) => parked,
+    ),
+    gauge('customers_failing', 'Customers whose last fetch from Stripe failed.', ({ failing }) => failing),
+    gauge('subscriptions_odd', 'Subscriptions whose status or price is not understood.', ({ odd }) => odd),
+  ];
+}
+
+const waitsTooLongMs = 10 * 60_000;
+
+/** What `almanac check` says. @throws Error that names what the operator has to look at. */
+export async function describeBilling(deps: Pick<Deps, 'db' | 'clock'>): Promise<string> {
+  const { waiting, parked, failing, odd, oldestWaitingAt, lastAt } = await billingFigures(deps);
+  const isStuck =
+    oldestWaitingAt !== null && deps.clock.now().getTime() - oldestWaitingAt.getTime() > waitsTooLongMs;
+  const faults = [
+    ...(isStuck
+      ? [`${waiting} events wait, the oldest since ${oldestWaitingAt.toISOString()}: does a worker run?`]
+      : []),
+    ...(parked > 0 ? [`${parked} customers pay for a plan and belong to no account`] : []),
+    ...(failing > 0 ? [`${failing} customers cannot be fetched from Stripe`] : []),
+    ...(odd > 0 ? [`${odd} subscriptions have a status or a price that is not understood`] : []),
+  ];
+  if (faults.length > 0) throw new Error(`${faults.join('; ')}; see docs/billing.md`);
+  return `${waiting} events wait; the last came ${lastAt === null ? 'never' : lastAt.toISOString()}`;
+}
