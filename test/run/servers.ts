@@ -27,18 +27,29 @@ const settings = {
 export async function startServers(directory: string): Promise<Servers> {
   if (!has('redis-server')) installRedis();
   const redis = await startRedis();
-  const postgres = await startEmbeddedPostgres(directory, settings);
-  const stop = async () => {
+  const postgres = await startPostgres(directory).catch(async (error: unknown) => {
     await redis.stop();
-    await postgres.stop();
+    throw error;
+  });
+  return {
+    env: { TEST_POSTGRES_URL: postgres.url, TEST_REDIS_URL: redis.url },
+    async stop() {
+      await redis.stop();
+      await postgres.stop();
+    },
   };
+}
+
+/** PostgreSQL alone, with the migrated template. @param directory as of `startServers`. */
+export async function startPostgres(directory: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const postgres = await startEmbeddedPostgres(directory, settings);
   try {
     await makeTemplate(postgres.url);
   } catch (error) {
-    await stop();
+    await postgres.stop();
     throw error;
   }
-  return { env: { TEST_POSTGRES_URL: postgres.url, TEST_REDIS_URL: redis.url }, stop };
+  return postgres;
 }
 
 async function makeTemplate(serverUrl: string): Promise<void> {
