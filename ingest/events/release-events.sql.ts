@@ -4,6 +4,8 @@ import { instantText } from './series-events.sql.ts';
 
 /** The most ids in one event. */
 const seriesMax = 250;
+/** The most changed series with which every entry of the calendar is compared. */
+const comparedMax = 100;
 
 /**
  * Writes `release.published` for the entries of the calendar that the series of load_changed complete, each entry once ever.
@@ -21,7 +23,10 @@ export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZ
        select *, least(release_date, (release_at at time zone $2)::date) as first_vintage
        from (select *, (release_at at time zone time_zone)::date as release_date from data.releases
              where release_at <= $1 and release_at > $1::timestamptz - interval '1 year' and series_ids <> '{}'
-               and (status is null or status not in ('cancelled', 'delayed'))) passed
+               and (status is null or status not in ('cancelled', 'delayed'))
+               -- Comparing with all ids costs their number for each entry: with many it is cheaper to join them below.
+               and case when (select count(*) from changed) > $4 then true
+                 else series_ids && (select array_agg(series_id) from changed) end) passed
      ), named as (
        select release_id, series_id, first_vintage, rank() over (partition by series_id order by release_at desc) as age
        from entry, unnest(series_ids) series_id
@@ -53,6 +58,6 @@ export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZ
              from (select distinct unnest(series_ids) as id) ids) placed
        group by pack) part
      order by release_at, release_id, part.pack`,
-    [at, seriesTimeZone, seriesMax],
+    [at, seriesTimeZone, seriesMax, comparedMax],
   );
 }

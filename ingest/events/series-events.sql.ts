@@ -26,6 +26,7 @@ export async function noteChanged(on: Transaction, loadNo: number): Promise<void
  * at most 250 series of one load in an event.
  */
 export async function insertSeriesEvents(on: Transaction, at: Date): Promise<void> {
+  await on.query('analyze load_changed'); // without it, the planner reads all series to find the few that changed
   await on.query(
     `with told as (
        select type, s.series_id, max(c.load_no) as load_no
