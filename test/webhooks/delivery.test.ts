@@ -202,6 +202,29 @@ test.serial(
 );
 
 test.serial(
+  'a message that is asked for again while it is under way is not sent twice at once',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    const held = Promise.withResolvers<() => void>();
+    it.receiver.answer((_request, response) => held.resolve(() => response.writeHead(204).end()));
+    await it.tell();
+    const answer = await held.promise;
+    const [message] = await messagesTo(it.service, it.webhook.id);
+    const path = `/v1/webhooks/${it.webhook.id}/deliveries/${message?.id}/redeliver`;
+    t.is((await it.service.as(it.client, path, { method: 'POST' })).status, 202);
+    const other = await startReceiver(t);
+    await it.service.deps.db.webhooks.update({ events: ['key.revoked'] }, { where: { id: it.webhook.id } });
+    await newWebhook(it.service, it.client, { url: other.url, events: ['series.updated'] });
+    await emit(it.service, seriesEvent(it.service, ['GDP']));
+    await other.next(); // the worker has had its turn
+    t.is((await messagesTo(it.service, it.webhook.id))[0]?.attempts, 1);
+    answer();
+    await untilStatus(it, 'delivered');
+  },
+);
+
+test.serial(
   'an endpoint that answers 410 is disabled at once; it is sent nothing more, and its holder is told by mail',
   async (t) => {
     const mailbox = await startMailbox();
@@ -282,11 +305,17 @@ test.serial(
     await it.receiver.next();
     await untilAttempted(it.service, it.webhook.id, 1);
     it.receiver.answer(204);
-    await it.tell();
-    it.service.clock.advance(599_000);
-    await it.tell();
-    await untilMessagesAreMade(it.service);
-    t.is(it.receiver.received.length, 1);
+    const other = await startReceiver(t);
+    await newWebhook(it.service, it.client, { url: other.url, events: ['key.revoked'] });
+    for (const seconds of [0, 599]) {
+      it.service.clock.advance(seconds * 1000);
+      await it.tell();
+      await other.next(); // the worker has had its turn
+    }
+    t.deepEqual(
+      (await messagesTo(it.service, it.webhook.id)).map(({ attempts }) => attempts).toSorted(),
+      [0, 0, 1],
+    );
     it.service.clock.advance(1_000);
     await until('all three are taken', async () => {
       const messages = await messagesTo(it.service, it.webhook.id);

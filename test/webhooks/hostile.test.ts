@@ -188,10 +188,14 @@ test('a name server that never answers is left when the time is over', async (t)
 
 test('a URL that was stored under other rules is checked again', async (t) => {
   const receiver = await startReceiver(t);
-  const strict = createAddressGuard({ allowCidrs: [], allowHttp: false });
-  t.deepEqual(await send(strict, { ...message, url: receiver.url }), {
-    status: null,
-    error: 'no_public_address',
-  });
+  for (const now of [
+    { allowCidrs: [], allowHttp: true },
+    { allowCidrs: ['127.0.0.0/8'], allowHttp: false },
+  ]) {
+    t.deepEqual(await send(createAddressGuard(now), { ...message, url: receiver.url }), {
+      status: null,
+      error: 'no_public_address',
+    });
+  }
   t.deepEqual(receiver.received, []);
 });

@@ -7,6 +7,8 @@ import { endChildren, startServing, type Child } from '../run/processes.ts';
 import { keepLogLines } from '../run/traces.ts';
 import { until } from '../run/until.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { freePort } from '../services/instance.ts';
+import { exempt } from '../openapi/hold.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { newWebhook } from './endpoints.ts';
 import { emit, keyEvent, messagesTo, untilMessagesAreMade } from './events.ts';
@@ -20,7 +22,10 @@ test.after.always(async () => {
 });
 
 /** A worker as a process of its own, by PostgreSQL and nothing else. */
-function startWorkerProcess({ databaseUrl }: AccountsService): Promise<Child> {
+function startWorkerProcess(
+  { databaseUrl }: AccountsService,
+  environment: Record<string, string> = {},
+): Promise<Child> {
   const words = [path.join(projectRoot, 'almanac.ts'), 'start', 'worker'];
   return startServing(/worker is running/, process.execPath, words, {
     name: 'worker',
@@ -31,6 +36,7 @@ function startWorkerProcess({ databaseUrl }: AccountsService): Promise<Child> {
       IDENTITY_SECRET: testIdentitySecret,
       WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       WEBHOOK_ALLOW_HTTP: 'true',
+      ...environment,
     },
     onOutput: (text) => void (output += text),
   });
@@ -78,6 +84,33 @@ test.serial(
     t.deepEqual(namesIn(after), events.map(({ name }) => name).toSorted());
     const again = after.map(({ headers }) => headers['webhook-id']);
     for (const messageId of interrupted) t.true(again.includes(messageId), 'under the same id');
+  },
+);
+
+test.serial(
+  'a worker of its own serves its figures, and those of its process, on METRICS_PORT',
+  async (t) => {
+    const service = await startHere();
+    t.teardown(() => service.close());
+    const port = await freePort();
+    exempt(`http://127.0.0.1:${port}`); // no address of the API
+    const worker = await startWorkerProcess(service, { METRICS_PORT: String(port) });
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+    const shown = await answer.text();
+    t.is(answer.status, 200);
+    for (const name of [
+      'attempts_total',
+      'failed_total',
+      'disabled_total',
+      'pending',
+      'overdue_seconds',
+      'outbox',
+    ]) {
+      t.regex(shown, new RegExp(`^# TYPE almanac_webhooks_${name} `, 'm'));
+    }
+    t.regex(shown, /^almanac_webhooks_attempts_total\{outcome="delivered"\} 0$/m);
+    t.regex(shown, /^process_resident_memory_bytes \d+$/m);
+    t.is(await worker.end('SIGTERM'), 0);
   },
 );
 
