@@ -174,8 +174,8 @@ export interface Ended {
 }
 
 /**
- * Records attempts, and what becomes of their messages. A failure changes nothing of a message that was claimed again since; a success
- * ends it in any case. Messages that were deleted are left out.
+ * Records attempts, and what becomes of their messages. A failure changes nothing of a message that was claimed again since, or was
+ * taken; a success ends it in any case. Messages that were deleted are left out.
  */
 export async function recordAttempts(
   db: AccountsDatabase,
@@ -198,7 +198,8 @@ export async function recordAttempts(
      update accounts.webhook_messages as message
      set status = ended.status, due_at = ended.due_at, failures = ended.failures, claimed_until = null
      from ended join held on held.id = ended.message
-     where message.id = ended.message and (message.attempts = ended.attempt or ended.status = 'delivered')`,
+     where message.id = ended.message
+       and (ended.status = 'delivered' or (message.status = 'pending' and message.attempts = ended.attempt))`,
     { bind: [JSON.stringify(ended)], type: QueryTypes.RAW, transaction },
   );
 }

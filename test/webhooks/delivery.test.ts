@@ -225,6 +225,29 @@ test.serial(
 );
 
 test.serial(
+  'an attempt that is answered after its claim has ended counts: taken is taken, whatever another attempt says',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it, { attemptTimeoutMs: 60_000 });
+    const held: ((status: number) => void)[] = [];
+    it.receiver.answer((_request, response) => held.push((status) => response.writeHead(status).end()));
+    await it.tell();
+    await until('it is under way', () => held.length === 1);
+    it.service.clock.advance(30_000);
+    await until('it is under way again', () => held.length === 2);
+    held[0]?.(204);
+    await untilStatus(it, 'delivered');
+    held[1]?.(500);
+    await untilAttempted(it.service, it.webhook.id, 2);
+    t.like((await messagesTo(it.service, it.webhook.id))[0], {
+      status: 'delivered',
+      attempts: 2,
+      due_at: null,
+    });
+  },
+);
+
+test.serial(
   'an endpoint that answers 410 is disabled at once; it is sent nothing more, and its holder is told by mail',
   async (t) => {
     const mailbox = await startMailbox();
