@@ -6,16 +6,25 @@ import { createPasswords } from '../../accounts-api/auth/passwords.ts';
 import { limits } from '../../accounts-api/auth/throttle.ts';
 import { projectRoot } from '../../kernel/settings.ts';
 import { assertError, dataOf, startAccountsService, type Answer } from '../services/accounts-service.ts';
+import { settingsOf } from '../billing/paying.ts';
+import { fakeClock } from '../services/harness.ts';
 import { newEmail, newPassword, testPasswordCost } from '../services/sign-in.ts';
+import { startStripe } from '../stripe/stripe.ts';
 import { holdersOf, newIp, newNetwork, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
-const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });
+const stripe = await startStripe({ clock: fakeClock('2026-11-20T10:00:00.000Z') });
+stripe.addPrice({ lookupKey: 'almanac_pro_month', amount: 9_900 });
+const service = await startAccountsService(undefined, undefined, {
+  signIn: { google: issuer.settings },
+  stripe: settingsOf(stripe),
+});
 const { password, newHolder, newSession, newSignUp, mailLink, accountOf } = await holdersOf(service);
 test.after.always(async () => {
   await service.close();
   await issuer.close();
+  await stripe.close();
 });
 
 const minuteMs = 60_000;
@@ -279,6 +288,15 @@ const mailSites: { at: string; what: string; call: Call }[] = [
         headers: { 'x-forwarded-for': ip },
       });
     },
+  },
+  {
+    at: 'checkout.ts mail',
+    what: 'a purchase without an account',
+    call: ({ ip, email }) =>
+      service.anonymously('/v1/checkout', {
+        body: { plan: 'pro', email },
+        headers: { 'x-forwarded-for': ip },
+      }),
   },
 ];
 
