@@ -91,9 +91,11 @@ export async function startPaying(options: PayingOptions = {}) {
       return (await services.call('/v1/series/NONE', { key })).status;
     },
     /** The events that were written for an account, oldest first. */
+    /** The events of billing that were written for an account. */
     events: (accountId: string) =>
       db.sequelize.query<{ type: string; data: Record<string, unknown> }>(
-        'select type, data from events.outbox where account_id = $1 order by position',
+        `select type, data from events.outbox
+         where account_id = $1 and type in ('subscription.updated', 'payment.failed') order by position`,
         { bind: [accountId], type: QueryTypes.SELECT },
       ),
     rows: <Row extends object>(text: string, ...bind: unknown[]) =>

@@ -2,13 +2,16 @@
 // every refusal in the envelope. Hides the clients: each draws its own requests from the seed, one after the other.
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { systemClock } from '../../kernel/clock.ts';
 import { errorTable } from '../../kernel/errors.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { peopleOf } from '../auth/people.ts';
 import { hold } from '../openapi/hold.ts';
 import { loadCsv } from '../ingest/loading.ts';
 import { initialLoads, loadInto } from '../v1/every-dataset.ts';
-import { startServices, type Services } from '../services/services.ts';
+import { startPaying } from '../billing/paying.ts';
+import { fakeClock } from '../services/harness.ts';
+import type { Services } from '../services/services.ts';
 import { drawRequest, type Actor, type FuzzRequest } from './requests.ts';
 
 export interface FuzzResult {
@@ -40,15 +43,18 @@ const requestsOfActor = 100;
 const answerWithinMs = 30_000;
 const answerHeadBytesMax = 128 * 1024;
 
-/** All services, with rows for every endpoint; a client's IP address is what its X-Forwarded-For says. */
+/** All services, with rows for every endpoint, and the fake of Stripe; a client's IP address is what its X-Forwarded-For says. */
 export async function startFuzzed(): Promise<Services> {
-  const services = await startServices({ trustedProxyHops: 1 });
+  const { services, close } = await startPaying({
+    fake: { clock: fakeClock(new Date().toISOString()) },
+    services: { clock: systemClock, trustedProxyHops: 1 },
+  });
   const loaded = {
     load: (dataset: string, lines: readonly string[], options = {}) =>
       loadCsv(services.database, lines, { dataset, ...options }).then(() => undefined),
   };
   for (const load of initialLoads) await loadInto(loaded, load);
-  return services;
+  return { ...services, close };
 }
 
 /** Sends so many requests. The same seed and count draw the same requests, as far as answers are the same. */

@@ -39,7 +39,10 @@ const routeFile = parse(readFileSync(path.join(projectRoot, 'config/gateway.conf
 };
 
 for (const [name, pipeline] of Object.entries(routeFile.pipelines)) {
-  if (!pipeline.policies.some((step) => 'credential' in step)) continue;
+  const step = pipeline.policies.find((each) => 'credential' in each) as
+    { credential: { action: { optional?: boolean } } } | undefined;
+  if (step === undefined) continue;
+  const withoutKey = step.credential.action.optional === true ? [] : [{}];
   const routes = pipeline.apiEndpoints
     .flatMap((endpoint) => routeFile.apiEndpoints[endpoint] ?? [])
     .flatMap(({ methods, paths }) => paths.flatMap((at) => methods.map((method) => ({ method, at }))))
@@ -51,7 +54,11 @@ for (const [name, pipeline] of Object.entries(routeFile.pipelines)) {
       const before = reached();
       for (const { method, at } of routes) {
         const url = gateway.url + at.replace(/:\w+/g, 'x').replace('*', 'x');
-        for (const headers of [{}, { 'x-api-key': 'pk_live_nonsense' }, { 'x-api-key': mintApiKey() }]) {
+        for (const headers of [
+          ...withoutKey,
+          { 'x-api-key': 'pk_live_nonsense' },
+          { 'x-api-key': mintApiKey() },
+        ]) {
           const error = await errorOf(await fetch(url, { method, headers }));
           t.is(error.status, 401, `${method} ${at}`);
           t.is(error.code, 'unauthorized');
