@@ -125,6 +125,7 @@ async function leaveWhileRedisAnswers(
   let logged = '';
   const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
   const gateway = await startGateway(`redis://127.0.0.1:${toRedis.port}`, log);
+  const isLate = () => logged.includes('circuit is open'); // then the call may not ask Redis at all
   let before = Number.NaN;
   try {
     before = await warmUp(gateway, client);
@@ -134,16 +135,18 @@ async function leaveWhileRedisAnswers(
     toRedis.deafen();
     const left = new AbortController();
     const leaving = call(gateway, client, { signal: left.signal }, query).catch(() => undefined);
-    await until('Redis has taken the call', async () => (await drawn()) > drawnBefore);
+    await until('Redis has taken the call', async () => isLate() || (await drawn()) > drawnBefore);
     left.abort();
     await leaving;
-    await until('the gateway has seen the client leave', () => logged.includes('"complete":false'));
+    await until(
+      'the gateway has seen the client leave',
+      () => isLate() || logged.includes('"complete":false'),
+    );
   } finally {
     toRedis.mend();
     await gateway.close(); // hands over what it has journalled
   }
-  const wasInTime = !logged.includes('circuit is open');
-  return { warmUps: before, wasInTime, before, after: await usedOf(client) };
+  return { warmUps: before, wasInTime: !isLate(), before, after: await usedOf(client) };
 }
 
 test.serial('an answer of accounts-api in time charges nothing if the client has left', async (t) => {
