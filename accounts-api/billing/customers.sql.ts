@@ -2,6 +2,7 @@
 // number that only rises, so that one which took too long writes nothing over what a later one has written.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
+import type { FetchedSubscription } from './fetched.ts';
 import type { Subscription } from './standing.ts';
 
 /** A fetch that has begun. */
@@ -155,18 +156,19 @@ export function selectSubscriptions(
 
 /**
  * Replaces the subscriptions of a customer by those fetched. A plan whose price has been moved or archived since stays that of its
- * subscription, as long as the subscription has the same price: whoever pays an old price is served for it.
+ * subscription, as long as the subscription has the same price: whoever pays an old price is served for it. Subscriptions to other
+ * products are not stored: they say nothing about the account, and nobody here may cancel them.
  */
 export async function replaceSubscriptions(
   db: AccountsDatabase,
   transaction: Transaction,
   customerId: string,
-  fetched: readonly Subscription[],
+  fetched: readonly FetchedSubscription[],
 ): Promise<void> {
   await db.sequelize.query(
     `with fetched as (
        select * from json_to_recordset($2::json) as fetched(
-         id text, status text, "priceId" text, plan text, "createdAt" timestamptz, "currentPeriodEnd" timestamptz,
+         id text, status text, "priceId" text, plan text, "isOurs" boolean, "createdAt" timestamptz, "currentPeriodEnd" timestamptz,
          "cancelsAt" timestamptz, "graceEndsAt" timestamptz, invoice jsonb)
      ), gone as (
        delete from accounts.subscriptions
@@ -177,6 +179,7 @@ export async function replaceSubscriptions(
      select id, $1, status, "priceId", plan, "createdAt", "currentPeriodEnd", "cancelsAt", "graceEndsAt",
             nullif(invoice, 'null'::jsonb)
      from fetched
+     where "isOurs" or exists (select from accounts.subscriptions as known where known.id = fetched.id)
      on conflict (id) do update set
        customer_id = excluded.customer_id, status = excluded.status, price_id = excluded.price_id,
        plan = case when excluded.plan is null and stored.price_id = excluded.price_id
@@ -226,7 +229,7 @@ export async function selectGraceEnded(db: AccountsDatabase, now: Date): Promise
      where grace_ends_at <= $1 and account.subscription_state = 'active'
        and not exists (select from accounts.subscriptions as other
                        join accounts.billing_customers as theirs on theirs.id = other.customer_id
-                       where theirs.account_id = account.id
+                       where theirs.account_id = account.id and other.plan is not null
                          and (other.status in ('active', 'trialing') or other.grace_ends_at > $1))
      order by account.id limit 100`,
     { bind: [now], type: QueryTypes.SELECT },

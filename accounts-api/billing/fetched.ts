@@ -5,11 +5,17 @@ import type { Plans } from '../../kernel/plans.ts';
 import { isMissing, type Billing } from './connection.ts';
 import type { Invoice, Subscription } from './standing.ts';
 
+/** A subscription, and whether it is for a plan: the same Stripe account may sell other things. */
+export interface FetchedSubscription extends Subscription {
+  /** Its price is of a plan, or it was bought by our Checkout; its price may have been changed at Stripe since. */
+  isOurs: boolean;
+}
+
 export interface FetchedCustomer {
   isDeleted: boolean;
   /** As our own request has named it. */
   accountId: string | null;
-  subscriptions: Subscription[];
+  subscriptions: FetchedSubscription[];
 }
 
 /** A session of Checkout, as far as it matters here. */
@@ -36,7 +42,7 @@ export async function fetchCustomer(
   if (customer.deleted === true) {
     return { isDeleted: true, accountId: null, subscriptions: [] };
   }
-  const subscriptions: Subscription[] = [];
+  const subscriptions: FetchedSubscription[] = [];
   const query = { customer: id, status: 'all', limit: 100, expand: ['data.latest_invoice'] } as const;
   for await (const each of stripe.subscriptions.list({ ...query, expand: [...query.expand] })) {
     const since = each.status === 'past_due' ? await pastDueSince(stripe, each) : null;
@@ -58,16 +64,22 @@ async function pastDueSince(stripe: Stripe, { id, items }: Stripe.Subscription):
   return fromSeconds(Number.isFinite(oldest) ? oldest : periodStart);
 }
 
-function toSubscription(plans: Plans, given: Stripe.Subscription, graceEndsAt: Date | null): Subscription {
+function toSubscription(
+  plans: Plans,
+  given: Stripe.Subscription,
+  graceEndsAt: Date | null,
+): FetchedSubscription {
   const { id, status, items, latest_invoice: invoice } = given;
   const item = items.data.find(({ price }) => planOfPrice(plans, price) !== null) ?? items.data[0];
   const periodEnd = item?.current_period_end;
   const cancelsAt = given.cancel_at ?? (given.cancel_at_period_end ? periodEnd : null);
+  const plan = item === undefined ? null : planOfPrice(plans, item.price);
   return {
     id,
     status,
     priceId: item?.price.id ?? '',
-    plan: item === undefined ? null : planOfPrice(plans, item.price),
+    plan,
+    isOurs: plan !== null || given.metadata['checkout']?.startsWith('chk_') === true,
     createdAt: fromSeconds(given.created),
     currentPeriodEnd: periodEnd === undefined ? null : fromSeconds(periodEnd),
     cancelsAt: typeof cancelsAt === 'number' ? fromSeconds(cancelsAt) : null,

@@ -55,7 +55,8 @@ export async function settleAccount(
     await emitEvents(deps, transaction, { type: 'subscription.updated', accountId, data: told });
   }
   for (const each of subscriptions) await tellOfFailure(deps, transaction, each);
-  const duplicates = subscriptions.filter((each) => isLive(each) && each !== current);
+  // One without a plan may have been turned into another product at Stripe.
+  const duplicates = subscriptions.filter((each) => isLive(each) && each.plan !== null && each !== current);
   for (const { id, cancelAskedAt } of duplicates) {
     if (cancelAskedAt !== null) continue;
     await noteCancelAsked(db, transaction, id, clock.now());

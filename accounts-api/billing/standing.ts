@@ -68,11 +68,11 @@ export function isLive(subscription: Pick<Subscription, 'status'>): boolean {
 export const liveStatuses = knownStatuses.filter((status) => isLive({ status }));
 
 /**
- * The subscription that counts: one that is paid before one that is not; of several live ones the oldest, of several that have ended
- * the newest. Null without any.
+ * The subscription that counts: one with a plan before one without; then one that is paid before one that is not; of several live ones
+ * the oldest, of several that have ended the newest. Null without any.
  */
 export function currentOf<Some extends Subscription>(subscriptions: readonly Some[]): Some | null {
-  const rank = (each: Some) => order.indexOf(meaningOf(each));
+  const rank = (each: Some) => order.indexOf(meaningOf(each)) + (each.plan === null ? order.length : 0);
   const [first] = subscriptions.toSorted((a, b) => {
     const age = a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1);
     return rank(a) - rank(b) || (meaningOf(a) === 'ended' ? -age : age);

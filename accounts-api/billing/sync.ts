@@ -75,7 +75,7 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
     await replaceSubscriptions(db, transaction, customerId, customer.subscriptions);
     const now = deps.clock.now();
     const isWaiting = sessions.some(({ checkoutId, isPaid }) => checkoutId !== null && !isPaid);
-    const isParked = account === null && !isWaiting && customer.subscriptions.some(isOurs);
+    const isParked = account === null && !isWaiting && customer.subscriptions.some(paysForPlan);
     if (isParked)
       log.error({ customer: customerId }, 'a customer of Stripe pays for a plan, and belongs to no account');
     await endLease(db, transaction, lease, {
@@ -91,8 +91,8 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
   if (accountId !== null) await lookAfter(deps, accountId);
 }
 
-/** Whether it pays for a plan: the Stripe account may sell other things, too. */
-function isOurs(subscription: Subscription): boolean {
+/** Whether it pays for a plan. */
+function paysForPlan(subscription: Subscription): boolean {
   return isLive(subscription) && subscription.plan !== null;
 }
 

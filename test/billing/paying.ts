@@ -90,8 +90,7 @@ export async function startPaying(options: PayingOptions = {}) {
     async calls(key: string): Promise<number> {
       return (await services.call('/v1/series/NONE', { key })).status;
     },
-    /** The events that were written for an account, oldest first. */
-    /** The events of billing that were written for an account. */
+    /** The events of billing that were written for an account, oldest first. */
     events: (accountId: string) =>
       db.sequelize.query<{ type: string; data: Record<string, unknown> }>(
         `select type, data from events.outbox

@@ -1,5 +1,6 @@
 // What each status of a subscription at Stripe means for the account's next call, through a gateway.
 import test, { type ExecutionContext } from 'ava';
+import { billingFigures } from '../../accounts-api/billing/figures.ts';
 import { dayMs, startPaying, type Paying } from './paying.ts';
 
 let paying: Paying;
@@ -163,12 +164,89 @@ test.serial('whoever pays a price that was moved to another one since keeps the 
   await assertStanding(t, who, 'pro active', 404);
 });
 
-test.serial('a price of no plan is served as the free plan', async (t) => {
+test.serial('a subscription that is changed to a price of no plan is served as the free plan', async (t) => {
+  const who = await subscriber();
+  const { id: cheap } = paying.fake.addPrice({ amount: 1, product: 'cheap' });
+  paying.fake.changePlan(who.id, cheap);
+  await paying.settle();
+  await assertStanding(t, who, 'free active', 404);
+  // Also if it was changed before it was fetched for the first time.
   const { accountId, key } = await paying.services.accountWithKey('free');
-  const { id } = paying.fake.addPrice({ amount: 1, product: 'cheap' });
-  paying.fake.subscribe({ customer: await paying.customerOf(accountId), price: id });
+  const customer = await paying.customerOf(accountId);
+  paying.fake.subscribe({ customer, price: cheap, metadata: { checkout: `chk_${'a'.repeat(20)}` } });
   await paying.settle();
   await assertStanding(t, { accountId, key }, 'free active', 404);
+  t.is((await billingFigures(paying.deps)).odd, 2);
+});
+
+for (const first of ['the other product', 'the plan']) {
+  test.serial(
+    `a subscription to another product of the Stripe account is left alone, and never counts: ${first} first`,
+    async (t) => {
+      const { accountId, key } = await paying.services.accountWithKey('free');
+      const customer = await paying.customerOf(accountId);
+      const support = paying.fake.addPrice({ amount: 500, product: 'Support' });
+      const prices = [support.id, paying.price('pro')];
+      if (first === 'the plan') prices.reverse();
+      const ids: string[] = [];
+      for (const price of prices) {
+        ids.push(paying.fake.subscribe({ customer, price }).id);
+        paying.clock.advance(60_000);
+        await paying.settle();
+        await paying.settle();
+      }
+      t.deepEqual(
+        ids.map((id) => paying.fake.subscription(id).status),
+        ['active', 'active'],
+      );
+      await assertStanding(t, { accountId, key }, 'pro active', 404);
+      t.is((await billingFigures(paying.deps)).odd, 0);
+    },
+  );
+}
+
+test.serial(
+  'whoever has only another product can buy a plan, and is served though the other is unpaid',
+  async (t) => {
+    const { accountId, key } = await paying.services.accountWithKey('free');
+    const customer = await paying.customerOf(accountId);
+    const support = paying.fake.addPrice({ amount: 500, product: 'Support' });
+    const { id } = paying.fake.subscribe({ customer, price: support.id });
+    paying.fake.failPayment(id);
+    for (const days of [3, 5, 7]) await paying.fake.advance(days * dayMs);
+    await paying.settle();
+    t.is(paying.fake.subscription(id).status, 'unpaid');
+    await assertStanding(t, { accountId, key }, 'free none', 404);
+    t.deepEqual(await paying.events(accountId), []);
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ plan: 'pro' });
+    const { status, text } = await paying.services.call('/v1/checkout', {
+      method: 'POST',
+      key,
+      headers,
+      body,
+    });
+    t.is(status, 200, text);
+  },
+);
+
+test.serial('a plan that was turned into another product is no second subscription', async (t) => {
+  const who = await subscriber('starter');
+  paying.fake.changePlan(who.id, paying.fake.addPrice({ amount: 500, product: 'Support' }).id);
+  await paying.settle();
+  paying.clock.advance(60_000);
+  const { id } = paying.fake.subscribe({ customer: who.customer, price: paying.price('pro') });
+  await paying.settle();
+  await paying.settle();
+  t.is(paying.fake.subscription(who.id).status, 'active');
+  t.is(paying.fake.subscription(id).status, 'active');
+  await assertStanding(t, who, 'pro active', 404);
+  // Its own payments decide: the other is paid, and does not make a grace longer.
+  paying.fake.failPayment(id);
+  await paying.settle();
+  paying.clock.advance(14 * dayMs);
+  await paying.sync();
+  await assertStanding(t, who, 'pro inactive', 402);
 });
 
 test.serial('of two live subscriptions the newer is cancelled, once, and its account is told', async (t) => {
