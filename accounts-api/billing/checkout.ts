@@ -1,6 +1,5 @@
 // POST /v1/checkout: begins the purchase of a plan, with an account or without one. Hides how two live subscriptions are avoided: an
 // account has at most one open checkout, and a request that is repeated gets the same page of Stripe.
-import { createHash } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
@@ -296,10 +295,10 @@ async function customerOf(
   const [known] = await selectCustomersOf(deps.db, accountId);
   if (known !== undefined) return known;
   const deleted = await countDeletedCustomersOf(deps.db, accountId);
-  const { id } = await stripe.customers.create(
-    { email, ...(name === null ? {} : { name }), metadata: { account_id: accountId } },
-    { idempotencyKey: `customer:${accountId}:${deleted}` },
-  );
+  const parameters = { email, ...(name === null ? {} : { name }), metadata: { account_id: accountId } };
+  const { id } = await stripe.customers.create(parameters, {
+    idempotencyKey: `customer:${accountId}:${deleted}:${digestOf(parameters)}`,
+  });
   await insertCustomerOf(deps.db, id, accountId, deps.clock.now());
   return id;
 }
@@ -324,9 +323,14 @@ function requestSession(
     cancel_url: `${back}#cancelled`,
     expires_at: Math.floor(expiresAt.getTime() / 1000),
   };
-  // Of the same checkout with another customer or price, Stripe would refuse the key.
-  const body = createHash('sha256').update(JSON.stringify(parameters)).digest('hex').slice(0, 16);
-  return stripe.checkout.sessions.create(parameters, { idempotencyKey: `checkout:${id}:${body}` });
+  return stripe.checkout.sessions.create(parameters, {
+    idempotencyKey: `checkout:${id}:${digestOf(parameters)}`,
+  });
+}
+
+/** A part of an idempotency key: Stripe refuses a key with other parameters for a day, such as after a change of the e-mail address. */
+function digestOf(parameters: object): string {
+  return sha256(JSON.stringify(parameters)).slice(0, 16);
 }
 
 /** The page to which Stripe sends the browser back. */

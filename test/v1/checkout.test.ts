@@ -180,6 +180,19 @@ test.serial(
   },
 );
 
+test.serial('a holder who is renamed after an answer of Stripe was lost can buy', async (t) => {
+  const { accountId, key } = await paying.services.accountWithKey('free');
+  for (const change of [{ name: 'New name' }, { email: 'new-address@example.org' }]) {
+    paying.fake.fail('drop-after', { times: 3, path: '/v1/customers', method: 'POST' });
+    t.is(codeOf(await begin({ plan: 'pro' }, { key })), '503 unavailable');
+    await paying.services.accounts.db.accounts.update(change, { where: { id: accountId } });
+  }
+  const session = sessionOf(urlOf(t, await begin({ plan: 'pro' }, { key })));
+  paying.fake.completeCheckout(session.id);
+  await paying.settle();
+  t.is(await paying.standing(accountId), 'pro active');
+});
+
 test.serial(
   'with an Idempotency-Key a retry gets the same answer, also without an account; another body is refused',
   async (t) => {
