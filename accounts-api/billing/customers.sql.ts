@@ -33,14 +33,14 @@ export function leaseDueCustomers(
   );
 }
 
-/** Locks a customer whose fetch may still write. @returns its account, or undefined if another fetch has begun since. */
+/** Locks a customer whose fetch may still write. @returns what was noted of it, or undefined if another fetch has begun since. */
 export async function holdLeased(
   db: AccountsDatabase,
   transaction: Transaction,
   { customerId, leaseNo }: Lease,
-): Promise<{ accountId: string | null } | undefined> {
-  const [row] = await db.sequelize.query<{ accountId: string | null }>(
-    `select account_id as "accountId" from accounts.billing_customers where id = $1 and lease_no = $2 for update`,
+): Promise<{ accountId: string | null; isParked: boolean } | undefined> {
+  const [row] = await db.sequelize.query<{ accountId: string | null; isParked: boolean }>(
+    `select account_id as "accountId", parked_at is not null as "isParked" from accounts.billing_customers where id = $1 and lease_no = $2 for update`,
     { bind: [customerId, leaseNo], type: QueryTypes.SELECT, transaction },
   );
   return row;

@@ -32,6 +32,7 @@ export async function accountOfCustomer(
     if (!isPaid || payer === null) continue;
     const known = await findAccountByEmail(deps.db, payer, transaction);
     const accountId = known?.id ?? (await makeAccountOf(deps, transaction, payer));
+    if (accountId === null) continue;
     await notePaid(deps.db, transaction, {
       ...{ id: checkout.id, accountId, hasKey: known === null, now: deps.clock.now() },
     });
@@ -40,9 +41,11 @@ export async function accountOfCustomer(
   return null;
 }
 
-/** An account without a password, whose holder proves the mailbox to sign in. */
-async function makeAccountOf(deps: Deps, transaction: Transaction, given: string): Promise<string> {
-  const email = emailField.parse(given);
+/** An account without a password, whose holder proves the mailbox to sign in. @returns null: no account can have the e-mail address. */
+async function makeAccountOf(deps: Deps, transaction: Transaction, given: string): Promise<string | null> {
+  // Stripe takes addresses that we do not, such as one with umlauts.
+  const { success, data: email } = emailField.safeParse(given);
+  if (!success) return null;
   const id = newId('acct');
   await deps.db.accounts.create(
     { id, email, name: null, plan: 'free', createdAt: deps.clock.now() },

@@ -76,7 +76,7 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
     const now = deps.clock.now();
     const isWaiting = sessions.some(({ checkoutId, isPaid }) => checkoutId !== null && !isPaid);
     const isParked = account === null && !isWaiting && customer.subscriptions.some(paysForPlan);
-    if (isParked)
+    if (isParked && !held.isParked)
       log.error({ customer: customerId }, 'a customer of Stripe pays for a plan, and belongs to no account');
     await endLease(db, transaction, lease, {
       ...{ now, accountId: account?.id ?? null, isDeleted: customer.isDeleted, isParked },

@@ -3,7 +3,9 @@ import { hash } from 'node:crypto';
 import vm from 'node:vm';
 import test from 'ava';
 import { createAccount } from '../../accounts-api/operator/operator.ts';
-import { startPaying, type Paying } from '../billing/paying.ts';
+import { billingFigures } from '../../accounts-api/billing/figures.ts';
+import { syncDue } from '../../accounts-api/billing/sync.ts';
+import { dayMs, startPaying, type Paying } from '../billing/paying.ts';
 import { noteSecret } from '../run/traces.ts';
 
 let paying: Paying;
@@ -167,6 +169,41 @@ test.serial(
     t.is(await paying.standing(id), 'free none');
     t.is((await claim(bought.token)).status, 200);
     t.is((await accountOf('payer@example.org'))?.plan, 'starter');
+  },
+);
+
+test.serial(
+  'a payer whose e-mail address Stripe takes and an account cannot have is parked, once told of, until the operator names an account',
+  async (t) => {
+    const errors: object[] = [];
+    const log = { ...paying.deps.log, error: (entry: object) => void errors.push(entry) };
+    const sync = async () => {
+      while ((await syncDue({ ...paying.deps, log })) > 0);
+    };
+    const bought = await begin();
+    paying.fake.completeCheckout(bought.session);
+    paying.fake.override(bought.session, { customer_details: { email: 'jörg@exämple.org' } });
+    await paying.fake.deliverHeld();
+    await sync();
+    const [customer = ''] = paying.fake.customers().map(({ id }) => id);
+    const parked =
+      'select id, failures, account_id as account from accounts.billing_customers where parked_at is not null';
+    t.deepEqual(await paying.rows(parked), [{ id: customer, failures: 0, account: null }]);
+    t.like(await billingFigures(paying.deps), { parked: 1, failing: 0, waiting: 0 });
+    paying.clock.advance(dayMs);
+    await sync();
+    t.deepEqual(errors, [{ customer }]);
+
+    const { id } = await createAccount(paying.services.accounts, {
+      email: 'joerg@example.org',
+      plan: 'free',
+    });
+    await paying.stripe.customers.update(customer, { metadata: { account_id: id } });
+    paying.fake.override(customer, {}, 'customer.updated');
+    await paying.settle();
+    t.is(await paying.standing(id), 'starter active');
+    t.is(await stateOf(bought.token), 'account');
+    t.deepEqual(await paying.rows(parked), []);
   },
 );
 
