@@ -73,6 +73,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
     const npm = Number(process.env['TEST_PARENT_PID']);
+    delete process.env['TEST_PARENT_PID']; // of this process: what it starts may run under a guard of its own
     const look = () => void (npm > 0 && process.ppid !== npm && stop('SIGTERM'));
     look();
     setInterval(look, 250).unref();
