@@ -67,6 +67,8 @@ interface EndpointOf<
   body?: Body;
   /** `request.body` is the bytes as sent: their signature is checked. */
   takesRawBody?: true;
+  /** The maximum size of the body; by default that of the path. */
+  bodyBytesMax?: number;
   /** Headers that it reads, besides the credentials. */
   requestHeaders?: Readonly<Record<string, z.ZodType>>;
   /** status → the `data` of the answer; null: no body. */
@@ -93,6 +95,7 @@ interface EndpointOf<
 export interface Endpoint extends Declaration {
   requester: RequesterKind;
   takesRawBody: boolean;
+  bodyBytesMax: number | undefined;
   handler: (deps: ServiceDeps) => Handler;
 }
 
@@ -129,6 +132,7 @@ export function endpoint<
     params,
     requester,
     takesRawBody,
+    bodyBytesMax: declared.bodyBytesMax,
     query,
     body,
     requestHeaders,

@@ -100,13 +100,13 @@ const authBodyBytesMax = 4 * 1024;
 /** The endpoints as routes of the server. */
 export function toRoutes(deps: ServiceDeps): Route[] {
   return [
-    ...endpoints.map(([method, path, { handler, takesRawBody }]): Route => ({
+    ...endpoints.map(([method, path, { handler, takesRawBody, bodyBytesMax }]): Route => ({
       method,
       path,
       scope: 'client',
       handler: handler(deps),
       takesRawBody,
-      ...(path.startsWith('/auth/') ? { bodyBytesMax: authBodyBytesMax } : {}),
+      bodyBytesMax: bodyBytesMax ?? (path.startsWith('/auth/') ? authBodyBytesMax : undefined),
     })),
     ...Object.entries(internalEndpoints).map(([path, handler]): Route => ({
       method: 'POST',

@@ -48,6 +48,8 @@ export interface Call {
   path: string;
   /** The query without `?`, and without any key. */
   query: string;
+  /** How long the body may be, in bytes. */
+  bodyBytesMax: number;
   identity: Identity;
   caller: Caller | undefined;
   /** The result of the combined request to Redis about the call. */

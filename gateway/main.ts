@@ -33,7 +33,7 @@ import { concurrency } from './policies/concurrency.ts';
 import { cors } from './policies/cors.ts';
 import { createCallerContexts, credential, credentialAction } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
-import { framing } from './policies/framing.ts';
+import { framing, framingAction } from './policies/framing.ts';
 import { health } from './policies/health.ts';
 import { notFound } from './policies/not-found.ts';
 import { page, pageNames } from './policies/page.ts';
@@ -260,7 +260,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
         accessLog,
       }),
     ),
-    framing: withoutAction(framing()),
+    framing: withAction(framingAction, framing),
     'path-check': withoutAction(pathCheck()),
     cors: withAction(z.strictObject({ from: z.enum(['any', 'dashboard']) }), ({ from }) =>
       cors(

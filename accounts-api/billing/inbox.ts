@@ -13,6 +13,8 @@ import { askForCustomer, insertStripeEvent } from './inbox.sql.ts';
 export const inboxPath = '/billing/stripe/events';
 
 const toleranceSeconds = 300;
+/** As at the gateway. Fifty entries of metadata, or the lines of an invoice with what they were before, are above the usual 64 KB. */
+const eventBytesMax = 1024 * 1024;
 
 export const receiveStripeEvent = endpoint({
   summary: 'The inbox of events: only Stripe calls it.',
@@ -20,6 +22,7 @@ export const receiveStripeEvent = endpoint({
     'The signature is checked on the bytes of the body. An event that came before is answered in the same way, and changes nothing.',
   requester: 'anyone',
   takesRawBody: true,
+  bodyBytesMax: eventBytesMax,
   requestHeaders: {
     'Stripe-Signature': z.string().describe('`t=…,v1=…`: when it was sent, and the HMAC of the body.'),
   },

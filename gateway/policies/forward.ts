@@ -9,7 +9,6 @@ import { createProxy } from '../upstream/proxy.ts';
 import { createReader } from '../upstream/reader.ts';
 import { AttemptFailed } from '../upstream/connections.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
-import { bodyBytesMax } from '../../kernel/http/server.ts';
 
 export interface Forwarder {
   policy: Policy;
@@ -50,7 +49,7 @@ export function createForwarder(options: ForwardOptions): Forwarder {
       const call = callOf(request);
       enterStage(call, 'upstream');
       const isRead = request.method === 'GET' || request.method === 'HEAD';
-      const body = isRead ? noBody : await readBody(request);
+      const body = isRead ? noBody : await readBody(request, call.bodyBytesMax);
       const headers = headersFor(request, call, body, seal(call.identity));
       const transport = isRead ? reader : proxy;
       const startedAtMs = performance.now();
@@ -128,7 +127,7 @@ function pass(headers: string[], name: string, given: string | string[] | undefi
 }
 
 /** Reads the whole body. `framing` refuses bodies with an excessive Content-Length, this one those without. */
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   if (request.headers['transfer-encoding'] === undefined && !Number(request.headers['content-length'] ?? 0)) {
     return Buffer.alloc(0);
   }
@@ -137,8 +136,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   // Not destroyed on return: a client whose body is too long must still be able to read the error.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > bodyBytesMax) {
-      fail('payload_too_large', `The body may have at most ${bodyBytesMax / 1024} KB.`, {
+    if (length > bytesMax) {
+      fail('payload_too_large', `The body may have at most ${bytesMax / 1024} KB.`, {
         headers: { connection: 'close' },
       });
     }

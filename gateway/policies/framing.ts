@@ -1,7 +1,9 @@
 // Refuses requests whose framing two servers could read differently, which would allow request smuggling.
 // Node's parser has refused conflicting lengths, repeated lengths and folded headers before this runs.
+import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { bodyBytesMax } from '../../kernel/http/server.ts';
+import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
 const bodyless = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
@@ -10,7 +12,16 @@ const wellFormedHost = /^(?:[a-z0-9_][a-z0-9._-]*|\[[0-9a-f:.]+\])(?::\d{0,5})?$
 // After an unread body, the following bytes on the connection may not be a request.
 const close = { connection: 'close' };
 
-export function framing(): Policy {
+export const framingAction = z.strictObject({
+  /** How long a body may be, in KB. */
+  bodyKb: z
+    .int()
+    .min(1)
+    .max(4096)
+    .default(bodyBytesMax / 1024),
+});
+
+export function framing({ bodyKb }: z.output<typeof framingAction>): Policy {
   return (request, _response, next) => {
     const method = request.method ?? '';
     const encoding = request.headers['transfer-encoding'];
@@ -39,9 +50,10 @@ export function framing(): Policy {
     if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
       fail('invalid_request', 'Only Transfer-Encoding: chunked is supported.', { headers: close });
     }
-    if (Number(length ?? 0) > bodyBytesMax) {
-      fail('payload_too_large', `The body may have at most ${bodyBytesMax / 1024} KB.`, { headers: close });
+    if (Number(length ?? 0) > bodyKb * 1024) {
+      fail('payload_too_large', `The body may have at most ${bodyKb} KB.`, { headers: close });
     }
+    callOf(request).bodyBytesMax = bodyKb * 1024; // of one without a length, which `forward` counts
     next();
   };
 }

@@ -2,6 +2,7 @@
 // Hides which inbound headers are ours.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { bodyBytesMax } from '../../kernel/http/server.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../observability/access-log.ts';
 import { openCall, type Call } from '../call.ts';
@@ -38,6 +39,7 @@ export function requestId(options: {
       },
       path: '',
       query: '',
+      bodyBytesMax,
       identity: anonymous,
       caller: undefined,
       admission: undefined,

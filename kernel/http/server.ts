@@ -33,7 +33,7 @@ export interface Route {
   scope: Identity['scope'];
   handler: Handler;
   /** The maximum size of the body; 64 KB by default, 4 MB for the gateway's own calls. */
-  bodyBytesMax?: number;
+  bodyBytesMax?: number | undefined;
   /** `request.body` is the bytes as sent, instead of what JSON they hold. */
   takesRawBody?: boolean;
 }

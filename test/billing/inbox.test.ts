@@ -1,6 +1,7 @@
 // The inbox of Stripe's events: what is let in, that nothing is lost, and that order and repetition do not matter.
 import test from 'ava';
 import { leaseDueCustomers } from '../../accounts-api/billing/customers.sql.ts';
+import { inboxPath } from '../../accounts-api/billing/inbox.ts';
 import { syncDue } from '../../accounts-api/billing/sync.ts';
 import { dayMs, startPaying, webhookSecret, type Paying } from './paying.ts';
 
@@ -52,6 +53,37 @@ test.serial(
     t.is(await stored(), 1);
   },
 );
+
+test.serial('an event is taken up to 1 MB, with a length or chunked, at the inbox alone', async (t) => {
+  const { accountId } = await subscriber();
+  const event = created();
+  const megabyte = 1024 * 1024;
+  const padded = (bytes: number) => ({
+    change(given: typeof event) {
+      const { length } = JSON.stringify(given, null, 2);
+      given.id = `evt_${'a'.repeat(event.id.length - 4)}`;
+      given.api_version = (given.api_version ?? '') + 'x'.repeat(bytes - length);
+    },
+  });
+  t.is((await paying.fake.deliver(event, padded(megabyte + 1))).status, 413);
+  t.is(await stored(), 0);
+  t.is((await paying.fake.deliver(event, padded(megabyte))).status, 200);
+  t.is(await stored(), 1);
+  await paying.sync();
+  t.is(await paying.standing(accountId), 'pro active');
+
+  for (const [path, bytes, status] of [
+    [inboxPath, megabyte, 400], // not signed
+    [inboxPath, megabyte + 1, 413],
+    ['/v1/checkout', 64 * 1024 + 1, 413],
+  ] as const) {
+    for (const body of ['x'.repeat(bytes), new Blob(['x'.repeat(bytes)]).stream()]) {
+      const headers = { 'content-type': 'application/json' };
+      const init = { method: 'POST', body, headers, duplex: 'half' } as const;
+      t.is((await paying.services.call(path, init)).status, status, `${path} ${bytes} ${typeof body}`);
+    }
+  }
+});
 
 test.serial('while the secret is replaced, events signed with either are taken', async (t) => {
   const both = await startPaying({ stripe: { webhookSecrets: ['whsec_next', webhookSecret] } });
