@@ -52,16 +52,20 @@ export async function fetchCustomer(
   return { isDeleted: false, accountId: customer.metadata['account_id'] ?? null, subscriptions };
 }
 
-/** When the oldest invoice that is still unpaid was due: a payment that fails a month later begins no new grace. */
+/**
+ * When the first invoice that is unpaid since the last payment was due: another one that fails later begins no new grace. Stripe makes a
+ * subscription active when its latest invoice is paid, and leaves older ones open; those must not take the grace of a later failure away.
+ */
 async function pastDueSince(stripe: Stripe, { id, items }: Stripe.Subscription): Promise<Date> {
-  let oldest = Infinity;
-  for await (const { created, status_transitions } of stripe.invoices.list({
-    ...{ subscription: id, status: 'open', limit: 100 },
+  let since = items.data[0]?.current_period_start ?? 0;
+  // The newest first.
+  for await (const { status, created, status_transitions } of stripe.invoices.list({
+    ...{ subscription: id, limit: 100 },
   })) {
-    oldest = Math.min(oldest, status_transitions.finalized_at ?? created);
+    if (status === 'paid') break;
+    if (status === 'open') since = status_transitions.finalized_at ?? created;
   }
-  const periodStart = items.data[0]?.current_period_start ?? 0;
-  return fromSeconds(Number.isFinite(oldest) ? oldest : periodStart);
+  return fromSeconds(since);
 }
 
 function toSubscription(

@@ -82,6 +82,45 @@ test.serial(
   },
 );
 
+test.serial(
+  'a later failure has a grace of its own although an older invoice was left open, and one in the same spell has not',
+  async (t) => {
+    const who = await subscriber();
+    const graceEndsAt = async () => {
+      const { data } =
+        (await paying.events(who.accountId)).findLast(({ type }) => type === 'subscription.updated') ?? {};
+      return data?.['grace_ends_at'];
+    };
+    const afterDays = (days: number) =>
+      `${new Date(paying.clock.now().getTime() + days * dayMs).toISOString().slice(0, -5)}Z`;
+    const left = paying.fake.failPayment(who.id);
+    await paying.settle();
+    const first = afterDays(14);
+    t.is(await graceEndsAt(), first);
+    await paying.fake.advance(6 * dayMs);
+    paying.fake.changePlan(who.id, paying.price('pro', 'year')); // a second invoice, which fails, too
+    await paying.settle();
+    t.is(await graceEndsAt(), first);
+    const latest = paying.fake.subscription(who.id).latest_invoice;
+    t.not(latest, left.id);
+    paying.fake.pay(latest as string);
+    paying.fake.setCard(who.customer, 'none'); // which would pay the older invoice, too
+    await paying.settle();
+    await assertStanding(t, who, 'pro active', 404);
+
+    await paying.fake.advance(60 * dayMs);
+    const open = await paying.stripe.invoices.list({ subscription: who.id, status: 'open' });
+    t.deepEqual(
+      open.data.map(({ id }) => id),
+      [left.id],
+    );
+    paying.fake.failPayment(who.id);
+    await paying.settle();
+    await assertStanding(t, who, 'pro active', 404);
+    t.is(await graceEndsAt(), afterDays(14));
+  },
+);
+
 test.serial('a payment in the grace ends it', async (t) => {
   const who = await subscriber();
   const invoice = paying.fake.failPayment(who.id);
