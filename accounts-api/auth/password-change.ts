@@ -22,6 +22,7 @@ import { endSessionsOf } from './sessions.sql.ts';
 import { visitor } from './sign-up.ts';
 import { revokeUnprovenAccess } from './unproven.sql.ts';
 import { clientInfoOf, type ClientInfo } from './client-info.ts';
+import { endWebhooksOf } from '../webhooks/webhooks.ts';
 
 export const changePassword = endpoint({
   summary: 'Changes the password, and ends all sessions except the new one in the answer.',
@@ -124,12 +125,12 @@ async function resetPassword(
     if (!(await holdAccount(deps, transaction, account))) failGone();
     if (!(await spendMailToken(deps.db, transaction, hash, 'reset_password', now))) failGone();
     // The mailbox is verified only now, so any access that others may have set up is revoked.
-    const revoked =
-      account.emailVerifiedAt === null
-        ? await revokeUnprovenAccess(deps.db, transaction, account.id, now)
-        : [];
-    for (const key of revoked)
-      await tellOfRevokedKey(deps, transaction, { accountId: account.id, actor: visitor }, key);
+    if (account.emailVerifiedAt === null) {
+      const by = { accountId: account.id, actor: visitor };
+      const revoked = await revokeUnprovenAccess(deps.db, transaction, account.id, now);
+      for (const key of revoked) await tellOfRevokedKey(deps, transaction, by, key);
+      await endWebhooksOf(deps, transaction, by);
+    }
     await account.update({ emailVerifiedAt: account.emailVerifiedAt ?? now }, { transaction });
     await replacePassword(deps, transaction, account, { passwordHash, actor: visitor, ip: clientInfo.ip });
   });

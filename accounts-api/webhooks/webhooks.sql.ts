@@ -17,6 +17,19 @@ export async function lowestFreeSlot(
   return rows[0]?.slot ?? null;
 }
 
+/** Deletes the endpoints of an account, with what waits for them. @returns those deleted. */
+export function deleteWebhooksOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+): Promise<{ id: string; url: string }[]> {
+  return db.sequelize.query('delete from accounts.webhooks where account_id = $1 returning id, url', {
+    bind: [accountId],
+    type: QueryTypes.SELECT,
+    transaction,
+  });
+}
+
 /** Some endpoints whose secret or previous secret was sealed by another key, locked. @param keyId of the present key. */
 export async function selectOutdatedSecrets(
   db: AccountsDatabase,

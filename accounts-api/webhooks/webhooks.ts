@@ -28,7 +28,7 @@ import {
   type WebhookChange,
   type WebhookRecord,
 } from './webhook-fields.ts';
-import { lowestFreeSlot } from './webhooks.sql.ts';
+import { deleteWebhooksOf, lowestFreeSlot } from './webhooks.sql.ts';
 
 /** How long messages are signed with the previous secret, too. */
 const overlapMs = 24 * 60 * 60_000;
@@ -243,13 +243,33 @@ export const deleteWebhookById = endpoint({
     },
 });
 
-async function endWebhook(deps: ServiceDeps, { accountId, actor }: Requester, id: string): Promise<void> {
+async function endWebhook(deps: ServiceDeps, requester: Requester, id: string): Promise<void> {
   await deps.db.inLedgerTransaction(async (transaction) => {
-    const webhook = await findWebhook(deps, accountId, id, transaction);
+    const webhook = await findWebhook(deps, requester.accountId, id, transaction);
     await webhook.destroy({ transaction });
-    const detail = { host: originOf(webhook.url) };
-    await audit(deps, transaction, { accountId, actor, action: 'webhook.deleted', subject: id, detail });
+    await auditDeleted(deps, transaction, requester, webhook);
   });
+}
+
+/** Deletes all endpoints of an account, with what waits for them. */
+export async function endWebhooksOf(
+  deps: Deps,
+  transaction: Transaction,
+  requester: Requester,
+): Promise<void> {
+  for (const webhook of await deleteWebhooksOf(deps.db, transaction, requester.accountId)) {
+    await auditDeleted(deps, transaction, requester, webhook);
+  }
+}
+
+async function auditDeleted(
+  deps: Deps,
+  transaction: Transaction,
+  { accountId, actor }: Requester,
+  { id, url }: Pick<Webhook, 'id' | 'url'>,
+): Promise<void> {
+  const detail = { host: originOf(url) };
+  await audit(deps, transaction, { accountId, actor, action: 'webhook.deleted', subject: id, detail });
 }
 
 export const rotateSecret = endpoint({

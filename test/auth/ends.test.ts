@@ -40,6 +40,11 @@ type Key = { id: string; key: string };
 async function newKey(t: ExecutionContext, holder: Holder): Promise<Key> {
   return dataOf(t, await ask(holder, 'POST', '/v1/keys', { name: 'k' }), 201) as Key;
 }
+async function newWebhook(t: ExecutionContext, { accountId, ...holder }: Holder): Promise<{ id: string }> {
+  await db.accounts.update({ plan: 'pro' }, { where: { id: accountId } });
+  const wish = { url: 'https://hooks.example.org/events', events: ['key.created'] };
+  return dataOf(t, await ask({ accountId, ...holder }, 'POST', '/v1/webhooks', wish), 201) as { id: string };
+}
 async function works({ key }: Key): Promise<boolean> {
   const hash = createHash('sha256').update(key).digest('hex');
   const { body } = await service.internally('/internal/credentials', { keys: [hash] });
@@ -66,13 +71,14 @@ async function accountOfGoogle(claims: ReturnType<typeof googlePerson>): Promise
 }
 
 test.serial(
-  'someone who prepared an account for somebody else has no access after the owner’s reset: no key, no session, no Google',
+  'someone who prepared an account for somebody else has no access after the owner’s reset: no key, no session, no webhook, no Google',
   async (t) => {
     const [prepared, other] = [await newHolder({ verified: false }), await newHolder()];
     const prepare = async (holder: Holder) => ({
       revoked: await newKey(t, holder),
       key: await newKey(t, holder),
       google: await linkGoogle(t, holder),
+      webhook: await newWebhook(t, holder),
       session: (await newSession(holder.accountId)).name,
     });
     const [theirs, others] = [await prepare(prepared), await prepare(other)];
@@ -85,6 +91,9 @@ test.serial(
     t.not(await accountOfGoogle(theirs.google), prepared.accountId);
     t.false(await works(theirs.key));
     t.deepEqual(await areIn(theirs.session), [false]);
+    t.is(await db.webhooks.findByPk(theirs.webhook.id), null);
+    const deleted = { accountId: prepared.accountId, action: 'webhook.deleted', actorKind: 'visitor' };
+    t.is(await db.auditEvents.count({ where: { ...deleted, subject: theirs.webhook.id } }), 1);
     t.like(dataOf(t, await ask(prepared, 'GET', '/v1/account')), {
       email_verified: true,
       google_linked: false,
@@ -111,6 +120,7 @@ test.serial(
     t.is(await accountOfGoogle(others.google), other.accountId);
     t.true(await works(others.key));
     t.deepEqual(await areIn(others.session), [true]);
+    t.truthy(await db.webhooks.findByPk(others.webhook.id));
   },
 );
 

@@ -7,6 +7,8 @@ import { billingFigures } from '../../accounts-api/billing/figures.ts';
 import { syncDue } from '../../accounts-api/billing/sync.ts';
 import { dayMs, startPaying, type Paying } from '../billing/paying.ts';
 import { noteSecret } from '../run/traces.ts';
+import { mintMailToken } from '../../accounts-api/mail/mail-tokens.ts';
+import { newPassword } from '../services/sign-in.ts';
 
 let paying: Paying;
 test.beforeEach(async () => {
@@ -72,6 +74,37 @@ test.serial(
     t.is(codeOf(await claim(bought.token)), '410 gone');
     t.is(await stateOf(bought.token), 'claimed');
     t.is(await paying.calls(keyIn(shown)), 404);
+  },
+);
+
+test.serial(
+  'whoever has paid in the name of somebody else keeps no key and no webhook once the mailbox is proved',
+  async (t) => {
+    const bought = await begin();
+    await pay(bought);
+    const key = keyIn(await claim(bought.token));
+    const account = await accountOf(bought.email);
+    if (account === null) throw new Error('There is no account.');
+    const post = (path: string, body: object, by: { key?: string } = {}) =>
+      paying.services.call(path, {
+        ...{ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
+        ...by,
+      });
+    const { db } = paying.services.accounts;
+    await db.accounts.update({ plan: 'pro' }, { where: { id: account.id } }); // one with webhooks
+    const hook = { url: 'https://hooks.example.org/', events: ['subscription.updated'] };
+    const made = await post('/v1/webhooks', hook, { key });
+    t.is(made.status, 201, made.text);
+    const { credentialVersion } = account;
+    const about = { purpose: 'reset_password', signup_id: null, account_id: account.id } as const;
+    const token = noteSecret(
+      await mintMailToken(paying.services.accounts, { ...about, email: bought.email, credentialVersion }),
+    );
+    const reset = await post('/auth/set-password', { token, password: newPassword() });
+    t.is(reset.status, 200, reset.text);
+    t.is(await paying.calls(key), 401);
+    t.is(await db.webhooks.count({ where: { accountId: account.id } }), 0);
+    t.is((await accountOf(bought.email))?.subscriptionState, 'active', 'what is paid stays');
   },
 );
 
