@@ -62,16 +62,18 @@ export interface InboxFigures {
   failing: number;
   /** Live subscriptions whose price no plan has, or whose status is unknown. */
   odd: number;
+  /** Second subscriptions of accounts that were cancelled lately although their latest invoice was paid. */
+  duplicates: number;
   /** When the newest event came; null if none has. */
   lastAt: Date | null;
   /** When the oldest waiting event came. */
   oldestWaitingAt: Date | null;
 }
 
-/** How the inbox stands. @param known the statuses of Stripe that are understood. @param live those that are paid for. */
+/** How the inbox stands. @param known the statuses of Stripe that are understood. @param live those that are paid for. @param since when lately begins. */
 export async function selectInboxFigures(
   db: AccountsDatabase,
-  { known, live }: { known: readonly string[]; live: readonly string[] },
+  { known, live, since }: { known: readonly string[]; live: readonly string[]; since: Date },
 ): Promise<InboxFigures> {
   const [figures] = await db.sequelize.query<InboxFigures>(
     `select (select count(*)::int from accounts.stripe_events where handled_at is null) as waiting,
@@ -79,9 +81,12 @@ export async function selectInboxFigures(
             (select count(*)::int from accounts.billing_customers where failures > 0) as failing,
             (select count(*)::int from accounts.subscriptions
              where status <> all($1::text[]) or (plan is null and status = any($2::text[]))) as odd,
+            (select count(*)::int from accounts.subscriptions
+             where cancel_asked_at > $3 and invoice ->> 'status' = 'paid'
+               and (invoice ->> 'amount_due')::bigint > 0) as duplicates,
             (select max(received_at) from accounts.stripe_events) as "lastAt",
             (select min(received_at) from accounts.stripe_events where handled_at is null) as "oldestWaitingAt"`,
-    { bind: [known, live], type: QueryTypes.SELECT },
+    { bind: [known, live, since], type: QueryTypes.SELECT },
   );
   if (figures === undefined) throw new Error('PostgreSQL gave no figures.');
   return figures;

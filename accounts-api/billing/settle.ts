@@ -57,10 +57,13 @@ export async function settleAccount(
   for (const each of subscriptions) await tellOfFailure(deps, transaction, each);
   // One without a plan may have been turned into another product at Stripe.
   const duplicates = subscriptions.filter((each) => isLive(each) && each.plan !== null && each !== current);
-  for (const { id, cancelAskedAt } of duplicates) {
+  for (const { id, cancelAskedAt, customerId, invoice } of duplicates) {
     if (cancelAskedAt !== null) continue;
     await noteCancelAsked(db, transaction, id, clock.now());
-    const detail = { subscription: id, kept: current?.id };
+    // What was paid becomes a credit of a customer who is charged no more: only the operator can pay it back.
+    const paid =
+      invoice?.status === 'paid' ? { amount: invoice.amount_due, currency: invoice.currency } : null;
+    const detail = { subscription: id, kept: current?.id, customer: customerId, invoice: invoice?.id, paid };
     await audit(deps, transaction, {
       ...{ accountId, actor: stripeActor, action: 'subscription.duplicate_canceled', detail },
     });

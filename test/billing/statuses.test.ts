@@ -1,6 +1,6 @@
 // What each status of a subscription at Stripe means for the account's next call, through a gateway.
 import test, { type ExecutionContext } from 'ava';
-import { billingFigures } from '../../accounts-api/billing/figures.ts';
+import { billingFigures, describeBilling } from '../../accounts-api/billing/figures.ts';
 import { dayMs, startPaying, type Paying } from './paying.ts';
 
 let paying: Paying;
@@ -301,7 +301,13 @@ test.serial('of two live subscriptions the newer is cancelled, once, and its acc
     `select detail from accounts.audit_events where account_id = $1 and action = 'subscription.duplicate_canceled'`,
     who.accountId,
   );
-  t.deepEqual(audited, [{ detail: { subscription: second.id, kept: who.id } }]);
+  const invoice = paying.fake.subscription(second.id).latest_invoice;
+  const paid = { amount: 9_900, currency: 'usd' };
+  const about = { subscription: second.id, kept: who.id, customer: who.customer };
+  t.deepEqual(audited, [{ detail: { ...about, invoice, paid } }]);
+  t.regex(await describeBilling(paying.deps), /; 1 paid second subscriptions were cancelled within 30 days/);
+  paying.clock.advance(30 * dayMs);
+  t.notRegex(await describeBilling(paying.deps), /second/);
 });
 
 test.serial('an event is written for each change, and for each failed payment once', async (t) => {

@@ -43,7 +43,15 @@ test.serial('a worker acts on events, and ends a grace, by itself', async (t) =>
 
 test.serial('the figures count what waits, is parked, fails and is not understood', async (t) => {
   const figures = () => billingFigures(paying.deps);
-  const none = { waiting: 0, parked: 0, failing: 0, odd: 0, lastAt: null, oldestWaitingAt: null };
+  const none = {
+    waiting: 0,
+    parked: 0,
+    failing: 0,
+    odd: 0,
+    duplicates: 0,
+    lastAt: null,
+    oldestWaitingAt: null,
+  };
   t.deepEqual(await figures(), none);
   const { id } = await subscriber();
   const at = paying.clock.now();
