@@ -12,6 +12,7 @@ import {
   replaceSubscriptions,
   selectSubscriptions,
   type Lease,
+  type StoredSubscription,
 } from './customers.sql.ts';
 import { fetchCustomer, fetchSession, fetchSessionsOf, type FetchedCustomer } from './fetched.ts';
 import { askForCustomer, markHandled } from './inbox.sql.ts';
@@ -65,7 +66,7 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
   const { customerId } = lease;
   const customer = await fetchCustomer(billing, plans, customerId);
   const sessions = customer.isDeleted ? [] : await fetchSessionsOf(billing.stripe, customerId);
-  const accountId = await db.inTransaction(async (transaction) => {
+  const settled = await db.inTransaction(async (transaction) => {
     const held = await holdLeased(db, transaction, lease);
     if (held === undefined) return null; // another fetch has begun since, and knows at least as much
     const found = held.accountId ?? (await accountOfCustomer(deps, transaction, customer, sessions));
@@ -86,9 +87,9 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
     if (account === null || before === null) return null;
     await noteSessions(deps, transaction, account.id, sessions);
     await settleAccount(deps, transaction, account, before);
-    return account.id;
+    return { accountId: account.id, stored };
   });
-  if (accountId !== null) await lookAfter(deps, accountId);
+  if (settled !== null) await lookAfter(deps, settled);
 }
 
 /** Whether it pays for a plan. */
@@ -103,18 +104,22 @@ function nextFetchAt({ isDeleted, subscriptions }: FetchedCustomer, now: Date): 
 }
 
 /**
- * Tells the operator what is paid for and not understood, and cancels the second live subscription of an account, with what is left of
- * its period credited. After an error it is tried again.
+ * Tells the operator, once, what is paid for and not understood, and cancels the second live subscription of an account, with what is left of
+ * its period credited. After an error it is tried again. @param settled.stored the subscriptions before this fetch.
  */
-async function lookAfter({ db, clock, log, billing }: SyncDeps, accountId: string): Promise<void> {
+async function lookAfter(
+  { db, clock, log, billing }: SyncDeps,
+  { accountId, stored }: { accountId: string; stored: readonly StoredSubscription[] },
+): Promise<void> {
   const subscriptions = (await selectSubscriptions(db, [accountId])).filter(isLive);
   const current = currentOf(subscriptions);
   for (const each of subscriptions) {
     const { id, status, plan, priceId, customerId, cancelAskedAt } = each;
     const where = { account_id: accountId, subscription: id };
-    if (!isKnown(each))
+    const before = stored.find((other) => other.id === id);
+    if (!isKnown(each) && before?.status !== status)
       log.error({ ...where, status }, 'a subscription has a status that is unknown here: calls are refused');
-    if (plan === null)
+    if (plan === null && before?.plan !== null)
       log.error(
         { ...where, price: priceId },
         'a subscription has a price of no plan: calls are served as free ones',

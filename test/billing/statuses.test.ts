@@ -1,6 +1,7 @@
 // What each status of a subscription at Stripe means for the account's next call, through a gateway.
 import test, { type ExecutionContext } from 'ava';
 import { billingFigures, describeBilling } from '../../accounts-api/billing/figures.ts';
+import { syncDue } from '../../accounts-api/billing/sync.ts';
 import { dayMs, startPaying, type Paying } from './paying.ts';
 
 let paying: Paying;
@@ -180,6 +181,27 @@ test.serial('a status that nobody knows is refused, and the operator sees it', a
   paying.fake.override(who.id, { status: 'hibernating' }, 'customer.subscription.updated');
   await paying.settle();
   await assertStanding(t, who, 'pro inactive', 402);
+});
+
+test.serial('what is not understood is logged once, however often it is fetched', async (t) => {
+  const who = await subscriber();
+  const errors: object[] = [];
+  const log = { ...paying.deps.log, error: (entry: object) => void errors.push(entry) };
+  const about = { account_id: who.accountId, subscription: who.id };
+  const sync = async () => {
+    await paying.fake.deliverHeld();
+    while ((await syncDue({ ...paying.deps, log })) > 0);
+    paying.clock.advance(dayMs);
+    while ((await syncDue({ ...paying.deps, log })) > 0);
+  };
+  paying.fake.override(who.id, { status: 'hibernating' }, 'customer.subscription.updated');
+  await sync();
+  t.deepEqual(errors, [{ ...about, status: 'hibernating' }]);
+  paying.fake.override(who.id, { status: 'active' }, 'customer.subscription.updated');
+  const { id: price } = paying.fake.addPrice({ amount: 1, product: 'cheap' });
+  paying.fake.changePlan(who.id, price);
+  await sync();
+  t.deepEqual(errors.slice(1), [{ ...about, price }]);
 });
 
 test.serial('a change of plan at Stripe, up or down, is in force on the next call', async (t) => {
