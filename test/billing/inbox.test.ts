@@ -193,18 +193,35 @@ test.serial('a second subscription that could not be cancelled is cancelled late
 
 test.serial('a fetch that took so long that another one began writes nothing', async (t) => {
   const { accountId, id } = await subscriber();
-  for (const event of paying.fake.held()) await paying.fake.deliver(event);
+  await paying.settle();
+  paying.fake.changePlan(id, paying.price('starter'));
+  await paying.fake.deliverHeld();
   const slow = paying.fake.hold({ path: '/v1/checkout/sessions' }); // it has the subscription already
   const late = syncDue(paying.deps);
   await slow.arrived;
   paying.clock.advance(60_001);
-  await paying.stripe.subscriptions.cancel(id);
+  paying.fake.changePlan(id, paying.price('pro'));
   const now = paying.clock.now();
   await leaseDueCustomers(paying.services.accounts.db, { now, leasedUntil: now, most: 8 });
   slow.release();
   await late;
-  t.is(await paying.standing(accountId), 'free none', 'the slow one knew it as active');
+  t.is(await paying.standing(accountId), 'pro active', 'the slow one knew it as starter');
   await paying.settle();
+  t.is(await paying.standing(accountId), 'pro active');
+});
+
+test.serial('what is asked for while a fetch is under way is fetched at once after it', async (t) => {
+  const { accountId, id } = await subscriber();
+  await paying.fake.deliverHeld();
+  const slow = paying.fake.hold({ path: '/v1/checkout/sessions' }); // it has the subscription already
+  const fetching = syncDue(paying.deps);
+  await slow.arrived;
+  await paying.stripe.subscriptions.cancel(id);
+  await paying.fake.deliverHeld();
+  slow.release();
+  await fetching;
+  t.is(await paying.standing(accountId), 'pro active');
+  await paying.sync();
   t.is(await paying.standing(accountId), 'free none');
 });
 
