@@ -389,7 +389,10 @@ const writers: Record<Action, Record<string, Act>> = {
       fake.override(who.id, { created: 1 });
       const { id } = who.subscribe();
       await fetchAgain(who.customer);
-      return ofAccount(who, byStripe, { subscription: id, kept: who.id });
+      return ofAccount(who, byStripe, {
+        ...{ subscription: id, kept: who.id, customer: who.customer },
+        ...{ invoice: fake.subscription(id).latest_invoice, paid: { amount: 9_900, currency: 'usd' } },
+      });
     },
   },
   'payment.failed': {
