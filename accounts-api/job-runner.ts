@@ -31,7 +31,7 @@ export function runJobs(
   const failed: { id: string; error: unknown }[] = [];
   const closing = new AbortController();
   let running = 0;
-  let isSettling = false;
+  let settling: Promise<void> | undefined;
   /** Resolved when the next job ends. */
   let ended = Promise.withResolvers<void>();
   /** Resolved when the last job has ended, once it closes. */
@@ -53,10 +53,14 @@ export function runJobs(
     await settle();
   }
 
-  /** Records what has ended, in as few statements as the database is slow. What cannot be recorded is, with the next renewal. */
-  async function settle(): Promise<void> {
-    if (isSettling) return;
-    isSettling = true;
+  /** Records what has ended. Resolves when that is done, also if it was begun before: `close` hands back what is held after it. */
+  function settle(): Promise<void> {
+    if (done.length + failed.length > 0) settling ??= record();
+    return settling ?? Promise.resolve();
+  }
+
+  /** In as few statements as the database is slow. What cannot be recorded is, with the next renewal. */
+  async function record(): Promise<void> {
     while (done.length + failed.length > 0) {
       const [completed, refused] = [done.splice(0), failed.splice(0)];
       const again = refused.map(({ id }) => id);
@@ -78,7 +82,7 @@ export function runJobs(
         );
       }
     }
-    isSettling = false;
+    settling = undefined;
   }
 
   async function fetchJobs(): Promise<void> {

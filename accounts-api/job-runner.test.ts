@@ -1,0 +1,32 @@
+import test from 'ava';
+import type { PgBoss } from 'pg-boss';
+import { silentLog } from '../test/services/harness.ts';
+import { runJobs } from './job-runner.ts';
+
+test('a job that is being recorded as done while the runner closes is not handed back', async (t) => {
+  const [begun, over, recording, recorded] = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+  if (!begun || !over || !recording || !recorded) throw new Error('four are made');
+  const handedBack: unknown[] = [];
+  const jobs = [{ id: 'one', data: {} }];
+  const boss = {
+    fetch: () => Promise.resolve(jobs.splice(0)),
+    touch: () => Promise.resolve(),
+    async complete() {
+      recording.resolve();
+      await recorded.promise;
+    },
+    fail: (_queue: string, ids: unknown) => Promise.resolve(handedBack.push(ids)),
+  };
+  const runner = runJobs(boss as unknown as PgBoss, 'mail', silentLog, async () => {
+    begun.resolve();
+    await over.promise;
+  });
+  await begun.promise;
+  const closed = runner.close();
+  over.resolve();
+  await recording.promise;
+  await new Promise((resolve) => setImmediate(resolve)); // lets `close` go on as far as it does
+  recorded.resolve();
+  await closed;
+  t.deepEqual(handedBack, []);
+});
