@@ -11,7 +11,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { endpoint, one } from '../endpoint.ts';
 import { emailField } from '../fields.ts';
 import { newId } from '../ids.ts';
-import { idempotently, idempotencyKeyOf, type Remember } from '../keys/idempotency.ts';
+import { idempotencyHeader, idempotencyKeyOf, idempotently, type Remember } from '../keys/idempotency.ts';
 import type { Account } from '../models/account.ts';
 import { requesterOf } from '../requester.ts';
 import {
@@ -57,13 +57,7 @@ export const beginCheckout = endpoint({
     'With a key or a session for its account. Without either for whoever pays: the account with the e-mail address that the payer gives to Stripe, or a new one, whose first key is shown on the return page. A request that is repeated returns the same page.',
   requester: 'anyone',
   body: wish,
-  requestHeaders: {
-    'Idempotency-Key': z
-      .string()
-      .max(255)
-      .optional()
-      .describe('Chosen by the client: the same for a retry of the request.'),
-  },
+  requestHeaders: idempotencyHeader,
   answers: { 200: z.object({ url: z.url() }) },
   errors: [
     'invalid_request',

@@ -15,7 +15,7 @@ export interface Billing {
 }
 
 const dayMs = 24 * 60 * 60_000;
-// A request is made up to three times, and a lease of a fetch lasts a minute.
+/** Of one attempt; the SDK makes up to three. */
 const timeoutMs = 15_000;
 
 export function createBilling({ secretKey, webhookSecrets, apiUrl, graceDays }: StripeSettings): Billing {

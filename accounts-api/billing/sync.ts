@@ -28,7 +28,7 @@ export interface SyncDeps extends Deps {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Longer than a fetch takes; one that takes longer writes nothing. */
+/** Longer than most fetches take. One that takes longer writes nothing, and the customer is fetched again. */
 const leaseMs = minuteMs;
 const customersAtOnce = 8;
 const retryMs = { first: 15_000, most: hourMs };

@@ -2,6 +2,7 @@
 // The answer is stored in the transaction that does the work, so a crash loses both or neither.
 import type { Request } from 'express';
 import type { Transaction } from 'sequelize';
+import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Deps } from '../database.ts';
@@ -68,6 +69,15 @@ async function replay(deps: Deps, claim: Claim): Promise<Answer> {
   }
   return { status: held.status, data: held.answer };
 }
+
+/** The declaration of the header, for an endpoint. */
+export const idempotencyHeader = {
+  'Idempotency-Key': z
+    .string()
+    .max(255)
+    .optional()
+    .describe('Chosen by the client: the same for a retry of the request.'),
+};
 
 /** The key of the header, if it was sent. The draft standard quotes it; most clients do not. @throws Failure `invalid_request`. */
 export function idempotencyKeyOf(request: Request): string | undefined {

@@ -76,17 +76,16 @@ export async function freeExpiredSlots(
   );
 }
 
-/** The lowest free slot of the account, or null if all are taken. */
+/** The lowest free slot of the account for one more of its keys or webhooks, or null if all `max` are taken. */
 export async function lowestFreeSlot(
   db: AccountsDatabase,
   transaction: Transaction,
-  accountId: string,
-  slotsMax: number,
+  { of: table, accountId, max }: { of: 'api_keys' | 'webhooks'; accountId: string; max: number },
 ): Promise<number | null> {
   const rows = await db.sequelize.query<{ slot: number | null }>(
     `select min(slot)::int as slot from generate_series(1, $2) as slot
-     where slot not in (select slot from accounts.api_keys where account_id = $1 and slot is not null)`,
-    { bind: [accountId, slotsMax], type: QueryTypes.SELECT, transaction },
+     where slot not in (select slot from accounts.${table} where account_id = $1 and slot is not null)`,
+    { bind: [accountId, max], type: QueryTypes.SELECT, transaction },
   );
   return rows[0]?.slot ?? null;
 }

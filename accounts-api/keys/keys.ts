@@ -15,7 +15,7 @@ import { endpoint, one } from '../endpoint.ts';
 import { emitEvents } from '../events.ts';
 import { nameField } from '../fields.ts';
 import { page } from '../list.ts';
-import { idempotencyKeyOf, idempotently } from './idempotency.ts';
+import { idempotencyHeader, idempotencyKeyOf, idempotently } from './idempotency.ts';
 import { newId } from '../ids.ts';
 import {
   freeExpiredSlots,
@@ -85,13 +85,7 @@ export const createKey = endpoint({
   description: 'With an `Idempotency-Key`, a retry creates no second key and is answered without the value.',
   requester: 'account',
   body: newKey,
-  requestHeaders: {
-    'Idempotency-Key': z
-      .string()
-      .max(255)
-      .optional()
-      .describe('Chosen by the client: the same for a retry of the request.'),
-  },
+  requestHeaders: idempotencyHeader,
   answers: { 201: keySchema.extend({ key: z.string().optional().describe('The value.') }) },
   errors: [
     'invalid_request',
@@ -174,7 +168,7 @@ export async function issueKey(
   if (account === null) fail('unauthorized', 'The account of this credential no longer exists.');
 
   await freeExpiredSlots(deps.db, transaction, accountId, now);
-  const slot = await lowestFreeSlot(deps.db, transaction, accountId, keysMax);
+  const slot = await lowestFreeSlot(deps.db, transaction, { of: 'api_keys', accountId, max: keysMax });
   if (slot === null) {
     fail('key_limit_reached', `This account has ${keysMax} active keys already. Revoke one to make another.`);
   }

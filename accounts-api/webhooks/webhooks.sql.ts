@@ -2,21 +2,6 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-/** The lowest free slot of the account, or null if all are taken. */
-export async function lowestFreeSlot(
-  db: AccountsDatabase,
-  transaction: Transaction,
-  accountId: string,
-  slotsMax: number,
-): Promise<number | null> {
-  const rows = await db.sequelize.query<{ slot: number | null }>(
-    `select min(slot)::int as slot from generate_series(1, $2) as slot
-     where slot not in (select slot from accounts.webhooks where account_id = $1)`,
-    { bind: [accountId, slotsMax], type: QueryTypes.SELECT, transaction },
-  );
-  return rows[0]?.slot ?? null;
-}
-
 /** Deletes the endpoints of an account, with what waits for them. @returns those deleted. */
 export function deleteWebhooksOf(
   db: AccountsDatabase,

@@ -11,7 +11,8 @@ import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint, one } from '../endpoint.ts';
 import { newId } from '../ids.ts';
-import { idempotently } from '../keys/idempotency.ts';
+import { idempotencyHeader, idempotencyKeyOf, idempotently } from '../keys/idempotency.ts';
+import { lowestFreeSlot } from '../keys/keys.sql.ts';
 import { inMemory, page } from '../list.ts';
 import type { Account } from '../models/account.ts';
 import type { Webhook } from '../models/webhook.ts';
@@ -28,7 +29,7 @@ import {
   type WebhookChange,
   type WebhookRecord,
 } from './webhook-fields.ts';
-import { deleteWebhooksOf, lowestFreeSlot } from './webhooks.sql.ts';
+import { deleteWebhooksOf } from './webhooks.sql.ts';
 
 /** How long messages are signed with the previous secret, too. */
 const overlapMs = 24 * 60 * 60_000;
@@ -69,20 +70,14 @@ export const createWebhook = endpoint({
     'Needs a plan with webhooks. An account has at most ten. With an `Idempotency-Key`, a retry creates no second one and is answered without the secret.',
   requester: 'account',
   body: newWebhook,
-  requestHeaders: {
-    'Idempotency-Key': z
-      .string()
-      .max(255)
-      .optional()
-      .describe('Chosen by the client: the same for a retry of the request.'),
-  },
+  requestHeaders: idempotencyHeader,
   answers: { 201: webhookWithSecret },
   errors: ['invalid_request', 'plan_required', 'conflict', 'idempotency_in_progress', 'idempotency_mismatch'],
   headers: ['Idempotent-Replayed'],
   handler:
     (deps) =>
     async ({ requester, body, call, request }) => {
-      const key = request.get('idempotency-key');
+      const key = idempotencyKeyOf(request);
       const asked = { accountId: requester.accountId, route: 'POST /v1/webhooks', key, body };
       const { status, data, replayed } = await idempotently(deps, asked, async (remember) => {
         const url = await checkedUrl(deps.webhooks.guard, body.url);
@@ -109,7 +104,7 @@ async function makeWebhook(
   const account = await deps.db.accounts.findByPk(accountId, { transaction, lock });
   if (account === null) fail('unauthorized', 'The account of this credential no longer exists.');
   requireWebhooksPlan(deps, account);
-  const slot = await lowestFreeSlot(deps.db, transaction, accountId, webhooksMax);
+  const slot = await lowestFreeSlot(deps.db, transaction, { of: 'webhooks', accountId, max: webhooksMax });
   if (slot === null) {
     fail('conflict', `This account has ${webhooksMax} webhooks already. Delete one to make another.`);
   }

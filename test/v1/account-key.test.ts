@@ -381,6 +381,8 @@ test.serial(
     t.regex(bare.text('state'), /no purchase/);
     const cancelled = await openPage('https://almanac.example/billing/return#cancelled');
     t.regex(cancelled.text('state'), /Nothing was charged/);
+    const fromPortal = await openPage('https://almanac.example/billing/return#portal');
+    t.regex(fromPortal.text('state'), /back from the billing portal/);
   },
 );
 

@@ -144,7 +144,13 @@ test.serial(
     const again = await post(client, { url, events: someEvents }, headers);
     t.deepEqual(dataOf(t, again, 201), record);
     t.is(again.headers.get('idempotent-replayed'), 'true');
+    const quoted = await post(client, { url, events: someEvents }, { 'idempotency-key': '"once"' });
+    t.deepEqual(dataOf(t, quoted, 201), record, 'the draft standard quotes the key');
     t.is((await list(client)).length, 1);
+    for (const key of ['""', 'k'.repeat(256)]) {
+      const refused = await post(client, { url, events: someEvents }, { 'idempotency-key': key });
+      assertError(t, refused, 400, 'invalid_request');
+    }
     const other = await post(client, { url, events: ['key.created'] }, headers);
     assertError(t, other, 422, 'idempotency_mismatch');
     t.is(
