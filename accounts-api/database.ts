@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import { answerMarginMs, statementTimeoutMs } from '../kernel/database.ts';
-import { createDatabaseCircuit } from '../kernel/database-circuit.ts';
+import { createDatabaseCircuit, SteadyClient } from '../kernel/database-circuit.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import type { RedisLink } from '../kernel/redis.ts';
@@ -54,7 +54,7 @@ export function connect(databaseUrl: string, redis?: RedisLink, log?: Log): Acco
   const circuit = log && createDatabaseCircuit(databaseUrl, log, statementTimeoutMs + answerMarginMs);
   const sequelize = new Sequelize(databaseUrl, {
     dialect: 'postgres',
-    ...(circuit && { dialectModule: Object.create(pg, { Client: { value: circuit.Client } }) as object }),
+    dialectModule: Object.create(pg, { Client: { value: circuit?.Client ?? SteadyClient } }) as object,
     schema: 'accounts',
     define: { timestamps: false, underscored: true },
     pool: { max: connectionsMax, acquire: acquireTimeoutMs },

@@ -26,6 +26,17 @@ const probeWithinMs = 1_500;
 const checkEveryMs = 250;
 const probeEveryMs = 500;
 
+/**
+ * A connection that may break at any moment without ending the process: whoever waits on it is told as well. Sequelize listens for errors
+ * only from a moment after the connection is made until it discards it, and the server may say before and after that it ends.
+ */
+export class SteadyClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on('error', () => undefined);
+  }
+}
+
 /** @param answerWithinMs the longest that any statement may take, for a connection that is broken without being closed. */
 export function createDatabaseCircuit(url: string, log: Log, answerWithinMs: number): DatabaseCircuit {
   const clients = new Set<pg.Client>();
@@ -37,13 +48,10 @@ export function createDatabaseCircuit(url: string, log: Log, answerWithinMs: num
   let isClosed = false;
   let checks: NodeJS.Timeout | undefined;
 
-  class WatchedClient extends pg.Client {
+  class WatchedClient extends SteadyClient {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
       clients.add(this);
-      // Whoever waits on the connection is told as well. Sequelize takes its own listener off a connection that it discards, on which the
-      // server may still say that it ends: without this one, that would end the process.
-      this.on('error', (error) => log.debug({ err: error }, 'a connection to the database broke'));
       this.once('connect', () => connecting.delete(this));
       this.on('drain', () => answering.delete(this));
       this.once('end', () => {
