@@ -38,7 +38,6 @@ export interface Copy {
   stop(): Promise<void>;
 }
 
-const template = 'almanac_template';
 const misunderstood =
   /syntax error at or near|operator does not exist|function [^\n]{1,80} does not exist|column [^\n]{1,80} does not exist|could not determine data type|bind message supplies|must be type boolean|must appear in the GROUP BY|missing FROM-clause|inconsistent types deduced|Error compiling script/;
 
@@ -131,14 +130,9 @@ function linkModules(from: string, to: string): void {
 }
 
 async function makeTemplate(serverUrl: string, root: string): Promise<string | null> {
-  await onServer(serverUrl, async (client) => {
-    await client.query(`drop database if exists ${template} with (force)`);
-    await client.query(`create database ${template}`);
-  });
-  const url = new URL(serverUrl);
-  url.pathname = `/${template}`;
-  const script = `const { migrate } = await import(${JSON.stringify(path.join(root, 'migrations/run.ts'))});
-    await migrate(${JSON.stringify(url.href)});`;
+  const servers = path.join(root, 'test/run/servers.ts');
+  const script = `const { makeTemplate } = await import(${JSON.stringify(servers)});
+    await makeTemplate(${JSON.stringify(serverUrl)});`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -52,9 +52,11 @@ export async function startPostgres(directory: string): Promise<{ url: string; s
   return postgres;
 }
 
-async function makeTemplate(serverUrl: string): Promise<void> {
+/** Makes the template anew: migrated, with the roles of the services. */
+export async function makeTemplate(serverUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
+  await client.query(`drop database if exists ${templateDatabase} with (force)`);
   await client.query(`create database ${templateDatabase}`);
   await client.end();
   const template = new URL(serverUrl);
