@@ -91,6 +91,7 @@ const variables = z.object({
   METRICS_PORT: anyPort.optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   PUBLIC_URL: urlOf('http', 'https').optional(),
+  DASHBOARD: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
   DASHBOARD_ORIGINS: origins.optional(),
   PASSWORD_LENGTH_MIN: wholeNumber(8, 8, 64),
   SMTP_URL: urlOf('smtp', 'smtps').optional(),
@@ -153,6 +154,8 @@ export type Settings = Readonly<{
   metrics: { host: string; port: number } | undefined;
   /** The public URL of the gateway; no slash at the end. */
   publicUrl: string;
+  /** Whether the gateway serves the dashboard. */
+  dashboard: boolean;
   /** Origins whose pages may call account and sign-in endpoints, besides publicUrl. */
   dashboardOrigins: readonly string[];
   passwordLengthMin: number;
@@ -293,6 +296,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     journalDir: inProject(s.JOURNAL_DIR ?? path.join(s.DATA_DIR, 'journal')),
     metrics: s.METRICS_PORT === undefined ? undefined : { host: s.METRICS_HOST, port: s.METRICS_PORT },
     publicUrl: (s.PUBLIC_URL ?? `http://127.0.0.1:${s.PORT}`).replace(/\/+$/, ''),
+    dashboard: s.DASHBOARD === 'on',
     dashboardOrigins: s.DASHBOARD_ORIGINS ?? [],
     passwordLengthMin: s.PASSWORD_LENGTH_MIN,
     smtpUrl: s.SMTP_URL,
