@@ -81,6 +81,10 @@ const variables = z.object({
   SERIES_TIME_ZONE: timeZone.default('UTC'),
   FISCAL_YEAR_FIRST_MONTH: wholeNumber(7, 1, 12),
   PREVIEW_POINTS: wholeNumber(120, 0, 1_000),
+  OPEN_REVISIONS_SERIES: z
+    .string()
+    .regex(/^(?:none|[A-Za-z0-9][A-Za-z0-9._-]{0,127})$/, 'must be the id of a series, or none')
+    .default('DEMO.PAYROLLS'),
   PLANS_FILE: z.string().min(1).optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 0, 10),
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
@@ -140,6 +144,8 @@ export type Settings = Readonly<{
   fiscalYearFirstMonth: number;
   /** The most points per combination of dimension values that visitors see without a key; 0: none. */
   previewPoints: number;
+  /** The id of the series whose revisions visitors see without a key; undefined: of none. */
+  openRevisionsSeries: string | undefined;
   /** Absolute. */
   plansFile: string;
   trustedProxyHops: number;
@@ -287,6 +293,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     seriesTimeZone: s.SERIES_TIME_ZONE,
     fiscalYearFirstMonth: s.FISCAL_YEAR_FIRST_MONTH,
     previewPoints: s.PREVIEW_POINTS,
+    openRevisionsSeries: s.OPEN_REVISIONS_SERIES === 'none' ? undefined : s.OPEN_REVISIONS_SERIES,
     plansFile: plansFileOf(env),
     trustedProxyHops: s.TRUSTED_PROXY_HOPS,
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,

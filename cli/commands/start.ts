@@ -66,6 +66,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       ...loopback,
       seriesTimeZone: installation.settings.seriesTimeZone,
       previewPoints: installation.settings.previewPoints,
+      openRevisionsSeries: installation.settings.openRevisionsSeries,
     });
     services.unshift(dataApi);
     const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
@@ -132,6 +133,7 @@ async function serveDatabaseService(
     databaseUrl: installation.dataApiDatabaseUrl,
     seriesTimeZone: settings.seriesTimeZone,
     previewPoints: settings.previewPoints,
+    openRevisionsSeries: settings.openRevisionsSeries,
     host: settings.host,
     port: settings.dataApiPort,
     drainDelayMs: settings.drainDelayMs,
