@@ -67,6 +67,8 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       databaseUrl: installation.dataApiDatabaseUrl,
       ...loopback,
       seriesTimeZone: installation.settings.seriesTimeZone,
+      previewPoints: installation.settings.previewPoints,
+      openRevisionsSeries: installation.settings.openRevisionsSeries,
     });
     services.unshift(dataApi);
     const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
@@ -136,6 +138,8 @@ async function serveDatabaseService(
     ...shared,
     databaseUrl: installation.dataApiDatabaseUrl,
     seriesTimeZone: settings.seriesTimeZone,
+    previewPoints: settings.previewPoints,
+    openRevisionsSeries: settings.openRevisionsSeries,
     host: settings.host,
     port: settings.dataApiPort,
     drainDelayMs: settings.drainDelayMs,
