@@ -2782,7 +2782,7 @@ export type GetCatalogData = {
         /**
          * The order: a field, or `-field` for descending.
          */
-        sort?: 'id' | '-id';
+        sort?: 'id' | '-id' | 'last_updated' | '-last_updated';
         /**
          * Rows per page; default 100. CSV without a limit is the whole list.
          */
