@@ -20,5 +20,7 @@ export interface Dependencies {
   clock: Clock;
   /** The publisher's time zone, an IANA name: vintages are days in it. */
   seriesTimeZone: string;
+  /** The most points per combination of dimension values in the previews of visitors; 0: there are none. */
+  previewPoints: number;
   log: Log;
 }

@@ -10,6 +10,7 @@ import { getFundAnalytics, getFundReturns } from './funds/fund-performance.ts';
 import { getFundPortfolio } from './funds/fund-portfolio.ts';
 import { getFundExpenses, getFundNavs, getFundPayouts } from './funds/fund-records.ts';
 import { getFund, getFundScreener, getFunds } from './funds/funds.ts';
+import { getPreview, getPreviews } from './discovery/preview.ts';
 import { getSearch } from './discovery/search.ts';
 import { getSecurities, getSecurityPrices, getSecurityTrades } from './markets/securities.ts';
 import { getLatest, getManySeries, getSeries } from './series/series.ts';
@@ -47,6 +48,8 @@ export const endpoints = {
 
   '/v1/catalog': getCatalog,
   '/v1/catalog/:id': getCatalogEntry,
+  '/v1/catalog/:id/preview': getPreview,
+  '/v1/previews': getPreviews,
   '/v1/search': getSearch,
   '/v1/calendar': getCalendar,
   '/v1/status': getStatus,

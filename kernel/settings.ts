@@ -80,6 +80,7 @@ const variables = z.object({
   ACCOUNTS_API_URL: urls.optional(),
   SERIES_TIME_ZONE: timeZone.default('UTC'),
   FISCAL_YEAR_FIRST_MONTH: wholeNumber(7, 1, 12),
+  PREVIEW_POINTS: wholeNumber(120, 0, 1_000),
   PLANS_FILE: z.string().min(1).optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 0, 10),
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
@@ -137,6 +138,8 @@ export type Settings = Readonly<{
   seriesTimeZone: string;
   /** Of funds for which neither they nor their company state it; 1 is January. */
   fiscalYearFirstMonth: number;
+  /** The most points per combination of dimension values that visitors see without a key; 0: none. */
+  previewPoints: number;
   /** Absolute. */
   plansFile: string;
   trustedProxyHops: number;
@@ -283,6 +286,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     accountsApiUrls: s.ACCOUNTS_API_URL,
     seriesTimeZone: s.SERIES_TIME_ZONE,
     fiscalYearFirstMonth: s.FISCAL_YEAR_FIRST_MONTH,
+    previewPoints: s.PREVIEW_POINTS,
     plansFile: plansFileOf(env),
     trustedProxyHops: s.TRUSTED_PROXY_HOPS,
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,

@@ -65,6 +65,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       databaseUrl: installation.dataApiDatabaseUrl,
       ...loopback,
       seriesTimeZone: installation.settings.seriesTimeZone,
+      previewPoints: installation.settings.previewPoints,
     });
     services.unshift(dataApi);
     const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
@@ -130,6 +131,7 @@ async function serveDatabaseService(
     ...shared,
     databaseUrl: installation.dataApiDatabaseUrl,
     seriesTimeZone: settings.seriesTimeZone,
+    previewPoints: settings.previewPoints,
     host: settings.host,
     port: settings.dataApiPort,
     drainDelayMs: settings.drainDelayMs,

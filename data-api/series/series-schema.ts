@@ -70,11 +70,11 @@ const pointSchema = z
   .partial()
   .meta({ id: 'Point' });
 
-const envelopeOf = <Point extends z.ZodType>(point: Point) =>
+const envelopeOf = <Point extends z.ZodType>(point: Point, meta: z.ZodType = metaSchema) =>
   z.object({
     success: z.literal(true),
     series: z.string().describe('Its id.'),
-    meta: metaSchema,
+    meta,
     data: z.array(point),
     pagination: paginationSchema,
   });
@@ -86,3 +86,7 @@ export const manySeriesSchema = listOf(seriesSchema);
 
 /** The same, with more fields in each point. */
 export const seriesSchemaWith = (fields: z.ZodRawShape) => envelopeOf(z.object({ ...pointShape, ...fields }));
+
+/** The same, with more facts in `meta`. */
+export const seriesSchemaWithMeta = (facts: z.ZodRawShape) =>
+  envelopeOf(z.object(pointShape), z.object({ ...metaSchema.shape, ...facts }));

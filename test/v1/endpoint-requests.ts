@@ -293,6 +293,21 @@ export const endpoints: readonly Endpoint[] = [
   { route: '/v1/catalog/:id', path: '/v1/catalog/TRADES', values: {} },
   { route: '/v1/catalog/:id', path: '/v1/catalog/commodity.rice', values: {} },
   {
+    route: '/v1/catalog/:id/preview',
+    path: '/v1/catalog/CPI/preview',
+    values: { limit: ['1', '36', '1000'], include_missing: ['true', 'false'], dims: [] },
+  },
+  {
+    route: '/v1/catalog/:id/preview',
+    path: '/v1/catalog/TRADES/preview',
+    values: { limit: ['2'], include_missing: [], dims: ['side:buy', 'side:sell,city:Lahore|Karachi'] },
+  },
+  {
+    route: '/v1/previews',
+    path: '/v1/previews?ids=CPI,TRADES',
+    values: { ids: ['TRADES', 'commodity.rice,CPI', 'EMPTY'], limit: ['1', '36'] },
+  },
+  {
     route: '/v1/search',
     path: '/v1/search?q=prices',
     values: {
