@@ -11,8 +11,17 @@ export interface Paths {
   '/v1/series/{id}/latest': {
     get: { data: Types.GetSeriesByIdLatestData; response: Types.GetSeriesByIdLatestResponse };
   };
+  '/v1/series/{id}/chart.svg': {
+    get: { data: Types.GetSeriesByIdChartSvgData; response: Types.GetSeriesByIdChartSvgResponse };
+  };
+  '/v1/series/{id}/chart.png': {
+    get: { data: Types.GetSeriesByIdChartPngData; response: Types.GetSeriesByIdChartPngResponse };
+  };
   '/v1/series/{id}/vintages': {
     get: { data: Types.GetSeriesByIdVintagesData; response: Types.GetSeriesByIdVintagesResponse };
+  };
+  '/v1/series/{id}/triangle': {
+    get: { data: Types.GetSeriesByIdTriangleData; response: Types.GetSeriesByIdTriangleResponse };
   };
   '/v1/commodities': {
     get: { data: Types.GetCommoditiesData; response: Types.GetCommoditiesResponse };
@@ -79,6 +88,18 @@ export interface Paths {
   };
   '/v1/catalog/{id}': {
     get: { data: Types.GetCatalogByIdData; response: Types.GetCatalogByIdResponse };
+  };
+  '/v1/catalog/{id}/preview': {
+    get: { data: Types.GetCatalogByIdPreviewData; response: Types.GetCatalogByIdPreviewResponse };
+  };
+  '/v1/catalog/{id}/triangle': {
+    get: { data: Types.GetCatalogByIdTriangleData; response: Types.GetCatalogByIdTriangleResponse };
+  };
+  '/v1/previews': {
+    get: { data: Types.GetPreviewsData; response: Types.GetPreviewsResponse };
+  };
+  '/v1/catalog/{id}/chart.svg': {
+    get: { data: Types.GetCatalogByIdChartSvgData; response: Types.GetCatalogByIdChartSvgResponse };
   };
   '/v1/search': {
     get: { data: Types.GetSearchData; response: Types.GetSearchResponse };

@@ -133,6 +133,116 @@ export type Error = {
     };
 };
 
+export type Triangle = {
+    success: true;
+    /**
+     * Its id.
+     */
+    series: string;
+    meta: {
+        name: string;
+        unit: string;
+        frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+        source: string;
+        /**
+         * The day of the newest publication; null for a vintage before the first.
+         */
+        last_updated: string | null;
+        first_vintage: string | null;
+        description: string | null;
+        geography: string | null;
+        seasonal_adjustment: string | null;
+        /**
+         * A power of ten.
+         */
+        unit_multiplier: number | null;
+        decimals: number | null;
+        dims: Array<{
+            name: string;
+            values: Array<string>;
+            /**
+             * Value → label, for values that have one.
+             */
+            labels: {
+                [key: string]: string;
+            };
+        }>;
+        first_date: string | null;
+        last_date: string | null;
+        /**
+         * Points with a value.
+         */
+        observation_count: number | null;
+        next_release: string | null;
+        licence: string | null;
+        attribution: string | null;
+        date_convention: 'period_end';
+        fiscal_year_end: string | null;
+        tags: Array<string>;
+        category: string | null;
+        transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | null;
+        /**
+         * As requested.
+         */
+        vintage: string | null;
+        /**
+         * The load that the points belong to.
+         */
+        version: number;
+        /**
+         * The unit before the transform.
+         */
+        source_unit?: string;
+        /**
+         * The date at which an index is 100; null if the combinations have different dates.
+         */
+        base_date?: string | null;
+        /**
+         * The vintages shown, ascending.
+         */
+        vintages: Array<string>;
+    };
+    /**
+     * By `layout`: cells, or rows.
+     */
+    data: Array<{
+        /**
+         * The day of the vintage.
+         */
+        vintage: string;
+        /**
+         * The last day of its period.
+         */
+        date: string;
+        /**
+         * With its published digits; null if missing.
+         */
+        value: number | null;
+        /**
+         * Dimension → value.
+         */
+        dims: {
+            [key: string]: string;
+        };
+    }> | Array<{
+        /**
+         * The last day of its period.
+         */
+        date: string;
+        /**
+         * Dimension → value.
+         */
+        dims: {
+            [key: string]: string;
+        };
+        /**
+         * One per vintage of `meta.vintages`; null where the point is not in the vintage or was missing.
+         */
+        values: Array<number | null>;
+    }>;
+    pagination: Pagination;
+};
+
 export type FundReturn = {
     period: '1d' | '7d' | '15d' | '1m' | '3m' | '6m' | '1y' | '2y' | '3y' | '5y' | '10y' | 'mtd' | 'ytd' | 'fytd' | 'since_inception';
     /**
@@ -378,6 +488,150 @@ export type GetSeriesByIdLatestResponses = {
 
 export type GetSeriesByIdLatestResponse = GetSeriesByIdLatestResponses[keyof GetSeriesByIdLatestResponses];
 
+export type GetSeriesByIdChartSvgData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
+         */
+        from?: string;
+        /**
+         * The last day, or a period that ends with it.
+         */
+        to?: string;
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * See docs/transforms.md.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        /**
+         * For `transform=index`: the date at which the index is 100; default the first value.
+         */
+        base?: string;
+        /**
+         * The data as published at the end of that day, not in the future. Feature `vintages`.
+         */
+        vintage?: string;
+        /**
+         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         */
+        release?: 'first';
+        /**
+         * A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.
+         */
+        version?: number;
+        /**
+         * In pixels; text is always 12 pixels high.
+         */
+        width?: number;
+        /**
+         * In pixels.
+         */
+        height?: number;
+        /**
+         * The colours: on white, or on near black.
+         */
+        theme?: 'light' | 'dark';
+        /**
+         * A logarithmic scale; values at or below zero are left out, and counted in the caption.
+         */
+        log?: boolean;
+    };
+    url: '/v1/series/{id}/chart.svg';
+};
+
+export type GetSeriesByIdChartSvgResponses = {
+    /**
+     * The points of a series as a chart, in SVG.
+     */
+    200: Blob | File;
+};
+
+export type GetSeriesByIdChartSvgResponse = GetSeriesByIdChartSvgResponses[keyof GetSeriesByIdChartSvgResponses];
+
+export type GetSeriesByIdChartPngData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
+         */
+        from?: string;
+        /**
+         * The last day, or a period that ends with it.
+         */
+        to?: string;
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * See docs/transforms.md.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        /**
+         * For `transform=index`: the date at which the index is 100; default the first value.
+         */
+        base?: string;
+        /**
+         * The data as published at the end of that day, not in the future. Feature `vintages`.
+         */
+        vintage?: string;
+        /**
+         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         */
+        release?: 'first';
+        /**
+         * A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.
+         */
+        version?: number;
+        /**
+         * In pixels; text is always 12 pixels high.
+         */
+        width?: number;
+        /**
+         * In pixels.
+         */
+        height?: number;
+        /**
+         * The colours: on white, or on near black.
+         */
+        theme?: 'light' | 'dark';
+        /**
+         * A logarithmic scale; values at or below zero are left out, and counted in the caption.
+         */
+        log?: boolean;
+        /**
+         * Pixels of the image per pixel of `width` and `height`.
+         */
+        scale?: number;
+    };
+    url: '/v1/series/{id}/chart.png';
+};
+
+export type GetSeriesByIdChartPngResponses = {
+    /**
+     * The points of a series as a chart, in PNG.
+     */
+    200: string;
+};
+
+export type GetSeriesByIdChartPngResponse = GetSeriesByIdChartPngResponses[keyof GetSeriesByIdChartPngResponses];
+
 export type GetSeriesByIdVintagesData = {
     body?: never;
     path: {
@@ -447,6 +701,64 @@ export type GetSeriesByIdVintagesResponses = {
 };
 
 export type GetSeriesByIdVintagesResponse = GetSeriesByIdVintagesResponses[keyof GetSeriesByIdVintagesResponses];
+
+export type GetSeriesByIdTriangleData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
+         */
+        from?: string;
+        /**
+         * The last day, or a period that ends with it.
+         */
+        to?: string;
+        /**
+         * Only vintages of that day or later.
+         */
+        vintages_from?: string;
+        /**
+         * Only vintages up to that day.
+         */
+        vintages_to?: string;
+        /**
+         * Only so many vintages, the newest of them.
+         */
+        last?: number;
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * `long`: a row per cell. `wide`: a row per point, with a value per vintage.
+         */
+        layout?: 'long' | 'wide';
+        /**
+         * Includes cells that were published without a value, as null.
+         */
+        include_missing?: boolean;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/series/{id}/triangle';
+};
+
+export type GetSeriesByIdTriangleResponses = {
+    /**
+     * All vintages of a series in one answer. Feature `vintages`.
+     */
+    200: Triangle;
+};
+
+export type GetSeriesByIdTriangleResponse = GetSeriesByIdTriangleResponses[keyof GetSeriesByIdTriangleResponses];
 
 export type GetCommoditiesData = {
     body?: never;
@@ -2768,6 +3080,291 @@ export type GetCatalogByIdResponses = {
 };
 
 export type GetCatalogByIdResponse = GetCatalogByIdResponses[keyof GetCatalogByIdResponses];
+
+export type GetCatalogByIdPreviewData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * Points per combination of dimension values; never more than the operator allows (120).
+         */
+        limit?: number;
+        /**
+         * Includes points without a value, as null.
+         */
+        include_missing?: boolean;
+    };
+    url: '/v1/catalog/{id}/preview';
+};
+
+export type GetCatalogByIdPreviewResponses = {
+    /**
+     * The newest points of a series, without a key.
+     */
+    200: {
+        success: true;
+        /**
+         * Its id.
+         */
+        series: string;
+        meta: {
+            name: string;
+            unit: string;
+            frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+            source: string;
+            /**
+             * The day of the newest publication; null for a vintage before the first.
+             */
+            last_updated: string | null;
+            first_vintage: string | null;
+            description: string | null;
+            geography: string | null;
+            seasonal_adjustment: string | null;
+            /**
+             * A power of ten.
+             */
+            unit_multiplier: number | null;
+            decimals: number | null;
+            dims: Array<{
+                name: string;
+                values: Array<string>;
+                /**
+                 * Value → label, for values that have one.
+                 */
+                labels: {
+                    [key: string]: string;
+                };
+            }>;
+            first_date: string | null;
+            last_date: string | null;
+            /**
+             * Points with a value.
+             */
+            observation_count: number | null;
+            next_release: string | null;
+            licence: string | null;
+            attribution: string | null;
+            date_convention: 'period_end';
+            fiscal_year_end: string | null;
+            tags: Array<string>;
+            category: string | null;
+            transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | null;
+            /**
+             * As requested.
+             */
+            vintage: string | null;
+            /**
+             * The load that the points belong to.
+             */
+            version: number;
+            /**
+             * The unit before the transform.
+             */
+            source_unit?: string;
+            /**
+             * The date at which an index is 100; null if the combinations have different dates.
+             */
+            base_date?: string | null;
+            preview: {
+                /**
+                 * The most points of each combination of dimension values.
+                 */
+                points_max: number;
+                /**
+                 * Combinations of the series that match.
+                 */
+                combinations: number;
+                /**
+                 * Those in this answer, in the order of their first load.
+                 */
+                combinations_shown: number;
+            };
+        };
+        data: Array<{
+            /**
+             * The last day of its period.
+             */
+            date: string;
+            /**
+             * With its published digits; null if missing.
+             */
+            value: number | null;
+            /**
+             * Dimension → value.
+             */
+            dims: {
+                [key: string]: string;
+            };
+        }>;
+        pagination: Pagination;
+    };
+};
+
+export type GetCatalogByIdPreviewResponse = GetCatalogByIdPreviewResponses[keyof GetCatalogByIdPreviewResponses];
+
+export type GetCatalogByIdTriangleData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
+         */
+        from?: string;
+        /**
+         * The last day, or a period that ends with it.
+         */
+        to?: string;
+        /**
+         * Only vintages of that day or later.
+         */
+        vintages_from?: string;
+        /**
+         * Only vintages up to that day.
+         */
+        vintages_to?: string;
+        /**
+         * Only so many vintages, the newest of them.
+         */
+        last?: number;
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * `long`: a row per cell. `wide`: a row per point, with a value per vintage.
+         */
+        layout?: 'long' | 'wide';
+        /**
+         * Includes cells that were published without a value, as null.
+         */
+        include_missing?: boolean;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/catalog/{id}/triangle';
+};
+
+export type GetCatalogByIdTriangleResponses = {
+    /**
+     * All vintages of the series that the operator shows to visitors, without a key.
+     */
+    200: Triangle;
+};
+
+export type GetCatalogByIdTriangleResponse = GetCatalogByIdTriangleResponses[keyof GetCatalogByIdTriangleResponses];
+
+export type GetPreviewsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Comma-separated ids.
+         */
+        ids: Array<string>;
+        /**
+         * Points per series; default 36, never more than the operator allows.
+         */
+        limit?: number;
+    };
+    url: '/v1/previews';
+};
+
+export type GetPreviewsResponses = {
+    /**
+     * The newest points of several series, without a key.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            /**
+             * Its id.
+             */
+            series: string;
+            /**
+             * The combination shown: the first of the series.
+             */
+            dims: {
+                [key: string]: string;
+            };
+            data: Array<{
+                date: string;
+                /**
+                 * With its published digits.
+                 */
+                value: number;
+            }>;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetPreviewsResponse = GetPreviewsResponses[keyof GetPreviewsResponses];
+
+export type GetCatalogByIdChartSvgData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * Points per line; never more than the operator allows (120).
+         */
+        limit?: number;
+        /**
+         * In pixels; text is always 12 pixels high.
+         */
+        width?: number;
+        /**
+         * In pixels.
+         */
+        height?: number;
+        /**
+         * The colours: on white, or on near black.
+         */
+        theme?: 'light' | 'dark';
+        /**
+         * A logarithmic scale; values at or below zero are left out, and counted in the caption.
+         */
+        log?: boolean;
+    };
+    url: '/v1/catalog/{id}/chart.svg';
+};
+
+export type GetCatalogByIdChartSvgResponses = {
+    /**
+     * The newest points of a series as a chart in SVG, without a key.
+     */
+    200: Blob | File;
+};
+
+export type GetCatalogByIdChartSvgResponse = GetCatalogByIdChartSvgResponses[keyof GetCatalogByIdChartSvgResponses];
 
 export type GetSearchData = {
     body?: never;
