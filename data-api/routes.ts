@@ -17,6 +17,7 @@ import { getSearch } from './discovery/search.ts';
 import { getSecurities, getSecurityPrices, getSecurityTrades } from './markets/securities.ts';
 import { getLatest, getManySeries, getSeries } from './series/series.ts';
 import { getTrade } from './markets/trade.ts';
+import { getOpenTriangle, getTriangle } from './triangle/triangle.ts';
 import { getVintages } from './series/vintages.ts';
 
 export const endpoints = {
@@ -26,6 +27,7 @@ export const endpoints = {
   '/v1/series/:id/chart.svg': getSeriesChartSvg,
   '/v1/series/:id/chart.png': getSeriesChartPng,
   '/v1/series/:id/vintages': getVintages,
+  '/v1/series/:id/triangle': getTriangle,
 
   '/v1/commodities': getCommodities,
   '/v1/commodities/by-city': getCommoditiesByCity,
@@ -53,6 +55,7 @@ export const endpoints = {
   '/v1/catalog': getCatalog,
   '/v1/catalog/:id': getCatalogEntry,
   '/v1/catalog/:id/preview': getPreview,
+  '/v1/catalog/:id/triangle': getOpenTriangle,
   '/v1/previews': getPreviews,
   '/v1/catalog/:id/chart.svg': getPreviewChart,
   '/v1/search': getSearch,

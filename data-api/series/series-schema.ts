@@ -90,3 +90,34 @@ export const seriesSchemaWith = (fields: z.ZodRawShape) => envelopeOf(z.object({
 /** The same, with more facts in `meta`. */
 export const seriesSchemaWithMeta = (facts: z.ZodRawShape) =>
   envelopeOf(z.object(pointShape), z.object({ ...metaSchema.shape, ...facts }));
+
+const vintageDay = z.iso.date().describe('The day of the vintage.');
+const cellSchema = z.object({
+  vintage: vintageDay,
+  date: pointShape.date,
+  value: pointShape.value,
+  dims: pointShape.dims,
+});
+const rowSchema = z.object({
+  date: pointShape.date,
+  dims: pointShape.dims,
+  values: z
+    .array(z.number().nullable())
+    .describe(
+      'One per vintage of `meta.vintages`; null where the point is not in the vintage or was missing.',
+    ),
+});
+
+/** All vintages of a series: a row per cell, or per point. */
+export const triangleSchema = z
+  .object({
+    success: z.literal(true),
+    series: z.string().describe('Its id.'),
+    meta: z.object({
+      ...metaSchema.shape,
+      vintages: z.array(vintageDay).describe('The vintages shown, ascending.'),
+    }),
+    data: z.union([z.array(cellSchema), z.array(rowSchema)]).describe('By `layout`: cells, or rows.'),
+    pagination: paginationSchema,
+  })
+  .meta({ id: 'Triangle' });
