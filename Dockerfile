@@ -1,10 +1,13 @@
 # One image for every service: the command selects which.
 FROM node:20-bookworm-slim
+# chart.png is drawn with a font of the system.
+RUN apt-get update && apt-get install -y --no-install-recommends fonts-dejavu-core && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY gateway/stubs gateway/stubs
 RUN npm ci --omit=dev --ignore-scripts
 COPY . .
+RUN node almanac.js dashboard build
 RUN mkdir -p /var/lib/almanac && chown node /var/lib/almanac
 ENV HOST=0.0.0.0 DATA_DIR=/var/lib/almanac PATH=/app/node_modules/.bin:$PATH
 USER node

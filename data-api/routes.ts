@@ -2,6 +2,8 @@
 import { getAmc, getAmcs } from './funds/amcs.ts';
 import { getAuctions } from './markets/auctions.ts';
 import { getCalendar } from './discovery/calendar.ts';
+import { getPreviewChart } from './charts/preview-chart.ts';
+import { getSeriesChartPng, getSeriesChartSvg } from './charts/series-chart.ts';
 import { getCommoditiesByCity } from './commodities/commodities-by-city.ts';
 import { getCommodities, getCommodityCities, getCommodityItems } from './commodities/commodities.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -10,17 +12,22 @@ import { getFundAnalytics, getFundReturns } from './funds/fund-performance.ts';
 import { getFundPortfolio } from './funds/fund-portfolio.ts';
 import { getFundExpenses, getFundNavs, getFundPayouts } from './funds/fund-records.ts';
 import { getFund, getFundScreener, getFunds } from './funds/funds.ts';
+import { getPreview, getPreviews } from './discovery/preview.ts';
 import { getSearch } from './discovery/search.ts';
 import { getSecurities, getSecurityPrices, getSecurityTrades } from './markets/securities.ts';
 import { getLatest, getManySeries, getSeries } from './series/series.ts';
 import { getTrade } from './markets/trade.ts';
+import { getOpenTriangle, getTriangle } from './triangle/triangle.ts';
 import { getVintages } from './series/vintages.ts';
 
 export const endpoints = {
   '/v1/series': getManySeries,
   '/v1/series/:id': getSeries,
   '/v1/series/:id/latest': getLatest,
+  '/v1/series/:id/chart.svg': getSeriesChartSvg,
+  '/v1/series/:id/chart.png': getSeriesChartPng,
   '/v1/series/:id/vintages': getVintages,
+  '/v1/series/:id/triangle': getTriangle,
 
   '/v1/commodities': getCommodities,
   '/v1/commodities/by-city': getCommoditiesByCity,
@@ -47,6 +54,10 @@ export const endpoints = {
 
   '/v1/catalog': getCatalog,
   '/v1/catalog/:id': getCatalogEntry,
+  '/v1/catalog/:id/preview': getPreview,
+  '/v1/catalog/:id/triangle': getOpenTriangle,
+  '/v1/previews': getPreviews,
+  '/v1/catalog/:id/chart.svg': getPreviewChart,
   '/v1/search': getSearch,
   '/v1/calendar': getCalendar,
   '/v1/status': getStatus,

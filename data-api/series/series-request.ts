@@ -50,13 +50,13 @@ export interface SeriesRequest {
   base: DateRange | null;
 }
 
+/** The filter by dimension values. */
+export const dimsParam = repeatableParam(z.string())
+  .default([])
+  .describe('`side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.');
 /** Select the fields of a point and the state of the data. */
 const pointParams = {
-  dims: repeatableParam(z.string())
-    .default([])
-    .describe(
-      '`side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.',
-    ),
+  dims: dimsParam,
   transform: oneOfParam(transforms).optional().describe('See docs/transforms.md.'),
   base: periodParam
     .optional()
@@ -110,6 +110,16 @@ export const seriesParams = {
   cursor: cursorParam,
   ...pointParams,
   ...stateParams,
+  ...pinParams,
+};
+/** The parameters for a chart of one series. Periods published as missing are always read: they are gaps in its lines. */
+export const chartedParams = {
+  ...windowParams,
+  dims: pointParams.dims,
+  transform: pointParams.transform,
+  base: pointParams.base,
+  vintage: pointParams.vintage,
+  release: stateParams.release,
   ...pinParams,
 };
 export const manySeriesParams = {

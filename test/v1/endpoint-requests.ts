@@ -25,6 +25,8 @@ const points = {
   version: ['2', '99'],
 };
 const { version: _version, ...manyPoints } = points;
+const { include_missing: _missing, ...charted } = points;
+const look = { width: ['240', '640'], height: ['300'], theme: ['light', 'dark'], log: ['true', 'false'] };
 const indexed = { base: 'transform=index', version: 'vintage=2024-04-20' };
 const prices = { price_type: ['wholesale', 'farmgate'], stat: ['min', 'max'] };
 const funds = {
@@ -93,7 +95,46 @@ export const endpoints: readonly Endpoint[] = [
     },
     beside: indexed,
   },
+  {
+    route: '/v1/series/:id/chart.svg',
+    path: '/v1/series/TRADES/chart.svg',
+    values: { ...charted, dims: ['side:buy', 'side:sell,city:Lahore'], ...look },
+    beside: indexed,
+  },
+  {
+    route: '/v1/series/:id/chart.png',
+    path: '/v1/series/CPI/chart.png?width=300&height=240',
+    values: { ...charted, dims: [], ...look, scale: ['1', '2'] },
+    beside: indexed,
+  },
   { route: '/v1/series/:id/vintages', path: '/v1/series/CPI/vintages', values: window },
+  ...['/v1/series/:id/triangle', '/v1/catalog/:id/triangle'].map((route) => ({
+    route,
+    path: route.replace(':id', 'CPI'),
+    values: {
+      ...window,
+      vintages_from: ['2024-05', '2024-05-02'],
+      vintages_to: ['2024-04', '2024-05-01'],
+      last: ['1', '2'],
+      layout: ['wide', 'long'],
+      include_missing: ['true', 'false'],
+      dims: [],
+    },
+  })),
+  {
+    route: '/v1/series/:id/triangle',
+    path: '/v1/series/TRADES/triangle',
+    values: {
+      from: ['2024-04-30'],
+      to: [],
+      vintages_from: [],
+      vintages_to: [],
+      last: ['1'],
+      layout: ['wide'],
+      include_missing: ['true'],
+      dims: ['side:buy', 'side:sell,city:Lahore|Karachi'],
+    },
+  },
   {
     route: '/v1/commodities',
     path: '/v1/commodities?item=rice',
@@ -292,6 +333,26 @@ export const endpoints: readonly Endpoint[] = [
   { route: '/v1/catalog/:id', path: '/v1/catalog/CPI', values: {} },
   { route: '/v1/catalog/:id', path: '/v1/catalog/TRADES', values: {} },
   { route: '/v1/catalog/:id', path: '/v1/catalog/commodity.rice', values: {} },
+  {
+    route: '/v1/catalog/:id/chart.svg',
+    path: '/v1/catalog/TRADES/chart.svg',
+    values: { dims: ['side:buy'], limit: ['1', '40'], ...look },
+  },
+  {
+    route: '/v1/catalog/:id/preview',
+    path: '/v1/catalog/CPI/preview',
+    values: { limit: ['1', '36', '1000'], include_missing: ['true', 'false'], dims: [] },
+  },
+  {
+    route: '/v1/catalog/:id/preview',
+    path: '/v1/catalog/TRADES/preview',
+    values: { limit: ['2'], include_missing: [], dims: ['side:buy', 'side:sell,city:Lahore|Karachi'] },
+  },
+  {
+    route: '/v1/previews',
+    path: '/v1/previews?ids=CPI,TRADES',
+    values: { ids: ['TRADES', 'commodity.rice,CPI', 'EMPTY'], limit: ['1', '36'] },
+  },
   {
     route: '/v1/search',
     path: '/v1/search?q=prices',
