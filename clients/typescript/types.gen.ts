@@ -3075,6 +3075,10 @@ export type GetCatalogByIdResponses = {
              * A path to try, with an API key.
              */
             sample_url: string;
+            /**
+             * The series whose triangle visitors may read, see `/v1/catalog/{id}/triangle`; null: none.
+             */
+            open_revisions_series: string | null;
         };
     };
 };

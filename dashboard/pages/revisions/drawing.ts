@@ -1,0 +1,67 @@
+// What drawings on a page need from the browser: their width, the colours of the theme, a canvas that is sharp on every screen.
+import type { RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** The width of an element, in whole pixels; 0 before it is known. */
+export function useWidth<E extends HTMLElement>(): [RefObject<E>, number] {
+  const element = useRef<E>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (current === null) return undefined;
+    const measure = () => setWidth(Math.floor(current.clientWidth));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width];
+}
+
+/** Another value whenever the theme changes: colours on a canvas have to be drawn again. */
+export function useTheme(): number {
+  const [changes, setChanges] = useState(0);
+  useEffect(() => {
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const changed = () => setChanges((count) => count + 1);
+    const observer = new MutationObserver(changed);
+    observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    dark.addEventListener('change', changed);
+    return () => {
+      observer.disconnect();
+      dark.removeEventListener('change', changed);
+    };
+  }, []);
+  return changes;
+}
+
+/** The colours of tokens such as `--ghost`, as the theme has them now. */
+export function coloursOf<Token extends string>(
+  within: HTMLElement,
+  tokens: readonly Token[],
+): Record<Token, string> {
+  const probe = document.createElement('i');
+  within.append(probe);
+  const style = getComputedStyle(probe);
+  const colours = Object.fromEntries(
+    tokens.map((token) => {
+      probe.style.color = `var(${token})`;
+      return [token, style.color];
+    }),
+  ) as Record<Token, string>;
+  probe.remove();
+  return colours;
+}
+
+/** The context of a canvas of that size, cleared, in CSS pixels. */
+export function prepared(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
+  const ratio = devicePixelRatio;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext('2d');
+  if (context === null) throw new Error('This browser has no canvas.');
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}

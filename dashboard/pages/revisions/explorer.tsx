@@ -1,0 +1,285 @@
+// One state for all charts of the page: the vintage shown and the selected period; slider, fan, distance, triangle, list, life.
+import { useCallback, useMemo, useState } from 'preact/hooks';
+import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
+import { bordersOf, type ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
+import { firstPrints, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
+import { Choice } from '../../components/choice.tsx';
+import { dayText } from '../../text/times.ts';
+import { useWidth } from './drawing.ts';
+import { FanChart } from './fan-chart.tsx';
+import { HeatMap, stepTokens } from './heat-map.tsx';
+import type { Entry } from './load-revisions.ts';
+import { Player } from './player.tsx';
+import { Changed, Life } from './side.tsx';
+import { Trust } from './trust.tsx';
+import { firstShown, selectedPeriod, useParameter, useVintage } from './view.ts';
+import { wordsOf, type Words } from './words.ts';
+
+interface ExplorerProps {
+  entry: Entry;
+  table: RevisionTable;
+}
+
+export function Explorer({ entry, table }: ExplorerProps) {
+  const [isPlaying, setIsPlaying] = useState(false);
+  const [vintageNo, setVintageNo] = useVintage(table, isPlaying);
+  const [period, setPeriod] = useParameter('m');
+  const [by, setBy] = useParameter('by');
+  const [show, setShow] = useParameter('show');
+  const words = useMemo(() => wordsOf(entry, table), [entry, table]);
+  const dateNo = useMemo(() => selectedPeriod(table, period), [table, period]);
+  const prints = useMemo(() => new Set(firstPrints(table).map((print) => print.dateNo)), [table]);
+  const fromNo = firstShown(table, show === 'all');
+  const since: ChangeSince = by === 'before' ? 'before' : 'first';
+  const onDate = useCallback((no: number) => setPeriod(table.dates[no]), [table, setPeriod]);
+  const onVintage = useCallback(
+    (no: number) => {
+      setIsPlaying(false);
+      setVintageNo(no);
+    },
+    [setVintageNo],
+  );
+  return (
+    <>
+      <div class="two">
+        <div>
+          <Player
+            vintages={table.vintages}
+            vintageNo={vintageNo}
+            onVintage={setVintageNo}
+            isPlaying={isPlaying}
+            onPlaying={setIsPlaying}
+          />
+          <Charts
+            {...{ table, words, fromNo, vintageNo, dateNo, since, onDate, onVintage }}
+            isAll={show === 'all'}
+            canShowAll={firstShown(table, false) > 0}
+            onAll={(isAll) => setShow(isAll ? 'all' : undefined)}
+            onSince={(to) => setBy(to === 'first' ? undefined : to)}
+          />
+        </div>
+        <div class="col">
+          <Changed {...{ table, words, vintageNo, onVintage, onDate }} />
+          <Life {...{ table, words, dateNo }} isPrinted={prints.has(dateNo)} />
+        </div>
+      </div>
+      <Trust table={table} words={words} />
+      <Figures {...{ table, words, fromNo, vintageNo }} />
+    </>
+  );
+}
+
+interface ChartsProps {
+  table: RevisionTable;
+  words: Words;
+  fromNo: number;
+  vintageNo: number;
+  dateNo: number;
+  since: ChangeSince;
+  onDate: (dateNo: number) => void;
+  onVintage: (vintageNo: number) => void;
+  isAll: boolean;
+  canShowAll: boolean;
+  onAll: (isAll: boolean) => void;
+  onSince: (since: ChangeSince) => void;
+}
+
+const narrowBelow = 560;
+const distanceHeight = 190;
+
+/** The charts share their left and right edges, so that a period stands at the same place in all of them. */
+function useFans({ table, words: { frequency }, fromNo }: ChartsProps, width: number) {
+  return useMemo(() => {
+    if (width === 0) return undefined;
+    const isNarrow = width < narrowBelow;
+    const columns = Math.max(1, table.dates.length - fromNo - 1);
+    const marginRight = isNarrow ? 46 : 66;
+    // Beside the rows of the triangle stand their days, and half a column more than the fan has.
+    const days = isNarrow ? 46 : 84;
+    const marginLeft = days + (width - days - marginRight) / (2 * columns + 1);
+    const height = isNarrow ? 300 : 390;
+    const shared = { frequency, fromNo, width, marginLeft, marginRight };
+    return {
+      height,
+      values: layOutFan(table, { ...shared, height, shows: 'values' }),
+      distance: layOutFan(table, { ...shared, height: distanceHeight, shows: 'distance' }),
+    };
+  }, [table, frequency, fromNo, width]);
+}
+
+function Charts(props: ChartsProps) {
+  const { table, words, fromNo, vintageNo, dateNo, since, onDate, onVintage } = props;
+  const [box, width] = useWidth<HTMLDivElement>();
+  const fans = useFans(props, width);
+  const borders = useMemo(
+    () =>
+      bordersOf(
+        table,
+        Array.from({ length: table.dates.length - fromNo }, (_, i) => fromNo + i),
+      ),
+    [table, fromNo],
+  );
+  const shared = { table, words, width, vintageNo, dateNo, onDate };
+  return (
+    <div ref={box} class="charts">
+      {fans !== undefined && (
+        <>
+          {props.canShowAll && (
+            <div class="window">
+              <Choice
+                small
+                label="Window"
+                value={props.isAll ? 'all' : 'recent'}
+                options={[
+                  { value: 'recent', label: 'Since the first vintage' },
+                  { value: 'all', label: 'Whole history' },
+                ]}
+                onChange={(to) => props.onAll(to === 'all')}
+              />
+            </div>
+          )}
+          <FanChart
+            {...shared}
+            fan={fans.values}
+            height={fans.height}
+            shows="values"
+            title={words.unit}
+            label={labelOf(props)}
+          />
+          <FanChart
+            {...shared}
+            fan={fans.distance}
+            height={distanceHeight}
+            shows="distance"
+            title="Distance from today’s figures"
+            label="How far each vintage is from the figures of today"
+          />
+          <figure class="fig hm-fig">
+            <div class="sec-head">
+              <h2>Every value ever published</h2>
+              <p>One column per {words.periodName}, one row per release</p>
+              <span class="push">
+                <Choice
+                  small
+                  label="Colour by"
+                  value={since}
+                  options={[
+                    { value: 'first', label: 'Since first print' },
+                    { value: 'before', label: 'Since vintage before' },
+                  ]}
+                  onChange={props.onSince}
+                />
+              </span>
+            </div>
+            <HeatMap
+              {...{ table, words, width, fromNo, vintageNo, dateNo, since, borders }}
+              fan={fans.values}
+              onCell={(date, vintage) => {
+                onDate(date);
+                onVintage(vintage);
+              }}
+            />
+            <Legend borders={borders} words={words} />
+          </figure>
+        </>
+      )}
+    </div>
+  );
+}
+
+function labelOf({ table, words, vintageNo, dateNo }: ChartsProps): string {
+  const value = valueAt(table, dateNo, vintageNo);
+  const period = words.period(table.dates[dateNo] ?? '');
+  const said = value === null ? 'not published' : words.value(value);
+  return `The vintages up to ${dayText(table.vintages[vintageNo] ?? '')}. ${period}: ${said}. Left and right choose another ${words.periodName}.`;
+}
+
+function Legend({ borders, words }: { borders: readonly number[]; words: Words }) {
+  const [, second = 0, , fourth = 0] = borders;
+  const at: Readonly<Record<number, string>> = {
+    0: words.change(-fourth),
+    2: words.change(-second),
+    5: words.change(second),
+    7: words.change(fourth),
+  };
+  return (
+    <div class="legend">
+      <div class="scale" aria-hidden="true">
+        {stepTokens.map((token) => (
+          <i key={token} class={token.slice(2)} />
+        ))}
+        {stepTokens.map((token, i) => (
+          <span key={token} class={i === 4 ? undefined : 'edge-at'}>
+            {i === 4 ? '0' : at[i]}
+          </span>
+        ))}
+      </div>
+      <span>{words.unit}</span>
+      <span class="sw">
+        <i class="z0 dot-in" />
+        first print
+      </span>
+      <span class="sw">
+        <i class="frame-in" />
+        vintage shown
+      </span>
+    </div>
+  );
+}
+
+const rowsMost = 100;
+
+/** The fan as a table, for those who do not see it. */
+function Figures({
+  table,
+  words,
+  fromNo,
+  vintageNo,
+}: Pick<ChartsProps, 'table' | 'words' | 'fromNo' | 'vintageNo'>) {
+  const [isOpen, setIsOpen] = useState(false);
+  const last = table.vintages.length - 1;
+  const prints = useMemo(
+    () => new Map(firstPrints(table).map((print) => [print.dateNo, print.value])),
+    [table],
+  );
+  const numbers = Array.from({ length: table.dates.length - fromNo }, (_, i) => table.dates.length - 1 - i);
+  const text = (value: number | null | undefined) =>
+    value === null || value === undefined ? '–' : words.value(value);
+  return (
+    <details class="figures-table" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>The figures as a table</summary>
+      {isOpen && (
+        <table class="dense">
+          <caption class="vh">First print, the vintage shown, and the newest</caption>
+          <thead>
+            <tr>
+              <th scope="col">{words.periodName}</th>
+              <th scope="col" class="r">
+                First print
+              </th>
+              <th scope="col" class="r">
+                As of {dayText(table.vintages[vintageNo] ?? '')}
+              </th>
+              <th scope="col" class="r">
+                Newest
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {numbers.slice(0, rowsMost).map((dateNo) => (
+              <tr key={dateNo}>
+                <td>{words.period(table.dates[dateNo] ?? '')}</td>
+                <td class="r">{text(prints.get(dateNo))}</td>
+                <td class="r">{text(valueAt(table, dateNo, vintageNo))}</td>
+                <td class="r">{text(valueAt(table, dateNo, last))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {isOpen && numbers.length > rowsMost && (
+        <p class="basis">The newest {rowsMost}; the CSV file has all of them.</p>
+      )}
+    </details>
+  );
+}

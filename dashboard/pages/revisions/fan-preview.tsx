@@ -1,0 +1,49 @@
+// A small fan of an open series, for pages that only show what revisions look like.
+import { useMemo } from 'preact/hooks';
+import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
+import { useWidth } from './drawing.ts';
+import { FanChart } from './fan-chart.tsx';
+import type { Revisions } from './load-revisions.ts';
+import { firstShown, selectedPeriod } from './view.ts';
+import { wordsOf } from './words.ts';
+
+const height = 300;
+
+export function FanPreview({ revisions: { entry, combinations } }: { revisions: Revisions }) {
+  const [box, width] = useWidth<HTMLDivElement>();
+  const table = combinations[0]?.table;
+  const fan = useMemo(
+    () =>
+      table === undefined || width === 0
+        ? undefined
+        : layOutFan(table, {
+            frequency: entry.frequency,
+            fromNo: firstShown(table, false),
+            width,
+            height,
+            marginLeft: 46,
+            marginRight: 66,
+            shows: 'values',
+          }),
+    [table, width],
+  );
+  return (
+    <div ref={box}>
+      {fan !== undefined && table !== undefined && (
+        <FanChart
+          fan={fan}
+          table={table}
+          words={wordsOf(entry, table)}
+          width={width}
+          height={height}
+          vintageNo={table.vintages.length - 1}
+          dateNo={selectedPeriod(table, undefined)}
+          onDate={() => undefined}
+          title={`${entry.name}, ${entry.unit}`}
+          shows="values"
+          label={`Every vintage of ${entry.name}`}
+        />
+      )}
+    </div>
+  );
+}

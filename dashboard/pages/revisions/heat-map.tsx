@@ -1,0 +1,236 @@
+// The triangle as a heat map: a column per period, a row per vintage, the colour is the change. Arrow keys walk the cells.
+// Hides that the cells stand on a canvas, whatever their number; frames and labels are SVG above it.
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Fan } from '../../../domain/chart/revisions/fan.ts';
+import { changeAt, stepOf, type ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
+import { firstVintageOf, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
+import { dayText } from '../../text/times.ts';
+import { coloursOf, prepared, useTheme } from './drawing.ts';
+import type { Words } from './words.ts';
+
+interface HeatMapProps {
+  /** Gives the places of the periods, so that columns stand below their points. */
+  fan: Fan;
+  table: RevisionTable;
+  words: Words;
+  width: number;
+  fromNo: number;
+  vintageNo: number;
+  dateNo: number;
+  since: ChangeSince;
+  borders: readonly number[];
+  onCell: (dateNo: number, vintageNo: number) => void;
+}
+
+export const stepTokens = ['--d4', '--d3', '--d2', '--d1', '--z0', '--u1', '--u2', '--u3', '--u4'] as const;
+
+const rowMost = 17;
+const rowLeast = 2;
+/** Many vintages get lower rows, so that the whole stays on one screen. */
+const heightWanted = 520;
+const labelSpacing = 34;
+const top = 4;
+
+interface Grid {
+  row: number;
+  /** Of a column. */
+  slot: number;
+  gap: number;
+  left: number;
+  right: number;
+  bottom: number;
+}
+
+export function HeatMap(props: HeatMapProps) {
+  const { fan, table, width, fromNo, vintageNo, dateNo, onCell } = props;
+  const grid = useMemo(() => gridOf(props), [fan, table, fromNo]);
+  const height = grid.bottom + 30;
+  const select = (date: number, vintage: number) =>
+    onCell(
+      Math.min(table.dates.length - 1, Math.max(fromNo, date)),
+      Math.min(table.vintages.length - 1, Math.max(0, vintage)),
+    );
+  return (
+    <div
+      class="heat"
+      tabIndex={0}
+      role="application"
+      aria-roledescription="heat map"
+      aria-label={`${cellText(props)} Arrow keys walk the cells.`}
+      onKeyDown={(event) => {
+        const move = moves[event.key];
+        if (move === undefined) return;
+        event.preventDefault();
+        select(dateNo + move[0], vintageNo + move[1]);
+      }}
+      onClick={({ offsetX, offsetY }) => {
+        if (offsetX < grid.left || offsetX > grid.right || offsetY > grid.bottom) return;
+        const date = columnAt(fan, table, offsetX, fromNo);
+        const vintage = Math.floor((offsetY - top) / grid.row);
+        // Where nothing is published yet, the period is meant.
+        const isEmpty = valueAt(table, date, vintage) === null;
+        select(date, isEmpty ? vintageNo : vintage);
+      }}
+    >
+      <Cells {...props} grid={grid} height={height} />
+      <svg class="chart" width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+        <RowLabels table={table} grid={grid} width={width} vintageNo={vintageNo} />
+        {fan.dateTicks.map(({ day, label }) => (
+          <text
+            key={day}
+            x={Math.min(fan.x(day), width - label.length * 3.5)}
+            y={grid.bottom + 19}
+            text-anchor="middle"
+          >
+            {label}
+          </text>
+        ))}
+        <ColumnFrame {...props} grid={grid} />
+        <rect
+          class="shown"
+          x={grid.left - 1}
+          y={top + vintageNo * grid.row - 1}
+          width={grid.right - grid.left + 2}
+          height={grid.row + 1}
+        />
+      </svg>
+      <p class="vh" aria-live="polite">
+        {cellText(props)}
+      </p>
+    </div>
+  );
+}
+
+const moves: Readonly<Record<string, readonly [dates: number, vintages: number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+  PageUp: [0, -10],
+  PageDown: [0, 10],
+  Home: [-1e6, 0],
+  End: [1e6, 0],
+};
+
+function gridOf({ fan, table, fromNo }: HeatMapProps): Grid {
+  const count = table.dates.length - fromNo;
+  const slot = count < 2 ? 40 : (fan.xOf(table.dates.length - 1) - fan.xOf(fromNo)) / (count - 1);
+  const row = Math.min(rowMost, Math.max(rowLeast, Math.floor(heightWanted / table.vintages.length)));
+  return {
+    row,
+    slot,
+    gap: row >= 6 && slot >= 4 ? 1 : 0,
+    left: fan.xOf(fromNo) - slot / 2,
+    right: fan.xOf(table.dates.length - 1) + slot / 2,
+    bottom: top + row * table.vintages.length,
+  };
+}
+
+function columnAt(fan: Fan, table: RevisionTable, x: number, fromNo: number): number {
+  let [found, distance] = [fromNo, Infinity];
+  for (let dateNo = fromNo; dateNo < table.dates.length; dateNo += 1) {
+    const away = Math.abs(fan.xOf(dateNo) - x);
+    if (away < distance) [found, distance] = [dateNo, away];
+  }
+  return found;
+}
+
+function Cells(props: HeatMapProps & { grid: Grid; height: number }) {
+  const { fan, table, fromNo, since, borders, grid, width, height } = props;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const theme = useTheme();
+  useEffect(() => {
+    if (canvas.current === null) return;
+    const context = prepared(canvas.current, width, height);
+    const colours = coloursOf(document.body, [...stepTokens, '--ink-3']);
+    for (let dateNo = fromNo; dateNo < table.dates.length; dateNo += 1) {
+      const left = Math.round((fan.xOf(dateNo) - grid.slot / 2) * 2) / 2;
+      const right = Math.round((fan.xOf(dateNo) + grid.slot / 2) * 2) / 2;
+      const first = firstVintageOf(table, dateNo);
+      for (let vintageNo = 0; vintageNo < table.vintages.length; vintageNo += 1) {
+        const change = changeAt(table, dateNo, vintageNo, since);
+        if (change === null) continue;
+        context.fillStyle = colours[stepTokens[stepOf(change, borders) + 4] ?? '--z0'];
+        const y = top + vintageNo * grid.row;
+        context.fillRect(left, y, Math.max(0.5, right - left - grid.gap), grid.row - grid.gap);
+        const hasDot =
+          vintageNo === first && grid.row >= 8 && grid.slot >= 8 && isFirstPrint(table, dateNo, first);
+        if (!hasDot) continue;
+        context.fillStyle = colours['--ink-3'];
+        context.beginPath();
+        context.arc((left + right - grid.gap) / 2, y + (grid.row - grid.gap) / 2, 1.75, 0, 2 * Math.PI);
+        context.fill();
+      }
+    }
+  }, [fan, table, fromNo, since, borders, width, height, theme]);
+  return <canvas ref={canvas} aria-hidden="true" />;
+}
+
+function isFirstPrint(table: RevisionTable, dateNo: number, first: number): boolean {
+  return first > 0 || valueAt(table, dateNo + 1, 0) === null;
+}
+
+interface RowLabelsProps {
+  table: RevisionTable;
+  grid: Grid;
+  width: number;
+  vintageNo: number;
+}
+
+function RowLabels({ table, grid, width, vintageNo }: RowLabelsProps) {
+  const every = Math.ceil(labelSpacing / grid.row);
+  const isNarrow = width < 560;
+  const last = table.vintages.length - 1;
+  const text = (vintage: string): string => {
+    const day = dayText(vintage);
+    return isNarrow ? day.replace(/^\d+ (\w+) \d\d(\d\d)$/, '$1 ’$2') : day;
+  };
+  return (
+    <>
+      {table.vintages.map((vintage, no) => {
+        const isShown = no === vintageNo;
+        const isFree = Math.abs(no - vintageNo) * grid.row >= 16;
+        if (!isShown && !(isFree && (last - no) % every === 0)) return null;
+        return (
+          <text
+            key={vintage}
+            class={isShown ? 't1 b' : undefined}
+            x={grid.left - 8}
+            y={top + no * grid.row + grid.row / 2 + 4}
+            text-anchor="end"
+          >
+            {text(vintage)}
+          </text>
+        );
+      })}
+    </>
+  );
+}
+
+function ColumnFrame({ fan, table, fromNo, dateNo, grid }: HeatMapProps & { grid: Grid }) {
+  const first = firstVintageOf(table, dateNo);
+  if (dateNo < fromNo || first < 0) return null;
+  const y = top + first * grid.row;
+  return (
+    <rect
+      class="chosen"
+      x={fan.xOf(dateNo) - grid.slot / 2 - 0.5}
+      y={y - 0.5}
+      width={grid.slot}
+      height={grid.bottom - y}
+    />
+  );
+}
+
+/** The selected cell in words. */
+function cellText({ table, words, vintageNo, dateNo, since }: HeatMapProps): string {
+  const [date, vintage] = [table.dates[dateNo] ?? '', table.vintages[vintageNo] ?? ''];
+  const value = valueAt(table, dateNo, vintageNo);
+  const at = `${words.period(date)} as of ${dayText(vintage)}`;
+  if (value === null) return `${at}: not published.`;
+  if (firstVintageOf(table, dateNo) === vintageNo)
+    return `${at}: ${words.value(value)}, first in these vintages.`;
+  const change = changeAt(table, dateNo, vintageNo, since) ?? 0;
+  const against = since === 'first' ? 'since the first print' : 'since the vintage before';
+  return `${at}: ${words.value(value)}, ${change === 0 ? 'unchanged' : words.change(change)} ${against}.`;
+}

@@ -1,0 +1,118 @@
+// Loads what the page shows: the facts of the series and its triangle, with the visitor's key or as far as it is open to all.
+// Hides that a closed triangle is no failure: then the page shows the open one, and the plan that opens all of them.
+import type { AnswerOf } from '../../../clients/typescript/client.ts';
+import { AlmanacError } from '../../../clients/typescript/errors.ts';
+import type { RevisionTable } from '../../../domain/chart/revisions/table.ts';
+import { api } from '../../api/clients.ts';
+import { dataApi } from '../../api/data-key.ts';
+
+export type Entry = AnswerOf<'get', '/v1/catalog/{id}'>['data'];
+type Triangle = AnswerOf<'get', '/v1/series/{id}/triangle'>;
+export type Plan = AnswerOf<'get', '/v1/plans'>['data'][number];
+
+/** One combination of dimension values, and its triangle. */
+export interface Combination {
+  /** As `dims=` takes it; empty without dimensions. */
+  dims: string;
+  name: string;
+  table: RevisionTable;
+}
+
+export interface Revisions {
+  entry: Entry;
+  combinations: Combination[];
+  /** Whether it was read without a key. */
+  isOpen: boolean;
+}
+
+export type Loaded =
+  | ({ state: 'shown' } & Revisions)
+  /** `failure`: what the key was refused with. */
+  | {
+      state: 'locked';
+      entry: Entry;
+      plan: Plan | undefined;
+      demo: Revisions | undefined;
+      failure: string | undefined;
+    };
+
+export async function loadRevisions(id: string, signal: AbortSignal): Promise<Loaded> {
+  const { data: entry } = await api.get('/v1/catalog/{id}', { path: { id }, signal });
+  const keyed = dataApi.peek();
+  let failure: string | undefined;
+  if (keyed !== undefined) {
+    try {
+      const triangle = await keyed.get('/v1/series/{id}/triangle', wide(id, signal));
+      return { state: 'shown', entry, combinations: combinationsOf(entry, triangle), isOpen: false };
+    } catch (error) {
+      if (!(error instanceof AlmanacError) || ![401, 402, 403].includes(error.status)) throw error;
+      failure = error.message;
+    }
+  }
+  if (entry.open_revisions_series === id) return { state: 'shown', ...(await loadOpen(entry, signal)) };
+  return {
+    state: 'locked',
+    entry,
+    plan: await loadPlan(signal),
+    demo: await loadDemo(entry, signal),
+    failure,
+  };
+}
+
+const wide = (id: string, signal: AbortSignal) =>
+  ({ path: { id }, query: { layout: 'wide' }, signal }) as const;
+
+async function loadOpen(entry: Entry, signal: AbortSignal): Promise<Revisions> {
+  const triangle = await api.get('/v1/catalog/{id}/triangle', wide(entry.id, signal));
+  return { entry, combinations: combinationsOf(entry, triangle), isOpen: true };
+}
+
+/** The series that is open to all; undefined if there is none, or the operator has not loaded it. */
+async function loadDemo({ open_revisions_series: id }: Entry, signal: AbortSignal) {
+  if (id === null) return undefined;
+  try {
+    const { data } = await api.get('/v1/catalog/{id}', { path: { id }, signal });
+    return await loadOpen(data, signal);
+  } catch (error) {
+    if (error instanceof AlmanacError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** The lowest plan with vintages. */
+async function loadPlan(signal: AbortSignal): Promise<Plan | undefined> {
+  const { data } = await api.get('/v1/plans', { signal });
+  return data.find(({ features }) => features.includes('vintages'));
+}
+
+function combinationsOf(entry: Entry, { meta, data }: Triangle): Combination[] {
+  const { vintages } = meta;
+  const byDims = new Map<string, { name: string; dates: string[]; rows: (number | null)[][] }>();
+  for (const row of data) {
+    if (!('values' in row)) throw new TypeError('The triangle is not in the layout that was asked for.');
+    const dims = Object.entries(row.dims)
+      .map(([name, value]) => `${name}:${escaped(value)}`)
+      .join(',');
+    let found = byDims.get(dims);
+    if (found === undefined)
+      byDims.set(dims, (found = { name: nameOf(entry, row.dims), dates: [], rows: [] }));
+    found.dates.push(row.date);
+    found.rows.push(row.values);
+  }
+  return [...byDims].map(([dims, { name, dates, rows }]) => ({
+    dims,
+    name,
+    table: { dates, vintages, rows },
+  }));
+}
+
+const escaped = (value: string): string => value.replaceAll(/[\\,|]/g, (character) => `\\${character}`);
+
+function nameOf({ dims }: Entry, values: Readonly<Record<string, string>>): string {
+  return dims
+    .flatMap(({ name, labels }) => {
+      const value = values[name];
+      return value === undefined ? [] : [labels[value] ?? value];
+    })
+    .join(', ');
+}

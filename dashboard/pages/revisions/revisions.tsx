@@ -1,0 +1,188 @@
+// The revisions of a series: play its vintages, see every value ever published, and how far first prints are revised.
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { useLoad } from '../../api/load.ts';
+import { dataApi, dataKey } from '../../api/data-key.ts';
+import { DownloadIcon } from '../../components/icons.tsx';
+import type { PageProps } from '../../components/lazy-page.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Empty, Waiting } from '../../components/states.tsx';
+import { countText } from '../../text/numbers.ts';
+import { monthText } from '../../text/times.ts';
+import { Explorer } from './explorer.tsx';
+import { loadRevisions, type Combination, type Entry, type Loaded } from './load-revisions.ts';
+import { LockedRevisions } from './locked.tsx';
+import { useParameter } from './view.ts';
+import '../../styles/revisions.css';
+
+export function RevisionsPage({ params }: PageProps) {
+  const id = decodeURIComponent(params['id'] ?? '');
+  const [tries, setTries] = useState(0);
+  const loading = useLoad((signal) => loadRevisions(id, signal), [id, tries, dataKey.value]);
+  return (
+    <div class="wrap revisions">
+      <Waiting for={loading} failure="The revisions could not be loaded" skeleton={<Skeleton />}>
+        {(loaded) => <Content loaded={loaded} onKey={() => setTries(tries + 1)} />}
+      </Waiting>
+    </div>
+  );
+}
+
+function Content({ loaded, onKey }: { loaded: Loaded; onKey: () => void }) {
+  const [dims, setDims] = useParameter('dims');
+  const { entry } = loaded;
+  if (loaded.state === 'locked') {
+    return (
+      <>
+        <Head entry={entry} lede={factsOf(entry)} />
+        <LockedRevisions {...loaded} onKey={onKey} />
+      </>
+    );
+  }
+  const { combinations, isOpen } = loaded;
+  const shown = combinations.find((each) => each.dims === dims) ?? combinations[0];
+  if (shown === undefined) {
+    return (
+      <>
+        <Head entry={entry} lede={factsOf(entry)} />
+        <Empty title="Nothing was published yet">
+          <p>Revisions appear once the series has a vintage.</p>
+        </Empty>
+      </>
+    );
+  }
+  return (
+    <>
+      <Head
+        entry={entry}
+        lede={`${spanOf(shown)} ${factsOf(entry)}`}
+        download={<Download id={entry.id} isOpen={isOpen} />}
+      />
+      {combinations.length > 1 && (
+        <p class="combination">
+          <label class="lab" for="combination">
+            {entry.dims.map(({ name }) => name).join(', ')}
+          </label>
+          <span class="pick">
+            <select
+              id="combination"
+              value={shown.dims}
+              onChange={(event) => setDims(event.currentTarget.value)}
+            >
+              {combinations.map((each) => (
+                <option key={each.dims} value={each.dims}>
+                  {each.name}
+                </option>
+              ))}
+            </select>
+          </span>
+        </p>
+      )}
+      <Explorer key={shown.dims} entry={entry} table={shown.table} />
+    </>
+  );
+}
+
+interface HeadProps {
+  entry: Entry;
+  lede: string;
+  download?: preact.ComponentChild;
+}
+
+function Head({ entry, lede, download }: HeadProps) {
+  const series = `/series/${encodeURIComponent(entry.id)}`;
+  return (
+    <PageHead
+      crumb={
+        <>
+          <Link href="/catalogue">Catalogue</Link>
+          <span>/</span>
+          {entry.category !== null && (
+            <>
+              <Link href={`/catalogue?${new URLSearchParams({ category: entry.category }).toString()}`}>
+                {entry.category}
+              </Link>
+              <span>/</span>
+            </>
+          )}
+          <Link href={series}>{entry.name}</Link>
+        </>
+      }
+      title={`${entry.name}, and how it was revised`}
+      lede={lede}
+      actions={
+        <>
+          <Link class="btn" href={series}>
+            Series
+          </Link>
+          {download}
+        </>
+      }
+    />
+  );
+}
+
+/** `18 vintages, July 2019 to December 2020.` */
+function spanOf({ table: { vintages } }: Combination): string {
+  const count = countText(vintages.length, 'vintage', 'vintages');
+  const [first = '', last = ''] = [monthText(vintages[0] ?? ''), monthText(vintages.at(-1) ?? '')];
+  return first === last ? `${count}, ${first}.` : `${count}, ${first} to ${last}.`;
+}
+
+const adjustments: Readonly<Record<string, string>> = {
+  SA: 'seasonally adjusted',
+  NSA: 'not seasonally adjusted',
+};
+
+/** `Index, 2012 = 100, seasonally adjusted. Federal Reserve Board.` */
+function factsOf({ unit, seasonal_adjustment: adjustment, source }: Entry): string {
+  const adjusted = adjustment === null ? '' : `, ${adjustments[adjustment] ?? adjustment}`;
+  return `${unit}${adjusted}. ${source}.`;
+}
+
+/** With a key the file is fetched and then saved: no address may have the key in it. */
+function Download({ id, isOpen }: { id: string; isOpen: boolean }) {
+  const [failure, setFailure] = useState<string>();
+  if (isOpen) {
+    return (
+      <a class="btn" href={`/v1/catalog/${encodeURIComponent(id)}/triangle?format=csv`} download>
+        <DownloadIcon />
+        Triangle as CSV
+      </a>
+    );
+  }
+  async function save() {
+    const text = await dataApi.value?.getText('/v1/series/{id}/triangle', {
+      path: { id },
+      query: { format: 'csv' },
+    });
+    if (text === undefined) return;
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+    link.download = `${id}-triangle.csv`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+  return (
+    <button
+      class="btn"
+      type="button"
+      title={failure}
+      onClick={() => {
+        save().catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)));
+      }}
+    >
+      <DownloadIcon />
+      {failure === undefined ? 'Triangle as CSV' : 'Not saved; try again'}
+    </button>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div aria-hidden="true">
+      <span class="sk sk-title" />
+      <span class="sk sk-fan" />
+    </div>
+  );
+}

@@ -1,0 +1,284 @@
+// What stands beside the charts: what the vintage shown has changed, and the life of the selected period.
+import { scaleLinear } from 'd3-scale';
+import { linearExtent, linearTicks } from '../../../domain/chart/ticks.ts';
+import {
+  changesOf,
+  lifeOf,
+  type Change,
+  type RevisionTable,
+  type Step,
+} from '../../../domain/chart/revisions/table.ts';
+import { numberText } from '../../text/numbers.ts';
+import { dayText } from '../../text/times.ts';
+import type { Words } from './words.ts';
+
+interface ChangedProps {
+  table: RevisionTable;
+  words: Words;
+  vintageNo: number;
+  onVintage: (vintageNo: number) => void;
+  onDate: (dateNo: number) => void;
+}
+
+const listedMost = 12;
+
+export function Changed({ table, words, vintageNo, onVintage, onDate }: ChangedProps) {
+  const changes = changesOf(table, vintageNo);
+  const listed = changes.slice(0, listedMost);
+  const earlier = [vintageNo - 1, vintageNo - 2].filter((no) => no >= 0);
+  return (
+    <div class="changed">
+      <h2>
+        What changed on <span class="nb">{dayText(table.vintages[vintageNo] ?? '')}</span>
+      </h2>
+      <p class="sub">{summaryOf(table, changes, vintageNo, words)}</p>
+      {listed.length > 0 && (
+        <table class="tiny">
+          <caption class="vh">What this vintage changed</caption>
+          <thead>
+            <tr>
+              <th scope="col">{capital(words.periodName)}</th>
+              <th scope="col" class="r">
+                Before
+              </th>
+              <th scope="col" class="r">
+                After
+              </th>
+              <th scope="col" class="r">
+                Change
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {listed.map((change) => (
+              <tr key={change.dateNo}>
+                <td>
+                  <button class="as-text" type="button" onClick={() => onDate(change.dateNo)}>
+                    {words.period(table.dates[change.dateNo] ?? '')}
+                  </button>
+                </td>
+                <td class="r">{change.before === null ? '–' : words.value(change.before)}</td>
+                <td class="r">{change.after === null ? '–' : words.value(change.after)}</td>
+                <td class="r">
+                  <ChangeMark change={change} words={words} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <More changes={changes.slice(listedMost)} words={words} />
+      {earlier.length > 0 && (
+        <p class="earlier-days">
+          Earlier releases:{' '}
+          {earlier.map((no, i) => (
+            <>
+              {i > 0 && ', '}
+              <button class="as-link" type="button" onClick={() => onVintage(no)}>
+                {dayText(table.vintages[no] ?? '')}
+              </button>
+            </>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function ChangeMark({ change: { before, after }, words }: { change: Change; words: Words }) {
+  if (before === null) return <span class="tag acc">new</span>;
+  if (after === null) return <span class="tag">taken back</span>;
+  return <Difference by={after - before} words={words} />;
+}
+
+function Difference({ by, words }: { by: number; words: Words }) {
+  return <span class={by > 0 ? 'up' : 'down'}>{words.change(by)}</span>;
+}
+
+function More({ changes, words }: { changes: readonly Change[]; words: Words }) {
+  if (changes.length === 0) return null;
+  const differences = changes.flatMap(({ before, after }) =>
+    before === null || after === null ? [] : [after - before],
+  );
+  const range =
+    differences.length === 0
+      ? ''
+      : `, by ${words.change(Math.min(...differences))} to ${words.change(Math.max(...differences))}`;
+  return (
+    <p class="earlier-days">
+      and {numberText(changes.length)} more{range}
+    </p>
+  );
+}
+
+function summaryOf(
+  { rows }: RevisionTable,
+  changes: readonly Change[],
+  vintageNo: number,
+  { periodName }: Words,
+): string {
+  if (vintageNo === 0) {
+    const count = rows.filter((row) => row[0] !== null).length;
+    return `The first vintage, with ${counted(count, periodName)}`;
+  }
+  const added = changes.filter(({ before }) => before === null).length;
+  const gone = changes.filter(({ after }) => after === null).length;
+  const revised = changes.length - added - gone;
+  const parts = [
+    added > 0 && `${counted(added, periodName)} added`,
+    revised > 0 && `${numberText(revised)} revised`,
+    gone > 0 && `${numberText(gone)} taken back`,
+  ].filter((part) => part !== false);
+  if (parts.length === 0) return 'Nothing of this was changed';
+  return added > 0 && revised === 0 && gone === 0 ? `${parts.join(', ')}, nothing revised` : parts.join(', ');
+}
+
+function counted(count: number, name: string): string {
+  return `${numberText(count)} ${count === 1 ? name : `${name}s`}`;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+interface LifeProps {
+  table: RevisionTable;
+  words: Words;
+  dateNo: number;
+  /** Whether the first value of its life is its first print. */
+  isPrinted: boolean;
+}
+
+const stepsListedMost = 14;
+
+export function Life({ table, words, dateNo, isPrinted }: LifeProps) {
+  const steps = lifeOf(table, dateNo);
+  const period = words.period(table.dates[dateNo] ?? '');
+  const changes = Math.max(0, steps.length - 1);
+  const first = dayText(table.vintages[steps[0]?.vintageNo ?? 0] ?? '');
+  const shown =
+    steps.length > stepsListedMost ? [...steps.slice(0, 1), ...steps.slice(1 - stepsListedMost)] : steps;
+  const times = changes === 0 ? 'never changed' : changes === 1 ? 'changed once' : `changed ${changes} times`;
+  const isSettled = steps.at(-1)?.vintageNo !== table.vintages.length - 1;
+  return (
+    <div class="life stick">
+      <h2>The life of {period}</h2>
+      <p class="sub">
+        {isPrinted ? `Printed ${first}, ${times}` : `Printed before ${first}, since then ${times}`}
+      </p>
+      <LifeChart table={table} words={words} steps={steps} isPrinted={isPrinted} />
+      <table class="tiny">
+        <caption class="vh">Every value of {period}</caption>
+        <thead>
+          <tr>
+            <th scope="col">As of</th>
+            <th scope="col" class="r">
+              Value
+            </th>
+            <th scope="col" class="r">
+              Change
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ vintageNo, value }, i) => {
+            const before = steps[steps.length - shown.length + i - 1]?.value ?? null;
+            return (
+              <tr key={vintageNo}>
+                <td>{dayText(table.vintages[vintageNo] ?? '')}</td>
+                <td class="r">{value === null ? '–' : words.value(value)}</td>
+                <td class="r">
+                  {i === 0 ? (
+                    <span class="dim">{isPrinted ? 'first' : 'at first'}</span>
+                  ) : value === null ? (
+                    <span class="tag">taken back</span>
+                  ) : before === null ? (
+                    <span class="tag">again</span>
+                  ) : (
+                    <Difference by={value - before} words={words} />
+                  )}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <p class="hint">
+        {isSettled && changes > 0 ? 'Not changed since. ' : ''}
+        Click a cell, or use the arrow keys in the chart, to follow another {words.periodName}.
+      </p>
+    </div>
+  );
+}
+
+interface LifeChartProps {
+  table: RevisionTable;
+  words: Words;
+  steps: readonly Step[];
+  isPrinted: boolean;
+}
+
+const life = { width: 268, height: 150, left: 46, right: 262, top: 26, bottom: 124 };
+
+/** Steps, not slopes: a value holds until the next release. */
+function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
+  const valued = steps.flatMap(({ vintageNo, value }) => (value === null ? [] : [{ vintageNo, value }]));
+  const [first, last] = [valued[0], valued.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const values = valued.map(({ value }) => value);
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const extent = linearExtent({ low: low - (high - low) * 0.1, high: high + (high - low) * 0.1 }, null);
+  const dayOf = (vintageNo: number): number => Date.parse(table.vintages[vintageNo] ?? '') / 86_400_000;
+  const newest = table.vintages.length - 1;
+  const [begin, end] = [dayOf(first.vintageNo), Math.max(dayOf(newest), dayOf(first.vintageNo) + 1)];
+  const x = scaleLinear()
+    .domain([begin, end])
+    .range([life.left + 6, life.right]);
+  const y = scaleLinear().domain([extent.low, extent.high]).range([life.bottom, life.top]);
+  const path = steps
+    .map(({ vintageNo, value }, i) => {
+      if (value === null) return '';
+      const isJoined = i > 0 && steps[i - 1]?.value !== null;
+      const until = steps[i + 1]?.vintageNo ?? newest;
+      const [from, to] = [x(dayOf(vintageNo)).toFixed(1), x(dayOf(until)).toFixed(1)];
+      return `${isJoined ? `V${y(value).toFixed(1)}` : `M${from},${y(value).toFixed(1)}`}H${to}`;
+    })
+    .join('');
+  const ticks = linearTicks(extent).slice(0, 5);
+  return (
+    <svg
+      class="chart fan-life"
+      viewBox={`0 0 ${life.width} ${life.height}`}
+      role="img"
+      aria-label={`From ${words.value(first.value)} to ${words.value(last.value)}`}
+    >
+      <text class="t2" x={0} y={10}>
+        Value in each vintage
+      </text>
+      {ticks.map(({ value, label }) => (
+        <g key={value}>
+          <path class="g" d={`M${life.left},${Math.round(y(value))}H${life.right}`} />
+          <text x={life.left - 8} y={y(value) + 4} text-anchor="end">
+            {label}
+          </text>
+        </g>
+      ))}
+      <path class="ax" d={`M${life.left},${life.bottom}H${life.right}`} />
+      <text x={life.left} y={life.bottom + 18}>
+        {dayText(table.vintages[first.vintageNo] ?? '')}
+      </text>
+      <text x={life.right} y={life.bottom + 18} text-anchor="end">
+        {dayText(table.vintages[newest] ?? '')}
+      </text>
+      <path class="v now" d={path} />
+      {valued.map(({ vintageNo, value }, i) => (
+        <circle
+          key={vintageNo}
+          class={i === 0 && isPrinted ? 'fp now' : 'end'}
+          cx={x(dayOf(vintageNo))}
+          cy={y(value)}
+          r={i === 0 ? 4 : 3.5}
+        />
+      ))}
+    </svg>
+  );
+}

@@ -1,0 +1,86 @@
+// The state of the page, all of it in the URL: vintage, period, colours, window, dimension values.
+// Hides that the URL is written only once the vintages stand still: browsers refuse more than a few changes a second.
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useSearchParams } from 'wouter-preact';
+import type { ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
+import {
+  firstPrints,
+  mostRevised,
+  newestIn,
+  type RevisionTable,
+} from '../../../domain/chart/revisions/table.ts';
+
+export interface View {
+  vintageNo: number;
+  /** The selected period. */
+  dateNo: number;
+  since: ChangeSince;
+  /** The first period shown. */
+  fromNo: number;
+  showsAll: boolean;
+}
+
+/** What can be chosen: `v` a vintage, `m` a period, `by` the colours, `show` the window, `dims` a combination. */
+type Name = 'v' | 'm' | 'by' | 'show' | 'dims';
+
+/** One parameter of the URL; undefined removes it. */
+export function useParameter(name: Name): [string | undefined, (value: string | undefined) => void] {
+  const [search, setSearch] = useSearchParams();
+  const set = useCallback(
+    (value: string | undefined) =>
+      setSearch(
+        (before) => {
+          const after = new URLSearchParams(before);
+          if (value === undefined) after.delete(name);
+          else after.set(name, value);
+          return after;
+        },
+        { replace: true },
+      ),
+    [name, setSearch],
+  );
+  return [search.get(name) ?? undefined, set];
+}
+
+const writtenAfterMs = 200;
+
+/** The vintage shown: in memory while it moves, in the URL when it stands. */
+export function useVintage(table: RevisionTable, isPlaying: boolean): [number, (vintageNo: number) => void] {
+  const [written, write] = useParameter('v');
+  const last = table.vintages.length - 1;
+  const inUrl = written === undefined ? last : vintageNoOf(table, written);
+  const [vintageNo, setVintageNo] = useState(inUrl);
+  useEffect(() => setVintageNo(inUrl), [inUrl]);
+  useEffect(() => {
+    if (isPlaying || vintageNo === inUrl) return undefined;
+    const timer = setTimeout(
+      () => write(vintageNo === last ? undefined : table.vintages[vintageNo]),
+      writtenAfterMs,
+    );
+    return () => clearTimeout(timer);
+  }, [vintageNo, isPlaying]);
+  const set = useCallback((no: number) => setVintageNo(Math.min(last, Math.max(0, no))), [last]);
+  return [Math.min(vintageNo, last), set];
+}
+
+/** The newest vintage up to a day; the first if all are later. */
+function vintageNoOf({ vintages }: RevisionTable, day: string): number {
+  return Math.max(
+    0,
+    vintages.findLastIndex((vintage) => vintage <= day),
+  );
+}
+
+/** The selected period: that of the URL, else the one whose first print was changed most. */
+export function selectedPeriod(table: RevisionTable, written: string | undefined): number {
+  const found = written === undefined ? -1 : table.dates.indexOf(written);
+  return found >= 0 ? found : (mostRevised(table) ?? table.dates.length - 1);
+}
+
+/** The first period shown: that of the first known first print, or all of them; always enough to draw a line. */
+export function firstShown(table: RevisionTable, showsAll: boolean): number {
+  if (showsAll) return 0;
+  const first = firstPrints(table)[0]?.dateNo ?? newestIn(table, 0);
+  return Math.max(0, Math.min(first, table.dates.length - periodsLeast));
+}
+const periodsLeast = 12;

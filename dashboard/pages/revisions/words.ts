@@ -1,0 +1,55 @@
+// The words and numbers of the page: values with the digits of the series, changes with their sign, periods, days.
+import { decimalsOf } from '../../../domain/chart/text.ts';
+import type { RevisionTable } from '../../../domain/chart/revisions/table.ts';
+import { changeText, numberText } from '../../text/numbers.ts';
+import { periodText } from '../../text/times.ts';
+import type { Entry } from './load-revisions.ts';
+
+export interface Words {
+  value(value: number): string;
+  /** With its sign. */
+  change(change: number): string;
+  /** Without. */
+  size(change: number): string;
+  period(date: string): string;
+  /** What one row is of: month, quarter … */
+  periodName: string;
+  unit: string;
+  frequency: Entry['frequency'];
+}
+
+const periodNames: Readonly<Record<Entry['frequency'], string>> = {
+  daily: 'day',
+  weekly: 'week',
+  monthly: 'month',
+  quarterly: 'quarter',
+  semiannual: 'half-year',
+  annual: 'year',
+  irregular: 'day',
+};
+
+/** More digits would say more than anyone can use. */
+const digitsMost = 4;
+
+export function wordsOf({ frequency, unit, decimals }: Entry, table: RevisionTable): Words {
+  const own = decimals ?? decimalsOf(someValues(table));
+  const digits = Math.min(digitsMost, own);
+  const ofChange = Math.min(digitsMost + 1, Math.max(own, 1));
+  return {
+    value: (value) => numberText(value, digits),
+    change: (change) => changeText(change, ofChange),
+    size: (change) => numberText(Math.abs(change), ofChange),
+    period: (date) => periodText(date, frequency),
+    periodName: periodNames[frequency],
+    unit,
+    frequency,
+  };
+}
+
+/** The digits of the newest vintage are those of the series. */
+function* someValues({ rows }: RevisionTable): Iterable<number> {
+  for (const row of rows) {
+    const value = row.at(-1);
+    if (value !== null && value !== undefined) yield value;
+  }
+}

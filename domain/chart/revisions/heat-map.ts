@@ -1,0 +1,77 @@
+// The colours of a triangle drawn as a heat map: each cell's change in nine steps, symmetric around none.
+// Hides how the borders of the steps are found: quantiles of the sizes of all changes, rounded to 1, 2 or 5 times a power of ten.
+import { entryAt } from '../../../kernel/entries.ts';
+import { firstVintageOf, valueAt, type RevisionTable } from './table.ts';
+
+/** A cell's change is told since its first print in the table, or since the vintage before. */
+export type ChangeSince = 'first' | 'before';
+
+/** The change of a cell; null if the vintage does not have the period; 0 for a first print. */
+export function changeAt(
+  table: RevisionTable,
+  dateNo: number,
+  vintageNo: number,
+  since: ChangeSince,
+): number | null {
+  const value = valueAt(table, dateNo, vintageNo);
+  if (value === null) return null;
+  const first = firstVintageOf(table, dateNo);
+  if (vintageNo <= first) return 0;
+  // What is published again after it was taken back is compared with what was there last.
+  let at = since === 'first' ? first : vintageNo - 1;
+  while (at > first && valueAt(table, dateNo, at) === null) at -= 1;
+  return value - (valueAt(table, dateNo, at) ?? value);
+}
+
+const quantiles = [0.5, 0.75, 0.9, 0.975] as const;
+
+/**
+ * The four borders between the five sizes of a change, ascending. @param dateNos the periods shown.
+ * @returns the same for every choice of `since`: those of changes since the first print.
+ */
+export function bordersOf(table: RevisionTable, dateNos: readonly number[]): number[] {
+  const sizes: number[] = [];
+  for (const dateNo of dateNos) {
+    for (let vintageNo = 0; vintageNo < table.vintages.length; vintageNo += 1) {
+      const change = changeAt(table, dateNo, vintageNo, 'first');
+      if (change !== null && change !== 0) sizes.push(Math.abs(change));
+    }
+  }
+  sizes.sort((a, b) => a - b);
+  const borders: number[] = [];
+  for (const quantile of quantiles) {
+    const size = sizes[Math.min(sizes.length - 1, Math.floor(quantile * sizes.length))] ?? 1;
+    const rounded = nearestRound(size);
+    const before = borders.at(-1);
+    borders.push(before === undefined || rounded > before ? rounded : nextRound(before));
+  }
+  return borders;
+}
+
+/** From −4 to 4; 0 for changes below the first border. @param borders ascending. */
+export function stepOf(change: number, borders: readonly number[]): number {
+  const size = Math.abs(change);
+  const step = borders.filter((border) => size >= border).length;
+  return change < 0 ? -step + 0 : step;
+}
+
+const factors = [1, 2, 5, 10];
+
+/** The nearest of 1, 2 or 5 times a power of ten, by ratio. */
+function nearestRound(size: number): number {
+  const exponent = Math.floor(Math.log10(size));
+  const candidates = factors.map((factor) => scaled(factor, exponent));
+  return candidates.reduce((best, each) =>
+    Math.abs(Math.log(each / size)) < Math.abs(Math.log(best / size)) ? each : best,
+  );
+}
+
+function nextRound(round: number): number {
+  const exponent = Math.floor(Math.log10(round) + 1e-9);
+  const factor = factors.findIndex((each) => Math.abs(scaled(each, exponent) - round) < round * 1e-9);
+  return scaled(entryAt(factors, factor + 1), exponent);
+}
+
+function scaled(factor: number, exponent: number): number {
+  return exponent < 0 ? factor / 10 ** -exponent : factor * 10 ** exponent;
+}
