@@ -14,6 +14,9 @@ export interface Paths {
   '/v1/series/{id}/vintages': {
     get: { data: Types.GetSeriesByIdVintagesData; response: Types.GetSeriesByIdVintagesResponse };
   };
+  '/v1/series/{id}/triangle': {
+    get: { data: Types.GetSeriesByIdTriangleData; response: Types.GetSeriesByIdTriangleResponse };
+  };
   '/v1/commodities': {
     get: { data: Types.GetCommoditiesData; response: Types.GetCommoditiesResponse };
   };
@@ -79,6 +82,15 @@ export interface Paths {
   };
   '/v1/catalog/{id}': {
     get: { data: Types.GetCatalogByIdData; response: Types.GetCatalogByIdResponse };
+  };
+  '/v1/catalog/{id}/preview': {
+    get: { data: Types.GetCatalogByIdPreviewData; response: Types.GetCatalogByIdPreviewResponse };
+  };
+  '/v1/catalog/{id}/triangle': {
+    get: { data: Types.GetCatalogByIdTriangleData; response: Types.GetCatalogByIdTriangleResponse };
+  };
+  '/v1/previews': {
+    get: { data: Types.GetPreviewsData; response: Types.GetPreviewsResponse };
   };
   '/v1/search': {
     get: { data: Types.GetSearchData; response: Types.GetSearchResponse };
@@ -155,6 +167,9 @@ export interface Paths {
   };
   '/billing/stripe/events': {
     post: { data: Types.PostBillingStripeEventsData; response: Types.PostBillingStripeEventsResponse };
+  };
+  '/auth/methods': {
+    get: { data: Types.GetAuthMethodsData; response: Types.GetAuthMethodsResponse };
   };
   '/auth/signup': {
     post: { data: Types.PostAuthSignupData; response: Types.PostAuthSignupResponse };

@@ -133,6 +133,116 @@ export type Error = {
     };
 };
 
+export type Triangle = {
+    success: true;
+    /**
+     * Its id.
+     */
+    series: string;
+    meta: {
+        name: string;
+        unit: string;
+        frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+        source: string;
+        /**
+         * The day of the newest publication; null for a vintage before the first.
+         */
+        last_updated: string | null;
+        first_vintage: string | null;
+        description: string | null;
+        geography: string | null;
+        seasonal_adjustment: string | null;
+        /**
+         * A power of ten.
+         */
+        unit_multiplier: number | null;
+        decimals: number | null;
+        dims: Array<{
+            name: string;
+            values: Array<string>;
+            /**
+             * Value → label, for values that have one.
+             */
+            labels: {
+                [key: string]: string;
+            };
+        }>;
+        first_date: string | null;
+        last_date: string | null;
+        /**
+         * Points with a value.
+         */
+        observation_count: number | null;
+        next_release: string | null;
+        licence: string | null;
+        attribution: string | null;
+        date_convention: 'period_end';
+        fiscal_year_end: string | null;
+        tags: Array<string>;
+        category: string | null;
+        transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | null;
+        /**
+         * As requested.
+         */
+        vintage: string | null;
+        /**
+         * The load that the points belong to.
+         */
+        version: number;
+        /**
+         * The unit before the transform.
+         */
+        source_unit?: string;
+        /**
+         * The date at which an index is 100; null if the combinations have different dates.
+         */
+        base_date?: string | null;
+        /**
+         * The vintages shown, ascending.
+         */
+        vintages: Array<string>;
+    };
+    /**
+     * By `layout`: cells, or rows.
+     */
+    data: Array<{
+        /**
+         * The day of the vintage.
+         */
+        vintage: string;
+        /**
+         * The last day of its period.
+         */
+        date: string;
+        /**
+         * With its published digits; null if missing.
+         */
+        value: number | null;
+        /**
+         * Dimension → value.
+         */
+        dims: {
+            [key: string]: string;
+        };
+    }> | Array<{
+        /**
+         * The last day of its period.
+         */
+        date: string;
+        /**
+         * Dimension → value.
+         */
+        dims: {
+            [key: string]: string;
+        };
+        /**
+         * One per vintage of `meta.vintages`; null where the point is not in the vintage or was missing.
+         */
+        values: Array<number | null>;
+    }>;
+    pagination: Pagination;
+};
+
 export type FundReturn = {
     period: '1d' | '7d' | '15d' | '1m' | '3m' | '6m' | '1y' | '2y' | '3y' | '5y' | '10y' | 'mtd' | 'ytd' | 'fytd' | 'since_inception';
     /**
@@ -447,6 +557,64 @@ export type GetSeriesByIdVintagesResponses = {
 };
 
 export type GetSeriesByIdVintagesResponse = GetSeriesByIdVintagesResponses[keyof GetSeriesByIdVintagesResponses];
+
+export type GetSeriesByIdTriangleData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
+         */
+        from?: string;
+        /**
+         * The last day, or a period that ends with it.
+         */
+        to?: string;
+        /**
+         * Only vintages of that day or later.
+         */
+        vintages_from?: string;
+        /**
+         * Only vintages up to that day.
+         */
+        vintages_to?: string;
+        /**
+         * Only so many vintages, the newest of them.
+         */
+        last?: number;
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * `long`: a row per cell. `wide`: a row per point, with a value per vintage.
+         */
+        layout?: 'long' | 'wide';
+        /**
+         * Includes cells that were published without a value, as null.
+         */
+        include_missing?: boolean;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/series/{id}/triangle';
+};
+
+export type GetSeriesByIdTriangleResponses = {
+    /**
+     * All vintages of a series in one answer. Feature `vintages`.
+     */
+    200: Triangle;
+};
+
+export type GetSeriesByIdTriangleResponse = GetSeriesByIdTriangleResponses[keyof GetSeriesByIdTriangleResponses];
 
 export type GetCommoditiesData = {
     body?: never;
@@ -2769,6 +2937,245 @@ export type GetCatalogByIdResponses = {
 
 export type GetCatalogByIdResponse = GetCatalogByIdResponses[keyof GetCatalogByIdResponses];
 
+export type GetCatalogByIdPreviewData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * Points per combination of dimension values; never more than the operator allows (120).
+         */
+        limit?: number;
+        /**
+         * Includes points without a value, as null.
+         */
+        include_missing?: boolean;
+    };
+    url: '/v1/catalog/{id}/preview';
+};
+
+export type GetCatalogByIdPreviewResponses = {
+    /**
+     * The newest points of a series, without a key.
+     */
+    200: {
+        success: true;
+        /**
+         * Its id.
+         */
+        series: string;
+        meta: {
+            name: string;
+            unit: string;
+            frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+            source: string;
+            /**
+             * The day of the newest publication; null for a vintage before the first.
+             */
+            last_updated: string | null;
+            first_vintage: string | null;
+            description: string | null;
+            geography: string | null;
+            seasonal_adjustment: string | null;
+            /**
+             * A power of ten.
+             */
+            unit_multiplier: number | null;
+            decimals: number | null;
+            dims: Array<{
+                name: string;
+                values: Array<string>;
+                /**
+                 * Value → label, for values that have one.
+                 */
+                labels: {
+                    [key: string]: string;
+                };
+            }>;
+            first_date: string | null;
+            last_date: string | null;
+            /**
+             * Points with a value.
+             */
+            observation_count: number | null;
+            next_release: string | null;
+            licence: string | null;
+            attribution: string | null;
+            date_convention: 'period_end';
+            fiscal_year_end: string | null;
+            tags: Array<string>;
+            category: string | null;
+            transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | null;
+            /**
+             * As requested.
+             */
+            vintage: string | null;
+            /**
+             * The load that the points belong to.
+             */
+            version: number;
+            /**
+             * The unit before the transform.
+             */
+            source_unit?: string;
+            /**
+             * The date at which an index is 100; null if the combinations have different dates.
+             */
+            base_date?: string | null;
+            preview: {
+                /**
+                 * The most points of each combination of dimension values.
+                 */
+                points_max: number;
+                /**
+                 * Combinations of the series that match.
+                 */
+                combinations: number;
+                /**
+                 * Those in this answer, in the order of their first load.
+                 */
+                combinations_shown: number;
+            };
+        };
+        data: Array<{
+            /**
+             * The last day of its period.
+             */
+            date: string;
+            /**
+             * With its published digits; null if missing.
+             */
+            value: number | null;
+            /**
+             * Dimension → value.
+             */
+            dims: {
+                [key: string]: string;
+            };
+        }>;
+        pagination: Pagination;
+    };
+};
+
+export type GetCatalogByIdPreviewResponse = GetCatalogByIdPreviewResponses[keyof GetCatalogByIdPreviewResponses];
+
+export type GetCatalogByIdTriangleData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
+         */
+        from?: string;
+        /**
+         * The last day, or a period that ends with it.
+         */
+        to?: string;
+        /**
+         * Only vintages of that day or later.
+         */
+        vintages_from?: string;
+        /**
+         * Only vintages up to that day.
+         */
+        vintages_to?: string;
+        /**
+         * Only so many vintages, the newest of them.
+         */
+        last?: number;
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * `long`: a row per cell. `wide`: a row per point, with a value per vintage.
+         */
+        layout?: 'long' | 'wide';
+        /**
+         * Includes cells that were published without a value, as null.
+         */
+        include_missing?: boolean;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/catalog/{id}/triangle';
+};
+
+export type GetCatalogByIdTriangleResponses = {
+    /**
+     * All vintages of the series that the operator shows to visitors, without a key.
+     */
+    200: Triangle;
+};
+
+export type GetCatalogByIdTriangleResponse = GetCatalogByIdTriangleResponses[keyof GetCatalogByIdTriangleResponses];
+
+export type GetPreviewsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Comma-separated ids.
+         */
+        ids: Array<string>;
+        /**
+         * Points per series; default 36, never more than the operator allows.
+         */
+        limit?: number;
+    };
+    url: '/v1/previews';
+};
+
+export type GetPreviewsResponses = {
+    /**
+     * The newest points of several series, without a key.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            /**
+             * Its id.
+             */
+            series: string;
+            /**
+             * The combination shown: the first of the series.
+             */
+            dims: {
+                [key: string]: string;
+            };
+            data: Array<{
+                date: string;
+                /**
+                 * With its published digits.
+                 */
+                value: number;
+            }>;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetPreviewsResponse = GetPreviewsResponses[keyof GetPreviewsResponses];
+
 export type GetSearchData = {
     body?: never;
     path?: never;
@@ -4544,6 +4951,39 @@ export type PostBillingStripeEventsResponses = {
 };
 
 export type PostBillingStripeEventsResponse = PostBillingStripeEventsResponses[keyof PostBillingStripeEventsResponses];
+
+export type GetAuthMethodsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/methods';
+};
+
+export type GetAuthMethodsResponses = {
+    /**
+     * What is set up here: the ways to sign in, mail, billing.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * Whether one can sign in with Google.
+             */
+            google: boolean;
+            /**
+             * Whether mail goes out: a sign-up is then confirmed by a link.
+             */
+            mail: boolean;
+            password_length_min: number;
+            /**
+             * Whether plans can be bought.
+             */
+            billing: boolean;
+        };
+    };
+};
+
+export type GetAuthMethodsResponse = GetAuthMethodsResponses[keyof GetAuthMethodsResponses];
 
 export type PostAuthSignupData = {
     body: {

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { createKey, createAccount } from '../../accounts-api/operator/operator.ts';
+import { builtDashboard } from '../../cli/dashboard.ts';
 import { demoFiles } from '../../ingest/demo/demo.ts';
 import { load } from '../../ingest/load/load.ts';
 import { dateIn, type Clock } from '../../kernel/clock.ts';
@@ -54,6 +55,7 @@ export async function startStage(run: Run): Promise<Stage> {
     clock,
     port,
     plans,
+    dashboard: builtDashboard(),
     trustedProxyHops: 1, // each visitor comes from an IP address of its own
     signIn: { publicUrl: url, mailGoesOut: true, google: issuer.settings },
     mail: { smtpUrl: mailbox.smtpUrl, outboxDirectory: path.join(run.directory, 'outbox') },

@@ -60,6 +60,8 @@ export interface ServicesOptions {
   webhooks?: WebhookSettings & DeliveryTiming;
   /** Of the gateway; any free one by default. */
   port?: number;
+  /** The directory of the built dashboard; by default none is served. */
+  dashboard?: Promise<string>;
 }
 
 /** The plans of the project's own file. */
@@ -104,6 +106,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
   const gateway = await startGateway({
     ...shared,
     port: options.port ?? 0,
+    ...(options.dashboard === undefined ? {} : { dashboard: options.dashboard }),
     plans,
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [accountsApi.url],
