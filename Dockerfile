@@ -1,5 +1,7 @@
 # One image for every service: the command selects which.
 FROM node:20-bookworm-slim
+# chart.png is drawn with a font of the system.
+RUN apt-get update && apt-get install -y --no-install-recommends fonts-dejavu-core && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY gateway/stubs gateway/stubs

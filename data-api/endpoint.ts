@@ -4,7 +4,14 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { ErrorCode } from '../kernel/errors.ts';
 import { answer, sendNotModified, type Caching, type Reply } from '../kernel/http/answer.ts';
-import { formatsOf, mediaTypes, negotiate, readQuery, type Declaration } from '../kernel/http/endpoint.ts';
+import {
+  formatsOf,
+  mediaTypes,
+  negotiate,
+  readQuery,
+  type Declaration,
+  type Format,
+} from '../kernel/http/endpoint.ts';
 import { encodingFor, sendAnswer } from '../kernel/http/reply.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -25,8 +32,10 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   params?: Readonly<Record<string, z.ZodType>>;
   /** The query parameters; none by default. */
   query?: Shape;
-  /** The schema of the JSON answer. */
-  json: z.ZodType;
+  /** The schema of the JSON answer; an endpoint that answers no JSON has a `format`. */
+  json?: z.ZodType;
+  /** The only format of its answers, where no parameter `format` names several. */
+  format?: Format;
   /** Default `private`. */
   caching?: Caching;
   /** Whether its answers are cached by ETag. */
@@ -53,12 +62,12 @@ export interface Endpoint extends Declaration {
 export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape>): Endpoint {
   const { summary, params, caching = 'private', errors = [], headers = [], handler } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
-  const formats = formatsOf(query);
+  const formats = declared.format === undefined ? formatsOf(query) : [declared.format];
   const content = Object.fromEntries(
-    formats.map((format) => [mediaTypes[format], format === 'json' ? declared.json : z.string()]),
+    formats.map((format) => [mediaTypes[format], format === 'json' ? requiredJson(declared) : z.string()]),
   );
   const validators = caching === 'none' ? [] : ['ETag', 'Last-Modified'];
-  const files = formats.length === 1 ? [] : ['Content-Disposition'];
+  const files = formats.join() === 'json' ? [] : ['Content-Disposition'];
   const pages = Object.hasOwn(query.shape, 'cursor') ? ['Link'] : [];
   return {
     summary,
@@ -80,7 +89,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         const format = negotiate(request, formats);
         const name = nameOf(request, call, format);
         if (await sendKnown(dependencies, name, request, response, call)) return;
-        const asked = await call.stage('parse', () => readQuery(query, request, format));
+        const asked = await call.stage('parse', () => readQuery(query, request, format, formats));
         const { params, url } = request;
         const reply = await decide({ query: asked, params: params as Record<string, string>, call, url });
         const headers = await answer(request, response, reply, { caching, responseCache });
@@ -90,6 +99,11 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
       };
     },
   };
+}
+
+function requiredJson({ json, summary }: { json?: z.ZodType; summary: string }): z.ZodType {
+  if (json === undefined) throw new TypeError(`an endpoint without a schema of its JSON: ${summary}`);
+  return json;
 }
 
 /** A key of everything that determines the answer to a call while the data is unchanged. */

@@ -2,6 +2,8 @@
 import { getAmc, getAmcs } from './funds/amcs.ts';
 import { getAuctions } from './markets/auctions.ts';
 import { getCalendar } from './discovery/calendar.ts';
+import { getPreviewChart } from './charts/preview-chart.ts';
+import { getSeriesChartPng, getSeriesChartSvg } from './charts/series-chart.ts';
 import { getCommoditiesByCity } from './commodities/commodities-by-city.ts';
 import { getCommodities, getCommodityCities, getCommodityItems } from './commodities/commodities.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -22,6 +24,8 @@ export const endpoints = {
   '/v1/series': getManySeries,
   '/v1/series/:id': getSeries,
   '/v1/series/:id/latest': getLatest,
+  '/v1/series/:id/chart.svg': getSeriesChartSvg,
+  '/v1/series/:id/chart.png': getSeriesChartPng,
   '/v1/series/:id/vintages': getVintages,
   '/v1/series/:id/triangle': getTriangle,
 
@@ -53,6 +57,7 @@ export const endpoints = {
   '/v1/catalog/:id/preview': getPreview,
   '/v1/catalog/:id/triangle': getOpenTriangle,
   '/v1/previews': getPreviews,
+  '/v1/catalog/:id/chart.svg': getPreviewChart,
   '/v1/search': getSearch,
   '/v1/calendar': getCalendar,
   '/v1/status': getStatus,

@@ -11,6 +11,12 @@ export interface Paths {
   '/v1/series/{id}/latest': {
     get: { data: Types.GetSeriesByIdLatestData; response: Types.GetSeriesByIdLatestResponse };
   };
+  '/v1/series/{id}/chart.svg': {
+    get: { data: Types.GetSeriesByIdChartSvgData; response: Types.GetSeriesByIdChartSvgResponse };
+  };
+  '/v1/series/{id}/chart.png': {
+    get: { data: Types.GetSeriesByIdChartPngData; response: Types.GetSeriesByIdChartPngResponse };
+  };
   '/v1/series/{id}/vintages': {
     get: { data: Types.GetSeriesByIdVintagesData; response: Types.GetSeriesByIdVintagesResponse };
   };
@@ -91,6 +97,9 @@ export interface Paths {
   };
   '/v1/previews': {
     get: { data: Types.GetPreviewsData; response: Types.GetPreviewsResponse };
+  };
+  '/v1/catalog/{id}/chart.svg': {
+    get: { data: Types.GetCatalogByIdChartSvgData; response: Types.GetCatalogByIdChartSvgResponse };
   };
   '/v1/search': {
     get: { data: Types.GetSearchData; response: Types.GetSearchResponse };

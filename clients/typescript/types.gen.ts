@@ -488,6 +488,150 @@ export type GetSeriesByIdLatestResponses = {
 
 export type GetSeriesByIdLatestResponse = GetSeriesByIdLatestResponses[keyof GetSeriesByIdLatestResponses];
 
+export type GetSeriesByIdChartSvgData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
+         */
+        from?: string;
+        /**
+         * The last day, or a period that ends with it.
+         */
+        to?: string;
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * See docs/transforms.md.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        /**
+         * For `transform=index`: the date at which the index is 100; default the first value.
+         */
+        base?: string;
+        /**
+         * The data as published at the end of that day, not in the future. Feature `vintages`.
+         */
+        vintage?: string;
+        /**
+         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         */
+        release?: 'first';
+        /**
+         * A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.
+         */
+        version?: number;
+        /**
+         * In pixels; text is always 12 pixels high.
+         */
+        width?: number;
+        /**
+         * In pixels.
+         */
+        height?: number;
+        /**
+         * The colours: on white, or on near black.
+         */
+        theme?: 'light' | 'dark';
+        /**
+         * A logarithmic scale; values at or below zero are left out, and counted in the caption.
+         */
+        log?: boolean;
+    };
+    url: '/v1/series/{id}/chart.svg';
+};
+
+export type GetSeriesByIdChartSvgResponses = {
+    /**
+     * The points of a series as a chart, in SVG.
+     */
+    200: Blob | File;
+};
+
+export type GetSeriesByIdChartSvgResponse = GetSeriesByIdChartSvgResponses[keyof GetSeriesByIdChartSvgResponses];
+
+export type GetSeriesByIdChartPngData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
+         */
+        from?: string;
+        /**
+         * The last day, or a period that ends with it.
+         */
+        to?: string;
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * See docs/transforms.md.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        /**
+         * For `transform=index`: the date at which the index is 100; default the first value.
+         */
+        base?: string;
+        /**
+         * The data as published at the end of that day, not in the future. Feature `vintages`.
+         */
+        vintage?: string;
+        /**
+         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         */
+        release?: 'first';
+        /**
+         * A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.
+         */
+        version?: number;
+        /**
+         * In pixels; text is always 12 pixels high.
+         */
+        width?: number;
+        /**
+         * In pixels.
+         */
+        height?: number;
+        /**
+         * The colours: on white, or on near black.
+         */
+        theme?: 'light' | 'dark';
+        /**
+         * A logarithmic scale; values at or below zero are left out, and counted in the caption.
+         */
+        log?: boolean;
+        /**
+         * Pixels of the image per pixel of `width` and `height`.
+         */
+        scale?: number;
+    };
+    url: '/v1/series/{id}/chart.png';
+};
+
+export type GetSeriesByIdChartPngResponses = {
+    /**
+     * The points of a series as a chart, in PNG.
+     */
+    200: string;
+};
+
+export type GetSeriesByIdChartPngResponse = GetSeriesByIdChartPngResponses[keyof GetSeriesByIdChartPngResponses];
+
 export type GetSeriesByIdVintagesData = {
     body?: never;
     path: {
@@ -2782,7 +2926,7 @@ export type GetCatalogData = {
         /**
          * The order: a field, or `-field` for descending.
          */
-        sort?: 'id' | '-id';
+        sort?: 'id' | '-id' | 'last_updated' | '-last_updated';
         /**
          * Rows per page; default 100. CSV without a limit is the whole list.
          */
@@ -3175,6 +3319,52 @@ export type GetPreviewsResponses = {
 };
 
 export type GetPreviewsResponse = GetPreviewsResponses[keyof GetPreviewsResponses];
+
+export type GetCatalogByIdChartSvgData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * Points per line; never more than the operator allows (120).
+         */
+        limit?: number;
+        /**
+         * In pixels; text is always 12 pixels high.
+         */
+        width?: number;
+        /**
+         * In pixels.
+         */
+        height?: number;
+        /**
+         * The colours: on white, or on near black.
+         */
+        theme?: 'light' | 'dark';
+        /**
+         * A logarithmic scale; values at or below zero are left out, and counted in the caption.
+         */
+        log?: boolean;
+    };
+    url: '/v1/catalog/{id}/chart.svg';
+};
+
+export type GetCatalogByIdChartSvgResponses = {
+    /**
+     * The newest points of a series as a chart in SVG, without a key.
+     */
+    200: Blob | File;
+};
+
+export type GetCatalogByIdChartSvgResponse = GetCatalogByIdChartSvgResponses[keyof GetCatalogByIdChartSvgResponses];
 
 export type GetSearchData = {
     body?: never;

@@ -26,7 +26,7 @@ const idsMax = 50;
 const sparklinePointsMax = 36;
 
 /** @throws Failure `not_found` if the operator has switched previews off. */
-function requirePreviews(previewPoints: number): void {
+export function requirePreviews(previewPoints: number): void {
   if (previewPoints > 0) return;
   fail(
     'not_found',
@@ -87,7 +87,8 @@ export const getPreview = endpoint({
     },
 });
 
-function newestOf(series: Series, dimsNos: readonly number[], wanted: 'values' | 'all'): Selection {
+/** The newest points of some combinations of a series. */
+export function newestOf(series: Series, dimsNos: readonly number[], wanted: 'values' | 'all'): Selection {
   const always = { from: '0001-01-01', to: '9999-12-31', order: 'desc', vintage: null } as const;
   return { series, dimsNos, ...always, release: 'current', wanted, version: series.version };
 }

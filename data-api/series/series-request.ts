@@ -112,6 +112,16 @@ export const seriesParams = {
   ...stateParams,
   ...pinParams,
 };
+/** The parameters for a chart of one series. Periods published as missing are always read: they are gaps in its lines. */
+export const chartedParams = {
+  ...windowParams,
+  dims: pointParams.dims,
+  transform: pointParams.transform,
+  base: pointParams.base,
+  vintage: pointParams.vintage,
+  release: stateParams.release,
+  ...pinParams,
+};
 export const manySeriesParams = {
   // A hundred ids of maximum length; servers still accept a URL of that length.
   ids: idsParam('series', idsMax)

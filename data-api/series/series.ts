@@ -178,12 +178,12 @@ export const getManySeries = endpoint({
 });
 
 /** What determines the points of a page query, for its ETag: the query, the page's place, the state of the series. */
-function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {
+export function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {
   return [query, after, series.rowVersion, version, series.releases[0]];
 }
 
 /** How long the answer is valid; for a past state that is not pinned yet, also its permanent URL. */
-function validityOf(
+export function validityOf(
   url: string,
   { selection }: PageQuery,
   { vintage, release, version }: SeriesRequest,
@@ -201,7 +201,8 @@ function readerOf({ database, longReads }: Dependencies, points: number): Querya
   return points > blockPoints ? longReads : database;
 }
 
-async function computationOf(
+/** The transform of a request, ready to be computed; null if it asks for none. */
+export async function computationOf(
   database: Queryable,
   { selection }: PageQuery,
   { transform, base }: SeriesRequest,

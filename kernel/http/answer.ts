@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { mediaTypes, type Format } from './endpoint.ts';
-import { encodingFor, sendAnswer, sendStream, sendText } from './reply.ts';
+import { encodingFor, sendAnswer, sendBytes, sendStream, sendText } from './reply.ts';
 import type { ResponseCache } from './response-cache.ts';
 
 const cacheControls = {
@@ -29,14 +29,15 @@ export interface Reply {
   /** Whether the answer never changes, such as the points of a vintage and a version. */
   isPinned?: boolean;
   format: Format;
-  /** The name of the CSV or iCalendar file, without its extension. */
+  /** The name of the file, without its extension; needed for all but JSON. */
   fileName?: string;
   headers?: Readonly<Record<string, string>>;
   read: () => Promise<Content> | Content;
 }
 
-/** The body: one text and the cursor of the next page, or a text in parts, which is the last page. */
-export type Content = { text: string; nextCursor?: string | null } | { parts: AsyncGenerator<string> };
+/** The body: one text and the cursor of the next page; a text in parts, which is the last page; or the bytes of an image. */
+export type Content =
+  { text: string; nextCursor?: string | null } | { parts: AsyncGenerator<string> } | { bytes: Buffer };
 
 /** The caching headers. */
 export type CachingHeaders = Record<string, string> & { etag: string };
@@ -61,8 +62,7 @@ export async function answer(
   }
   if (reply.identity === undefined) {
     const content = await reply.read();
-    if (!('text' in content))
-      throw new TypeError('A stream has no text to make an ETag of: give its identity.');
+    if (!('text' in content)) throw new TypeError('Only a text can be made an ETag of: give the identity.');
     const headers = cachingHeaders(request, caching, {
       ...reply,
       identity: [content.text, content.nextCursor],
@@ -119,13 +119,14 @@ async function send(
 ) {
   const answered = {
     status,
-    type: `${mediaTypes[format]}; charset=utf-8`,
+    type: format === 'png' ? mediaTypes.png : `${mediaTypes[format]}; charset=utf-8`,
     headers: format === 'json' ? headers : { ...headers, ...dispositionOf(fileName, format) },
   };
   if ('parts' in content) {
     await sendStream(request, response, { ...answered, parts: content.parts });
     return null;
   }
+  if ('bytes' in content) return sendBytes(response, { ...answered, bytes: content.bytes });
   const link = nextPageLink(request, content.nextCursor ?? null);
   return sendText(request, response, {
     ...answered,
@@ -137,7 +138,8 @@ async function send(
 function dispositionOf(fileName: string | undefined, format: Format): Record<string, string> {
   if (fileName === undefined) throw new TypeError(`an answer in ${format} without a fileName`);
   const name = fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_'); // only characters that need no quoting in a header
-  return { 'content-disposition': `attachment; filename="${name}.${format}"` };
+  const use = format === 'svg' || format === 'png' ? 'inline' : 'attachment'; // a page shows an image, and saves a file
+  return { 'content-disposition': `${use}; filename="${name}.${format}"` };
 }
 
 /** `Link` to the next page, if any: the client's own parameters with the cursor, relative to the host. */

@@ -34,7 +34,13 @@ export interface DeclaredAnswer {
 }
 
 /** format → media type. */
-export const mediaTypes = { json: 'application/json', csv: 'text/csv', ics: 'text/calendar' } as const;
+export const mediaTypes = {
+  json: 'application/json',
+  csv: 'text/csv',
+  ics: 'text/calendar',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+} as const;
 export type Format = keyof typeof mediaTypes;
 
 /** The values of `format` that name a media type; only JSON if the endpoint has no such parameter. */
@@ -69,11 +75,12 @@ export function readQuery<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   request: Request,
   accepted: Format | null,
+  formats: readonly Format[] = formatsOf(schema),
 ): z.output<z.ZodObject<Shape>> {
   const hasFormat = Object.hasOwn(schema.shape, 'format');
   if (accepted !== null) return parseQuery(schema, request.url, hasFormat ? { format: accepted } : {});
   if (hasFormat && /[?&]format=/.test(request.url)) return parseQuery(schema, request.url);
-  const types = formatsOf(schema).map((format) => mediaTypes[format]);
+  const types = formats.map((format) => mediaTypes[format]);
   return fail(
     'not_acceptable',
     `This endpoint answers with ${types.join(' or ')}, which the Accept header does not allow.`,

@@ -53,6 +53,21 @@ export async function sendText(
   return answer;
 }
 
+/** Sends bytes as they are: those of an image are compressed already. @returns what was sent. */
+export function sendBytes(
+  response: Response,
+  { status = 200, type, headers, bytes }: Answer & { bytes: Buffer },
+): CachedResponse {
+  const length = String(bytes.length);
+  const answer = {
+    status,
+    headers: listed({ ...headers, 'content-type': type, 'content-length': length }),
+    body: bytes,
+  };
+  sendAnswer(response, answer);
+  return answer;
+}
+
 /** Sends a cached answer. */
 export function sendAnswer(response: Response, { status, headers, body }: CachedResponse): void {
   response.writeHead(status, headers).end(body); // for HEAD, Node sends only the headers

@@ -25,6 +25,8 @@ const points = {
   version: ['2', '99'],
 };
 const { version: _version, ...manyPoints } = points;
+const { include_missing: _missing, ...charted } = points;
+const look = { width: ['240', '640'], height: ['300'], theme: ['light', 'dark'], log: ['true', 'false'] };
 const indexed = { base: 'transform=index', version: 'vintage=2024-04-20' };
 const prices = { price_type: ['wholesale', 'farmgate'], stat: ['min', 'max'] };
 const funds = {
@@ -91,6 +93,18 @@ export const endpoints: readonly Endpoint[] = [
       version: ['4'],
       dims: ['side:buy', 'side:sell'],
     },
+    beside: indexed,
+  },
+  {
+    route: '/v1/series/:id/chart.svg',
+    path: '/v1/series/TRADES/chart.svg',
+    values: { ...charted, dims: ['side:buy', 'side:sell,city:Lahore'], ...look },
+    beside: indexed,
+  },
+  {
+    route: '/v1/series/:id/chart.png',
+    path: '/v1/series/CPI/chart.png?width=300&height=240',
+    values: { ...charted, dims: [], ...look, scale: ['1', '2'] },
     beside: indexed,
   },
   { route: '/v1/series/:id/vintages', path: '/v1/series/CPI/vintages', values: window },
@@ -319,6 +333,11 @@ export const endpoints: readonly Endpoint[] = [
   { route: '/v1/catalog/:id', path: '/v1/catalog/CPI', values: {} },
   { route: '/v1/catalog/:id', path: '/v1/catalog/TRADES', values: {} },
   { route: '/v1/catalog/:id', path: '/v1/catalog/commodity.rice', values: {} },
+  {
+    route: '/v1/catalog/:id/chart.svg',
+    path: '/v1/catalog/TRADES/chart.svg',
+    values: { dims: ['side:buy'], limit: ['1', '40'], ...look },
+  },
   {
     route: '/v1/catalog/:id/preview',
     path: '/v1/catalog/CPI/preview',

@@ -1,0 +1,84 @@
+// Draws the chart of a series for a file: its lines, title, unit and caption from the facts of the series.
+// Hides which dimension values name a line, and which the title.
+import { fail } from '../../kernel/errors.ts';
+import { lineNames, unitName } from '../../domain/chart/captions.ts';
+import { chartSvg } from '../../domain/chart/chart.ts';
+import { linesMax } from '../../domain/chart/layout.ts';
+import type { ChartPoint } from '../../domain/chart/line-points.ts';
+import { periodName } from '../../domain/chart/text.ts';
+import type { Points } from '../series/points.ts';
+import { metaOf } from '../series/series-meta.ts';
+import type { Combination, Series } from '../series/series.sql.ts';
+import type { Computation } from '../series/transformed-points.ts';
+import type { Look } from './chart-params.ts';
+
+/** What of a series is drawn. */
+export interface Drawn {
+  series: Series;
+  dimsNos: readonly number[];
+  vintage: string | null;
+  release: 'first' | 'current';
+  version: number;
+  computation: Computation | null;
+}
+
+/** @throws Failure `invalid_parameter` if the chart would have more lines than can be told apart. */
+export function requireFewLines({ id, dimensions }: Series, dimsNos: readonly number[]): void {
+  if (dimsNos.length <= linesMax) return;
+  fail(
+    'invalid_parameter',
+    `A chart has at most ${linesMax} lines, and this selection of ${id} has ${dimsNos.length}. Select fewer by "dims"; the dimensions are ${dimensions.join(', ')}.`,
+    { param: 'dims' },
+  );
+}
+
+/** Collects the points of a chart, as they are read, into one list per line. */
+export function createLinePoints(dimsNos: readonly number[]) {
+  const lines = new Map<number, ChartPoint[]>(dimsNos.map((dimsNo) => [dimsNo, []]));
+  return {
+    add({ dates, values, dimsNos: ofPoints }: Points): void {
+      for (const [i, date] of dates.entries()) {
+        const text = values[i] ?? '';
+        lines.get(ofPoints[i] ?? Number.NaN)?.push({ date, value: text === '' ? null : Number(text) });
+      }
+    },
+    lines: (): ChartPoint[][] => [...lines.values()],
+  };
+}
+
+/** The chart as SVG. @param points of each line, in the order of `dimsNos`. */
+export function drawnSvg(drawn: Drawn, points: readonly ChartPoint[][], look: Look): string {
+  const { series, dimsNos, computation } = drawn;
+  const meta = metaOf(series, drawn, computation);
+  const combinations = dimsNos.flatMap(
+    (dimsNo) => series.combinations.find((each) => each.dimsNo === dimsNo) ?? [],
+  );
+  const { names, common } = lineNames(
+    combinations.map(({ dims }: Combination) => dims),
+    series.labels,
+  );
+  return chartSvg({
+    title: common === '' ? series.name : `${series.name}, ${common}`,
+    unit: unitName({ unit: meta.unit, unitMultiplier: meta.unit_multiplier }, meta.transform),
+    frequency: series.frequency,
+    lines: points.map((of, lineNo) => ({ name: names[lineNo] ?? '', points: of })),
+    width: look.width,
+    height: look.height,
+    theme: look.theme,
+    isLog: look.log,
+    base: computation?.transform === 'index' ? 100 : null,
+    standalone: { caption: captionOf(drawn, meta.last_updated) },
+  });
+}
+
+function captionOf({ series, vintage, release }: Drawn, lastUpdated: string | null): string {
+  const said = (date: string): string => periodName(date, 'daily', true);
+  const source = series.attribution ?? `Source: ${series.source}`;
+  const state =
+    release === 'first'
+      ? 'First published values'
+      : vintage === null
+        ? `Released ${lastUpdated === null ? 'never' : said(lastUpdated)}`
+        : `As published by ${said(vintage)}`;
+  return `${source.replace(/\.$/, '')}. ${state}.`;
+}

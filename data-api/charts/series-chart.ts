@@ -1,0 +1,126 @@
+// GET /v1/series/{id}/chart.svg and chart.png: the points of a series as a chart.
+// Hides nothing: the handler reads from the parameters to the answer.
+import type { z } from 'zod';
+import { memberOf } from '../../kernel/entries.ts';
+import { integerParam } from '../../kernel/http/params.ts';
+import type { Content } from '../../kernel/http/answer.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { endpoint, type Asked } from '../endpoint.ts';
+import { blockPoints } from '../series/points.ts';
+import { pageQueryOf, pointsOfQuery, requireSeries, type PageQuery } from '../series/series-read.ts';
+import { chartedParams, toRequest, type SeriesRequest } from '../series/series-request.ts';
+import {
+  computationOf,
+  identityOf,
+  pinnedHeaders,
+  seriesErrors,
+  seriesParam,
+  validityOf,
+} from '../series/series.ts';
+import { defaultPointFields } from '../series/series-envelope.ts';
+import type { Series } from '../series/series.sql.ts';
+import { lookOf, lookParams } from './chart-params.ts';
+import { createLinePoints, drawnSvg, requireFewLines } from './drawing.ts';
+import { createPngMaker } from './png.ts';
+
+export const getSeriesChartSvg = endpoint({
+  summary: 'The points of a series as a chart, in SVG.',
+  params: seriesParam,
+  query: { ...chartedParams, ...lookParams },
+  format: 'svg',
+  isKept: true,
+  headers: pinnedHeaders,
+  errors: seriesErrors,
+  handler: (dependencies) => async (asked) => {
+    const { series, pageQuery, request } = await chartQuery(dependencies, asked);
+    return {
+      ...validityOf(asked.url, pageQuery, request),
+      identity: ['chart.svg', ...identityOf(pageQuery), request.version, lookOf(asked.query)],
+      format: 'svg',
+      fileName: series.id,
+      ofSeries: series,
+      read: async () => ({ text: await readSvg(dependencies, pageQuery, request, asked) }),
+    };
+  },
+});
+
+const scaleParam = integerParam(1, 2)
+  .default(2)
+  .meta({ override: { default: 2 } })
+  .describe('Pixels of the image per pixel of `width` and `height`.');
+
+export const getSeriesChartPng = endpoint({
+  summary: 'The points of a series as a chart, in PNG.',
+  params: seriesParam,
+  query: { ...chartedParams, ...lookParams, scale: scaleParam },
+  format: 'png',
+  isKept: true,
+  headers: pinnedHeaders,
+  errors: seriesErrors,
+  handler: (dependencies) => {
+    const toPng = createPngMaker();
+    return async (asked) => {
+      const { series, pageQuery, request } = await chartQuery(dependencies, asked);
+      const { scale } = asked.query;
+      return {
+        ...validityOf(asked.url, pageQuery, request),
+        identity: ['chart.png', ...identityOf(pageQuery), request.version, lookOf(asked.query), scale],
+        format: 'png',
+        fileName: series.id,
+        ofSeries: series,
+        async read(): Promise<Content> {
+          const svg = await readSvg(dependencies, pageQuery, request, asked);
+          return { bytes: await asked.call.stage('render', () => toPng(svg, scale)) };
+        },
+      };
+    };
+  },
+});
+
+type ChartAsked = Asked<z.output<z.ZodObject<typeof chartedParams & typeof lookParams>>>;
+
+interface ChartQuery {
+  series: Series;
+  pageQuery: PageQuery;
+  request: SeriesRequest;
+}
+
+/** What the chart shows. @throws Failure as for a read of the series; `invalid_parameter` for too many lines. */
+async function chartQuery(
+  dependencies: Dependencies,
+  { query, params, call }: ChartAsked,
+): Promise<ChartQuery> {
+  const asPoints = {
+    ...query,
+    sort: 'asc',
+    format: 'json',
+    fields: defaultPointFields,
+    include_missing: true,
+  } as const;
+  const request = toRequest(asPoints, call, dependencies);
+  const series = await call.stage('lookup', () =>
+    requireSeries(dependencies, memberOf(params, 'id'), request.vintage),
+  );
+  const pageQuery = pageQueryOf(series, request, dependencies.cursors);
+  requireFewLines(series, pageQuery.selection.dimsNos);
+  return { series, pageQuery, request };
+}
+
+/** Reads all points of the chart and draws it. */
+async function readSvg(
+  { longReads }: Dependencies,
+  pageQuery: PageQuery,
+  request: SeriesRequest,
+  { query, call }: ChartAsked,
+): Promise<string> {
+  const { selection } = pageQuery;
+  const computation = await computationOf(longReads, pageQuery, request, call);
+  const collected = createLinePoints(selection.dimsNos);
+  await call.stage('sql', async () => {
+    for await (const block of pointsOfQuery(longReads, pageQuery, computation, blockPoints))
+      collected.add(block);
+  });
+  return call.stage('render', () =>
+    drawnSvg({ ...selection, computation }, collected.lines(), lookOf(query)),
+  );
+}

@@ -1,0 +1,56 @@
+// The words around a chart: what its unit is called, and how lines are named by the dimension values in which they differ.
+
+/** What a transform shows; `null` for levels as published. */
+export const transformNames: Readonly<Record<string, string>> = {
+  yoy: 'Change on the year',
+  mom: 'Change on the month',
+  pct_change: 'Change on the period before',
+  '3ma': 'Mean of three periods',
+};
+
+const multiplierNames: Readonly<Record<number, string>> = {
+  3: 'thousands',
+  6: 'millions',
+  9: 'billions',
+  12: 'trillions',
+};
+
+/** The unit in words, with its multiplier and the transform: `PKR, millions`, `Change on the year, %`. */
+export function unitName(
+  { unit, unitMultiplier }: { unit: string; unitMultiplier: number | null },
+  transform: string | null,
+): string {
+  const size =
+    unitMultiplier === null || unitMultiplier === 0
+      ? ''
+      : `, ${multiplierNames[unitMultiplier] ?? `10^${unitMultiplier}`}`;
+  const transformed = transformNames[transform ?? ''];
+  return `${transformed === undefined ? '' : `${transformed}, `}${unit}${size}`;
+}
+
+type Dims = Readonly<Record<string, string>>;
+/** Dimension → value → its label, for values that have one. */
+type Labels = Readonly<Record<string, Dims>>;
+
+/** The names of lines, and what all of them have in common, which belongs into the title. */
+export function lineNames(lines: readonly Dims[], labels: Labels): { names: string[]; common: string } {
+  const [first] = lines;
+  if (first === undefined) return { names: [], common: '' };
+  const dimensions = Object.keys(first);
+  const differing = dimensions.filter((name) => lines.some((dims) => dims[name] !== first[name]));
+  const named = (dims: Dims, some: readonly string[]): string =>
+    some.map((name) => labelOf(labels, name, dims[name] ?? '')).join(', ');
+  return {
+    names: lines.map((dims) => named(dims, differing)),
+    common: named(
+      first,
+      dimensions.filter((name) => !differing.includes(name)),
+    ),
+  };
+}
+
+/** The label of a dimension value, or the value itself. */
+export function labelOf(labels: Labels, dimension: string, value: string): string {
+  const known = Object.hasOwn(labels, dimension) ? labels[dimension] : undefined;
+  return known !== undefined && Object.hasOwn(known, value) ? (known[value] ?? value) : value;
+}

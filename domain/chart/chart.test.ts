@@ -1,0 +1,313 @@
+import { Resvg } from '@resvg/resvg-js';
+import test from 'ava';
+import fc from 'fast-check';
+import { addDays, addMonths } from '../../kernel/dates.ts';
+import { entryAt } from '../../kernel/entries.ts';
+import { frequencies, monthsPerPeriod, periodEnd, type Frequency } from '../periods.ts';
+import { chartSvg, layoutSvg } from './chart.ts';
+import { labelGap } from './end-labels.ts';
+import { findingOf } from './finding.ts';
+import { layOut, nearestDate, type Chart, type ChartLine } from './layout.ts';
+import { runsOf, sampled, type ChartPoint } from './line-points.ts';
+import { decimalsOf, escapeXml, formatNumber, periodName } from './text.ts';
+
+const value = fc.oneof(
+  { weight: 6, arbitrary: fc.double({ min: -1e12, max: 1e12, noNaN: true }) },
+  { weight: 3, arbitrary: fc.integer({ min: -200, max: 20_000 }) },
+  { weight: 1, arbitrary: fc.constantFrom(0, 1e-9, -1e-9, 100, 100.00000001) },
+);
+
+/** The end of the period that many periods after a first one. */
+function dateOf(frequency: Frequency, first: string, number: number): string {
+  const months = monthsPerPeriod[frequency];
+  if (months !== undefined) return periodEnd(addMonths(first, months * number), frequency);
+  return addDays(first, number * (frequency === 'weekly' ? 7 : 1));
+}
+
+const anyChart: fc.Arbitrary<Chart> = fc
+  .record({
+    frequency: fc.constantFrom(...frequencies),
+    first: fc.constantFrom('1871-01-15', '1999-12-31', '2004-02-29', '2019-07-01'),
+    columns: fc.array(fc.array(fc.option(value, { freq: 6 }), { maxLength: 60 }), { maxLength: 8 }),
+    names: fc.array(fc.string({ unit: 'binary', maxLength: 60 }), { minLength: 8, maxLength: 8 }),
+    unit: fc.string({ unit: 'binary', maxLength: 200 }),
+    width: fc.integer({ min: 240, max: 1600 }),
+    height: fc.integer({ min: 240, max: 900 }),
+    isLog: fc.boolean(),
+    base: fc.option(fc.constantFrom(100, 0, -3.5)),
+    theme: fc.constantFrom('light', 'dark'),
+    isStandalone: fc.boolean(),
+  })
+  .map(({ first, columns, names, isStandalone, unit, ...rest }) => ({
+    ...rest,
+    unit,
+    title: entryAt(names, 7),
+    lines: columns.map((values, lineNo) => ({
+      name: entryAt(names, lineNo),
+      points: values.map((value, i) => ({ date: dateOf(rest.frequency, first, i), value })),
+    })),
+    ...(isStandalone ? { standalone: { caption: unit } } : {}),
+  }));
+
+test('every point that a chart draws, its ticks and its dots are inside the frame', (t) => {
+  const tolerance = 1e-6;
+  fc.assert(
+    fc.property(anyChart, (chart) => {
+      const layout = layOut(chart);
+      const { frame, x, y } = layout;
+      const isInside = (at: number, low: number, high: number): boolean =>
+        at >= low - tolerance && at <= high + tolerance;
+      const points = layout.lines.flatMap(({ runs }) => runs.flat());
+      return (
+        frame.left < frame.right &&
+        frame.top < frame.bottom &&
+        points.every(({ day }) => isInside(x(day), frame.left, frame.right)) &&
+        points.every(({ value }) => isInside(y(value), frame.top, frame.bottom)) &&
+        layout.dateTicks.every(({ day }) => isInside(x(day), frame.left, frame.right)) &&
+        layout.valueTicks.every(({ value }) => isInside(y(value), frame.top, frame.bottom))
+      );
+    }),
+    { numRuns: 400 },
+  );
+  t.pass();
+});
+
+test('every value that a linear chart is given is drawn, and on a log scale every one above zero', (t) => {
+  fc.assert(
+    fc.property(anyChart, (chart) => {
+      const wide = { ...chart, width: 1600 }; // wide enough for every column of pixels to hold its points
+      const drawn = layOut(wide).lines.map(({ runs }) =>
+        runs.flat().map(({ date, value }) => ({ date, value })),
+      );
+      const given = chart.lines.map(({ points }) =>
+        points.filter(({ value }) => value !== null && (!chart.isLog || value > 1e-100)),
+      );
+      t.deepEqual(drawn, given as typeof drawn);
+    }),
+  );
+});
+
+test('a linear axis has three to six ticks at 1, 2, 2.5 or 5 times a power of ten', (t) => {
+  fc.assert(
+    fc.property(anyChart, (chart) => {
+      const { valueTicks } = layOut({ ...chart, isLog: false });
+      const steps = valueTicks.slice(1).map(({ value }, i) => value - entryAt(valueTicks, i).value);
+      const [step = 0] = steps;
+      const [factor] = step.toPrecision(2).split('e');
+      const digits = factor?.replaceAll(/[.0]/g, '');
+      t.true(valueTicks.length >= 3 && valueTicks.length <= 6, JSON.stringify(valueTicks));
+      t.true(['1', '2', '25', '5'].includes(digits ?? ''), `${step}`);
+    }),
+  );
+});
+
+test('a log axis has one to six ticks, none at or below zero', (t) => {
+  fc.assert(
+    fc.property(anyChart, (chart) => {
+      const { valueTicks } = layOut({ ...chart, isLog: true });
+      t.true(valueTicks.length >= 1 && valueTicks.length <= 6, JSON.stringify(valueTicks));
+      t.true(valueTicks.every(({ value }) => value > 0));
+    }),
+  );
+});
+
+test('names at the ends of lines are never closer than 16 pixels, and stay beside the frame', (t) => {
+  fc.assert(
+    fc.property(anyChart, (chart) => {
+      const { labels, frame } = layOut(chart);
+      for (const [i, { y }] of labels.entries()) {
+        t.true(y >= frame.top && y <= frame.bottom);
+        if (i > 0) t.true(y - entryAt(labels, i - 1).y >= labelGap - 1e-9);
+      }
+    }),
+  );
+});
+
+test('labels of the date axis do not overlap', (t) => {
+  for (const width of [260, 340, 824, 1400]) {
+    for (const months of [1, 3, 8, 14, 24, 36, 40, 60, 180, 600, 1800]) {
+      const points = Array.from({ length: months + 1 }, (_, i) => ({ date: dateOf('monthly', '1871-01-31', i), value: i })); // prettier-ignore
+      const { dateTicks, x } = layOut(chartOf([{ name: 'A', points }], { width }));
+      t.true(dateTicks.length >= 1, `${months} months at ${width}`);
+      for (const [i, { day, label }] of dateTicks.entries()) {
+        const next = dateTicks[i + 1];
+        if (next !== undefined) t.true(x(next.day) - x(day) > (label.length + next.label.length) * 3, `${months} months at ${width}`); // prettier-ignore
+      }
+    }
+  }
+});
+
+test('a period without a value is a gap that no line crosses', (t) => {
+  const months = ['2024-01-31', '2024-02-29', '2024-03-31', '2024-04-30', '2024-05-31'];
+  const full = months.map((date, i) => ({ date, value: i }));
+  const gapsOf = (points: ChartPoint[]): number => runsOf(points, 'monthly', () => true).length - 1;
+  t.is(gapsOf(full), 0);
+  t.is(
+    gapsOf(full.map((point, i) => (i === 2 ? { ...point, value: null } : point))),
+    1,
+    'published as missing',
+  );
+  t.is(gapsOf(full.toSpliced(2, 1)), 1, 'never published');
+  const svg = chartSvg(chartOf([{ name: 'A', points: full.toSpliced(2, 1) }]));
+  t.is(/class="chart-line[^>]* d="([^"]*)"/.exec(svg)?.[1]?.match(/M/g)?.length, 2);
+});
+
+test('neighbours of each frequency are connected, and those further apart are not', (t) => {
+  for (const frequency of frequencies) {
+    const points = [0, 1, 2, 14, 15].map((i) => ({ date: dateOf(frequency, '2023-01-02', i), value: 1 }));
+    t.is(runsOf(points, frequency, () => true).length, frequency === 'irregular' ? 1 : 2, frequency);
+  }
+});
+
+test('a point between two gaps is a dot', (t) => {
+  const points = ['2023-01-31', '2024-01-31', '2024-02-29'].map((date) => ({ date, value: 1 }));
+  t.is(chartSvg(chartOf([{ name: 'A', points }])).match(/class="chart-point/g)?.length, 1);
+});
+
+test('many points become at most four per column of pixels, and keep every peak, every trough and both ends', (t) => {
+  const run = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 3_000 });
+  fc.assert(
+    fc.property(run, fc.integer({ min: 1, max: 300 }), (values, width) => {
+      const placed = values.map((value, day) => ({ day, value, date: '' }));
+      const column = (day: number): number => Math.floor((day / values.length) * width);
+      const kept = sampled([placed], column).flat();
+      const byColumn = Map.groupBy(kept, ({ day }) => column(day));
+      const columns = Map.groupBy(placed, ({ day }) => column(day));
+      t.is(byColumn.size, columns.size);
+      for (const [at, points] of columns) {
+        const seen = byColumn.get(at) ?? [];
+        t.true(seen.length <= 4);
+        t.is(seen[0], points[0]);
+        t.is(seen.at(-1), points.at(-1));
+        for (const pick of [Math.min, Math.max])
+          t.is(pick(...seen.map(({ value }) => value)), pick(...points.map(({ value }) => value)));
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('the text of a chart does not grow with its points beyond four per column of pixels', (t) => {
+  const points = Array.from({ length: 100_000 }, (_, i) => ({ date: addDays('1700-01-01', i), value: Math.sin(i) * i })); // prettier-ignore
+  t.true(chartSvg(chartOf([{ name: 'A', points }], { frequency: 'daily' })).length < 60_000);
+});
+
+test('a chart is well-formed XML without style attributes, whatever its names', (t) => {
+  fc.assert(
+    fc.property(anyChart, (chart) => {
+      const svg = chartSvg(chart);
+      t.notThrows(() => new Resvg(svg, { font: { loadSystemFonts: false } }));
+      t.notRegex(svg, / style=|NaN|Infinity|undefined/);
+    }),
+    { numRuns: 150 },
+  );
+  const hostile = chartOf([{ name: 'A', points: [] }], { title: `</title><script>"'&\u0000\ud800` });
+  t.regex(chartSvg(hostile), /<title>&#60;\/title&#62;&#60;script&#62;&#34;&#39;&#38;\ufffd\ufffd<\/title>/);
+  t.is(escapeXml('a < b'), 'a &#60; b');
+});
+
+test('the same chart always gives the same text, and its own layout the same', (t) => {
+  fc.assert(
+    fc.property(anyChart, (chart) => {
+      const svg = chartSvg(chart);
+      t.is(chartSvg(structuredClone(chart)), svg);
+      t.is(layoutSvg(layOut(chart)), svg);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('a file has a background, a title and a caption; a page has none of them twice', (t) => {
+  const line = { name: 'A', points: [{ date: '2024-01-31', value: 1 }] };
+  const file = chartSvg(
+    chartOf([line], { title: 'CPI', theme: 'dark', standalone: { caption: 'Source: Bureau' } }),
+  );
+  t.regex(file, /<rect class="chart-paper"[^>]* fill="#101316"/);
+  t.regex(file, /class="chart-title"[^>]*>CPI</);
+  t.regex(file, /Source: Bureau/);
+  t.notRegex(chartSvg(chartOf([line], { title: 'CPI' })), /chart-paper|chart-title/);
+});
+
+test('a narrow file names its lines above the frame, a wide one at their ends', (t) => {
+  const lines = ['Buy', 'Sell'].map((name, i) => ({ name, points: [{ date: '2024-01-31', value: i }] }));
+  const standalone = { caption: '' };
+  const wide = layOut(chartOf(lines, { standalone }));
+  t.deepEqual([wide.labels.length, wide.legend.length], [2, 0]);
+  const narrow = layOut(chartOf(lines, { standalone, width: 400 }));
+  t.deepEqual([narrow.labels.length, narrow.legend.length], [0, 2]);
+});
+
+test('a log scale says how many values it cannot show', (t) => {
+  const points = [1, 0, -2, 8].map((value, i) => ({ date: `2024-0${i + 1}-28`, value }));
+  const svg = chartSvg(chartOf([{ name: 'A', points }], { isLog: true }));
+  t.regex(svg, /A log scale has no place for 2 values at or below zero\./);
+  t.regex(svg, /Per cent, log scale/);
+  t.notRegex(chartSvg(chartOf([{ name: 'A', points }])), /log scale/);
+});
+
+test('a chart without values says so', (t) => {
+  t.regex(chartSvg(chartOf([])), />No values in this window</);
+});
+
+test('a level fills the frame, a rate near zero shows its zero', (t) => {
+  const of = (...values: number[]) => values.map((value, i) => ({ date: `2024-0${i + 1}-28`, value }));
+  const least = (points: ChartPoint[]) => layOut(chartOf([{ name: 'A', points }])).valueTicks[0]?.value;
+  t.is(least(of(100, 110)), 100);
+  t.is(least(of(2, 9)), 0);
+  t.true((least(of(-3, 4)) ?? 0) < 0);
+});
+
+test('the base of an index is an axis, even where it is no tick', (t) => {
+  const points = [137, 220].map((value, i) => ({ date: `2024-0${i + 1}-28`, value }));
+  const axes = (base: number | null) =>
+    chartSvg(chartOf([{ name: 'A', points }], { base })).match(/class="chart-axis" d="M[^"]*H/g)?.length;
+  t.is(axes(null), 1);
+  t.is(axes(100), 2);
+  t.is(axes(99), 2);
+});
+
+test('the finding says the span, the latest value and how it moved, the highest and the lowest', (t) => {
+  const points = [3.5, 14.8, 6.7].map((value, i) => ({ date: entryAt(['2020-02-29', '2020-04-30', '2020-11-30'], i), value })); // prettier-ignore
+  t.is(
+    findingOf(chartOf([{ name: 'A', points }])),
+    'Per cent, February 2020 to November 2020. Latest: 6.7 in November 2020, down from 14.8 before. Highest: 14.8 in April 2020; lowest: 3.5 in February 2020.',
+  );
+  const two = [points, points.slice(0, 2)].map((some, i) => ({ name: `L${i}`, points: some }));
+  t.is(
+    findingOf(chartOf(two)),
+    'Per cent, February 2020 to November 2020. Latest: L0 6.7 in November 2020; L1 14.8 in April 2020.',
+  );
+});
+
+test('numbers and periods are written as people read them', (t) => {
+  t.is(formatNumber(-1234567.5, 1), '\u{2212}1,234,567.5');
+  t.is(formatNumber(-0.0001, 2), '0.00');
+  t.is(decimalsOf([1, 2.25, 1e-3]), 3);
+  t.is(decimalsOf([1e-12]), 6);
+  t.is(periodName('2020-09-30', 'quarterly'), 'Q3 2020');
+  t.is(periodName('2020-12-15', 'daily', true), '15 Dec 2020');
+  t.is(periodName('2020-06-30', 'annual'), '2020');
+});
+
+test('the nearest observation to a position is found among all lines', (t) => {
+  const points = ['2024-01-31', '2024-02-29', '2024-03-31'].map((date, i) => ({ date, value: i }));
+  const layout = layOut(chartOf([{ name: 'A', points }]));
+  t.is(nearestDate(layout, layout.frame.left - 50), '2024-01-31');
+  t.is(nearestDate(layout, (layout.frame.left + layout.frame.right) / 2), '2024-02-29');
+  t.is(nearestDate(layOut(chartOf([])), 10), null);
+});
+
+function chartOf(lines: ChartLine[], more: Partial<Chart> = {}): Chart {
+  return {
+    title: 'A chart',
+    unit: 'Per cent',
+    frequency: 'monthly',
+    lines,
+    width: 824,
+    height: 420,
+    theme: 'light',
+    isLog: false,
+    base: null,
+    ...more,
+  };
+}

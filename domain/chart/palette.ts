@@ -1,0 +1,40 @@
+// The literal colours of charts that leave the page: files, embeds and PNG cannot read the tokens of a style sheet.
+// On a page the same elements carry class names, so that its style sheet can override these attributes.
+
+export const themes = ['light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+export interface Palette {
+  paper: string;
+  /** Headings. */
+  ink: string;
+  /** Units and text. */
+  ink2: string;
+  /** Captions and ticks. */
+  ink3: string;
+  grid: string;
+  axis: string;
+  /** The colours of lines, in order; apart for deuteranopes and protanopes, 3:1 on paper. */
+  series: readonly string[];
+}
+
+export const palettes: Readonly<Record<Theme, Palette>> = {
+  light: {
+    paper: '#ffffff',
+    ink: '#14181d',
+    ink2: '#424a54',
+    ink3: '#5f6872',
+    grid: '#e8ebed',
+    axis: '#9aa2ab',
+    series: ['#1b50c2', '#bf4d08', '#00775a', '#9a3f8c', '#86660a', '#2a86b8', '#6d5a50', '#39414a'],
+  },
+  dark: {
+    paper: '#101316',
+    ink: '#eef0f2',
+    ink2: '#bac1c9',
+    ink3: '#929ba6',
+    grid: '#252b31',
+    axis: '#5a636d',
+    series: ['#86acff', '#f5935a', '#45c09b', '#dd8fd0', '#d5b24a', '#6cc3ee', '#bda99d', '#c9d0d7'],
+  },
+};

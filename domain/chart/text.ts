@@ -1,0 +1,88 @@
+// The text of a chart: numbers and periods as people read them, how wide a text is, and how it is written in XML.
+// Hides that widths are estimated: no font is at hand where a chart is made.
+import { fromDayNumber } from '../../kernel/dates.ts';
+import { entryAt } from '../../kernel/entries.ts';
+import type { Frequency } from '../periods.ts';
+
+const monthNames = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December']; // prettier-ignore
+
+/** The name of a month. @param month from 1. */
+export function monthName(month: number, isShort = false): string {
+  const name = entryAt(monthNames, month - 1);
+  return isShort ? name.slice(0, 3) : name;
+}
+
+/** A number with thousands separators, that many decimals and a true minus sign; from 1e15 on with an exponent. */
+export function formatNumber(value: number, decimals: number): string {
+  if (Math.abs(value) >= 1e15) return value.toExponential().replaceAll('-', '\u{2212}').replace('+', '');
+  const [whole = '', fraction] = Math.abs(value).toFixed(Math.min(decimals, 20)).split('.');
+  const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
+  const digits = fraction === undefined ? grouped : `${grouped}.${fraction}`;
+  return value < 0 && /[1-9]/.test(digits) ? `\u{2212}${digits}` : digits;
+}
+
+/** The decimals that show every value in full, but no more than six. */
+export function decimalsOf(values: Iterable<number>): number {
+  let most = 0;
+  for (const value of values) {
+    if (Number.isInteger(value)) continue;
+    const [digits = '', exponent = '0'] = String(Math.abs(value)).split('e');
+    const decimals = (digits.split('.')[1]?.length ?? 0) - Number(exponent);
+    most = Math.max(most, decimals);
+    if (most >= decimalsMax) return decimalsMax;
+  }
+  return most;
+}
+const decimalsMax = 6;
+
+/** The period that ends on the date, in words: `November 2020`, `Q3 2020`, `15 December 2020`. */
+export function periodName(date: string, frequency: Frequency, isShort = false): string {
+  const year = String(Number(date.slice(0, 4)));
+  const month = Number(date.slice(5, 7));
+  if (frequency === 'annual') return year;
+  if (frequency === 'semiannual') return `H${month <= 6 ? 1 : 2} ${year}`;
+  if (frequency === 'quarterly') return `Q${Math.ceil(month / 3)} ${year}`;
+  const named = `${monthName(month, isShort)} ${year}`;
+  return frequency === 'monthly' ? named : `${Number(date.slice(8, 10))} ${named}`;
+}
+
+/** A day, as `15 Dec 2020`. */
+export function dayName(dayNumber: number): string {
+  return periodName(fromDayNumber(dayNumber), 'daily', true);
+}
+
+/** Text as XML character data or an attribute value; characters that XML 1.0 cannot hold become U+FFFD. */
+export function escapeXml(text: string): string {
+  return (
+    text
+      .toWellFormed()
+      // oxlint-disable-next-line no-control-regex
+      .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\u{fffd}')
+      .replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+  );
+}
+
+/** About how many pixels a text takes at 12 px; never much less than it does. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += characterWidth(character);
+  return width;
+}
+
+function characterWidth(character: string): number {
+  if (/[iljtfrI.,:;'|!() ]/.test(character)) return 4.2;
+  if (/[mwMW@%\u{2014}]/u.test(character)) return 11;
+  if (/[\u{1100}-\u{11ff}\u{2e80}-\u{d7ff}\u{f900}-\u{faff}\u{ff00}-\u{ffef}]|[\u{1f000}-\u{3ffff}]/u.test(character)) return 13; // prettier-ignore
+  return /\p{Lu}/u.test(character) ? 8.6 : 7.2;
+}
+
+/** The text, cut with an ellipsis where it is wider than allowed. */
+export function fitted(text: string, widthMax: number): string {
+  if (widthOf(text) <= widthMax) return text;
+  let kept = '';
+  for (const character of text) {
+    if (widthOf(`${kept}${character}\u{2026}`) > widthMax) break;
+    kept += character;
+  }
+  return `${kept.trimEnd()}\u{2026}`;
+}
