@@ -6,7 +6,7 @@ import { listAuditEvents } from './audit.ts';
 import { exchangeGoogleCode, finishGoogle, linkGoogle, startGoogle, unlinkGoogle } from './auth/google.ts';
 import { changePassword, forgotPassword, setPassword } from './auth/password-change.ts';
 import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './auth/sessions.ts';
-import { logIn } from './auth/sign-in.ts';
+import { logIn, readMethods } from './auth/sign-in.ts';
 import { resendVerification, signUp, verifyEmail } from './auth/sign-up.ts';
 import { beginCheckout } from './billing/checkout.ts';
 import { claimKey, readCheckoutState } from './billing/claim.ts';
@@ -66,6 +66,7 @@ export const endpoints = [
   ['GET', '/v1/billing/portal', openPortal],
   ['POST', inboxPath, receiveStripeEvent],
 
+  ['GET', '/auth/methods', readMethods],
   ['POST', '/auth/signup', signUp],
   ['POST', '/auth/verify-email', verifyEmail],
   ['POST', '/auth/verify-email/resend', resendVerification],

@@ -5,6 +5,20 @@ import { Shell } from './components/shell.tsx';
 import { lazyPage } from './components/lazy-page.tsx';
 import { NotFound } from './components/not-found.tsx';
 
+const AccountHome = lazyPage(async () => (await import('./pages/account/home.tsx')).AccountHome);
+const Keys = lazyPage(async () => (await import('./pages/account/keys/keys.tsx')).Keys);
+const Usage = lazyPage(async () => (await import('./pages/account/usage/usage.tsx')).Usage);
+const Webhooks = lazyPage(async () => (await import('./pages/account/webhooks/webhooks.tsx')).Webhooks);
+const Billing = lazyPage(async () => (await import('./pages/account/billing/billing.tsx')).Billing);
+const Purchase = lazyPage(async () => (await import('./pages/account/billing/purchase.tsx')).Purchase);
+const Security = lazyPage(async () => (await import('./pages/account/security/security.tsx')).Security);
+const SignIn = lazyPage(async () => (await import('./pages/sign-in/sign-in.tsx')).SignIn);
+const SignUp = lazyPage(async () => (await import('./pages/sign-in/sign-up.tsx')).SignUp);
+const ForgotPassword = lazyPage(
+  async () => (await import('./pages/sign-in/forgot-password.tsx')).ForgotPassword,
+);
+const SetPassword = lazyPage(async () => (await import('./pages/sign-in/set-password.tsx')).SetPassword);
+const VerifyEmail = lazyPage(async () => (await import('./pages/sign-in/verify-email.tsx')).VerifyEmail);
 const Home = lazyPage(async () => (await import('./pages/home.tsx')).Home);
 const Revisions = lazyPage(async () => (await import('./pages/revisions/revisions.tsx')).RevisionsPage);
 
@@ -19,8 +33,20 @@ export function App() {
         <Route path="/series/:id/revisions" component={Revisions} />
 
         {/* sign-in */}
+        <Route path="/sign-in" component={SignIn} />
+        <Route path="/sign-up" component={SignUp} />
+        <Route path="/forgot-password" component={ForgotPassword} />
+        <Route path="/dashboard/set-password" component={SetPassword} />
+        <Route path="/dashboard/verify-email" component={VerifyEmail} />
 
         {/* account */}
+        <Route path="/dashboard" component={AccountHome} />
+        <Route path="/dashboard/keys" component={Keys} />
+        <Route path="/dashboard/usage" component={Usage} />
+        <Route path="/dashboard/webhooks" component={Webhooks} />
+        <Route path="/dashboard/billing" component={Billing} />
+        <Route path="/dashboard/security" component={Security} />
+        <Route path="/billing/return" component={Purchase} />
 
         <Route component={NotFound} />
       </Switch>

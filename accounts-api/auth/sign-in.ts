@@ -1,5 +1,5 @@
-// POST /auth/login: exchanges an e-mail address and a password for a session. Every wrong combination gets the same answer, and
-// costs the same work: one lookup, one password hash.
+// GET /auth/methods: which ways in there are. POST /auth/login: exchanges an e-mail address and a password for a session. Every wrong
+// combination gets the same answer, and costs the same work: one lookup, one password hash.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { holdAccount } from '../account/account.ts';
@@ -10,6 +10,24 @@ import type { Account } from '../models/account.ts';
 import { findAccountByEmail } from '../operator/operator.sql.ts';
 import { openSession, signedInAnswer } from './sessions.ts';
 import { clientInfoOf, type ClientInfo } from './client-info.ts';
+
+export const readMethods = endpoint({
+  summary: 'What is set up here: the ways to sign in, mail, billing.',
+  requester: 'anyone',
+  answers: {
+    200: z.object({
+      google: z.boolean().describe('Whether one can sign in with Google.'),
+      mail: z.boolean().describe('Whether mail goes out: a sign-up is then confirmed by a link.'),
+      password_length_min: z.int(),
+      billing: z.boolean().describe('Whether plans can be bought.'),
+    }),
+  },
+  handler: ({ openId, billing, settings }) => {
+    const { mailGoesOut: mail, passwordLengthMin: password_length_min } = settings;
+    const methods = { google: openId !== null, mail, password_length_min, billing: billing !== null };
+    return () => one(methods);
+  },
+});
 
 export const logIn = endpoint({
   summary: 'Signs in with e-mail address and password.',

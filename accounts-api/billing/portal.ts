@@ -2,9 +2,11 @@
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { endpoint, one } from '../endpoint.ts';
-import { returnPath } from './checkout.ts';
 import { askStripe, requireBilling } from './connection.ts';
 import { selectCustomersOf } from './customers.sql.ts';
+
+/** The page of the dashboard that the portal leads back to; it asks how things stand until they have changed. */
+const backPath = '/dashboard/billing?back=portal';
 
 export const openPortal = endpoint({
   summary: 'The billing portal: a URL to pay, change or cancel the subscription.',
@@ -24,7 +26,7 @@ export const openPortal = endpoint({
           'The account has not bought anything yet. See GET /v1/plans and POST /v1/checkout.',
         );
       }
-      const return_url = `${deps.settings.publicUrl}${returnPath}#portal`;
+      const return_url = deps.settings.publicUrl + backPath;
       const { url } = await askStripe(stripe.billingPortal.sessions.create({ customer, return_url }));
       return one({ url });
     },

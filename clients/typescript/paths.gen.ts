@@ -177,6 +177,9 @@ export interface Paths {
   '/billing/stripe/events': {
     post: { data: Types.PostBillingStripeEventsData; response: Types.PostBillingStripeEventsResponse };
   };
+  '/auth/methods': {
+    get: { data: Types.GetAuthMethodsData; response: Types.GetAuthMethodsResponse };
+  };
   '/auth/signup': {
     post: { data: Types.PostAuthSignupData; response: Types.PostAuthSignupResponse };
   };

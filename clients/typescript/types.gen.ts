@@ -5150,6 +5150,39 @@ export type PostBillingStripeEventsResponses = {
 
 export type PostBillingStripeEventsResponse = PostBillingStripeEventsResponses[keyof PostBillingStripeEventsResponses];
 
+export type GetAuthMethodsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/methods';
+};
+
+export type GetAuthMethodsResponses = {
+    /**
+     * What is set up here: the ways to sign in, mail, billing.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * Whether one can sign in with Google.
+             */
+            google: boolean;
+            /**
+             * Whether mail goes out: a sign-up is then confirmed by a link.
+             */
+            mail: boolean;
+            password_length_min: number;
+            /**
+             * Whether plans can be bought.
+             */
+            billing: boolean;
+        };
+    };
+};
+
+export type GetAuthMethodsResponse = GetAuthMethodsResponses[keyof GetAuthMethodsResponses];
+
 export type PostAuthSignupData = {
     body: {
         email: string;

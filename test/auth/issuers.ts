@@ -17,17 +17,18 @@ export interface Issuer {
   close(): Promise<void>;
 }
 
-/** oidc-provider, whose accounts are made by naming them: `sub` is the login, the e-mail address `<sub>@gmail.com`. */
-export async function startRealIssuer(): Promise<
-  Issuer & { logIn(url: string, login: string): Promise<string> }
-> {
+/**
+ * oidc-provider, whose accounts are made by naming them: `sub` is the login, the e-mail address `<sub>@gmail.com`.
+ * @param callback where it sends browsers back to.
+ */
+export async function startRealIssuer(
+  callback = redirectUri,
+): Promise<Issuer & { logIn(url: string, login: string): Promise<string> }> {
   const server = createServer();
   const issuer = await listen(server, '127.0.0.1', 0);
   exempt(issuer);
   const provider = new Provider(issuer, {
-    clients: [
-      { client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: [redirectUri] },
-    ],
+    clients: [{ client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: [callback] }],
     conformIdTokenClaims: false, // as Google does, the e-mail address stands in the ID token
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     findAccount: (_context, sub) => ({
@@ -36,7 +37,12 @@ export async function startRealIssuer(): Promise<
     }),
     cookies: { keys: ['a key of the tests'] },
   });
-  server.on('request', provider.callback());
+  const answer = provider.callback();
+  server.on('request', (request, response) => {
+    // Google's own page asks which account; oidc-provider does not know that prompt.
+    request.url = request.url?.replace('prompt=select_account', 'prompt=consent');
+    void answer(request, response);
+  });
   return {
     settings: { ...client, issuer },
     logIn: (url, login) => browse(url, login),

@@ -38,6 +38,12 @@ const shapeOf = ({ status, headers, body }: Answer) => ({
   headers: [...headers].filter(([name]) => !['date', 'server-timing'].includes(name)),
 });
 
+test.serial('whoever wants to sign in is told which ways there are', async (t) => {
+  const methods = { google: false, mail: false, password_length_min: 8, billing: false };
+  t.deepEqual(dataOf(t, await service.anonymously('/auth/methods')), methods);
+  t.deepEqual(dataOf(t, await mailed.anonymously('/auth/methods')), { ...methods, mail: true });
+});
+
 test.serial(
   'an unknown e-mail address, a wrong password, an account with Google only and a disabled one get the same answer',
   async (t) => {

@@ -1,12 +1,11 @@
 // The servers of a test run: a private PostgreSQL with a migrated template, and a private Redis, on free ports of the
 // loopback interface. Hides where they come from and how they start and stop.
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
 import { openServiceRoles } from '../../migrations/roles.ts';
 import { migrate } from '../../migrations/run.ts';
 import { startRedis } from '../services/redis.ts';
+import { needProgram } from './debian.ts';
 
 const templateDatabase = 'almanac_template';
 
@@ -25,7 +24,7 @@ const settings = {
 
 /** @param directory where PostgreSQL's data goes; the user that it runs as must be able to enter it. */
 export async function startServers(directory: string): Promise<Servers> {
-  if (!has('redis-server')) installRedis();
+  needProgram('redis-server', 'redis-server');
   const redis = await startRedis();
   const postgres = await startPostgres(directory).catch(async (error: unknown) => {
     await redis.stop();
@@ -63,25 +62,4 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
   template.pathname = `/${templateDatabase}`;
   await migrate(template.href);
   await openServiceRoles(template.href, true);
-}
-
-function installRedis(): void {
-  if (!existsSync('/etc/debian_version') || process.getuid?.() !== 0) {
-    throw new Error(
-      'The tests need redis-server on the PATH: install it (Debian: apt-get install redis-server).',
-    );
-  }
-  process.stdout.write('Installing redis-server for the tests …\n');
-  // Debian starts the service after installing; policy-rc.d is left alone, the tests never speak to that one.
-  for (const args of [
-    ['update', '-qq'],
-    ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'],
-  ]) {
-    const result = spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'] });
-    if (result.status !== 0) throw new Error(`apt-get ${args.join(' ')} failed`);
-  }
-}
-
-function has(program: string): boolean {
-  return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
 }

@@ -1,6 +1,8 @@
 // All three services as `almanac start` connects them, on free ports and their own database, for tests of the whole system.
 import type { SignInSettings } from '../../accounts-api/deps.ts';
 import type { MailSettings } from '../../accounts-api/mail/mail.ts';
+import type { DeliveryTiming } from '../../accounts-api/webhooks/delivery.ts';
+import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { startWorker } from '../../accounts-api/worker.ts';
 import type { Deps } from '../../accounts-api/database.ts';
@@ -54,6 +56,12 @@ export interface ServicesOptions {
   mail?: Partial<MailSettings>;
   /** Given: plans can be bought. Without a worker, tests fetch customers themselves. */
   stripe?: StripeSettings | undefined;
+  /** Given: the worker sends webhooks. */
+  webhooks?: WebhookSettings & DeliveryTiming;
+  /** Of the gateway; any free one by default. */
+  port?: number;
+  /** The directory of the built dashboard; by default none is served. */
+  dashboard?: Promise<string>;
 }
 
 /** The plans of the project's own file. */
@@ -93,9 +101,12 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
       publicUrl,
       mail: { ...testMail, ...options.mail },
       stripe: options.stripe,
+      webhooks: options.webhooks,
     }));
   const gateway = await startGateway({
     ...shared,
+    port: options.port ?? 0,
+    ...(options.dashboard === undefined ? {} : { dashboard: options.dashboard }),
     plans,
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [accountsApi.url],

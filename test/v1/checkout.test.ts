@@ -275,7 +275,7 @@ test.serial(
         [false, true],
       ],
     );
-    t.true(shown.every((page) => page.includes('/billing/return#portal">Back</a>')));
+    t.true(shown.every((page) => page.includes('/dashboard/billing?back=portal">Back</a>')));
     t.is(codeOf(await portal(one.key, `?customer=${customerOfTwo?.id}`)), '400 invalid_parameter');
     t.is(codeOf(await portal(none.key)), '404 not_found');
     t.is(codeOf(await paying.services.call('/v1/billing/portal')), '401 unauthorized');

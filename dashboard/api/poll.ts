@@ -1,0 +1,39 @@
+// Asks again and again while a component is shown, such as for a first call. Hides that a page in the background does not ask, and that a
+// failed question is simply asked again.
+import { useEffect, useState } from 'preact/hooks';
+import { AlmanacError } from '../../clients/typescript/errors.ts';
+
+/**
+ * The newest answer; undefined before the first. @param ask null: nothing is asked now. @param everyMs from one answer to the next question.
+ * @param inputs compared as by `useEffect`: with others it begins anew.
+ */
+export function usePoll<T>(
+  ask: ((signal: AbortSignal) => Promise<T>) | null,
+  everyMs: number,
+  inputs: readonly unknown[],
+): T | undefined {
+  const [answer, setAnswer] = useState<T>();
+  useEffect(() => {
+    if (ask === null) return undefined;
+    const leaving = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const later = () => void (timer = setTimeout(look, everyMs));
+    function look(): void {
+      if (document.hidden || ask === null) return later();
+      ask(leaving.signal)
+        .then(setAnswer)
+        .catch((error: unknown) => {
+          if (!leaving.signal.aborted && !(error instanceof AlmanacError)) console.error(error);
+        })
+        .finally(() => {
+          if (!leaving.signal.aborted) later();
+        });
+    }
+    look();
+    return () => {
+      leaving.abort(new DOMException('The page was left.', 'AbortError'));
+      clearTimeout(timer);
+    };
+  }, [ask === null, everyMs, ...inputs]);
+  return answer;
+}

@@ -1,0 +1,63 @@
+// A change that somebody asks for: busy meanwhile, and what went wrong. Forms and buttons of the account are made with it.
+import { useState } from 'preact/hooks';
+import type { AlmanacError } from '../../clients/typescript/errors.ts';
+import { asAlmanacError } from '../api/clients.ts';
+
+export interface Action {
+  isBusy: boolean;
+  error: AlmanacError | undefined;
+  /** Does it, unless it is being done. */
+  run(change: () => Promise<void>): void;
+  /** For `onSubmit`: the fields of the form are given to the change. */
+  submit(change: (fields: Fields) => Promise<void>): (event: SubmitEvent) => void;
+  forget(): void;
+}
+
+/** The text of a field of the form; empty where there is none. */
+export type Fields = (name: string) => string;
+
+export function useAction(): Action {
+  const [isBusy, setIsBusy] = useState(false);
+  const [error, setError] = useState<AlmanacError>();
+  function run(change: () => Promise<void>): void {
+    if (isBusy) return;
+    setIsBusy(true);
+    setError(undefined);
+    change()
+      .catch((thrown: unknown) => setError(asAlmanacError(thrown)))
+      .finally(() => setIsBusy(false));
+  }
+  return {
+    isBusy,
+    error,
+    run,
+    submit: (change) => (event) => {
+      event.preventDefault();
+      if (!(event.currentTarget instanceof HTMLFormElement)) return;
+      const given = new FormData(event.currentTarget);
+      run(() =>
+        change((name) => {
+          const value = given.get(name);
+          return typeof value === 'string' ? value : '';
+        }),
+      );
+    },
+    forget: () => setError(undefined),
+  };
+}
+
+/** What went wrong with a change, in the API's own words. */
+export function Problem({ of }: { of: AlmanacError | undefined }) {
+  if (of === undefined) return null;
+  return (
+    <div class="note bad problem" role="alert">
+      <div>
+        <p>{of.message}</p>
+        <p class="req">
+          {of.code}
+          {of.requestId !== undefined && ` · request ${of.requestId}`}
+        </p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+// The frame of every account page: whose account it is, the navigation of the account, and that a session is needed.
+import '../../styles/account.css';
+import '../../styles/door.css';
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import type { AnswerOf } from '../../../clients/typescript/client.ts';
+import { accountApi } from '../../api/clients.ts';
+import { useLoad } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
+import { Failed, SkeletonLines } from '../../components/states.tsx';
+import { signInFirst } from '../sign-in/way-back.ts';
+
+export type Account = AnswerOf<'get', '/v1/account'>['data'];
+
+export interface OfAccount {
+  account: Account;
+  /** Asks for the account again, after a change of it. */
+  reload: () => void;
+}
+
+/** The account of the session, so that the next page shows it at once. */
+const known = signal<{ token: string; account: Account } | undefined>(undefined);
+
+const places = [
+  { name: 'Overview', path: '/dashboard' },
+  { name: 'Keys', path: '/dashboard/keys' },
+  { name: 'Usage', path: '/dashboard/usage' },
+  { name: 'Webhooks', path: '/dashboard/webhooks' },
+  { name: 'Billing', path: '/dashboard/billing' },
+  { name: 'Security', path: '/dashboard/security' },
+] as const;
+
+export function AccountPage({ children }: { children: (of: OfAccount) => ComponentChildren }) {
+  const token = session.value?.token;
+  const wasSignedIn = useRef(token !== undefined);
+  if (token === undefined) return <SignInFirst why={wasSignedIn.current ? 'ended' : 'needed'} />;
+  return <SignedIn token={token}>{children}</SignedIn>;
+}
+
+function SignInFirst({ why }: { why: string }) {
+  const [, navigate] = useLocation();
+  useEffect(() => navigate(signInFirst(why), { replace: true }), []);
+  return null;
+}
+
+interface SignedInProps {
+  token: string;
+  children: (of: OfAccount) => ComponentChildren;
+}
+
+function SignedIn({ token, children }: SignedInProps) {
+  const [asked, setAsked] = useState(0);
+  const loaded = useLoad(
+    async (signal) => {
+      const { data: account } = await accountApi.get('/v1/account', { signal });
+      known.value = { token, account };
+    },
+    [token, asked],
+  );
+  const account = known.value?.token === token ? known.value.account : undefined;
+  const reload = () => setAsked((count) => count + 1);
+  return (
+    <div class="wrap">
+      <div class="acct-grid">
+        <AccountNav account={account} />
+        <div class="acct-page">{content()}</div>
+      </div>
+    </div>
+  );
+
+  function content() {
+    if (account !== undefined) return children({ account, reload });
+    if (loaded.phase === 'failed')
+      return <Failed error={loaded.error} retry={loaded.retry} title="The account could not be loaded" />;
+    return (
+      <div aria-busy="true" class={loaded.phase === 'begun' ? 'sk-later' : undefined}>
+        <SkeletonLines lines={8} />
+      </div>
+    );
+  }
+}
+
+function AccountNav({ account }: { account: Account | undefined }) {
+  const [path] = useLocation();
+  return (
+    <nav class="acct" aria-label="Account">
+      <p>
+        <b>{account?.name ?? account?.email ?? ' '}</b>
+        {account === undefined ? ' ' : `Plan: ${account.plan}`}
+      </p>
+      <ul>
+        {places.map(({ name, path: at }) => (
+          <li key={at}>
+            <Link href={at} aria-current={path === at ? 'page' : undefined}>
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,54 @@
+// The one banner of the billing page.
+import test from 'ava';
+import { bannerOf, type Standing } from './banner.ts';
+
+const subscription: NonNullable<Standing['subscription']> = {
+  status: 'active',
+  current_period_end: '2026-12-14T10:00:00Z',
+  cancels_at: null,
+  grace_ends_at: null,
+  latest_invoice: null,
+};
+const invoice = {
+  status: 'open',
+  amount_due: 9900,
+  currency: 'usd',
+  hosted_invoice_url: 'https://stripe.example/i/1',
+  next_attempt_at: '2026-11-17T10:00:00Z',
+};
+const standing = (
+  of: Partial<NonNullable<Standing['subscription']>>,
+  subscription_state: Standing['subscription_state'] = 'active',
+): Standing => ({ plan: 'pro', subscription_state, subscription: { ...subscription, ...of } });
+
+test('where all is well nothing is said', (t) => {
+  t.is(bannerOf({ plan: 'free', subscription_state: 'none', subscription: null }), null);
+  t.is(bannerOf(standing({})), null);
+  t.is(bannerOf(standing({ status: 'canceled', cancels_at: '2026-11-01T00:00:00Z' }, 'none')), null);
+});
+
+test('a failed payment names what is due, until when the service goes on, and the next attempt', (t) => {
+  const found = bannerOf(
+    standing({ status: 'past_due', grace_ends_at: '2026-11-28T10:00:00Z', latest_invoice: invoice }),
+  );
+  t.is(found?.kind, 'warn');
+  t.is(
+    found?.text,
+    '$99 is due. The service goes on until 28 Nov 2026, 10:00 UTC; then calls are answered with 402. The card is tried again on 17 Nov 2026.',
+  );
+  t.deepEqual(found?.action, { label: 'Pay the invoice', url: 'https://stripe.example/i/1' });
+});
+
+test('refused calls are graver than a cancellation, and a cancellation is told in blue', (t) => {
+  const cancels = { cancels_at: '2026-12-14T10:00:00Z' };
+  t.is(bannerOf(standing({ status: 'unpaid', ...cancels }, 'inactive'))?.kind, 'bad');
+  t.is(bannerOf(standing({ status: 'past_due', ...cancels }))?.kind, 'warn');
+  t.like(bannerOf(standing(cancels)), { kind: 'acc', title: 'The plan ends on 14 Dec 2026' });
+});
+
+test('a paused subscription leads to the portal', (t) => {
+  t.deepEqual(bannerOf(standing({ status: 'paused' }, 'inactive'))?.action, {
+    label: 'Open the billing portal',
+    url: null,
+  });
+});

@@ -1,0 +1,76 @@
+// What the billing page says first: at most one banner, of the gravest that is so. Pure: from the account to its words.
+import { moneyText } from '../../../text/amounts.ts';
+import { dayText, instantText } from '../../../text/times.ts';
+
+/** The parts of `/v1/account` that decide it. */
+export interface Standing {
+  plan: string;
+  subscription_state: 'none' | 'active' | 'inactive';
+  subscription: {
+    status: string | null;
+    current_period_end: string | null;
+    cancels_at: string | null;
+    grace_ends_at: string | null;
+    latest_invoice: {
+      status: string | null;
+      amount_due: number;
+      currency: string;
+      hosted_invoice_url: string | null;
+      next_attempt_at: string | null;
+    } | null;
+  } | null;
+}
+
+export interface Banner {
+  /** Red: calls are refused now. Amber: service goes on until a day. Blue: it ends on a day as asked. */
+  kind: 'bad' | 'warn' | 'acc';
+  title: string;
+  text: string;
+  /** What solves it; `url` null: the billing portal. */
+  action: { label: string; url: string | null };
+}
+
+export function bannerOf({ subscription, subscription_state: state }: Standing): Banner | null {
+  if (subscription === null) return null;
+  const { status, cancels_at: endsAt, grace_ends_at: graceEndsAt, latest_invoice: invoice } = subscription;
+  const due = invoice === null ? '' : ` ${moneyText(invoice.amount_due, invoice.currency)} is due.`;
+  const pay = { label: 'Pay the invoice', url: invoice?.hosted_invoice_url ?? null };
+  if (state === 'inactive') {
+    if (status === 'paused') {
+      const text = 'Calls are answered with 402 until it goes on.';
+      return {
+        kind: 'bad',
+        title: 'The subscription is paused',
+        text,
+        action: { label: 'Open the billing portal', url: null },
+      };
+    }
+    const text = `Calls are answered with 402 until the invoice is paid.${due} Keys and webhooks stay as they are.`;
+    return { kind: 'bad', title: 'A payment is missing, and calls are refused', text, action: pay };
+  }
+  if (status === 'past_due') {
+    const until =
+      graceEndsAt === null
+        ? ''
+        : ` The service goes on until ${instantText(graceEndsAt)} UTC; then calls are answered with 402.`;
+    const next = invoice?.next_attempt_at ?? null;
+    const again = next === null ? '' : ` The card is tried again on ${dayText(next)}.`;
+    return {
+      kind: 'warn',
+      title: 'The last payment failed',
+      text: `${due}${until}${again}`.trim(),
+      action: pay,
+    };
+  }
+  if (endsAt !== null && status !== 'canceled') {
+    const text =
+      'You have cancelled it. Until then everything works as before; then the account is on the free plan.';
+    const action = { label: 'Keep the plan', url: null };
+    return { kind: 'acc', title: `The plan ends on ${dayText(endsAt)}`, text, action };
+  }
+  if (status === 'incomplete') {
+    const text = `The first payment is not complete.${due} Nothing has changed until it is.`;
+    return { kind: 'warn', title: 'The payment is not complete', text, action: pay };
+  }
+  return null;
+}

@@ -1,0 +1,239 @@
+// /dashboard/billing: the subscription, the one banner that is grave enough, and the plans to move to. Stripe takes the money.
+import { useEffect, useState } from 'preact/hooks';
+import { useSearchParams } from 'wouter-preact';
+import { accountApi, api } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { rowsOf, type Row } from '../../../api/rows.ts';
+import { Problem, useAction } from '../../../components/action.tsx';
+import { Choice } from '../../../components/choice.tsx';
+import { InfoIcon, WarningIcon } from '../../../components/icons.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { Waiting } from '../../../components/states.tsx';
+import { moneyText } from '../../../text/amounts.ts';
+import { dayText, instantText } from '../../../text/times.ts';
+import { AccountPage, type Account, type OfAccount } from '../account-page.tsx';
+import { bannerOf, type Banner } from './banner.ts';
+import { PlanCards } from './plan-cards.tsx';
+
+export type Plan = Row<'/v1/plans'>;
+
+/** After the portal: how long and how often the account is asked for again. */
+const back = { everyMs: 1_500, times: 20 };
+
+export function Billing() {
+  return <AccountPage>{(of) => <BillingOf {...of} />}</AccountPage>;
+}
+
+/** Opens a page of Stripe. @returns only if it cannot. */
+async function openPortal(): Promise<void> {
+  const { data } = await accountApi.get('/v1/billing/portal');
+  location.assign(data.url);
+}
+
+function BillingOf({ account, reload }: OfAccount) {
+  const portal = useAction();
+  const loaded = useLoad(async (signal) => {
+    const [plans, methods] = await Promise.all([
+      api.get('/v1/plans', { query: { limit: 1000 }, signal }),
+      api.get('/auth/methods', { signal }),
+    ]);
+    return { plans: rowsOf(plans), isOpen: methods.data.billing };
+  }, []);
+  const banner = bannerOf(account);
+  const isBack = useBackFromPortal(reload);
+  return (
+    <>
+      <PageHead
+        title="Billing"
+        actions={
+          account.subscription !== null && (
+            <button class="btn" type="button" disabled={portal.isBusy} onClick={() => portal.run(openPortal)}>
+              Invoices and card at Stripe
+            </button>
+          )
+        }
+      />
+      <Problem of={portal.error} />
+      {isBack && (
+        <p class="note acc door-note" role="status">
+          You are back from Stripe. What you changed there shows here within a minute.
+        </p>
+      )}
+      {banner !== null && <BannerView of={banner} onPortal={() => portal.run(openPortal)} />}
+      <Waiting for={loaded} failure="The plans could not be loaded">
+        {({ plans, isOpen }) => (
+          <>
+            <Subscription account={account} plans={plans} />
+            {isOpen ? (
+              <Plans account={account} plans={plans} onPortal={() => portal.run(openPortal)} />
+            ) : (
+              <section>
+                <div class="note">
+                  <div>
+                    <b>Nothing is sold here</b>This installation takes no payments. Its operator sets the
+                    plans.
+                  </div>
+                </div>
+              </section>
+            )}
+          </>
+        )}
+      </Waiting>
+    </>
+  );
+}
+
+/** Asks again for a while, as Stripe tells of a change a moment after the browser is back. */
+function useBackFromPortal(reload: () => void): boolean {
+  const [query] = useSearchParams();
+  const isBack = query.get('back') === 'portal';
+  useEffect(() => {
+    if (!isBack) return undefined;
+    let left = back.times;
+    const timer = setInterval(() => {
+      left -= 1;
+      if (left === 0) clearInterval(timer);
+      reload();
+    }, back.everyMs);
+    return () => clearInterval(timer);
+  }, [isBack]);
+  return isBack;
+}
+
+function BannerView({ of: { kind, title, text, action }, onPortal }: { of: Banner; onPortal: () => void }) {
+  return (
+    <div class={`note ${kind} door-note`} role="status">
+      {kind === 'acc' ? <InfoIcon /> : <WarningIcon />}
+      <div>
+        <b>{title}</b>
+        {text}
+      </div>
+      <div class="actions">
+        {action.url === null ? (
+          <button class="btn main" type="button" onClick={onPortal}>
+            {action.label}
+          </button>
+        ) : (
+          <a class="btn main" href={action.url}>
+            {action.label}
+          </a>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const statusText: Readonly<Record<string, { text: string; state: string }>> = {
+  active: { text: 'Active', state: 'good' },
+  trialing: { text: 'On trial', state: 'good' },
+  past_due: { text: 'Payment overdue, service goes on', state: 'warn' },
+  unpaid: { text: 'Unpaid, calls are refused', state: 'bad' },
+  paused: { text: 'Paused, calls are refused', state: 'bad' },
+  incomplete: { text: 'First payment not complete', state: 'warn' },
+  incomplete_expired: { text: 'Not begun', state: 'off' },
+  canceled: { text: 'Ended', state: 'off' },
+};
+
+function Subscription({ account, plans }: { account: Account; plans: readonly Plan[] }) {
+  const plan = plans.find(({ id }) => id === account.plan);
+  const { subscription } = account;
+  const status = statusText[subscription?.status ?? ''];
+  const invoice = subscription?.latest_invoice ?? null;
+  return (
+    <section aria-labelledby="subscription">
+      <div class="sec-head">
+        <h2 id="subscription">Subscription</h2>
+      </div>
+      <dl class="dl">
+        <dt>Plan</dt>
+        <dd data-test="plan">{plan?.name ?? account.plan}</dd>
+        <dt>Status</dt>
+        <dd>
+          {subscription === null ? (
+            'No subscription'
+          ) : (
+            <span class={`st ${status?.state ?? ''}`}>{status?.text ?? subscription.status}</span>
+          )}
+        </dd>
+        {subscription?.current_period_end != null && subscription.status !== 'canceled' && (
+          <>
+            <dt>{subscription.cancels_at === null ? 'Paid until' : 'Ends'}</dt>
+            <dd>{dayText(subscription.cancels_at ?? subscription.current_period_end)}</dd>
+          </>
+        )}
+        {subscription?.grace_ends_at != null && (
+          <>
+            <dt>Service goes on until</dt>
+            <dd>{instantText(subscription.grace_ends_at)} UTC</dd>
+          </>
+        )}
+        {invoice !== null && (
+          <>
+            <dt>Latest invoice</dt>
+            <dd>
+              {moneyText(invoice.amount_due, invoice.currency)}, {invoice.status}
+              {invoice.hosted_invoice_url !== null && (
+                <>
+                  {' '}
+                  <a href={invoice.hosted_invoice_url}>Open</a>
+                </>
+              )}
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+interface PlansProps {
+  account: Account;
+  plans: readonly Plan[];
+  onPortal: () => void;
+}
+
+function Plans({ account, plans, onPortal }: PlansProps) {
+  const [interval, setInterval] = useState<'month' | 'year'>('month');
+  const action = useAction();
+  const status = account.subscription?.status;
+  const isLive = status != null && !['canceled', 'incomplete_expired', 'incomplete'].includes(status);
+  async function buy(plan: string) {
+    const { data } = await accountApi.post('/v1/checkout', { body: { plan, interval } });
+    location.assign(data.url);
+  }
+  return (
+    <section aria-labelledby="plans">
+      <div class="sec-head">
+        <h2 id="plans">Plans</h2>
+        <p>Prices without tax. Change or cancel at any time.</p>
+        <span class="push">
+          <Choice
+            label="Pay"
+            options={[
+              { value: 'month', label: 'Monthly' },
+              { value: 'year', label: 'Yearly' },
+            ]}
+            value={interval}
+            onChange={setInterval}
+            small
+          />
+        </span>
+      </div>
+      <Problem of={action.error} />
+      <PlanCards
+        plans={plans}
+        mine={account.plan}
+        interval={interval}
+        keyLimit={account.key_limit}
+        isBusy={action.isBusy}
+        // With a live subscription, Stripe's portal changes it.
+        onChoose={(plan) => (isLive ? onPortal() : action.run(() => buy(plan)))}
+        isChange={isLive}
+      />
+      <p class="xs dim below">
+        {isLive ? 'Moves and cancellations are made on a page of Stripe. ' : 'You pay on a page of Stripe. '}A
+        new plan is in force on the next call.
+      </p>
+    </section>
+  );
+}

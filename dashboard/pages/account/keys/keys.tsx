@@ -1,0 +1,243 @@
+// /dashboard/keys: the keys of the account, one made, one rotated, one revoked. Dialogs and the rotation are in the URL; a secret never is.
+import { useState } from 'preact/hooks';
+import { useSearchParams } from 'wouter-preact';
+import { accountApi } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { rowsOf, type Row } from '../../../api/rows.ts';
+import { DataTable } from '../../../components/data-table.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { Empty, SkeletonRows, Waiting } from '../../../components/states.tsx';
+import { agoText, utcDay } from '../../../text/amounts.ts';
+import { numberText } from '../../../text/numbers.ts';
+import { dayText, instantText } from '../../../text/times.ts';
+import { AccountPage, type OfAccount } from '../account-page.tsx';
+import { NewKey } from './new-key.tsx';
+import { RevokeKey } from './revoke-key.tsx';
+import { Rotation } from './rotation.tsx';
+
+export type Key = Row<'/v1/keys'>;
+
+export interface KeyUse {
+  /** The calls of each key by day, the last 30 days. */
+  callsOf(keyId: string, days?: readonly string[]): number;
+}
+
+interface Found {
+  keys: Key[];
+  use: KeyUse;
+}
+
+async function keysAndUse(signal: AbortSignal): Promise<Found> {
+  const now = Date.now();
+  const query = { from: utcDay(now, -29), to: utcDay(now), by: 'key', limit: 1000 } as const;
+  const [keys, use] = await Promise.all([
+    accountApi.get('/v1/keys', { query: { limit: 1000 }, signal }),
+    accountApi.get('/v1/usage/history', { query, signal }),
+  ]);
+  const rows = rowsOf(use);
+  return {
+    keys: rowsOf(keys),
+    use: {
+      callsOf: (keyId, days) =>
+        rows
+          .filter((row) => row.key_id === keyId && (days === undefined || days.includes(row.date)))
+          .reduce((sum, { calls }) => sum + calls, 0),
+    },
+  };
+}
+
+export function Keys() {
+  return <AccountPage>{(of) => <KeysOfAccount {...of} />}</AccountPage>;
+}
+
+function KeysOfAccount({ account, reload: reloadAccount }: OfAccount) {
+  const [query, setQuery] = useSearchParams();
+  const [asked, setAsked] = useState(0);
+  const loaded = useLoad(keysAndUse, [asked]);
+  const reload = () => {
+    setAsked((count) => count + 1);
+    reloadAccount();
+  };
+  const show = (wanted: Readonly<Record<string, string>>) => setQuery(new URLSearchParams(wanted));
+  const isFull = account.active_keys >= account.key_limit;
+  return (
+    <>
+      <PageHead
+        title="Keys"
+        lede="A key is shown once, when you create it. Revoking stops it at once."
+        actions={
+          <>
+            <Slots used={account.active_keys} of={account.key_limit} />
+            <button
+              class="btn main"
+              type="button"
+              disabled={isFull}
+              aria-describedby={isFull ? 'keys-full' : undefined}
+              onClick={() => show({ create: 'key' })}
+            >
+              Create a key
+            </button>
+          </>
+        }
+      />
+      {isFull && (
+        <p class="xs dim full" id="keys-full">
+          An account has at most {account.key_limit} active keys. Revoke one to create another.
+        </p>
+      )}
+      <Waiting for={loaded} failure="The keys could not be loaded" skeleton={<SkeletonRows rows={3} />}>
+        {(found) => <Found {...{ found, query, show, reload, isFull }} />}
+      </Waiting>
+    </>
+  );
+}
+
+function Slots({ used, of }: { used: number; of: number }) {
+  return (
+    <span class="sm dim slots-of">
+      <span class="meter slots" role="img" aria-label={`${used} of ${of} keys used`}>
+        {Array.from({ length: of }, (_unused, i) => (
+          <i key={i} class={i < used ? 'full' : 'e'} />
+        ))}
+      </span>
+      {used} of {of} used
+    </span>
+  );
+}
+
+interface FoundProps {
+  found: Found;
+  query: URLSearchParams;
+  show: (wanted: Readonly<Record<string, string>>) => void;
+  reload: () => void;
+  isFull: boolean;
+}
+
+function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps) {
+  const keyIn = (name: string) => keys.find(({ id }) => id === query.get(name));
+  const rotated = keyIn('rotate');
+  const rotation: Readonly<Record<string, string>> =
+    rotated === undefined
+      ? {}
+      : { rotate: rotated.id, ...(query.get('to') && { to: query.get('to') ?? '' }) };
+  const revoked = keyIn('revoke');
+  return (
+    <>
+      {keys.length === 0 ? (
+        <Empty title="No key yet">
+          <p>Every call carries a key. Create one, and paste the call that is shown with it.</p>
+        </Empty>
+      ) : (
+        <KeyTable keys={keys} use={use} show={show} rotation={rotation} />
+      )}
+      {rotated !== undefined && (
+        <Rotation {...{ keys, use, old: rotated, to: keyIn('to'), isFull, show, reload }} />
+      )}
+      {query.get('create') !== null && !isFull && (
+        <NewKey
+          suggestion={rotated === undefined ? '' : nextName(rotated.name, keys)}
+          onMade={(id) => {
+            reload();
+            if (rotated !== undefined) show({ create: 'key', rotate: rotated.id, to: id });
+          }}
+          onClose={() => show(rotation)}
+        />
+      )}
+      {revoked?.status === 'active' && (
+        <RevokeKey
+          of={revoked}
+          use={use}
+          onRevoked={() => {
+            reload();
+            show(rotation);
+          }}
+          onClose={() => show(rotation)}
+        />
+      )}
+    </>
+  );
+}
+
+/** `Production` → `Production 2`. */
+function nextName(name: string, keys: readonly Key[]): string {
+  const [, stem = name, number] = /^(.*?)(?: (\d+))?$/.exec(name) ?? [];
+  let next = Number(number ?? 1) + 1;
+  while (keys.some((key) => key.name === `${stem} ${next}`)) next += 1;
+  return `${stem} ${next}`;
+}
+
+interface KeyTableProps extends Pick<FoundProps, 'show'> {
+  keys: readonly Key[];
+  use: KeyUse;
+  rotation: Readonly<Record<string, string>>;
+}
+
+function KeyTable({ keys, use, show, rotation }: KeyTableProps) {
+  const now = Date.now();
+  return (
+    <>
+      <DataTable
+        caption="The keys of the account"
+        rows={keys}
+        keyOf={({ id }) => id}
+        columns={[
+          { label: 'Name', cell: ({ name }) => <b>{name}</b> },
+          { label: 'Key', phone: 'plain', cell: ({ masked }) => <span class="mono xs">{masked}</span> },
+          { label: 'Created', cell: ({ created_at: at }) => <Time at={at} text={dayText(at)} /> },
+          {
+            label: 'Last used',
+            cell: ({ last_used_at: at }) =>
+              at === null ? 'never' : <Time at={at} text={agoText(at, now)} />,
+          },
+          { label: 'Calls, 30 days', right: true, cell: ({ id }) => numberText(use.callsOf(id)) },
+          { label: 'Status', cell: (key) => <KeyStatus of={key} /> },
+          {
+            label: 'Actions',
+            right: true,
+            phone: 'plain',
+            cell: ({ id, name, status }) =>
+              status === 'active' && (
+                <span class="row-actions">
+                  <button
+                    class="btn sml"
+                    type="button"
+                    aria-label={`Rotate ${name}`}
+                    onClick={() => show({ rotate: id })}
+                  >
+                    Rotate
+                  </button>
+                  <button
+                    class="btn sml danger"
+                    type="button"
+                    aria-label={`Revoke ${name}`}
+                    onClick={() => show({ ...rotation, revoke: id })}
+                  >
+                    Revoke
+                  </button>
+                </span>
+              ),
+          },
+        ]}
+      />
+      <p class="xs dim below">
+        Last use is at most one minute old. Revoked keys stay in this list for your records.
+      </p>
+    </>
+  );
+}
+
+function Time({ at, text }: { at: string; text: string }) {
+  return (
+    <time class="nb" dateTime={at} title={`${instantText(at)} UTC`}>
+      {text}
+    </time>
+  );
+}
+
+function KeyStatus({ of: { status, revoked_at: revokedAt, expires_at: expiresAt } }: { of: Key }) {
+  if (status === 'revoked')
+    return <span class="st off">Revoked {revokedAt !== null && dayText(revokedAt)}</span>;
+  if (status === 'expired')
+    return <span class="st off">Expired {expiresAt !== null && dayText(expiresAt)}</span>;
+  return <span class="st good">{expiresAt === null ? 'Active' : `Active until ${dayText(expiresAt)}`}</span>;
+}

@@ -1,0 +1,121 @@
+// Makes a key and shows it, once: the dialog cannot be left until the key is said to be stored. Its first call is seen as it comes.
+import { useState } from 'preact/hooks';
+import { accountApi } from '../../../api/clients.ts';
+import { usePoll } from '../../../api/poll.ts';
+import { rowsOf } from '../../../api/rows.ts';
+import { Problem, useAction } from '../../../components/action.tsx';
+import { Dialog } from '../../../components/dialog.tsx';
+import { Field } from '../../../components/field.tsx';
+import { SecretOnce } from '../secret-once.tsx';
+import { FirstCallCode } from '../first-call.tsx';
+import { timeText } from '../../../text/times.ts';
+
+const lookEveryMs = 2_000;
+
+interface NewKeyProps {
+  /** The name that stands in the field at first. */
+  suggestion: string;
+  onMade: (id: string) => void;
+  onClose: () => void;
+}
+
+interface Made {
+  id: string;
+  name: string;
+  /** Absent: this was a replay, and the value was shown before. */
+  key?: string;
+}
+
+export function NewKey({ suggestion, onMade, onClose }: NewKeyProps) {
+  const [made, setMade] = useState<Made>();
+  const [isStored, setIsStored] = useState(false);
+  const action = useAction();
+  if (made?.key !== undefined) {
+    return (
+      <Dialog title="Store your new key now" locked={!isStored} onClose={onClose}>
+        <SecretOnce
+          secret={made.key}
+          what="key"
+          lede={`This is the only time “${made.name}” is shown. We keep a hash, so nobody can read it back to you.`}
+          isStored={isStored}
+          onStored={setIsStored}
+          onDone={onClose}
+        >
+          <p class="xs dim try">Try it</p>
+          <FirstCallCode apiKey={made.key} />
+          <FirstCall of={made.id} />
+        </SecretOnce>
+      </Dialog>
+    );
+  }
+  const submit = action.submit(async (field) => {
+    const days = field('days');
+    const expires_at =
+      days === ''
+        ? null
+        : new Date(Date.now() + Number(days) * 86_400_000).toISOString().replace(/\.\d+/, '');
+    const { data } = await accountApi.post('/v1/keys', { body: { name: field('name').trim(), expires_at } });
+    setMade(data);
+    onMade(data.id);
+  });
+  return (
+    <Dialog title="Create a key" onClose={onClose}>
+      <form onSubmit={submit}>
+        <Field
+          label="Name"
+          name="name"
+          defaultValue={suggestion}
+          hint="Where it is used, such as “Production” or “Notebook”."
+          maxLength={100}
+          autocomplete="off"
+          required
+        />
+        <div class="field">
+          <label for="key-days">Expires</label>
+          <span class="pick">
+            <select id="key-days" name="days">
+              <option value="">Never</option>
+              <option value="30">In 30 days</option>
+              <option value="90">In 90 days</option>
+              <option value="365">In a year</option>
+            </select>
+          </span>
+        </div>
+        <Problem of={action.error} />
+        <div class="actions dlg-end">
+          <button class="btn" type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class="btn main" type="submit" disabled={action.isBusy}>
+            Create the key
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function FirstCall({ of: keyId }: { of: string }) {
+  const [usedAt, setUsedAt] = useState<string>();
+  usePoll(
+    usedAt === undefined
+      ? async (signal) => {
+          const keys = rowsOf(await accountApi.get('/v1/keys', { query: { limit: 1000 }, signal }));
+          const at = keys.find(({ id }) => id === keyId)?.last_used_at;
+          if (at != null) setUsedAt(at);
+        }
+      : null,
+    lookEveryMs,
+    [keyId],
+  );
+  return (
+    <p class="sm first-call">
+      <span class={usedAt === undefined ? 'tick w' : 'tick y'} aria-hidden="true" />
+      <span aria-live="polite">
+        {usedAt === undefined
+          ? 'Waiting for the first call with this key'
+          : `First call received at ${timeText(usedAt)} UTC`}
+      </span>
+    </p>
+  );
+}

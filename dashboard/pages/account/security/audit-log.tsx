@@ -1,0 +1,63 @@
+// The audit log: what happened to the account, newest first.
+import { useState } from 'preact/hooks';
+import { accountApi } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { rowsOf, type Row } from '../../../api/rows.ts';
+import { DataTable } from '../../../components/data-table.tsx';
+import { Waiting } from '../../../components/states.tsx';
+import { instantText } from '../../../text/times.ts';
+
+type AuditRow = Row<'/v1/account/audit'>;
+
+const rowsAtFirst = 10;
+
+export function AuditLog() {
+  const [limit, setLimit] = useState(rowsAtFirst);
+  const loaded = useLoad(
+    async (signal) => {
+      const answer = await accountApi.get('/v1/account/audit', { query: { limit }, signal });
+      return { rows: rowsOf(answer), hasMore: answer.pagination.next_cursor !== null };
+    },
+    [limit],
+  );
+  return (
+    <section aria-labelledby="audit">
+      <h2 id="audit">Audit log</h2>
+      <Waiting for={loaded} failure="The audit log could not be loaded">
+        {({ rows, hasMore }) => (
+          <>
+            <DataTable
+              caption="Audit log"
+              dense
+              rows={rows}
+              keyOf={({ at, action, subject }) => `${at} ${action} ${subject}`}
+              columns={[
+                { label: 'What', cell: ({ action }) => <span class="mono xs">{action}</span> },
+                { label: 'Time (UTC)', cell: ({ at }) => <span class="nb">{instantText(at)}</span> },
+                { label: 'By', cell: ({ actor }) => actorText(actor) },
+                { label: 'Of', cell: ({ subject }) => <span class="mono xs">{subject}</span> },
+              ]}
+            />
+            {hasMore && (
+              <button class="btn sml below" type="button" onClick={() => setLimit(Math.min(1000, limit * 5))}>
+                Show more
+              </button>
+            )}
+          </>
+        )}
+      </Waiting>
+    </section>
+  );
+}
+
+function actorText({ kind }: AuditRow['actor']): string {
+  const names = {
+    key: 'a key',
+    session: 'you, signed in',
+    operator: 'the operator',
+    visitor: 'somebody not signed in',
+    system: 'Almanac',
+    stripe: 'Stripe',
+  };
+  return names[kind];
+}

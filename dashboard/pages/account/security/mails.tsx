@@ -1,0 +1,96 @@
+// Which mails are sent, the name and the e-mail address.
+import { useState } from 'preact/hooks';
+import { accountApi } from '../../../api/clients.ts';
+import { Problem, useAction } from '../../../components/action.tsx';
+import { Field } from '../../../components/field.tsx';
+import type { OfAccount } from '../account-page.tsx';
+
+export function Mails({ account, reload }: OfAccount) {
+  const action = useAction();
+  const change = (notifications: { usage?: boolean; key_expiry?: boolean }) =>
+    action.run(async () => {
+      await accountApi.patch('/v1/account', { body: { notifications } });
+      reload();
+    });
+  const { usage, key_expiry: keyExpiry } = account.notifications;
+  return (
+    <section aria-labelledby="mails">
+      <h2 id="mails">Name and mail</h2>
+      <div class="half below">
+        <div>
+          <NameAndEmail account={account} reload={reload} />
+        </div>
+        <div class="toggle-row">
+          <label class="check">
+            <input type="checkbox" checked={usage} onChange={() => change({ usage: !usage })} />
+            At 50, 80 and 100 % of the calls of a month
+          </label>
+          <label class="check">
+            <input type="checkbox" checked={keyExpiry} onChange={() => change({ key_expiry: !keyExpiry })} />A
+            week before a key expires
+          </label>
+          <p class="xs dim">Mails about security are always sent.</p>
+          <Problem of={action.error} />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function NameAndEmail({ account, reload }: OfAccount) {
+  const [askedFor, setAskedFor] = useState<string>();
+  const [email, setEmail] = useState(account.email);
+  const action = useAction();
+  const isNewEmail = email !== account.email;
+  const submit = action.submit(async (field) => {
+    const name = field('name').trim();
+    const body = {
+      ...(name === '' || name === account.name ? {} : { name }),
+      ...(isNewEmail ? { email, password: field('password') } : {}),
+    };
+    await accountApi.patch('/v1/account', { body });
+    setAskedFor(isNewEmail ? email : undefined);
+    reload();
+  });
+  return (
+    <form class="form sec-form" onSubmit={submit}>
+      <Field
+        label="Name"
+        name="name"
+        defaultValue={account.name ?? ''}
+        maxLength={100}
+        autocomplete="organization"
+      />
+      <Field
+        label="E-mail address"
+        name="email"
+        type="email"
+        autocomplete="email"
+        value={email}
+        onInput={(event) => setEmail(event.currentTarget.value)}
+        required
+      />
+      {isNewEmail && (
+        <Field
+          label="Your password"
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          hint="A link goes to the new address. Until it is used, the old one stays."
+          required
+        />
+      )}
+      {askedFor !== undefined && (
+        <p class="sm" role="status">
+          A link is on its way to {askedFor}.
+        </p>
+      )}
+      <Problem of={action.error} />
+      <div class="actions">
+        <button class="btn" type="submit" disabled={action.isBusy}>
+          Save
+        </button>
+      </div>
+    </form>
+  );
+}

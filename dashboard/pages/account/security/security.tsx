@@ -1,0 +1,160 @@
+// /dashboard/security: how one signs in, the sessions, what happened to the account, mails, and its end.
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { accountApi, api } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { endSession } from '../../../api/session.ts';
+import { Problem, useAction } from '../../../components/action.tsx';
+import { Field } from '../../../components/field.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { Waiting } from '../../../components/states.tsx';
+import { passwordHint } from '../../sign-in/door.tsx';
+import { keepSignIn } from '../../sign-in/signed-in.ts';
+import { AccountPage, type OfAccount } from '../account-page.tsx';
+import { TypedConfirmation } from '../typed-confirmation.tsx';
+import { AuditLog } from './audit-log.tsx';
+import { GoogleLink } from './google-link.tsx';
+import { Mails } from './mails.tsx';
+import { Sessions } from './sessions.tsx';
+
+export function Security() {
+  return (
+    <AccountPage>
+      {(of) => (
+        <>
+          <PageHead
+            title="Security"
+            lede="How you sign in, where you are signed in, and what has happened to the account."
+            actions={<SignOut />}
+          />
+          <WaysIn {...of} />
+          <Sessions />
+          <Mails {...of} />
+          <AuditLog />
+          <CloseAccount {...of} />
+        </>
+      )}
+    </AccountPage>
+  );
+}
+
+function SignOut() {
+  const [, navigate] = useLocation();
+  const action = useAction();
+  const leave = () =>
+    action.run(async () => {
+      await accountApi.post('/auth/logout');
+      navigate('/sign-in?why=signed-out');
+      endSession();
+    });
+  return (
+    <>
+      <Problem of={action.error} />
+      <button class="btn" type="button" onClick={leave} disabled={action.isBusy}>
+        Sign out
+      </button>
+    </>
+  );
+}
+
+function WaysIn(of: OfAccount) {
+  const methods = useLoad(async (signal) => (await api.get('/auth/methods', { signal })).data, []);
+  return (
+    <Waiting for={methods} failure="The ways to sign in could not be loaded">
+      {(found) => (
+        <div class="half">
+          <section aria-labelledby="password">
+            <h2 id="password">Password</h2>
+            <Password {...of} hint={passwordHint(found)} least={found.password_length_min} />
+          </section>
+          {found.google && <GoogleLink {...of} />}
+        </div>
+      )}
+    </Waiting>
+  );
+}
+
+function Password({ account, reload, hint, least }: OfAccount & { hint: string; least: number }) {
+  const [isDone, setIsDone] = useState(false);
+  const action = useAction();
+  const submit = action.submit(async (field) => {
+    setIsDone(false);
+    const password = field('new');
+    const answer = account.has_password
+      ? await accountApi.post('/auth/change-password', { body: { current: field('current'), new: password } })
+      : await accountApi.post('/auth/set-password', { body: { password } });
+    if ('session_token' in answer.data) keepSignIn(answer.data);
+    setIsDone(true);
+    reload();
+  });
+  return (
+    <form class="form sec-form below" onSubmit={submit} key={isDone ? 'done' : 'open'}>
+      <p class="sm">
+        {account.has_password
+          ? 'A new password ends all other sessions. Keys go on.'
+          : 'The account has none. Set one to be able to sign in without Google.'}
+      </p>
+      {account.has_password && (
+        <Field
+          label="Current password"
+          name="current"
+          type="password"
+          autocomplete="current-password"
+          required
+        />
+      )}
+      <Field
+        label="New password"
+        name="new"
+        type="password"
+        autocomplete="new-password"
+        minLength={least}
+        maxLength={256}
+        hint={hint}
+        required
+      />
+      <Problem of={action.error} />
+      <div class="actions">
+        <button class="btn" type="submit" disabled={action.isBusy}>
+          {account.has_password ? 'Change the password' : 'Set a password'}
+        </button>
+        <span role="status" class="sm">
+          {isDone && 'Done. All other sessions have ended.'}
+        </span>
+      </div>
+    </form>
+  );
+}
+
+function CloseAccount({ account }: OfAccount) {
+  const [, navigate] = useLocation();
+  const [isAsked, setIsAsked] = useState(false);
+  async function close() {
+    await accountApi.delete('/v1/account');
+    navigate('/sign-in?why=closed');
+    endSession();
+  }
+  return (
+    <section aria-labelledby="close">
+      <h2 id="close">Close the account</h2>
+      <p class="sm below">
+        Deletes the account, its keys, sessions and webhooks for good. Cancel a subscription before, under
+        Billing.
+      </p>
+      <button class="btn danger below" type="button" onClick={() => setIsAsked(true)}>
+        Close the account
+      </button>
+      {isAsked && (
+        <TypedConfirmation
+          title="Close the account?"
+          name={account.email}
+          button="Close it for good"
+          change={close}
+          onClose={() => setIsAsked(false)}
+        >
+          <p>Its {account.active_keys} active keys stop at once. Nothing of it can be brought back.</p>
+        </TypedConfirmation>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,94 @@
+// Where the account is signed in; each session can be ended, or all others at once.
+import { useState } from 'preact/hooks';
+import { accountApi } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { rowsOf } from '../../../api/rows.ts';
+import { Problem, useAction } from '../../../components/action.tsx';
+import { DataTable } from '../../../components/data-table.tsx';
+import { Waiting } from '../../../components/states.tsx';
+import { agoText } from '../../../text/amounts.ts';
+import { countText } from '../../../text/numbers.ts';
+import { instantText } from '../../../text/times.ts';
+
+export function Sessions() {
+  const [asked, setAsked] = useState(0);
+  const [ended, setEnded] = useState<number>();
+  const action = useAction();
+  const loaded = useLoad(
+    async (signal) => rowsOf(await accountApi.get('/auth/sessions', { query: { limit: 1000 }, signal })),
+    [asked],
+  );
+  const end = (id: string) =>
+    action.run(async () => {
+      await accountApi.delete('/auth/sessions/{id}', { path: { id } });
+      setAsked((count) => count + 1);
+    });
+  const endOthers = () =>
+    action.run(async () => {
+      const { data } = await accountApi.delete('/auth/sessions');
+      setEnded(data.ended);
+      setAsked((count) => count + 1);
+    });
+  const now = Date.now();
+  return (
+    <section aria-labelledby="sessions">
+      <div class="sec-head">
+        <h2 id="sessions">Sessions</h2>
+        <p role="status">{ended !== undefined && `${countText(ended, 'session', 'sessions')} ended.`}</p>
+        <button class="btn sml push" type="button" onClick={endOthers} disabled={action.isBusy}>
+          End all others
+        </button>
+      </div>
+      <Problem of={action.error} />
+      <Waiting for={loaded} failure="The sessions could not be loaded">
+        {(sessions) => (
+          <DataTable
+            caption="Sessions"
+            rows={sessions}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                label: 'Browser',
+                cell: ({ user_agent: agent, current }) => (
+                  <>
+                    <b>{browserName(agent)}</b>
+                    {current && <span class="tag acc">This one</span>}
+                  </>
+                ),
+              },
+              { label: 'IP address', cell: ({ ip }) => <span class="mono xs">{ip}</span> },
+              { label: 'Signed in', cell: ({ created_at: at }) => `${instantText(at)} UTC` },
+              { label: 'Last call', cell: ({ last_seen_at: at }) => agoText(at, now) },
+              {
+                label: 'Actions',
+                right: true,
+                phone: 'plain',
+                cell: ({ id, current }) =>
+                  !current && (
+                    <button class="btn sml" type="button" onClick={() => end(id)} disabled={action.isBusy}>
+                      End
+                    </button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Waiting>
+    </section>
+  );
+}
+
+/** The name that people know it by; the first words of the header where there is none. */
+function browserName(agent: string): string {
+  const browser = [
+    ['Edg/', 'Edge'],
+    ['Firefox/', 'Firefox'],
+    ['Chrome/', 'Chrome'],
+    ['Safari/', 'Safari'],
+  ].find(([mark = '']) => agent.includes(mark))?.[1];
+  const system = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS', 'Linux'].find((name) =>
+    agent.includes(name),
+  );
+  if (browser === undefined) return agent.slice(0, 40);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

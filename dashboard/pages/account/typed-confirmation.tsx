@@ -1,0 +1,52 @@
+// A change that cannot be undone: the name is typed before the button works.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Problem, useAction } from '../../components/action.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+
+interface TypedConfirmationProps {
+  title: string;
+  /** What is to be typed. */
+  name: string;
+  /** What the button says. */
+  button: string;
+  change: () => Promise<void>;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+export function TypedConfirmation({
+  title,
+  name,
+  button,
+  change,
+  onClose,
+  children,
+}: TypedConfirmationProps) {
+  const [typed, setTyped] = useState('');
+  const action = useAction();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={action.submit(change)}>
+        <div class="sm dlg-text">{children}</div>
+        <Field
+          label={`Type “${name}” to confirm`}
+          name="typed"
+          autocomplete="off"
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+        <Problem of={action.error} />
+        <div class="actions dlg-end">
+          <button class="btn" type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class="btn danger" type="submit" disabled={typed !== name || action.isBusy}>
+            {button}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

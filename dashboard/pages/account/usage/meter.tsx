@@ -1,0 +1,26 @@
+// The bar of used against limit, with a mark where the month stands.
+import { monthOf } from './history.ts';
+import { partGone } from './projection.ts';
+import { shareText } from '../../../text/amounts.ts';
+
+interface MeterProps {
+  used: number;
+  limit: number | null;
+  /** The first instant of the next month. */
+  resetsAt: string;
+  now: number;
+}
+
+/** Nothing without a limit. */
+export function Meter({ used, limit, resetsAt, now }: MeterProps) {
+  if (limit === null) return null;
+  const part = Math.min(1, used / Math.max(1, limit));
+  const gone = partGone({ ...monthOf(resetsAt), now });
+  const label = `${shareText(used / Math.max(1, limit))} of the calls used, ${shareText(gone)} of the month gone`;
+  return (
+    <div class="meter" role="img" aria-label={label}>
+      <i style={{ width: `${part * 100}%` }} />
+      <b style={{ left: `${gone * 100}%` }} />
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+// Where the calls of a month lead to at the pace of the days gone. Pure: the page and its chart are made from it.
+import { dayMs } from '../../../text/amounts.ts';
+
+export interface Projection {
+  /** Calls at the end of the month. */
+  expected: number;
+  /** How far the end may be off, from the spread of the days gone. */
+  spread: number;
+  /** The instant (ms) at which the limit is reached; null if not in this month, or without a limit. */
+  exhaustedAt: number | null;
+}
+
+export interface MonthSoFar {
+  /** The first instant (ms) of the month and of the next. */
+  from: number;
+  to: number;
+  now: number;
+  used: number;
+  limit: number | null;
+  /** The calls that counted of each day that is over, the first day first. */
+  days: readonly number[];
+}
+
+/** Of fewer whole days nothing is foretold. */
+const daysMin = 2;
+
+/** Null before day 3: nothing can be said yet. */
+export function project({ from, to, now, used, limit, days }: MonthSoFar): Projection | null {
+  const goneDays = (now - from) / dayMs;
+  if (goneDays < daysMin) return null;
+  const perDay = used / goneDays;
+  const leftDays = (to - now) / dayMs;
+  const expected = used + perDay * leftDays;
+  const isReached = limit !== null && used < limit && expected > limit;
+  return {
+    expected,
+    spread: deviation(days) * Math.sqrt(leftDays),
+    exhaustedAt: isReached ? now + ((limit - used) / perDay) * dayMs : null,
+  };
+}
+
+function deviation(values: readonly number[]): number {
+  if (values.length < 2) return 0;
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return Math.sqrt(squares / (values.length - 1));
+}
+
+/** The part of the month that is over, 0 to 1. */
+export function partGone({ from, to, now }: Pick<MonthSoFar, 'from' | 'to' | 'now'>): number {
+  return Math.min(1, Math.max(0, (now - from) / (to - from)));
+}

@@ -1,0 +1,299 @@
+// /dashboard/usage: what is used of the month, where it leads, and the calls of each day by status, endpoint or key. The wish is in the URL.
+import { useSearchParams } from 'wouter-preact';
+import { accountApi } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { rowsOf } from '../../../api/rows.ts';
+import { Choice } from '../../../components/choice.tsx';
+import { DataTable } from '../../../components/data-table.tsx';
+import { DownloadIcon } from '../../../components/icons.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { Problem, useAction } from '../../../components/action.tsx';
+import { Empty, Waiting } from '../../../components/states.tsx';
+import { shareText } from '../../../text/amounts.ts';
+import { countText, numberText } from '../../../text/numbers.ts';
+import { dayText, monthText, timeText } from '../../../text/times.ts';
+import { AccountPage } from '../account-page.tsx';
+import { saveText } from '../save-text.ts';
+import {
+  historyOf,
+  periodOf,
+  wishOf,
+  type Grouping,
+  type History,
+  type HistoryRow,
+  type Range,
+  type Wish,
+} from './history.ts';
+import { MonthSection } from './month-section.tsx';
+import { StackedBars } from './stacked-bars.tsx';
+
+const rangeNames: { value: Range; label: string }[] = [
+  { value: '7d', label: '7 days' },
+  { value: '30d', label: '30 days' },
+  { value: 'month', label: 'This month' },
+  { value: '12m', label: '12 months' },
+];
+const groupingNames: { value: Grouping; label: string }[] = [
+  { value: 'status', label: 'Status' },
+  { value: 'endpoint', label: 'Endpoint' },
+  { value: 'key', label: 'Key' },
+];
+
+export function Usage() {
+  return (
+    <AccountPage>
+      {() => (
+        <>
+          <PageHead
+            title="Usage"
+            lede="Only answered calls count: 2xx and 304. Refused and failed calls cost nothing."
+          />
+          <MonthSection />
+          <DaysSection />
+        </>
+      )}
+    </AccountPage>
+  );
+}
+
+/** The names of keys, also of those that are revoked. */
+async function keyNames(signal: AbortSignal): Promise<Map<string, string>> {
+  const keys = rowsOf(await accountApi.get('/v1/keys', { query: { limit: 1000 }, signal }));
+  return new Map(keys.map(({ id, name }) => [id, name]));
+}
+
+function DaysSection() {
+  const [query, setQuery] = useSearchParams();
+  const wish = wishOf(query);
+  const now = Date.now();
+  const { from, to, interval } = periodOf(wish.range, now);
+  const asked = { from, to, interval, by: wish.by } as const;
+  const loaded = useLoad(
+    async (signal) => {
+      const [rows, names] = await Promise.all([historyRows(asked, signal), keyNames(signal)]);
+      return { rows, names, at: new Date().toISOString() };
+    },
+    [from, to, interval, wish.by],
+  );
+  const change = (changes: Readonly<Record<string, string | null>>) =>
+    setQuery((before) => {
+      const next = new URLSearchParams(before);
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === null) next.delete(name);
+        else next.set(name, value);
+      }
+      return next;
+    });
+  return (
+    <section aria-labelledby="days">
+      <div class="bar-ctl">
+        <h2 id="days">{interval === 'day' ? 'Calls a day' : 'Calls a month'}</h2>
+        <Choice
+          label="Range"
+          options={rangeNames}
+          value={wish.range}
+          onChange={(range) => change({ range })}
+          small
+        />
+        <Choice
+          label="Stacked by"
+          options={groupingNames}
+          value={wish.by}
+          onChange={(by) => change({ by, only: null })}
+          small
+        />
+        <span class="push">
+          <CsvButton asked={asked} />
+        </span>
+      </div>
+      <Waiting for={loaded} failure="The history could not be loaded">
+        {({ rows, names, at }) => (
+          <Days
+            wish={wish}
+            history={historyOf(rows, wish, now)}
+            nameOf={(id) => (wish.by === 'key' ? (names.get(id) ?? id) : id)}
+            at={at}
+            choose={(only) => change({ only })}
+          />
+        )}
+      </Waiting>
+    </section>
+  );
+}
+
+interface Asked {
+  from: string;
+  to: string;
+  interval: 'day' | 'month';
+  by: Grouping;
+}
+
+/** A page of the API has a thousand rows at most; a year of days by endpoint has more. */
+async function historyRows(asked: Asked, signal: AbortSignal): Promise<HistoryRow[]> {
+  const rows: HistoryRow[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const query = { ...asked, limit: 1000, ...(cursor == null ? {} : { cursor }) };
+    const answer = await accountApi.get('/v1/usage/history', { query, signal });
+    for (const row of answer.data) rows.push({ ...row, ...numbersIn(row) });
+    cursor = answer.pagination.next_cursor;
+  } while (cursor !== null);
+  return rows;
+}
+
+/** Without `fields` none of them is missing. */
+const numbersIn = ({ date = '', calls = 0, billed = 0 }: Partial<HistoryRow>) => ({ date, calls, billed });
+
+function CsvButton({ asked }: { asked: Asked }) {
+  const action = useAction();
+  const save = () =>
+    action.run(async () => {
+      const text = await accountApi.getText('/v1/usage/history', { query: { ...asked, format: 'csv' } });
+      saveText(`usage-${asked.from}-${asked.to}-by-${asked.by}.csv`, 'text/csv', text);
+    });
+  return (
+    <>
+      <button class="btn sml" type="button" onClick={save} disabled={action.isBusy}>
+        <DownloadIcon />
+        CSV
+      </button>
+      <Problem of={action.error} />
+    </>
+  );
+}
+
+interface DaysProps {
+  wish: Wish;
+  history: History;
+  nameOf: (id: string) => string;
+  /** When it was asked. */
+  at: string;
+  choose: (only: string | null) => void;
+}
+
+function Days({ wish, history, nameOf, at, choose }: DaysProps) {
+  const { groups, bars, calls, billed } = history;
+  const shown = wish.only === null ? groups : groups.filter(({ id }) => id === wish.only);
+  const colourOf = (id: string) =>
+    coloursOf(wish.by)(
+      id,
+      groups.findIndex((group) => group.id === id),
+    );
+  if (groups.length === 0) {
+    return (
+      <Empty title="No calls in this time">
+        <p>The first call shows here within a minute.</p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <label class="only">
+        <span class="lab">Show</span>
+        <span class="pick">
+          <select
+            value={wish.only ?? ''}
+            onChange={(event) => choose(event.currentTarget.value === '' ? null : event.currentTarget.value)}
+          >
+            <option value="">All</option>
+            {groups.map(({ id }) => (
+              <option key={id} value={id}>
+                {nameOf(id)}
+              </option>
+            ))}
+          </select>
+        </span>
+      </label>
+      <dl class="strip">
+        <div>
+          <dt>Calls</dt>
+          <dd data-test="calls">{numberText(calls)}</dd>
+        </div>
+        <div>
+          <dt>Counted</dt>
+          <dd data-test="billed">{numberText(billed)}</dd>
+        </div>
+        {shown.slice(0, 3).map(({ id, calls: own }) => (
+          <div key={id}>
+            <dt>
+              <i class={`b-${colourOf(id)}`} />
+              {nameOf(id)}
+            </dt>
+            <dd>
+              {numberText(own)}
+              <small>{shareText(calls === 0 ? 0 : own / calls)}</small>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <StackedBars
+        label={`${countText(calls, 'call', 'calls')} from ${dayText(bars[0]?.date ?? '')} to ${dayText(bars.at(-1)?.date ?? '')}.`}
+        bars={bars}
+        groups={shown.map(({ id }) => ({ name: nameOf(id), colour: colourOf(id) }))}
+        interval={wish.range === '12m' ? 'month' : 'day'}
+      />
+      <div class="legend">
+        {shown.map(({ id }) => (
+          <span key={id} class="sw">
+            <i class={`b-${colourOf(id)}`} />
+            {nameOf(id)}
+          </span>
+        ))}
+      </div>
+      <p class="xs dim below">
+        Days in UTC. As of today, {timeText(at)} UTC. The same numbers as <code>GET /v1/usage/history</code>.
+      </p>
+      <Tables wish={wish} history={history} nameOf={nameOf} />
+    </>
+  );
+}
+
+const groupTitles: Record<Grouping, string> = { status: 'By status', endpoint: 'By endpoint', key: 'By key' };
+
+function Tables({ wish, history, nameOf }: Pick<DaysProps, 'wish' | 'history' | 'nameOf'>) {
+  const { groups, bars } = history;
+  const all = groups.reduce((sum, { calls }) => sum + calls, 0);
+  return (
+    <>
+      <section aria-labelledby="groups">
+        <div class="sec-head">
+          <h2 id="groups">{groupTitles[wish.by]}</h2>
+        </div>
+        <DataTable
+          caption={groupTitles[wish.by]}
+          dense
+          rows={groups}
+          keyOf={({ id }) => id}
+          columns={[
+            { label: 'Group', cell: ({ id }) => <b>{nameOf(id)}</b> },
+            { label: 'Calls', right: true, cell: ({ calls }) => numberText(calls) },
+            { label: 'Counted', right: true, cell: ({ billed }) => numberText(billed) },
+            { label: 'Share', right: true, cell: ({ calls }) => shareText(all === 0 ? 0 : calls / all) },
+          ]}
+        />
+      </section>
+      <details class="as-table">
+        <summary>The bars as a table</summary>
+        <DataTable
+          caption="Calls of each bar"
+          dense
+          rows={bars.toReversed()}
+          keyOf={({ date }) => date}
+          columns={[
+            {
+              label: wish.range === '12m' ? 'Month' : 'Day',
+              cell: ({ date }) => (wish.range === '12m' ? monthText(date) : dayText(date)),
+            },
+            { label: 'Calls', right: true, cell: ({ total }) => numberText(total) },
+          ]}
+        />
+      </details>
+    </>
+  );
+}
+
+/** The ordinary part is in the colour of bars; failures stand out, and other groups take the colours of series. */
+function coloursOf(by: Grouping): (id: string, at: number) => string {
+  if (by !== 'status') return (_id, at) => ['bar', 's3', 's5', 's4', 's6', 's2', 's7'][at] ?? 's8';
+  return (id) => ({ '2xx': 'bar', '3xx': 's6', '4xx': 's5', '5xx': 's2' })[id] ?? 's8';
+}

@@ -1,0 +1,226 @@
+// The log of deliveries of an endpoint, with filters; a row opens its attempts beside it, and ↑ ↓ walk the log.
+import { accountApi } from '../../../api/clients.ts';
+import { shownIn, useLoad } from '../../../api/load.ts';
+import { usePoll } from '../../../api/poll.ts';
+import { rowsOf } from '../../../api/rows.ts';
+import { Empty, Waiting } from '../../../components/states.tsx';
+import { countText } from '../../../text/numbers.ts';
+import { recentText } from '../../../text/times.ts';
+import { DeliveryDetail } from './delivery-detail.tsx';
+import { addressOf } from './endpoints.tsx';
+import type { Delivery, Show, Webhook } from './webhooks.tsx';
+
+interface DeliveriesProps {
+  webhooks: readonly Webhook[];
+  query: URLSearchParams;
+  show: Show;
+  /** Counts the changes made on this page. */
+  changes: number;
+  reload: () => void;
+}
+
+const lookEveryMs = 3_000;
+const rowsShown = 50;
+const statuses = ['pending', 'delivered', 'failed'] as const;
+const types = [
+  ...([
+    'series.updated',
+    'series.revised',
+    'dataset.updated',
+    'release.published',
+    'key.created',
+    'key.revoked',
+  ] as const),
+  ...(['usage.threshold_reached', 'subscription.updated', 'payment.failed', 'webhook.test'] as const),
+];
+
+const statusNames = { pending: 'Waiting', delivered: 'Delivered', failed: 'Gave up' } as const;
+
+export function Deliveries({ webhooks, query, show, changes, reload }: DeliveriesProps) {
+  const webhook = webhooks.find(({ id }) => id === query.get('endpoint')) ?? webhooks[0];
+  const status = statuses.find((each) => each === query.get('status'));
+  const type = types.find((each) => each === query.get('type'));
+  const id = webhook?.id ?? '';
+  const ask = async (signal: AbortSignal) => {
+    const filters = { ...(status === undefined ? {} : { status }), ...(type === undefined ? {} : { type }) };
+    const answer = await accountApi.get('/v1/webhooks/{id}/deliveries', {
+      path: { id },
+      query: { limit: rowsShown, ...filters },
+      signal,
+    });
+    return rowsOf(answer);
+  };
+  const inputs = [id, status, type, changes];
+  const loaded = useLoad(ask, inputs);
+  const watched = usePoll(shownIn(loaded) === undefined ? null : ask, lookEveryMs, inputs);
+  return (
+    <section aria-labelledby="deliveries">
+      <div class="bar-ctl">
+        <h2 id="deliveries">Deliveries</h2>
+        <span class="push" />
+        <Pick
+          label="Endpoint"
+          value={id}
+          options={webhooks.map((each) => ({ value: each.id, label: addressOf(each) }))}
+          onPick={(endpoint) => show({ endpoint, delivery: undefined })}
+        />
+        <Pick
+          label="Event"
+          value={type ?? ''}
+          options={[
+            { value: '', label: 'All events' },
+            ...types.map((each) => ({ value: each, label: each })),
+          ]}
+          onPick={(picked) => show({ type: picked === '' ? undefined : picked, delivery: undefined })}
+        />
+        <Pick
+          label="Result"
+          value={status ?? ''}
+          options={[
+            { value: '', label: 'All results' },
+            ...statuses.map((each) => ({ value: each, label: statusNames[each] })),
+          ]}
+          onPick={(picked) => show({ status: picked === '' ? undefined : picked, delivery: undefined })}
+        />
+      </div>
+      <Waiting for={loaded} failure="The deliveries could not be loaded">
+        {(first) => (
+          <Log
+            deliveries={watched ?? first}
+            webhookId={id}
+            chosen={query.get('delivery')}
+            show={show}
+            reload={reload}
+          />
+        )}
+      </Waiting>
+    </section>
+  );
+}
+
+interface PickProps {
+  label: string;
+  value: string;
+  options: readonly { value: string; label: string }[];
+  onPick: (value: string) => void;
+}
+
+function Pick({ label, value, options, onPick }: PickProps) {
+  return (
+    <span class="pick">
+      <select
+        class="sml"
+        aria-label={label}
+        value={value}
+        onChange={(event) => onPick(event.currentTarget.value)}
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
+interface LogProps {
+  deliveries: readonly Delivery[];
+  webhookId: string;
+  /** The id of the delivery whose detail is shown. */
+  chosen: string | null;
+  show: Show;
+  reload: () => void;
+}
+
+function Log({ deliveries, webhookId, chosen, show, reload }: LogProps) {
+  if (deliveries.length === 0) {
+    return (
+      <Empty title="No deliveries">
+        <p>Send a test event to see one.</p>
+      </Empty>
+    );
+  }
+  function onKeyDown(event: KeyboardEvent) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const at = deliveries.findIndex(({ id }) => id === chosen);
+    const next = deliveries[Math.min(deliveries.length - 1, Math.max(0, at + step))];
+    if (next === undefined) return;
+    show({ delivery: next.id });
+    document.getElementById(`delivery-${next.id}`)?.focus();
+  }
+  return (
+    <div class="split">
+      <div>
+        <table class="dense edge log" onKeyDown={onKeyDown}>
+          <caption class="vh">Deliveries, newest first</caption>
+          <thead>
+            <tr>
+              <th scope="col">Result</th>
+              <th scope="col">Event</th>
+              <th scope="col" class="r">
+                Time (UTC)
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {deliveries.map((delivery) => (
+              <tr key={delivery.id} class={delivery.id === chosen ? 'sel' : undefined}>
+                <td>
+                  <Result of={delivery} />
+                </td>
+                <td>
+                  <button
+                    class="link mono xs"
+                    type="button"
+                    id={`delivery-${delivery.id}`}
+                    aria-pressed={delivery.id === chosen}
+                    onClick={() => show({ delivery: delivery.id })}
+                  >
+                    {delivery.type}
+                  </button>
+                </td>
+                <td class="r">
+                  {recentText(delivery.created_at)}
+                  <small>{countText(delivery.attempts, 'attempt', 'attempts')}</small>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <p class="xs dim below">The newest {rowsShown} at most. Deliveries are kept for 30 days.</p>
+      </div>
+      {chosen === null ? (
+        <p class="sm dim">Choose a delivery to see its attempts.</p>
+      ) : (
+        <DeliveryDetail
+          webhookId={webhookId}
+          id={chosen}
+          stamp={stampOf(deliveries, chosen)}
+          reload={reload}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Another one after each attempt, so that the detail is asked for again. */
+function stampOf(deliveries: readonly Delivery[], id: string): string {
+  const found = deliveries.find((each) => each.id === id);
+  return found === undefined ? '' : `${found.status} ${found.attempts} ${found.last_attempt_at}`;
+}
+
+function Result({ of: { status, next_attempt_at: nextAt, attempts } }: { of: Delivery }) {
+  if (status === 'delivered') return <span class="st good">Delivered</span>;
+  if (status === 'failed') return <span class="st bad">Gave up</span>;
+  if (attempts === 0 || nextAt === null) return <span class="st">Waiting</span>;
+  return <span class="st warn">Next try {untilText(nextAt)}</span>;
+}
+
+function untilText(instant: string): string {
+  const minutes = Math.ceil((Date.parse(instant) - Date.now()) / 60_000);
+  if (minutes <= 1) return 'in a minute';
+  return minutes < 120 ? `in ${minutes} min` : `in ${Math.round(minutes / 60)} h`;
+}

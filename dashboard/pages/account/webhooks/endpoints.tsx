@@ -1,0 +1,304 @@
+// The endpoints of webhooks: how each fares, and what can be done with it.
+import { useState } from 'preact/hooks';
+import { accountApi } from '../../../api/clients.ts';
+import { Problem, useAction, type Action } from '../../../components/action.tsx';
+import { DataTable } from '../../../components/data-table.tsx';
+import { Dialog } from '../../../components/dialog.tsx';
+import { WarningIcon } from '../../../components/icons.tsx';
+import { shareText } from '../../../text/amounts.ts';
+import { countText } from '../../../text/numbers.ts';
+import { dayText, instantText } from '../../../text/times.ts';
+import { SecretOnce } from '../secret-once.tsx';
+import { TypedConfirmation } from '../typed-confirmation.tsx';
+import type { Delivery, Show, Webhook } from './webhooks.tsx';
+
+interface EndpointsProps {
+  webhooks: readonly Webhook[];
+  deliveries: ReadonlyMap<string, readonly Delivery[]>;
+  mayCreate: boolean;
+  max: number;
+  query: URLSearchParams;
+  show: Show;
+  reload: () => void;
+}
+
+/** Without the scheme, for people. */
+export function addressOf({ url }: Pick<Webhook, 'url'>): string {
+  return url.replace(/^https?:\/\//, '');
+}
+
+export function Endpoints({ webhooks, deliveries, mayCreate, max, query, show, reload }: EndpointsProps) {
+  const action = useAction();
+  const opened = webhooks.find(({ id }) => id === query.get('manage'));
+  return (
+    <>
+      {webhooks
+        .filter(({ disabled_because: why }) => why === 'failing' || why === 'gone')
+        .map((webhook) => (
+          <SwitchedOff key={webhook.id} webhook={webhook} action={action} reload={reload} />
+        ))}
+      <Problem of={action.error} />
+      <section aria-labelledby="endpoints">
+        <div class="sec-head">
+          <h2 id="endpoints">Endpoints</h2>
+          <p>
+            {webhooks.length} of {max}
+          </p>
+          <button
+            class="btn sml main push"
+            type="button"
+            disabled={!mayCreate || webhooks.length >= max}
+            onClick={() => show({ create: 'endpoint' })}
+          >
+            Add an endpoint
+          </button>
+        </div>
+        <DataTable
+          caption="Endpoints"
+          rows={webhooks}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              label: 'Address',
+              cell: (webhook) => (
+                <>
+                  <b>{addressOf(webhook)}</b>
+                  <small>{webhook.description ?? webhook.events.join(', ')}</small>
+                </>
+              ),
+            },
+            {
+              label: 'Last deliveries',
+              phone: 'hide',
+              cell: ({ id }) => <Beats of={deliveries.get(id) ?? []} />,
+            },
+            { label: 'Delivered', right: true, cell: ({ id }) => deliveredText(deliveries.get(id) ?? []) },
+            { label: 'Health', cell: (webhook) => <Health of={webhook} /> },
+            {
+              label: 'Actions',
+              right: true,
+              phone: 'plain',
+              cell: (webhook) => (
+                <button
+                  class="btn sml"
+                  type="button"
+                  aria-label={`Manage ${addressOf(webhook)}`}
+                  onClick={() => show({ manage: webhook.id })}
+                >
+                  Manage
+                </button>
+              ),
+            },
+          ]}
+        />
+      </section>
+      {opened !== undefined && (
+        <Manage webhook={opened} reload={reload} onClose={() => show({ manage: undefined })} />
+      )}
+    </>
+  );
+}
+
+function deliveredText(deliveries: readonly Delivery[]): string {
+  const ended = deliveries.filter(({ status }) => status !== 'pending');
+  if (ended.length === 0) return '–';
+  const delivered = ended.filter(({ status }) => status === 'delivered').length;
+  return `${shareText(delivered / ended.length)} of the last ${ended.length}`;
+}
+
+/** A stroke for each, the oldest at the left. */
+function Beats({ of }: { of: readonly Delivery[] }) {
+  return (
+    <span class="beats" aria-hidden="true">
+      {of.toReversed().map(({ id, status }) => (
+        <i key={id} class={{ delivered: '', failed: 'f', pending: 'w' }[status]} />
+      ))}
+    </span>
+  );
+}
+
+function Health({ of: { status, failing_since: failingSince, disabled_at: disabledAt } }: { of: Webhook }) {
+  if (status === 'disabled')
+    return <span class="st off">Switched off {disabledAt === null ? '' : dayText(disabledAt)}</span>;
+  if (failingSince !== null)
+    return <span class="st warn">Failing since {instantText(failingSince)} UTC</span>;
+  return <span class="st good">Healthy</span>;
+}
+
+const enable = (id: string, enabled: boolean) =>
+  accountApi.patch('/v1/webhooks/{id}', { path: { id }, body: { enabled } });
+
+interface OfWebhook {
+  webhook: Webhook;
+  reload: () => void;
+}
+
+function SwitchedOff({ webhook, action, reload }: OfWebhook & { action: Action }) {
+  const why =
+    webhook.disabled_because === 'gone'
+      ? 'It answered 410, which asks for no more events.'
+      : 'Every delivery failed for five days.';
+  return (
+    <div class="note bad">
+      <WarningIcon />
+      <div>
+        <b>{addressOf(webhook)} was switched off</b>
+        {why} Messages that waited are sent when it is switched on again within 30 days.
+      </div>
+      <div class="actions">
+        <button
+          class="btn sml"
+          type="button"
+          onClick={() =>
+            action.run(async () => {
+              await enable(webhook.id, true);
+              reload();
+            })
+          }
+        >
+          Switch on
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Manage({ webhook, reload, onClose }: OfWebhook & { onClose: () => void }) {
+  const [step, setStep] = useState<'menu' | 'delete'>('menu');
+  const [secret, setSecret] = useState<string>();
+  const [isStored, setIsStored] = useState(false);
+  const [said, setSaid] = useState('');
+  const action = useAction();
+  const { id, status, previous_secret_until: previousUntil } = webhook;
+  const at = { path: { id } };
+  if (secret !== undefined) {
+    return (
+      <Dialog title="Store the new signing secret now" locked={!isStored} onClose={onClose}>
+        <SecretOnce
+          secret={secret}
+          what="secret"
+          lede="This is the only time it is shown. For 24 hours requests are signed with both, the old and the new."
+          isStored={isStored}
+          onStored={setIsStored}
+          onDone={onClose}
+        />
+      </Dialog>
+    );
+  }
+  if (step === 'delete') {
+    return (
+      <TypedConfirmation
+        title="Delete this endpoint?"
+        name={addressOf(webhook)}
+        button="Delete it"
+        change={async () => {
+          await accountApi.delete('/v1/webhooks/{id}', at);
+          onClose();
+          reload();
+        }}
+        onClose={onClose}
+      >
+        <p>It gets no more events, and its deliveries and their log are deleted with it.</p>
+      </TypedConfirmation>
+    );
+  }
+  const test = () =>
+    action.run(async () => {
+      await accountApi.post('/v1/webhooks/{id}/test', at);
+      setSaid('A test event is on its way. It is in the log below.');
+      reload();
+    });
+  const rotate = () =>
+    action.run(async () => {
+      const { data } = await accountApi.post('/v1/webhooks/{id}/rotate-secret', at);
+      setSecret(data.secret);
+      reload();
+    });
+  const toggle = () =>
+    action.run(async () => {
+      await enable(id, status === 'disabled');
+      setSaid(status === 'disabled' ? 'It is on.' : 'It is off. Events that happen now are not kept for it.');
+      reload();
+    });
+  return (
+    <Dialog title={addressOf(webhook)} onClose={onClose}>
+      <dl class="dl below">
+        <dt>Events</dt>
+        <dd>{webhook.events.join(', ')}</dd>
+        <dt>Series</dt>
+        <dd>{webhook.series === null ? 'all' : webhook.series.join(', ')}</dd>
+        <dt>Health</dt>
+        <dd>
+          <Health of={webhook} />
+        </dd>
+        {previousUntil !== null && (
+          <>
+            <dt>The old secret works until</dt>
+            <dd>{instantText(previousUntil)} UTC</dd>
+          </>
+        )}
+      </dl>
+      <div class="actions below">
+        <button class="btn" type="button" onClick={test} disabled={action.isBusy || status === 'disabled'}>
+          Send a test event
+        </button>
+        <button class="btn" type="button" onClick={rotate} disabled={action.isBusy}>
+          Rotate the secret
+        </button>
+        <button class="btn" type="button" onClick={toggle} disabled={action.isBusy}>
+          {status === 'disabled' ? 'Switch on' : 'Switch off'}
+        </button>
+        <button class="btn danger" type="button" onClick={() => setStep('delete')}>
+          Delete
+        </button>
+      </div>
+      <Recover
+        id={id}
+        onDone={(recovered) => {
+          setSaid(`${countText(recovered, 'delivery is', 'deliveries are')} sent again.`);
+          reload();
+        }}
+      />
+      <p class="sm below" role="status">
+        {said}
+      </p>
+      <Problem of={action.error} />
+      <div class="actions dlg-end">
+        <button class="btn" type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Recover({ id, onDone }: { id: string; onDone: (recovered: number) => void }) {
+  const action = useAction();
+  const submit = action.submit(async (field) => {
+    const since = new Date(Date.now() - Number(field('hours')) * 3_600_000)
+      .toISOString()
+      .replace(/\.\d+/, '');
+    const { data } = await accountApi.post('/v1/webhooks/{id}/recover', { path: { id }, body: { since } });
+    onDone(data.recovered);
+  });
+  return (
+    <form class="below" onSubmit={submit}>
+      <div class="actions">
+        <label class="sm" for="recover-hours">
+          Send again what failed in the last
+        </label>
+        <span class="pick">
+          <select id="recover-hours" name="hours">
+            <option value="24">24 hours</option>
+            <option value="168">7 days</option>
+            <option value="720">30 days</option>
+          </select>
+        </span>
+        <button class="btn" type="submit" disabled={action.isBusy}>
+          Recover
+        </button>
+      </div>
+      <Problem of={action.error} />
+    </form>
+  );
+}

@@ -1,0 +1,138 @@
+// /dashboard/webhooks: the endpoints, and the log of their deliveries. Filters, the chosen delivery and dialogs are in the URL.
+import { useState } from 'preact/hooks';
+import { Link, useSearchParams } from 'wouter-preact';
+import { accountApi, api } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { rowsOf, type Row } from '../../../api/rows.ts';
+import { PageHead } from '../../../components/page-head.tsx';
+import { Empty, Waiting } from '../../../components/states.tsx';
+import { AccountPage, type OfAccount } from '../account-page.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { Endpoints } from './endpoints.tsx';
+import { NewEndpoint } from './new-endpoint.tsx';
+
+export type Webhook = Row<'/v1/webhooks'>;
+export type Delivery = Row<'/v1/webhooks/{id}/deliveries'>;
+
+/** Where the page stands; what is undefined is taken out of the URL. */
+export type Show = (wanted: Readonly<Record<string, string | undefined>>) => void;
+
+const endpointsMax = 10;
+
+export function Webhooks() {
+  return <AccountPage>{(of) => <WebhooksOf {...of} />}</AccountPage>;
+}
+
+interface Found {
+  webhooks: Webhook[];
+  /** The last deliveries of each endpoint, newest first, by its id. */
+  deliveries: ReadonlyMap<string, readonly Delivery[]>;
+  mayCreate: boolean;
+}
+
+function WebhooksOf({ account }: OfAccount) {
+  const [query, setQuery] = useSearchParams();
+  const [asked, setAsked] = useState(0);
+  const loaded = useLoad((signal) => webhooksOf(account.plan, signal), [account.plan, asked]);
+  const reload = () => setAsked((count) => count + 1);
+  const show: Show = (wanted) =>
+    setQuery((before) => {
+      const next = new URLSearchParams(before);
+      for (const [name, value] of Object.entries(wanted)) {
+        if (value === undefined) next.delete(name);
+        else next.set(name, value);
+      }
+      return next;
+    });
+  return (
+    <>
+      <PageHead
+        title="Webhooks"
+        lede="We call you when data arrives, is revised, or your account changes. Signed by Standard Webhooks, delivered at least once."
+      />
+      <Waiting for={loaded} failure="The webhooks could not be loaded">
+        {(found) => (
+          <>
+            {found.webhooks.length === 0 ? (
+              <NoEndpoints mayCreate={found.mayCreate} create={() => show({ create: 'endpoint' })} />
+            ) : (
+              <>
+                <Endpoints {...found} max={endpointsMax} show={show} reload={reload} query={query} />
+                <Deliveries
+                  webhooks={found.webhooks}
+                  query={query}
+                  show={show}
+                  changes={asked}
+                  reload={reload}
+                />
+              </>
+            )}
+            {query.get('create') === 'endpoint' && found.mayCreate && (
+              <NewEndpoint onMade={reload} onClose={() => show({ create: undefined })} />
+            )}
+          </>
+        )}
+      </Waiting>
+    </>
+  );
+}
+
+/** Of each endpoint as many deliveries as its row draws. */
+async function webhooksOf(planId: string, signal: AbortSignal): Promise<Found> {
+  const [answer, plans] = await Promise.all([
+    accountApi.get('/v1/webhooks', { query: { limit: 1000 }, signal }),
+    api.get('/v1/plans', { query: { limit: 1000 }, signal }),
+  ]);
+  const webhooks = rowsOf(answer);
+  const lists = webhooks.map(async ({ id }) => {
+    const list = await accountApi.get('/v1/webhooks/{id}/deliveries', {
+      path: { id },
+      query: { limit: 36 },
+      signal,
+    });
+    return [id, rowsOf(list)] as const;
+  });
+  const plan = rowsOf(plans).find(({ id }) => id === planId);
+  return {
+    webhooks,
+    deliveries: new Map(await Promise.all(lists)),
+    mayCreate: plan?.features.includes('webhooks') ?? false,
+  };
+}
+
+function NoEndpoints({ mayCreate, create }: { mayCreate: boolean; create: () => void }) {
+  if (!mayCreate) {
+    return (
+      <Empty title="Webhooks come with a higher plan">
+        <p>
+          Your server is called seconds after a series is updated or revised, and when something happens to
+          the account. No polling, no calls used.
+        </p>
+        <div class="actions">
+          <Link class="btn main" href="/dashboard/billing">
+            See the plans
+          </Link>
+          <Link class="btn plain" href="/docs/webhooks">
+            How they work
+          </Link>
+        </div>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No webhooks yet">
+      <p>
+        Give us an address and we call it when a series is updated or revised, seconds after the release. No
+        polling, no calls used.
+      </p>
+      <div class="actions">
+        <button class="btn main" type="button" onClick={create}>
+          Add an endpoint
+        </button>
+        <Link class="btn plain" href="/docs/events">
+          See the events
+        </Link>
+      </div>
+    </Empty>
+  );
+}

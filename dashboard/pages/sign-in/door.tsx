@@ -1,0 +1,52 @@
+// The frame of the pages before signing in: one narrow column, and the ways in that this installation has.
+import '../../styles/door.css';
+import type { ComponentChildren } from 'preact';
+import { api } from '../../api/clients.ts';
+import { useLoad, type Loaded } from '../../api/load.ts';
+import type { AnswerOf } from '../../../clients/typescript/client.ts';
+import { PageHead } from '../../components/page-head.tsx';
+import { keepWayBack } from './way-back.ts';
+
+interface DoorProps {
+  title: string;
+  lede?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Door({ title, lede, children }: DoorProps) {
+  return (
+    <div class="wrap">
+      <div class="door">
+        <PageHead title={title} {...(lede === undefined ? {} : { lede })} />
+        {children}
+      </div>
+    </div>
+  );
+}
+
+export type Methods = AnswerOf<'get', '/auth/methods'>['data'];
+
+/** What is set up here. */
+export function useMethods(): Loaded<Methods> {
+  return useLoad(async (signal) => (await api.get('/auth/methods', { signal })).data, []);
+}
+
+/** Nothing where Google is not set up. @param returnTo the page to reach in the end. */
+export function GoogleButton({ methods, returnTo }: { methods: Methods; returnTo: string | null }) {
+  if (!methods.google) return null;
+  return (
+    <div class="door-google">
+      {/* Google sends the browser back to the sign-in page, which has the rest of the way. */}
+      <a class="btn" href="/auth/google/start?return_to=/sign-in" onClick={() => keepWayBack(returnTo)}>
+        Continue with Google
+      </a>
+      <p class="or">
+        <span>or</span>
+      </p>
+    </div>
+  );
+}
+
+export function passwordHint({ password_length_min: least }: Methods): string {
+  return `At least ${least} characters. Several unrelated words are good, and easy to remember.`;
+}

@@ -1,0 +1,47 @@
+// /forgot-password: asks for a link that sets a new one. The answer is the same whether or not there is an account.
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { accountApi } from '../../api/clients.ts';
+import { Problem, useAction } from '../../components/action.tsx';
+import { Field } from '../../components/field.tsx';
+import { Door } from './door.tsx';
+
+export function ForgotPassword() {
+  const [askedFor, setAskedFor] = useState<string>();
+  const action = useAction();
+  const submit = action.submit(async (field) => {
+    const email = field('email');
+    await accountApi.post('/auth/forgot-password', { body: { email } });
+    setAskedFor(email);
+  });
+  if (askedFor !== undefined) {
+    return (
+      <Door title="Look into your mail">
+        <p>
+          If there is an account with <b>{askedFor}</b>, a link to set a new password is on its way. It works
+          for one hour.
+        </p>
+        <p class="door-more">
+          <Link href="/sign-in">Back to sign-in</Link>
+        </p>
+      </Door>
+    );
+  }
+  return (
+    <Door
+      title="Set a new password"
+      lede="We send you a link. Until you use it, your password stays as it is."
+    >
+      <form onSubmit={submit}>
+        <Field label="E-mail address" name="email" type="email" autocomplete="username" required />
+        <Problem of={action.error} />
+        <button class="btn main" type="submit" disabled={action.isBusy}>
+          Send the link
+        </button>
+      </form>
+      <p class="door-more">
+        <Link href="/sign-in">Back to sign-in</Link>
+      </p>
+    </Door>
+  );
+}

@@ -1,0 +1,8 @@
+// What stands behind `#` when a mailed link, Google or Stripe leads here: tokens, codes and results. Hides that it leaves the URL at once.
+
+/** Takes it out of the URL, so that neither the history nor a copied address has it. */
+export function takeFragment(): URLSearchParams {
+  const { hash, pathname, search } = location;
+  if (hash !== '') history.replaceState(history.state, '', pathname + search);
+  return new URLSearchParams(hash.slice(1));
+}

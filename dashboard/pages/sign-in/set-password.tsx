@@ -1,0 +1,67 @@
+// /dashboard/set-password#token=…: sets a new password by a mailed link. Opening the page does not use the link; the button does.
+import { useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { api } from '../../api/clients.ts';
+import { endSession } from '../../api/session.ts';
+import { Problem, useAction } from '../../components/action.tsx';
+import { Field } from '../../components/field.tsx';
+import { Waiting } from '../../components/states.tsx';
+import { Door, passwordHint, useMethods } from './door.tsx';
+import { takeFragment } from './fragment.ts';
+import { keepDevice } from './signed-in.ts';
+
+export function SetPassword() {
+  const [, navigate] = useLocation();
+  const [token] = useState(() => takeFragment().get('token'));
+  const methods = useMethods();
+  const action = useAction();
+  if (token === null) return <LinkMissing title="Set a new password" />;
+  const submit = action.submit(async (field) => {
+    const { data } = await api.post('/auth/set-password', {
+      body: { token, password: field('password') },
+    });
+    keepDevice(data.device_token);
+    endSession(); // a new password ends every session
+    navigate('/sign-in?why=password-set');
+  });
+  return (
+    <Door title="Set a new password" lede="It ends all sessions of the account. Your keys go on.">
+      <Waiting for={methods}>
+        {(found) => (
+          <form onSubmit={submit}>
+            <Field
+              label="New password"
+              name="password"
+              type="password"
+              autocomplete="new-password"
+              minLength={found.password_length_min}
+              maxLength={256}
+              hint={passwordHint(found)}
+              required
+            />
+            <Problem of={action.error} />
+            <button class="btn main" type="submit" disabled={action.isBusy}>
+              Set the password
+            </button>
+          </form>
+        )}
+      </Waiting>
+    </Door>
+  );
+}
+
+/** For a page that only a mailed link opens. */
+export function LinkMissing({ title }: { title: string }) {
+  return (
+    <Door title={title}>
+      <p>
+        This page is opened by a link in a mail. Open that link again: a page that was loaded anew has
+        forgotten it, as no link stays in the address.
+      </p>
+      <p class="door-more">
+        <Link href="/forgot-password">Ask for a new link</Link>
+        <Link href="/sign-in">Sign in</Link>
+      </p>
+    </Door>
+  );
+}

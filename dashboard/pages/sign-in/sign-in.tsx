@@ -1,0 +1,76 @@
+// /sign-in: by password, or by Google, who sends the browser back here with a code behind `#`.
+import { useEffect, useState } from 'preact/hooks';
+import { Link, useLocation, useSearchParams } from 'wouter-preact';
+import { accountApi } from '../../api/clients.ts';
+import { Problem, useAction } from '../../components/action.tsx';
+import { Field } from '../../components/field.tsx';
+import { Waiting } from '../../components/states.tsx';
+import { Door, GoogleButton, useMethods } from './door.tsx';
+import { takeFragment } from './fragment.ts';
+import { googleErrorText } from './google-errors.ts';
+import { keepSignIn, signIn } from './signed-in.ts';
+import { safePage, takeWayBack } from './way-back.ts';
+
+/** Why somebody is led here, by the name in the URL. */
+const reasons: Readonly<Record<string, string>> = {
+  ended: 'Your session has ended. Sign in again, and you are back where you were.',
+  needed: 'Sign in to see this page.',
+  'signed-out': 'You are signed out.',
+  'password-set': 'Your new password is set. Sign in with it.',
+  closed: 'Your account is closed, and its keys have stopped.',
+};
+
+export function SignIn() {
+  const [, navigate] = useLocation();
+  const [query] = useSearchParams();
+  const [result] = useState(takeFragment);
+  const methods = useMethods();
+  const action = useAction();
+  const returnTo = query.get('return_to');
+  const code = result.get('google_code');
+  const googleError = result.get('google_error');
+  const reason = reasons[query.get('why') ?? ''];
+  useEffect(() => {
+    if (code === null) return;
+    action.run(async () => {
+      const { data } = await accountApi.post('/auth/google/exchange', { body: { code } });
+      keepSignIn(data);
+      navigate(takeWayBack(), { replace: true });
+    });
+  }, []);
+  return (
+    <Door title="Sign in">
+      {reason !== undefined && (
+        <p class="note acc door-note" role="status">
+          {reason}
+        </p>
+      )}
+      {googleError !== null && (
+        <p class="note warn door-note" role="alert">
+          {googleErrorText(googleError)}
+        </p>
+      )}
+      {code !== null && action.error === undefined && <p role="status">Signing you in with Google …</p>}
+      <Waiting for={methods} failure="The ways to sign in could not be loaded">
+        {(found) => <GoogleButton methods={found} returnTo={returnTo} />}
+      </Waiting>
+      <form
+        onSubmit={action.submit(async (field) => {
+          await signIn(field('email'), field('password'));
+          navigate(safePage(returnTo));
+        })}
+      >
+        <Field label="E-mail address" name="email" type="email" autocomplete="username" required />
+        <Field label="Password" name="password" type="password" autocomplete="current-password" required />
+        <Problem of={action.error} />
+        <button class="btn main" type="submit" disabled={action.isBusy}>
+          Sign in
+        </button>
+      </form>
+      <p class="door-more">
+        <Link href="/forgot-password">Forgot the password?</Link>
+        <Link href="/sign-up">Make an account</Link>
+      </p>
+    </Door>
+  );
+}

@@ -1,0 +1,82 @@
+// /sign-up: an account by e-mail address and password, or by Google. Where mail goes out, a link confirms it.
+import { useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { accountApi } from '../../api/clients.ts';
+import { Problem, useAction } from '../../components/action.tsx';
+import { Field } from '../../components/field.tsx';
+import { Waiting } from '../../components/states.tsx';
+import { Door, GoogleButton, passwordHint, useMethods, type Methods } from './door.tsx';
+import { keepSignIn } from './signed-in.ts';
+
+export function SignUp() {
+  const methods = useMethods();
+  const [mailedTo, setMailedTo] = useState<string>();
+  if (mailedTo !== undefined) return <MailOnItsWay to={mailedTo} />;
+  return (
+    <Door title="Make an account" lede="Free for 1,000 calls a month, without a card.">
+      <Waiting for={methods} failure="The ways to sign up could not be loaded">
+        {(found) => (
+          <>
+            <GoogleButton methods={found} returnTo={null} />
+            <SignUpForm methods={found} onMailed={setMailedTo} />
+          </>
+        )}
+      </Waiting>
+      <p class="door-more">
+        <Link href="/sign-in">I have an account</Link>
+      </p>
+    </Door>
+  );
+}
+
+function SignUpForm({ methods, onMailed }: { methods: Methods; onMailed: (email: string) => void }) {
+  const [, navigate] = useLocation();
+  const action = useAction();
+  const submit = action.submit(async (field) => {
+    const [name, email] = [field('name').trim(), field('email')];
+    const body = { email, password: field('password'), ...(name === '' ? {} : { name }) };
+    const { data } = await accountApi.post('/auth/signup', { body });
+    if (!('session_token' in data)) return onMailed(email);
+    keepSignIn(data);
+    navigate('/dashboard');
+  });
+  return (
+    <form onSubmit={submit}>
+      <Field label="E-mail address" name="email" type="email" autocomplete="username" required />
+      <Field
+        label="Password"
+        name="password"
+        type="password"
+        autocomplete="new-password"
+        minLength={methods.password_length_min}
+        maxLength={256}
+        hint={passwordHint(methods)}
+        required
+      />
+      <Field
+        label="Name of the account, if you like"
+        name="name"
+        autocomplete="organization"
+        maxLength={100}
+      />
+      <Problem of={action.error} />
+      <button class="btn main" type="submit" disabled={action.isBusy}>
+        Make an account
+      </button>
+    </form>
+  );
+}
+
+function MailOnItsWay({ to }: { to: string }) {
+  return (
+    <Door title="Open the link in your mail">
+      <p>
+        A mail is on its way to <b>{to}</b>. Its link works for 24 hours; you then enter the password that you
+        have just chosen.
+      </p>
+      <p class="door-more">
+        <Link href="/forgot-password">Nothing came: I may have an account already</Link>
+      </p>
+    </Door>
+  );
+}

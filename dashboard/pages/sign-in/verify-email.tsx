@@ -1,0 +1,50 @@
+// /dashboard/verify-email#token=…: confirms an e-mail address by a mailed link, with the password or a session. The button uses the link.
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { accountApi, api } from '../../api/clients.ts';
+import { session } from '../../api/session.ts';
+import { Problem, useAction } from '../../components/action.tsx';
+import { Field } from '../../components/field.tsx';
+import { Door } from './door.tsx';
+import { takeFragment } from './fragment.ts';
+import { LinkMissing } from './set-password.tsx';
+import { keepSignIn } from './signed-in.ts';
+
+export function VerifyEmail() {
+  const [, navigate] = useLocation();
+  const [token] = useState(() => takeFragment().get('token'));
+  // Somebody signed in as another account needs the password of the link's.
+  const [isOwn, setIsOwn] = useState(session.value !== undefined);
+  const action = useAction();
+  if (token === null) return <LinkMissing title="Confirm your e-mail address" />;
+  const submit = action.submit(async (field) => {
+    const { data } = isOwn
+      ? await accountApi.post('/auth/verify-email', { body: { token } })
+      : await api.post('/auth/verify-email', { body: { token, password: field('password') } });
+    keepSignIn(data);
+    navigate('/dashboard');
+  });
+  return (
+    <Door
+      title="Confirm your e-mail address"
+      lede={isOwn ? 'You are signed in: one click confirms it.' : 'Enter the password that you chose.'}
+    >
+      <form onSubmit={submit}>
+        {!isOwn && (
+          <Field label="Password" name="password" type="password" autocomplete="current-password" required />
+        )}
+        <Problem of={action.error} />
+        <div class="actions">
+          <button class="btn main" type="submit" disabled={action.isBusy}>
+            Confirm
+          </button>
+          {isOwn && (
+            <button class="btn plain" type="button" onClick={() => setIsOwn(false)}>
+              Use a password instead
+            </button>
+          )}
+        </div>
+      </form>
+    </Door>
+  );
+}

@@ -1,0 +1,29 @@
+// The page that somebody wanted before signing in. It is in the URL of the sign-in page; while Google has the browser, in sessionStorage.
+const storedAs = 'almanac.return-to';
+const home = '/dashboard';
+
+/** A page of the dashboard and nothing else. @param wanted from the URL, which anybody can make. */
+export function safePage(wanted: string | null): string {
+  if (wanted === null || !wanted.startsWith('/')) return home;
+  const url = new URL(wanted, location.origin);
+  return url.origin === location.origin ? url.pathname + url.search : home;
+}
+
+/** The sign-in page that leads back here. @param why as the sign-in page knows it. */
+export function signInFirst(why?: string): string {
+  const query = new URLSearchParams(why === undefined ? {} : { why });
+  const here = location.pathname + location.search;
+  if (here !== home) query.set('return_to', here);
+  return query.size === 0 ? '/sign-in' : `/sign-in?${query.toString()}`;
+}
+
+export function keepWayBack(wanted: string | null): void {
+  sessionStorage.setItem(storedAs, safePage(wanted));
+}
+
+/** What was kept, once. */
+export function takeWayBack(): string {
+  const kept = sessionStorage.getItem(storedAs);
+  sessionStorage.removeItem(storedAs);
+  return safePage(kept);
+}

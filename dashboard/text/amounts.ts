@@ -1,0 +1,39 @@
+// Shares, sums of money and how long ago, as people read them.
+import { countText } from './numbers.ts';
+import { dayText } from './times.ts';
+
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
+/** 0.971 → `97.1 %`. What is not nothing is not written as 0. */
+export function shareText(part: number): string {
+  if (part > 0 && part < 0.0005) return 'below 0.1 %';
+  return `${(part * 100).toLocaleString('en-GB', { maximumFractionDigits: 1 })} %`;
+}
+
+/** `4 minutes ago`; what is older than a month is a day. */
+export function agoText(instant: string, now: number): string {
+  const passedMs = Math.max(0, now - Date.parse(instant));
+  if (passedMs < minuteMs) return 'less than a minute ago';
+  if (passedMs < hourMs) return `${countText(Math.floor(passedMs / minuteMs), 'minute', 'minutes')} ago`;
+  if (passedMs < dayMs) return `${countText(Math.floor(passedMs / hourMs), 'hour', 'hours')} ago`;
+  if (passedMs < 31 * dayMs) return `${countText(Math.floor(passedMs / dayMs), 'day', 'days')} ago`;
+  return dayText(instant);
+}
+
+/** `$99`, `$99.50`. @param amount in the smallest unit of the currency. */
+export function moneyText(amount: number, currency: string): string {
+  const format = new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency,
+    trailingZeroDisplay: 'stripIfInteger',
+  });
+  const { maximumFractionDigits = 2 } = format.resolvedOptions();
+  return format.format(amount / 10 ** maximumFractionDigits).replace('-', '−');
+}
+
+/** The day of an instant (ms) in UTC, `2020-12-15`. @param plusDays later days. */
+export function utcDay(now: number, plusDays = 0): string {
+  return new Date(now + plusDays * dayMs).toISOString().slice(0, 10);
+}

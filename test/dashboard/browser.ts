@@ -1,0 +1,161 @@
+// Visitors of the dashboard: each has a browser context of its own, whose faults are collected. Hides Playwright's set-up, axe-core, and
+// where pictures go.
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import axe from 'axe-core';
+import { chromium, type BrowserContext, type Page } from 'playwright-core';
+
+export interface Visitor {
+  page: Page;
+  width: number;
+  /** Console errors, uncaught errors, breaches of the Content-Security-Policy and answers of status 400 or more, so far. */
+  faults: readonly string[];
+  /** How often it has looked. */
+  looked: number;
+  /** Opens a path of the dashboard. */
+  open(target: string): Promise<void>;
+  /**
+   * Checks the page by axe-core, light and dark, and keeps a picture of each where pictures are kept.
+   * @param name of the page, in file names. @throws Error that names each serious or critical fault.
+   */
+  look(name: string): Promise<void>;
+  /** From now on an answer of this status is no fault, as where a walk tries a wrong password. */
+  expectStatus(status: number): void;
+  /** @throws Error with the faults, if there are any. */
+  assertNoFaults(): void;
+  /** Keeps a picture of what the page shows now. @returns its file. */
+  keepFailure(of: string): Promise<string>;
+  leave(): Promise<void>;
+}
+
+export interface Browsers {
+  visitor(width: number): Promise<Visitor>;
+  close(): Promise<void>;
+}
+
+interface BrowserOptions {
+  executable: string;
+  /** The dashboard's; every other host than this machine's is cut off. */
+  origin: string;
+  screenshots: string | undefined;
+  /** The directory for pictures of failures. */
+  failures: string;
+}
+
+const themes = ['light', 'dark'] as const;
+/** Of a picture; longer pages are cut. */
+const heightMax = 2400;
+const waitMs = 15_000;
+
+export async function openBrowser(options: BrowserOptions): Promise<Browsers> {
+  const browser = await chromium.launch({
+    executablePath: options.executable,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--force-color-profile=srgb'],
+  });
+  let visitors = 0;
+  return {
+    async visitor(width) {
+      visitors += 1;
+      const context = await browser.newContext({
+        viewport: { width, height: width < 720 ? 812 : 900 },
+        hasTouch: width < 720,
+        locale: 'en-GB',
+        timezoneId: 'Asia/Karachi', // far from UTC: a page that shows local times would be seen
+        reducedMotion: 'reduce',
+        permissions: ['clipboard-read', 'clipboard-write'],
+        extraHTTPHeaders: { 'x-forwarded-for': `203.0.113.${visitors}` },
+      });
+      context.setDefaultTimeout(waitMs);
+      await context.route(
+        (url) => url.hostname !== '127.0.0.1',
+        (route) => route.abort(),
+      );
+      return visitorIn(context, width, options);
+    },
+    close: () => browser.close(),
+  };
+}
+
+async function visitorIn(context: BrowserContext, width: number, options: BrowserOptions): Promise<Visitor> {
+  const { origin, screenshots, failures } = options;
+  const page = await context.newPage();
+  const expected = new Set<number>();
+  const faults = faultsOf(page, origin, expected);
+  const visitor: Visitor = {
+    page,
+    width,
+    faults,
+    looked: 0,
+    async open(target) {
+      await page.goto(origin + target);
+    },
+    async look(name) {
+      await page.waitForLoadState('networkidle');
+      for (const theme of themes) {
+        await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+        await checkAccess(page, `${name}, ${width} px, ${theme}`);
+        if (screenshots !== undefined)
+          await keepPicture(page, path.join(screenshots, `${name}-${width}-${theme}.png`));
+      }
+      await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+      visitor.looked += 1;
+    },
+    expectStatus: (status) => void expected.add(status),
+    assertNoFaults() {
+      if (faults.length > 0) throw new Error(`The page has faults:\n${faults.join('\n')}`);
+    },
+    async keepFailure(of) {
+      mkdirSync(failures, { recursive: true });
+      const file = path.join(failures, `${of.replaceAll(/\W+/g, '-')}-${width}.png`);
+      await page.screenshot({ path: file });
+      return file;
+    },
+    leave: () => context.close(),
+  };
+  return visitor;
+}
+
+/** Collects what goes wrong on pages of the origin; those of Stripe and the OpenID server are not ours. */
+function faultsOf(page: Page, origin: string, expected: ReadonlySet<number>): string[] {
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`uncaught: ${error.stack ?? error.message}`));
+  page.on('console', (message) => {
+    const { url } = message.location();
+    // An answer of status 400 or more is told of twice; the listener below knows its status.
+    if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
+    if (url === '' || url.startsWith(origin)) faults.push(`console: ${message.text()} (${url})`);
+  });
+  page.on('response', (response) => {
+    const isExpected = response.status() < 400 || expected.has(response.status());
+    if (!isExpected && response.url().startsWith(origin))
+      faults.push(`${response.request().method()} ${response.url()} answered ${response.status()}`);
+  });
+  page.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText ?? '';
+    // A page that is left aborts what it asked for.
+    if (request.url().startsWith(origin) && why !== 'net::ERR_ABORTED')
+      faults.push(`${request.method()} ${request.url()} failed: ${why}`);
+  });
+  return faults;
+}
+
+async function checkAccess(page: Page, where: string): Promise<void> {
+  // Given to the page by the debugger: its Content-Security-Policy stays in force.
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>(
+    `axe.run(document, { resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+  );
+  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  if (grave.length === 0) return;
+  const told = grave.map(
+    ({ id, help, nodes }) =>
+      `${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `    ${html}\n    ${failureSummary ?? ''}`).join('\n')}`,
+  );
+  throw new Error(`axe-core finds in ${where}:\n${told.join('\n')}`);
+}
+
+async function keepPicture(page: Page, file: string): Promise<void> {
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+  const clip = { x: 0, y: 0, width: page.viewportSize()?.width ?? 0, height: Math.min(height, heightMax) };
+  await page.screenshot({ path: file, clip, fullPage: true, animations: 'disabled', scale: 'css' });
+}

@@ -1,0 +1,104 @@
+// What the walks happen on: all services with the demo data behind a gateway, and beside them the fake of Stripe, an OpenID server in
+// Google's place, a mailbox and a customer's server. One clock, which goes on by itself and can be moved.
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { createKey, createAccount } from '../../accounts-api/operator/operator.ts';
+import { builtDashboard } from '../../cli/dashboard.ts';
+import { demoFiles } from '../../ingest/demo/demo.ts';
+import { load } from '../../ingest/load/load.ts';
+import { dateIn, type Clock } from '../../kernel/clock.ts';
+import { startRealIssuer } from '../auth/issuers.ts';
+import type { Run } from '../run/run-processes.ts';
+import { startPostgres } from '../run/servers.ts';
+import { noteSecret } from '../run/traces.ts';
+import { freePort } from '../services/instance.ts';
+import { projectPlans, startServices, unhurried, type Services } from '../services/services.ts';
+import { startMailbox, type Mailbox } from '../services/sign-in.ts';
+import { startStripe, type FakeStripe } from '../stripe/stripe.ts';
+import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
+import { localWebhooks } from '../webhooks/settings.ts';
+
+export interface Stage {
+  /** The gateway's URL, which is that of the dashboard. */
+  url: string;
+  services: Services;
+  stripe: FakeStripe;
+  mailbox: Mailbox;
+  /** Where webhooks of the walks go. */
+  receiver: Receiver;
+  clock: Clock;
+  /** Moves the clock of everything; what is due at Stripe happens on the way. */
+  advance(milliseconds: number): Promise<void>;
+  /** A key of an account with the plan Pro that no walk uses otherwise. */
+  apiKey: string;
+  close(): Promise<void>;
+}
+
+const webhookSecret = 'whsec_of_the_walks';
+
+export async function startStage(run: Run): Promise<Stage> {
+  const postgres = await startPostgres(run.directory);
+  process.env['TEST_POSTGRES_URL'] = postgres.url;
+  const clock = movableClock();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const stripe = await startStripe({ clock });
+  const plans = unhurried(projectPlans());
+  for (const { name: product, prices } of plans.all)
+    for (const { stripe: lookupKey, ...price } of prices) stripe.addPrice({ ...price, lookupKey, product });
+  const [mailbox, issuer, receiver] = await Promise.all([
+    startMailbox(),
+    startRealIssuer(`${url}/auth/google/callback`),
+    startReceiver(),
+  ]);
+  const services = await startServices({
+    clock,
+    port,
+    plans,
+    dashboard: builtDashboard(),
+    trustedProxyHops: 1, // each visitor comes from an IP address of its own
+    signIn: { publicUrl: url, mailGoesOut: true, google: issuer.settings },
+    mail: { smtpUrl: mailbox.smtpUrl, outboxDirectory: path.join(run.directory, 'outbox') },
+    webhooks: localWebhooks,
+    stripe: {
+      secretKey: stripe.apiKey,
+      webhookSecrets: [noteSecret(webhookSecret)],
+      apiUrl: stripe.url,
+      graceDays: 14,
+    },
+  });
+  stripe.setWebhook({ url: `${url}/billing/stripe/events`, secret: webhookSecret, mode: 'automatic' });
+  await loadDemo(services, clock);
+  const account = await createAccount(services.accounts, { email: 'demo@almanac.example', plan: 'pro' });
+  const { key: apiKey } = await createKey(services.accounts, account.id, 'demo');
+  return {
+    ...{ url, services, stripe, mailbox, receiver, clock, apiKey },
+    advance: stripe.advance,
+    async close() {
+      await services.close();
+      await Promise.all([stripe.close(), mailbox.close(), issuer.close(), receiver.close()]);
+      await postgres.stop();
+    },
+  };
+}
+
+async function loadDemo({ database }: Services, clock: Clock): Promise<void> {
+  for (const { dataset, vintage, lines } of demoFiles(dateIn('UTC', clock.now()))) {
+    const input = Readable.from(Iterator.from(lines()).map((line) => `${line}\n`));
+    await load(database, {
+      ...{ dataset, input, vintage, clock },
+      seriesTimeZone: 'UTC',
+      fiscalYearFirstMonth: 7,
+    });
+  }
+}
+
+/** The time of this machine, plus what it was moved by. */
+function movableClock(): Clock & { set(instant: string): void; advance(milliseconds: number): void } {
+  let aheadMs = 0;
+  return {
+    now: () => new Date(Date.now() + aheadMs),
+    set: (instant) => void (aheadMs = Math.max(aheadMs, Date.parse(instant) - Date.now())),
+    advance: (milliseconds) => void (aheadMs += milliseconds),
+  };
+}
