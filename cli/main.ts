@@ -14,6 +14,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   keys: async () => (await import('./commands/keys.ts')).keys,
   usage: async () => (await import('./commands/usage.ts')).usage,
   vintages: async () => (await import('./commands/vintages.ts')).vintages,
+  dashboard: async () => (await import('./commands/dashboard.ts')).dashboard,
   check: async () => (await import('./commands/check.ts')).check,
 };
 

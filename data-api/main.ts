@@ -25,6 +25,10 @@ interface DataApiOptions {
   previousIdentitySecret?: string | undefined;
   /** The publisher's time zone, an IANA name. */
   seriesTimeZone: string;
+  /** The most points per combination of dimension values in the previews of visitors; 0: there are none. Default 120. */
+  previewPoints?: number | undefined;
+  /** The id of the series whose revisions visitors may see; undefined: there is none. */
+  openRevisionsSeries?: string | undefined;
   host: string;
   port: number;
   /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
@@ -62,6 +66,8 @@ export async function start(options: DataApiOptions): Promise<RunningService> {
       synonyms,
       clock,
       seriesTimeZone,
+      previewPoints: options.previewPoints ?? 120,
+      openRevisionsSeries: options.openRevisionsSeries,
       log,
     }),
     openIdentity: createOpener(identitySecret, 'data-api', options.previousIdentitySecret),

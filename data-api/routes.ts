@@ -10,10 +10,12 @@ import { getFundAnalytics, getFundReturns } from './funds/fund-performance.ts';
 import { getFundPortfolio } from './funds/fund-portfolio.ts';
 import { getFundExpenses, getFundNavs, getFundPayouts } from './funds/fund-records.ts';
 import { getFund, getFundScreener, getFunds } from './funds/funds.ts';
+import { getPreview, getPreviews } from './discovery/preview.ts';
 import { getSearch } from './discovery/search.ts';
 import { getSecurities, getSecurityPrices, getSecurityTrades } from './markets/securities.ts';
 import { getLatest, getManySeries, getSeries } from './series/series.ts';
 import { getTrade } from './markets/trade.ts';
+import { getOpenTriangle, getTriangle } from './triangle/triangle.ts';
 import { getVintages } from './series/vintages.ts';
 
 export const endpoints = {
@@ -21,6 +23,7 @@ export const endpoints = {
   '/v1/series/:id': getSeries,
   '/v1/series/:id/latest': getLatest,
   '/v1/series/:id/vintages': getVintages,
+  '/v1/series/:id/triangle': getTriangle,
 
   '/v1/commodities': getCommodities,
   '/v1/commodities/by-city': getCommoditiesByCity,
@@ -47,6 +50,9 @@ export const endpoints = {
 
   '/v1/catalog': getCatalog,
   '/v1/catalog/:id': getCatalogEntry,
+  '/v1/catalog/:id/preview': getPreview,
+  '/v1/catalog/:id/triangle': getOpenTriangle,
+  '/v1/previews': getPreviews,
   '/v1/search': getSearch,
   '/v1/calendar': getCalendar,
   '/v1/status': getStatus,

@@ -31,6 +31,7 @@ import { createMonth, type QuotaOutage } from './quota/month.ts';
 import { admission } from './policies/admission.ts';
 import { concurrency } from './policies/concurrency.ts';
 import { cors } from './policies/cors.ts';
+import { dashboard } from './pages/dashboard.ts';
 import { createCallerContexts, credential, credentialAction } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
 import { framing, framingAction } from './policies/framing.ts';
@@ -68,6 +69,8 @@ export interface GatewayOptions {
   publicUrl?: string;
   /** Origins whose pages may call account and sign-in endpoints, besides the gateway's own; none by default. */
   dashboardOrigins?: readonly string[];
+  /** The directory of the built dashboard, once it is built; by default none is served. Calls of the API do not wait for it. */
+  dashboard?: Promise<string>;
   /** How long close() continues to serve after /readyz has turned to 503. */
   drainDelayMs: number;
   host: string;
@@ -251,6 +254,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   const setCallerContext = createCallerContexts();
   const answers = createAnswers({ redis, withinMs: options.answerWithinMs ?? answerWithinMs, log });
   const accessLog = createAccessLog({ log, metrics, routes });
+  const dashboardPolicy = dashboard(options.dashboard, log);
   const policies: Record<string, BuildPolicy> = {
     'request-id': withoutAction(
       requestId({
@@ -285,6 +289,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
       ({ to }) => forwarders[to].policy,
     ),
     page: withAction(z.strictObject({ of: z.enum(pageNames) }), ({ of }) => page(of)),
+    dashboard: withoutAction(dashboardPolicy),
     health: withoutAction(
       health({
         services: [dataApi, accountsApi],

@@ -9,7 +9,7 @@ const methods = ['GET', 'POST', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const pathSchema = z
   .string()
   .regex(
-    /^(?:\*|(?:\/:?[A-Za-z][A-Za-z0-9._-]*)+(?:\/\*)?)$/,
+    /^(?:\*|\/|(?:\/:?[A-Za-z][A-Za-z0-9._-]*)+(?:\/\*)?)$/,
     'must be a path such as /v1/series/:id, or "*"',
   );
 
@@ -48,7 +48,7 @@ export interface PipelineRoutes {
 
 export interface GatewayRoutes {
   readonly pipelines: readonly PipelineRoutes[];
-  /** All route groups; `other` is for paths without a route. */
+  /** All route groups; `other` is for paths without a route, `dashboard` for all pages of the dashboard. */
   readonly groups: readonly string[];
   /** The group of a path: the segment after /v1, such as `series`, or the first segment, such as `auth`. */
   groupOf(path: string): string;
@@ -88,9 +88,17 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
     .flatMap(routesOf)
     .filter(({ path }) => path !== '*');
   const byGroup = Map.groupBy(routes, ({ path }) => groupName(path));
+  const pipelines = Object.values(file.pipelines).map((pipeline) => pipelineRoutes(file, pipeline));
+  const pages = pipelines
+    .filter(({ steps }) => steps.some(({ policy }) => policy === 'dashboard'))
+    .flatMap((pipeline) => pipeline.routes);
+  const isPage = (path: string) =>
+    !path.startsWith('/v1/') && pages.some(({ pattern }) => pattern.test(path));
+  const ofApi = routes.map(({ path }) => path).filter((path) => pages.every((page) => page.path !== path));
   return {
-    groups: [...byGroup.keys(), 'other'],
+    groups: [...new Set([...ofApi.map(groupName), ...(pages.length > 0 ? ['dashboard'] : []), 'other'])],
     groupOf(path) {
+      if (isPage(path)) return 'dashboard'; // /series/GDP is no call of /v1/series
       const name = groupName(path);
       return byGroup.has(name) ? name : 'other';
     },
@@ -100,7 +108,7 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
       const taken = found.flatMap((route) => route.methods ?? methods);
       return [...new Set(taken.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
     },
-    pipelines: Object.values(file.pipelines).map((pipeline) => pipelineRoutes(file, pipeline)),
+    pipelines,
     forEngine: {
       apiEndpoints: Object.fromEntries(
         Object.entries(file.apiEndpoints).map(([name, endpoints]) => [name, engineEndpoints(endpoints)]),

@@ -57,6 +57,7 @@ test('each number is accepted at both ends of its range and refused just outside
     MANAGEMENT_CALLS_SECOND: [1, 100_000],
     ANSWER_WITHIN_MS: [1_000, 86_400_000],
     DRAIN_DELAY_MS: [0, 600_000],
+    PREVIEW_POINTS: [0, 1_000],
     PASSWORD_LENGTH_MIN: [8, 64],
   };
   for (const [name, [least, most]] of Object.entries(ranges)) {
@@ -83,6 +84,7 @@ test('a setting for words or URLs accepts those that it lists, and no others', (
     },
     ACCOUNTS_API_URL: { accepted: ['http://a,http://b'], refused: ['ftp://a', ','] },
     SERIES_TIME_ZONE: { accepted: ['UTC', 'Asia/Karachi'], refused: ['Mars/Olympus', 'Karachi'] },
+    OPEN_REVISIONS_SERIES: { accepted: ['none', 'A', 'x.y-Z_9'], refused: ['.a', 'a b', 'a/b'] },
     QUOTA_OUTAGE: { accepted: ['bounded', 'closed', 'open'], refused: ['Open', 'half'] },
     PUBLIC_URL: { accepted: ['http://a', 'https://a/b/'], refused: ['a', 'ftp://a'] },
     DASHBOARD_ORIGINS: {
@@ -140,6 +142,8 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     accountsApiUrls: undefined,
     seriesTimeZone: 'UTC',
     fiscalYearFirstMonth: 7,
+    previewPoints: 120,
+    openRevisionsSeries: 'DEMO.PAYROLLS',
     trustedProxyHops: 0,
     publicCallsPerSecond: 20,
     managementCallsPerSecond: 20,
@@ -169,6 +173,8 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{
       PLANS_FILE: 'plans.yml',
       FISCAL_YEAR_FIRST_MONTH: '10',
+      PREVIEW_POINTS: '36',
+      OPEN_REVISIONS_SERIES: 'GDP',
       TRUSTED_PROXY_HOPS: '4',
       PUBLIC_CALLS_SECOND: '5',
       QUOTA_OUTAGE: 'open',
@@ -201,6 +207,8 @@ test('what is set reaches the setting of its name, and no other', (t) => {
       accountsApiUrls: ['http://c'],
       seriesTimeZone: 'Asia/Karachi',
       fiscalYearFirstMonth: 10,
+      previewPoints: 36,
+      openRevisionsSeries: 'GDP',
     },
     ...{ trustedProxyHops: 4, publicCallsPerSecond: 5, quotaOutage: 'open', drainDelayMs: 6 },
     ...{ managementCallsPerSecond: 8, answerWithinMs: 1_500 },

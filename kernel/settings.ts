@@ -80,6 +80,11 @@ const variables = z.object({
   ACCOUNTS_API_URL: urls.optional(),
   SERIES_TIME_ZONE: timeZone.default('UTC'),
   FISCAL_YEAR_FIRST_MONTH: wholeNumber(7, 1, 12),
+  PREVIEW_POINTS: wholeNumber(120, 0, 1_000),
+  OPEN_REVISIONS_SERIES: z
+    .string()
+    .regex(/^(?:none|[A-Za-z0-9][A-Za-z0-9._-]{0,127})$/, 'must be the id of a series, or none')
+    .default('DEMO.PAYROLLS'),
   PLANS_FILE: z.string().min(1).optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 0, 10),
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
@@ -91,6 +96,7 @@ const variables = z.object({
   METRICS_PORT: anyPort.optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   PUBLIC_URL: urlOf('http', 'https').optional(),
+  DASHBOARD: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
   DASHBOARD_ORIGINS: origins.optional(),
   PASSWORD_LENGTH_MIN: wholeNumber(8, 8, 64),
   SMTP_URL: urlOf('smtp', 'smtps').optional(),
@@ -137,6 +143,10 @@ export type Settings = Readonly<{
   seriesTimeZone: string;
   /** Of funds for which neither they nor their company state it; 1 is January. */
   fiscalYearFirstMonth: number;
+  /** The most points per combination of dimension values that visitors see without a key; 0: none. */
+  previewPoints: number;
+  /** The id of the series whose revisions visitors see without a key; undefined: of none. */
+  openRevisionsSeries: string | undefined;
   /** Absolute. */
   plansFile: string;
   trustedProxyHops: number;
@@ -153,6 +163,8 @@ export type Settings = Readonly<{
   metrics: { host: string; port: number } | undefined;
   /** The public URL of the gateway; no slash at the end. */
   publicUrl: string;
+  /** Whether the gateway serves the dashboard. */
+  dashboard: boolean;
   /** Origins whose pages may call account and sign-in endpoints, besides publicUrl. */
   dashboardOrigins: readonly string[];
   passwordLengthMin: number;
@@ -283,6 +295,8 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     accountsApiUrls: s.ACCOUNTS_API_URL,
     seriesTimeZone: s.SERIES_TIME_ZONE,
     fiscalYearFirstMonth: s.FISCAL_YEAR_FIRST_MONTH,
+    previewPoints: s.PREVIEW_POINTS,
+    openRevisionsSeries: s.OPEN_REVISIONS_SERIES === 'none' ? undefined : s.OPEN_REVISIONS_SERIES,
     plansFile: plansFileOf(env),
     trustedProxyHops: s.TRUSTED_PROXY_HOPS,
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,
@@ -293,6 +307,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     journalDir: inProject(s.JOURNAL_DIR ?? path.join(s.DATA_DIR, 'journal')),
     metrics: s.METRICS_PORT === undefined ? undefined : { host: s.METRICS_HOST, port: s.METRICS_PORT },
     publicUrl: (s.PUBLIC_URL ?? `http://127.0.0.1:${s.PORT}`).replace(/\/+$/, ''),
+    dashboard: s.DASHBOARD === 'on',
     dashboardOrigins: s.DASHBOARD_ORIGINS ?? [],
     passwordLengthMin: s.PASSWORD_LENGTH_MIN,
     smtpUrl: s.SMTP_URL,

@@ -18,6 +18,7 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
   session: { errors: ['unauthorized', 'forbidden', 'unavailable'] },
   usage: {},
   page: {},
+  dashboard: {},
   health: {},
   'not-found': {},
   plan: { errors: ['plan_required', 'subscription_inactive'] },

@@ -25,6 +25,7 @@ const byGroup: Readonly<Record<string, (typeof tags)[number]['name']>> = {
   'fixed-income': 'Markets',
   trade: 'Markets',
   catalog: 'Discovery',
+  previews: 'Discovery',
   search: 'Discovery',
   calendar: 'Discovery',
   status: 'Discovery',

@@ -17,7 +17,11 @@ const walls: Record<string, readonly string[]> = {
   'accounts-api': ['kernel'],
   'data-api': ['kernel', 'domain'],
   ingest: ['kernel', 'domain'],
+  clients: [],
 };
+
+/** What the dashboard may import besides itself: a browser gets it, and the API has all that it needs to know. */
+const ofDashboard = ['clients/typescript/', 'domain/chart/'];
 
 test('kernel imports nothing, domain only kernel, and no service imports another', (t) => {
   for (const [folder, others] of Object.entries(walls)) {
@@ -29,8 +33,19 @@ test('kernel imports nothing, domain only kernel, and no service imports another
   }
 });
 
+test('the dashboard imports only the client and the charts', (t) => {
+  const files = sources('dashboard').filter((name) => name !== 'dashboard/vite.config.ts');
+  for (const file of files) {
+    for (const target of importedFiles(file)) {
+      const isAllowed = ['dashboard/', ...ofDashboard].some((folder) => target.startsWith(folder));
+      t.true(isAllowed, `${file} imports ${target}`);
+    }
+  }
+  t.true(files.length > 10);
+});
+
 test('no folder holds more than sixteen source files side by side', (t) => {
-  for (const top of [...Object.keys(walls), 'cli', 'openapi', 'test']) {
+  for (const top of [...Object.keys(walls), 'cli', 'dashboard', 'openapi', 'test']) {
     const counts = Object.entries(
       Object.groupBy(
         sources(top).filter((file) => !file.endsWith('.test.ts')),
@@ -69,8 +84,8 @@ test('no module reads the environment but the command line and the tests', (t) =
 });
 
 test('every source file opens with a sentence that says what it is', (t) => {
-  for (const folder of [...services, 'kernel', 'domain', 'migrations', 'embedded', 'cli', 'openapi']) {
-    for (const file of sources(folder).filter((name) => !name.endsWith('.test.ts'))) {
+  for (const folder of [...Object.keys(walls), 'cli', 'dashboard', 'openapi']) {
+    for (const file of sources(folder).filter((name) => !/\.(?:test|gen)\.ts$/.test(name))) {
       t.regex(readFileSync(path.join(projectRoot, file), 'utf8'), /^\/\/ \S/, file);
     }
   }
@@ -151,23 +166,28 @@ function read(file: string): string {
   return readFileSync(path.join(projectRoot, file), 'utf8');
 }
 
-/** TypeScript files below a folder, as paths from the project's root. */
+/** TypeScript files below a folder, as paths from the project's root; those of hidden folders are built or installed. */
 function sources(folder: string): string[] {
   return readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => path.join(folder, name))
     .filter(
       (name) =>
-        name.endsWith('.ts') &&
-        !name.split(path.sep).some((part) => part === 'node_modules' || part.startsWith('.a')),
+        /\.tsx?$/.test(name) &&
+        !name.split(path.sep).some((part) => part === 'node_modules' || /^\.[ab]/.test(part)),
     );
 }
 
 /** The top-level folders that a file imports from, by relative path. */
 function importedFolders(file: string): string[] {
+  return importedFiles(file).map((target) => target.split(path.sep)[0] ?? '');
+}
+
+/** The files that a file imports by relative path. */
+function importedFiles(file: string): string[] {
   const specifiers = [...read(file).matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)].map(
     (match) => match[1] ?? '',
   );
-  return specifiers.map((specifier) => path.join(path.dirname(file), specifier).split(path.sep)[0] ?? '');
+  return specifiers.map((specifier) => path.join(path.dirname(file), specifier));
 }
 
 /** The empty package that npm's overrides put in the place of what express-gateway never runs. */

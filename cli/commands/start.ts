@@ -15,6 +15,7 @@ import { gaugesText } from '../../kernel/metrics/text.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import { knownMigrations } from '../../migrations/run.ts';
 import { UsageError, parseCommandArgs, type Command, type Output, type Terminal } from '../command.ts';
+import { builtDashboard } from '../dashboard.ts';
 import {
   openInstallation,
   readConfiguration,
@@ -58,6 +59,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
   const { databaseDirectory } = installation;
   const lock = await takeServeLock(installation);
   const services: Pick<RunningService, 'close'>[] = [];
+  const stopping = new AbortController();
   try {
     const shared = sharedOptions(installation, plans);
     const dataApi = await startDataApi({
@@ -65,6 +67,8 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       databaseUrl: installation.dataApiDatabaseUrl,
       ...loopback,
       seriesTimeZone: installation.settings.seriesTimeZone,
+      previewPoints: installation.settings.previewPoints,
+      openRevisionsSeries: installation.settings.openRevisionsSeries,
     });
     services.unshift(dataApi);
     const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
@@ -72,7 +76,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
     const worker = await startWorker(workerOptions(installation, plans));
     services.unshift(worker);
     const gateway = await startGateway({
-      ...gatewayOptions(installation.settings, plans),
+      ...gatewayOptions(installation.settings, plans, stopping.signal),
       identitySecret: installation.identitySecret,
       moreGauges: worker.gauges,
       ...(databaseDirectory === undefined ? {} : { requireReady: () => requireSpace(databaseDirectory) }),
@@ -82,10 +86,11 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
     reloadOnHangUp([plans.prepareReload, gateway.prepareReload], shared.log);
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
     const demoKey = databaseDirectory !== undefined ? await seedDemo(installation) : undefined;
-    greet(stdout, gateway.url, demoKey);
+    greet(stdout, gateway.url, { demoKey, dashboard: installation.settings.dashboard });
     await stopped;
     stdout.write('\nStopping …\n');
   } finally {
+    stopping.abort();
     for (const service of services) await service.close();
     await lock.end();
     await installation.stop();
@@ -94,19 +99,22 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
 
 async function serveService(name: ServiceName, { env, stdout }: Terminal): Promise<void> {
   const stopped = stopSignal();
-  const service = name === 'gateway' ? await serveGateway(env) : await serveDatabaseService(name, env);
+  const stopping = new AbortController();
+  const service =
+    name === 'gateway' ? await serveGateway(env, stopping.signal) : await serveDatabaseService(name, env);
   stdout.write(`${name} is running${service.url === undefined ? '' : `: ${service.url}`}\n`);
   await stopped;
+  stopping.abort();
   await service.close();
 }
 
-async function serveGateway(env: Environment): Promise<RunningGateway> {
+async function serveGateway(env: Environment, stopping: AbortSignal): Promise<RunningGateway> {
   const { settings, plans } = readConfiguration(env, {
     service: 'gateway',
     settings: ['DATA_API_URL', 'ACCOUNTS_API_URL', 'IDENTITY_SECRET'],
   });
   const { dataApiUrls = [], accountsApiUrls = [], identitySecret = '' } = settings; // all of them are set
-  const options = gatewayOptions(settings, plans);
+  const options = gatewayOptions(settings, plans, stopping);
   const gateway = await startGateway({ ...options, dataApiUrls, accountsApiUrls, identitySecret });
   reloadOnHangUp([plans.prepareReload, gateway.prepareReload], options.log);
   return gateway;
@@ -130,6 +138,8 @@ async function serveDatabaseService(
     ...shared,
     databaseUrl: installation.dataApiDatabaseUrl,
     seriesTimeZone: settings.seriesTimeZone,
+    previewPoints: settings.previewPoints,
+    openRevisionsSeries: settings.openRevisionsSeries,
     host: settings.host,
     port: settings.dataApiPort,
     drainDelayMs: settings.drainDelayMs,
@@ -183,7 +193,8 @@ function workerOptions(installation: Installation, plans: Plans) {
   return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, stripe, webhooks };
 }
 
-function gatewayOptions(settings: Installation['settings'], plans: Plans) {
+/** @param stopping ends a build of the dashboard. */
+function gatewayOptions(settings: Installation['settings'], plans: Plans, stopping: AbortSignal) {
   const { host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs } =
     settings;
   return {
@@ -195,6 +206,7 @@ function gatewayOptions(settings: Installation['settings'], plans: Plans) {
     plans,
     publicUrl: settings.publicUrl,
     dashboardOrigins: settings.dashboardOrigins,
+    ...(settings.dashboard ? { dashboard: builtDashboard(stopping) } : {}),
     clock: systemClock,
     log: createLog('gateway', settings.logLevel),
   };
@@ -220,8 +232,12 @@ async function takeServeLock(installation: Installation): Promise<pg.Client> {
   );
 }
 
-function greet(stdout: Output, url: string, demoKey: string | undefined): void {
-  const lines = ['', 'Almanac is running.', `API: ${url}`];
+function greet(
+  stdout: Output,
+  url: string,
+  { demoKey, dashboard }: { demoKey: string | undefined; dashboard: boolean },
+): void {
+  const lines = ['', 'Almanac is running.', ...(dashboard ? [`Dashboard: ${url}`] : []), `API: ${url}`];
   if (demoKey !== undefined) {
     lines.push(
       `API key: ${demoKey}`,

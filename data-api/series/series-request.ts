@@ -50,13 +50,13 @@ export interface SeriesRequest {
   base: DateRange | null;
 }
 
+/** The filter by dimension values. */
+export const dimsParam = repeatableParam(z.string())
+  .default([])
+  .describe('`side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.');
 /** Select the fields of a point and the state of the data. */
 const pointParams = {
-  dims: repeatableParam(z.string())
-    .default([])
-    .describe(
-      '`side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.',
-    ),
+  dims: dimsParam,
   transform: oneOfParam(transforms).optional().describe('See docs/transforms.md.'),
   base: periodParam
     .optional()

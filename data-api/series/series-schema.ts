@@ -70,11 +70,11 @@ const pointSchema = z
   .partial()
   .meta({ id: 'Point' });
 
-const envelopeOf = <Point extends z.ZodType>(point: Point) =>
+const envelopeOf = <Point extends z.ZodType>(point: Point, meta: z.ZodType = metaSchema) =>
   z.object({
     success: z.literal(true),
     series: z.string().describe('Its id.'),
-    meta: metaSchema,
+    meta,
     data: z.array(point),
     pagination: paginationSchema,
   });
@@ -86,3 +86,38 @@ export const manySeriesSchema = listOf(seriesSchema);
 
 /** The same, with more fields in each point. */
 export const seriesSchemaWith = (fields: z.ZodRawShape) => envelopeOf(z.object({ ...pointShape, ...fields }));
+
+/** The same, with more facts in `meta`. */
+export const seriesSchemaWithMeta = (facts: z.ZodRawShape) =>
+  envelopeOf(z.object(pointShape), z.object({ ...metaSchema.shape, ...facts }));
+
+const vintageDay = z.iso.date().describe('The day of the vintage.');
+const cellSchema = z.object({
+  vintage: vintageDay,
+  date: pointShape.date,
+  value: pointShape.value,
+  dims: pointShape.dims,
+});
+const rowSchema = z.object({
+  date: pointShape.date,
+  dims: pointShape.dims,
+  values: z
+    .array(z.number().nullable())
+    .describe(
+      'One per vintage of `meta.vintages`; null where the point is not in the vintage or was missing.',
+    ),
+});
+
+/** All vintages of a series: a row per cell, or per point. */
+export const triangleSchema = z
+  .object({
+    success: z.literal(true),
+    series: z.string().describe('Its id.'),
+    meta: z.object({
+      ...metaSchema.shape,
+      vintages: z.array(vintageDay).describe('The vintages shown, ascending.'),
+    }),
+    data: z.union([z.array(cellSchema), z.array(rowSchema)]).describe('By `layout`: cells, or rows.'),
+    pagination: paginationSchema,
+  })
+  .meta({ id: 'Triangle' });

@@ -7,6 +7,7 @@ import { calendarFile } from './demo-calendar.ts';
 import { random, source, type DemoFile } from './demo-file.ts';
 import { fundFiles } from './demo-funds.ts';
 import { marketFiles } from './demo-markets.ts';
+import { revisedFile, revisedSeries } from './demo-revisions.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
 const firstMonth = '2015-01-31';
@@ -28,6 +29,7 @@ export function demoFiles(today: string): DemoFile[] {
       observations(vintage, [], () => macroPoints(vintage)),
       observations(vintage, ['region'], () => exportPoints(vintage)),
     ]),
+    revisedFile(lastMonth),
     observations(yesterday, [], () => policyRatePoints(yesterday)),
     observations(yesterday, ['currency', 'side'], () => exchangeRatePoints(yesterday)),
     ...commodityFiles(yesterday),
@@ -42,6 +44,7 @@ function* seriesLines(): Iterable<string> {
   const rows = [
     ['DEMO.CPI', 'Consumer price index', 'Index (2015 = 100)', 'monthly', 'NSA', 'Prices'],
     ['DEMO.UNEMPLOYMENT', 'Unemployment rate', 'Percent', 'monthly', 'SA', 'Labour'],
+    [revisedSeries, 'Employees on payrolls', 'Thousand persons', 'monthly', 'SA', 'Labour'],
     ['DEMO.GDP', 'Gross domestic product at constant prices', 'Billion DMD', 'quarterly', 'SA', 'Output'],
     ['DEMO.EXPORTS', 'Exports of goods by region', 'Million DMD', 'monthly', 'NSA', 'Trade'],
     ['DEMO.FX', 'Exchange rates of the demo dollar', 'DMD per unit', 'daily', 'NSA', 'Money'],

@@ -88,7 +88,7 @@ export async function makeService(
       stubbornly(name, over, async () => {
         child = await startServing(new RegExp(`${service} is running`), process.execPath, words, {
           name,
-          env: { ...process.env, ...env, [ports[service]]: String(port) },
+          env: { ...process.env, DASHBOARD: 'off', ...env, [ports[service]]: String(port) },
           onOutput: (text) => void log?.write(text),
         });
       }),

@@ -381,6 +381,15 @@ test.serial(
   },
 );
 
+test.serial('dashboard build says where the dashboard is, and takes no other word', async (t) => {
+  const built = await almanac(['dashboard', 'build', '--json']);
+  const { directory } = documentOf(t, built) as { directory: string };
+  t.true(existsSync(path.join(directory, 'index.html')));
+  const again = await almanac(['dashboard', 'build']);
+  t.is(again.stdout, `The dashboard is built: ${directory}\n`);
+  t.is((await almanac(['dashboard'])).code, 2);
+});
+
 test.serial(
   'help is printed on standard output: of all commands, and of each with every flag that it takes',
   async (t) => {

@@ -17,6 +17,7 @@ const vintageCalls = [
   '/v1/series/A/latest?vintage=2024-01-01',
   '/v1/series/A?release=first',
   '/v1/series/A/vintages',
+  '/v1/series/A/triangle',
   '/v1/commodities?vintage=',
 ];
 

@@ -98,6 +98,7 @@ const registered = [
   'quota',
   'forward',
   'page',
+  'dashboard',
   'health',
   'not-found',
 ];

@@ -67,7 +67,7 @@ const observed = (id: string, bounds: Pick<Walk, 'least' | 'most' | 'fall' | 'ri
   ...bounds,
   dataset: 'observations',
   column: 'value',
-  keys: ['series_id', 'region', 'currency', 'side'],
+  keys: ['series_id', 'region', 'currency', 'side', 'vintage'],
   id,
 });
 
@@ -75,6 +75,7 @@ const walks: (Walk & { id?: string })[] = [
   observed('DEMO.CPI', { least: 100, most: 250, fall: 0, rise: 0.8 }),
   observed('DEMO.GDP', { least: 390, most: 700, fall: 1, rise: 2 }),
   observed('DEMO.UNEMPLOYMENT', { least: 2, most: 12, fall: 0.21, rise: 0.21, isInPoints: true }),
+  observed('DEMO.PAYROLLS', { least: 9_000, most: 14_000, fall: 2, rise: 2 }),
   observed('DEMO.EXPORTS', { least: 11, most: 61, fall: 35, rise: 52 }),
   observed('DEMO.POLICY-RATE', { least: 2, most: 12, fall: 0.5, rise: 0.5, isInPoints: true }),
   observed('DEMO.FX', { least: 0.7, most: 2, fall: 0.42, rise: 0.42 }),
@@ -154,4 +155,23 @@ test('on any day the newest month is a first estimate, off by a fifth of a perce
     { numRuns: 10 },
   );
   t.true(revisions > 0);
+});
+
+test('the revised demo series has two years of vintages, first prints that were revised up more often than down, and settles', (t) => {
+  const rows = demoFiles('2026-03-31').flatMap((file) =>
+    rowsOf(file).filter((row) => row['series_id'] === 'DEMO.PAYROLLS' && row['vintage'] !== undefined),
+  );
+  const vintages = [...new Set(rows.map((row) => row['vintage'] ?? ''))];
+  t.is(vintages.length, 24);
+  t.deepEqual(vintages, vintages.toSorted());
+  const first = new Map<string, number>();
+  const last = new Map<string, number>();
+  for (const { date = '', value } of rows) {
+    if (!first.has(date)) first.set(date, Number(value));
+    last.set(date, Number(value));
+  }
+  const changes = [...last].slice(-23).map(([date, value]) => value - (first.get(date) ?? value));
+  t.true(changes.filter((change) => change > 0).length > changes.length / 2);
+  t.true(changes.filter((change) => change !== 0).length > 18);
+  t.is(last.get('2019-01-31'), first.get('2019-01-31'));
 });

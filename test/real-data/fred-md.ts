@@ -9,6 +9,7 @@ import { manySeries, points, series } from './answers.ts';
 import { changes, endOfPeriod, rowsOf, type Changes } from './published-files.ts';
 import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type History } from './transforms.ts';
+import { compareTriangle } from './triangles.ts';
 
 export async function checkFredMd({ instance, folder, seen }: Check): Promise<void> {
   const files = readdirSync(path.join(folder, '02_vintages_fred_md'))
@@ -45,6 +46,10 @@ export async function checkFredMd({ instance, folder, seen }: Check): Promise<vo
   checkCounts(vintages, loaded, seen);
   await checkEveryVintage(instance, vintages, seen);
   await checkReplaced(instance, seen);
+  for (const id of ['PAYEMS', 'INDPRO', 'UNRATE', 'AMBSL']) {
+    const { cells, vintages: compared } = await compareTriangle(instance, id);
+    seen(`the ${cells} cells of the triangle of ${id} are the answers of its ${compared} vintages`);
+  }
 
   const published: [string, string, number | undefined][] = [
     ['2020-03-31', '2020-03', undefined],

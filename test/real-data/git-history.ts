@@ -7,6 +7,7 @@ import { ingest, points, type Instance, type Loaded } from './answers.ts';
 import { changes, endOfPeriod, linesOf, rowsOf } from './published-files.ts';
 import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type Lines } from './transforms.ts';
+import { compareTriangle } from './triangles.ts';
 
 interface Kept {
   folder: string;
@@ -157,6 +158,8 @@ async function checkStates(
   }
 
   let values = 0;
+  const { cells, vintages: compared } = await compareTriangle(instance, id);
+  seen(`the ${cells} cells of the triangle of ${id} are the answers of its ${compared} vintages`);
   for (const { day, lines } of vintages)
     values += await comparePublished(instance, { id, frequency: 'annual', lines }, `&vintage=${day}`);
   seen(`all ${values} values of the 7 states of ${id} are served as of their days`);

@@ -13,6 +13,7 @@ import { ingest, json, points } from './answers.ts';
 import { changes, endOfPeriod, oneLine, type Changes } from './published-files.ts';
 import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type Frequency, type History } from './transforms.ts';
+import { compareTriangle } from './triangles.ts';
 
 interface Matrix {
   file: string;
@@ -48,6 +49,10 @@ export async function checkPhiladelphiaFed({ instance, folder, seen }: Check): P
       cells += loaded.rows_read;
       seen(`${loaded.rows_read} cells of 234 vintages of ${id} load in one file in ${seconds} s`);
       await checkMatrix(instance, matrix, published, seen);
+      const compared = await compareTriangle(instance, id);
+      seen(
+        `the ${compared.cells} cells of the triangle of ${id} are the answers of its ${compared.vintages} vintages`,
+      );
     }
     assert.equal(Math.round(cells / 1000), 309);
   } finally {

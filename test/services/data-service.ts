@@ -41,6 +41,7 @@ export const publicCaller: Identity = anonymous;
 export async function startDataService(
   now = '2026-06-15T12:00:00Z',
   seriesTimeZone = 'UTC',
+  more: Partial<Parameters<typeof start>[0]> = {},
 ): Promise<DataService> {
   const testDatabase = await createTestDatabase();
   const clock = fakeClock(now);
@@ -52,6 +53,7 @@ export async function startDataService(
     port: 0,
     log: silentLog,
     clock,
+    ...more,
   });
   const pool = new pg.Pool({ connectionString: testDatabase.url, max: 4 });
   const seal = createSealer(testIdentitySecret, 'data-api');

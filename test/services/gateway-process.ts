@@ -22,6 +22,7 @@ export async function startGatewayProcess(env: Record<string, string>): Promise<
     name: 'gateway',
     env: {
       ...process.env,
+      DASHBOARD: 'off',
       IDENTITY_SECRET: testIdentitySecret,
       PORT: '0',
       PUBLIC_CALLS_SECOND: '100000',

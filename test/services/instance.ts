@@ -56,6 +56,7 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
     ...process.env,
     DATABASE_URL: '',
     REDIS_URL: '',
+    DASHBOARD: 'off', // built once per tree, and not for tests of other things
     MANAGEMENT_CALLS_SECOND: '10000',
     DATA_DIR: dataDir,
     PORT: String(port),

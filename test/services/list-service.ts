@@ -24,8 +24,9 @@ export interface ListService extends DataService {
   readPages(path: string, field: string, limit: number): Promise<unknown[]>;
 }
 
-export async function startListService(): Promise<ListService> {
-  const service = await startDataService();
+/** @param more what the service is started with, besides the usual. */
+export async function startListService(more?: Parameters<typeof startDataService>[2]): Promise<ListService> {
+  const service = await startDataService(undefined, undefined, more);
   const list = async (path: string) => (await service.call(path)).json as ListBody;
   const column = async (path: string, field: string) => (await list(path)).data.map((row) => row[field]);
   return {

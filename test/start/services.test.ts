@@ -33,7 +33,7 @@ async function setUp(t: ExecutionContext) {
       const running = new RegExp(`${service} is running: (\\S+)`);
       const child = await startServing(running, process.execPath, [program, 'start', service], {
         name: service,
-        env: { ...process.env, ...settings, REDIS_URL: '', ...ports, DATABASE_URL: urlOf(service), ...more },
+        env: { ...process.env, DASHBOARD: 'off', ...settings, REDIS_URL: '', ...ports, DATABASE_URL: urlOf(service), ...more },
       });
       t.teardown(() => child.end());
       return child.ready[1] ?? '';

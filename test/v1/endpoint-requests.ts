@@ -94,6 +94,33 @@ export const endpoints: readonly Endpoint[] = [
     beside: indexed,
   },
   { route: '/v1/series/:id/vintages', path: '/v1/series/CPI/vintages', values: window },
+  ...['/v1/series/:id/triangle', '/v1/catalog/:id/triangle'].map((route) => ({
+    route,
+    path: route.replace(':id', 'CPI'),
+    values: {
+      ...window,
+      vintages_from: ['2024-05', '2024-05-02'],
+      vintages_to: ['2024-04', '2024-05-01'],
+      last: ['1', '2'],
+      layout: ['wide', 'long'],
+      include_missing: ['true', 'false'],
+      dims: [],
+    },
+  })),
+  {
+    route: '/v1/series/:id/triangle',
+    path: '/v1/series/TRADES/triangle',
+    values: {
+      from: ['2024-04-30'],
+      to: [],
+      vintages_from: [],
+      vintages_to: [],
+      last: ['1'],
+      layout: ['wide'],
+      include_missing: ['true'],
+      dims: ['side:buy', 'side:sell,city:Lahore|Karachi'],
+    },
+  },
   {
     route: '/v1/commodities',
     path: '/v1/commodities?item=rice',
@@ -292,6 +319,21 @@ export const endpoints: readonly Endpoint[] = [
   { route: '/v1/catalog/:id', path: '/v1/catalog/CPI', values: {} },
   { route: '/v1/catalog/:id', path: '/v1/catalog/TRADES', values: {} },
   { route: '/v1/catalog/:id', path: '/v1/catalog/commodity.rice', values: {} },
+  {
+    route: '/v1/catalog/:id/preview',
+    path: '/v1/catalog/CPI/preview',
+    values: { limit: ['1', '36', '1000'], include_missing: ['true', 'false'], dims: [] },
+  },
+  {
+    route: '/v1/catalog/:id/preview',
+    path: '/v1/catalog/TRADES/preview',
+    values: { limit: ['2'], include_missing: [], dims: ['side:buy', 'side:sell,city:Lahore|Karachi'] },
+  },
+  {
+    route: '/v1/previews',
+    path: '/v1/previews?ids=CPI,TRADES',
+    values: { ids: ['TRADES', 'commodity.rice,CPI', 'EMPTY'], limit: ['1', '36'] },
+  },
   {
     route: '/v1/search',
     path: '/v1/search?q=prices',

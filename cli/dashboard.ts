@@ -1,0 +1,120 @@
+// Builds the dashboard where it is missing or stale, into dashboard/.build/ under a name made of its sources.
+// Hides Vite, which runs as a process of its own: it needs no memory of the services, and can be stopped with them.
+import { execFile } from 'node:child_process';
+import { hash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import { projectRoot } from '../kernel/settings.ts';
+
+const run = promisify(execFile);
+const brotli = promisify(zlib.brotliCompress);
+const gzip = promisify(zlib.gzip);
+
+const buildDirectory = path.join(projectRoot, 'dashboard/.build');
+/** What the dashboard is made of: its own files, what it imports, the guides, and the versions of the packages. */
+const sources = [
+  'dashboard',
+  'clients/typescript',
+  'domain/chart',
+  'docs',
+  'package.json',
+  'package-lock.json',
+];
+const staleAfterMs = 86_400_000;
+
+/**
+ * The directory of the dashboard built from the present sources; builds it if there is none. Two processes may build at once: the first
+ * to be done gives the directory its name.
+ * @param signal ends a build. @throws Error that says what to do if Vite is not installed, or with what it printed.
+ */
+export async function builtDashboard(signal?: AbortSignal): Promise<string> {
+  const directory = path.join(buildDirectory, await digestOf(sources));
+  if (existsSync(directory)) return directory;
+  const vite = path.join(projectRoot, 'node_modules/vite/bin/vite.js');
+  if (!existsSync(vite))
+    throw new Error('The dashboard is not built, and Vite, which builds it, is not installed: run npm ci.');
+  const unfinished = path.join(buildDirectory, `unfinished-${randomUUID()}`);
+  try {
+    await run(
+      process.execPath,
+      [vite, 'build', path.join(projectRoot, 'dashboard'), '--outDir', unfinished, '--logLevel', 'warn'],
+      {
+        cwd: projectRoot,
+        env: { ...process.env, NODE_ENV: 'production' },
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
+    await compressAll(unfinished);
+    await takeName(unfinished, directory);
+  } catch (error) {
+    throw new Error(`The dashboard could not be built. ${outputOf(error)}`.trimEnd(), { cause: error });
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+  await removeStale(directory);
+  return directory;
+}
+
+async function digestOf(names: readonly string[]): Promise<string> {
+  const files = (await Promise.all(names.map(filesBelow))).flat().sort();
+  const digests = await Promise.all(
+    files.map(async (file) => `${file} ${hash('sha256', await readFile(path.join(projectRoot, file)))}`),
+  );
+  return hash('sha256', digests.join('\n')).slice(0, 16);
+}
+
+/** The file itself, or all files of the directory but builds, as paths from the project's root. */
+async function filesBelow(name: string): Promise<string[]> {
+  const at = path.join(projectRoot, name);
+  if (!existsSync(at)) return [];
+  if ((await stat(at)).isFile()) return [name];
+  const entries = await readdir(at, { withFileTypes: true });
+  const below = entries
+    .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')
+    .map((entry) => path.join(name, entry.name));
+  return (await Promise.all(below.map(filesBelow))).flat();
+}
+
+/** Once, at the best quality: the gateway sends the results as they are. */
+async function compressAll(directory: string): Promise<void> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  await Promise.all(
+    files.map(async (entry) => {
+      const file = path.join(entry.parentPath, entry.name);
+      const content = await readFile(file);
+      await writeFile(`${file}.br`, await brotli(content));
+      await writeFile(`${file}.gz`, await gzip(content, { level: 9 }));
+    }),
+  );
+}
+
+/** A directory is renamed as a whole, so that no process sees an unfinished build under the name of a finished one. */
+async function takeName(unfinished: string, directory: string): Promise<void> {
+  try {
+    await rename(unfinished, directory);
+  } catch (error) {
+    if (!existsSync(directory)) throw error; // else another process was first, with the same files
+  }
+}
+
+/** Removes the builds of earlier sources; not those of today, which a starting gateway may be reading. */
+async function removeStale(current: string): Promise<void> {
+  await mkdir(buildDirectory, { recursive: true });
+  for (const name of await readdir(buildDirectory)) {
+    const directory = path.join(buildDirectory, name);
+    if (directory === current) continue;
+    const { mtimeMs } = await stat(directory);
+    if (Date.now() - mtimeMs > staleAfterMs) await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function outputOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'stderr' in error && typeof error.stderr === 'string' && error.stderr !== ''
+    ? error.stderr
+    : error.message;
+}

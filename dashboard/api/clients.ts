@@ -1,0 +1,44 @@
+// The clients with which the dashboard calls the API: without a credential, and as the signed-in user.
+import { createClient } from '../../clients/typescript/client.ts';
+import { AlmanacError } from '../../clients/typescript/errors.ts';
+import { endSession, session } from './session.ts';
+
+/** For public endpoints. */
+export const api = createClient();
+
+/** For endpoints of the account and of sign-in. A session that the API no longer accepts is forgotten, so that the page asks to sign in. */
+export const accountApi = createClient({
+  session: () => session.value?.token,
+  async fetch(...call) {
+    const sentSession = session.value;
+    const response = await globalThis.fetch(...call);
+    if (response.status === 401 && sentSession !== undefined && sentSession === session.value) {
+      const { code } = await errorIn(response.clone());
+      if (code === 'unauthorized') endSession();
+    }
+    return response;
+  },
+});
+
+async function errorIn(response: Response): Promise<{ code: unknown }> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
+  return { code: typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined };
+}
+
+/** The error of a call, for pages that show it; anything else is a fault of the dashboard itself. */
+export function asAlmanacError(thrown: unknown): AlmanacError {
+  if (thrown instanceof AlmanacError) return thrown;
+  return new AlmanacError(
+    {
+      status: 0,
+      code: 'dashboard_fault',
+      message: thrown instanceof Error ? thrown.message : String(thrown),
+      param: undefined,
+      docsUrl: undefined,
+      requestId: undefined,
+      retryAfterSeconds: undefined,
+    },
+    { cause: thrown },
+  );
+}

@@ -1,0 +1,79 @@
+// Loads what a component shows: the phases of waiting, abort when it is left, and a second try.
+// Hides the times after which a wait is shown, explained and given up.
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { AlmanacError } from '../../clients/typescript/errors.ts';
+import { asAlmanacError } from './clients.ts';
+
+/** A short wait shows nothing, so that fast answers do not flicker. */
+const shownAfterMs = 150;
+const slowAfterMs = 3_000;
+const givenUpAfterMs = 10_000;
+
+export type Loaded<T> =
+  /** `previous`: what was shown before the inputs changed. */
+  | { phase: 'begun' | 'loading' | 'slow'; previous: T | undefined }
+  | { phase: 'ready'; value: T }
+  | { phase: 'failed'; error: AlmanacError; previous: T | undefined; retry: () => void };
+
+type Outcome<T> =
+  Exclude<Loaded<T>, { phase: 'failed' }> | { phase: 'failed'; error: AlmanacError; previous: T | undefined };
+
+/**
+ * Runs `load` when the component appears, and again when one of `inputs` changes; the earlier call is aborted.
+ * @param inputs compared as by `useEffect`: strings and numbers rather than objects.
+ */
+export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
+  const [outcome, setOutcome] = useState<Outcome<T>>({ phase: 'begun', previous: undefined });
+  const [tries, setTries] = useState(0);
+  const retry = useCallback(() => setTries((count) => count + 1), []);
+  useEffect(() => {
+    const leaving = new AbortController();
+    const wait = (phase: 'begun' | 'loading' | 'slow') =>
+      setOutcome((before) => ({ phase, previous: shownIn(before) }));
+    wait('begun');
+    const timers = [
+      setTimeout(wait, shownAfterMs, 'loading'),
+      setTimeout(wait, slowAfterMs, 'slow'),
+      setTimeout(() => leaving.abort(tooLate()), givenUpAfterMs),
+    ];
+    const stopTimers = () => timers.forEach((timer) => clearTimeout(timer));
+    let isLeft = false;
+    load(leaving.signal)
+      .then((value) => {
+        if (!isLeft) setOutcome({ phase: 'ready', value });
+      })
+      .catch((error: unknown) => {
+        if (isLeft) return;
+        if (!(error instanceof AlmanacError)) console.error(error);
+        setOutcome((before) => ({
+          phase: 'failed',
+          error: asAlmanacError(error),
+          previous: shownIn(before),
+        }));
+      })
+      .finally(stopTimers);
+    return () => {
+      isLeft = true;
+      stopTimers();
+      leaving.abort(new DOMException('The page was left.', 'AbortError'));
+    };
+  }, [...inputs, tries]);
+  return outcome.phase === 'failed' ? { ...outcome, retry } : outcome;
+}
+
+/** What is ready, or was before the inputs changed; for pages that keep the old content while the new one comes. */
+export function shownIn<T>(loaded: Outcome<T> | Loaded<T>): T | undefined {
+  return loaded.phase === 'ready' ? loaded.value : loaded.previous;
+}
+
+function tooLate(): AlmanacError {
+  return new AlmanacError({
+    status: 0,
+    code: 'no_answer',
+    message: `No answer came within ${givenUpAfterMs / 1000} seconds.`,
+    param: undefined,
+    docsUrl: undefined,
+    requestId: undefined,
+    retryAfterSeconds: undefined,
+  });
+}

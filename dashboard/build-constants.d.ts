@@ -1,0 +1,4 @@
+// What vite.config.ts writes into the code.
+
+/** The version of package.json. */
+declare const __ALMANAC_VERSION__: string;

@@ -1,0 +1,63 @@
+// Code to copy, alone or in tabs by language.
+import { useState } from 'preact/hooks';
+import { CopyButton } from './copy-button.tsx';
+import { Tabs } from './tabs.tsx';
+
+interface CodePanelProps {
+  code: string;
+  /** What is copied instead, such as with a key that is not shown. */
+  copies?: string | (() => string);
+}
+
+export function CodePanel({ code, copies = code }: CodePanelProps) {
+  return (
+    <div class="code">
+      {/* The keyboard scrolls it sideways. */}
+      <pre tabIndex={0}>
+        <code>{coloured(code)}</code>
+      </pre>
+      <CopyButton text={copies} label="Copy the code" />
+    </div>
+  );
+}
+
+export interface Sample extends CodePanelProps {
+  language: string;
+}
+
+interface CodeTabsProps {
+  samples: readonly Sample[];
+  /** Given: who holds the choice, such as the URL. */
+  selected?: string;
+  onSelect?: (language: string) => void;
+}
+
+export function CodeTabs({ samples, selected, onSelect }: CodeTabsProps) {
+  const [own, setOwn] = useState(samples[0]?.language ?? '');
+  const language = selected ?? own;
+  const sample = samples.find((each) => each.language === language) ?? samples[0];
+  return (
+    <Tabs
+      label="Language"
+      tabs={samples.map((each) => ({ id: each.language, label: each.language }))}
+      selected={sample?.language ?? ''}
+      onSelect={onSelect ?? setOwn}
+    >
+      {sample && <CodePanel {...sample} />}
+    </Tabs>
+  );
+}
+
+/** Strings and comments in their colours; enough for short samples of five languages. */
+function coloured(code: string) {
+  const parts = code.split(/("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?<=^|\s)(?:#|\/\/) .*$)/m);
+  return parts.map((part, i) =>
+    i % 2 === 0 ? (
+      part
+    ) : (
+      <span key={i} class={/^["']/.test(part) ? 's' : 'c'}>
+        {part}
+      </span>
+    ),
+  );
+}

@@ -1,0 +1,55 @@
+// A button that copies a text, and says that it has.
+import { useEffect, useState } from 'preact/hooks';
+import { CheckIcon, CopyIcon } from './icons.tsx';
+
+const saidForMs = 1_500;
+
+interface CopyButtonProps {
+  text: string | (() => string);
+  /** What is copied, for screen readers: "Copy the code". */
+  label: string;
+  /** By default `Copy`. */
+  children?: string;
+  class?: string;
+}
+
+export function CopyButton({
+  text,
+  label,
+  children = 'Copy',
+  class: className = 'btn sml',
+}: CopyButtonProps) {
+  const [said, setSaid] = useState<'Copied' | 'Not copied'>();
+  useEffect(() => {
+    if (said === undefined) return undefined;
+    const timer = setTimeout(setSaid, saidForMs, undefined);
+    return () => clearTimeout(timer);
+  }, [said]);
+  async function copy() {
+    setSaid((await copied(typeof text === 'string' ? text : text())) ? 'Copied' : 'Not copied');
+  }
+  return (
+    <button class={`${className} copy`} type="button" aria-label={said ?? label} onClick={() => void copy()}>
+      {said === 'Copied' ? <CheckIcon /> : <CopyIcon />}
+      <span aria-live="polite">{said ?? children}</span>
+    </button>
+  );
+}
+
+/** Outside https and this machine, browsers have no clipboard; there the text is copied from a selection. */
+async function copied(text: string): Promise<boolean> {
+  if ('clipboard' in navigator) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false, // not allowed
+    );
+  }
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'vh';
+  document.body.append(area);
+  area.select();
+  const isDone = document.execCommand('copy');
+  area.remove();
+  return isDone;
+}

@@ -1,0 +1,50 @@
+// A modal dialog on the browser's own <dialog>, which holds the focus and gives it back.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+
+interface DialogProps {
+  title: string;
+  /** Esc, or a click outside. */
+  onClose: () => void;
+  /** Esc and clicks outside do nothing, for what must be read first. */
+  locked?: boolean;
+  children: ComponentChildren;
+}
+
+/** Open for as long as it is rendered. */
+export function Dialog({ title, onClose, locked = false, children }: DialogProps) {
+  const id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const opener = document.activeElement;
+    const element = dialog.current;
+    element?.showModal();
+    return () => {
+      element?.close();
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      class="dlg"
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!locked) onClose();
+      }}
+      onKeyDown={(event) => {
+        // A second Esc closes the dialog without a cancel event.
+        if (event.key === 'Escape' && locked) event.preventDefault();
+      }}
+      onClick={(event) => {
+        if (event.target === dialog.current && !locked) onClose();
+      }}
+    >
+      <div class="dlg-in">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,25 @@
+// A page whose code is loaded when it is first shown.
+import type { ComponentType } from 'preact';
+import { useLoad } from '../api/load.ts';
+import { Waiting } from './states.tsx';
+
+/** What a route gives its page: the values of `:id` and the like in its path. */
+export interface PageProps {
+  params: Readonly<Record<string, string | undefined>>;
+}
+
+/** @param load imports the page. Its code is kept; one that could not be loaded is asked for again. */
+export function lazyPage(load: () => Promise<ComponentType<PageProps>>): ComponentType<PageProps> {
+  let Page: ComponentType<PageProps> | undefined;
+  return function LazyPage(props: PageProps) {
+    const loading = useLoad(async () => (Page ??= await load()), []);
+    if (Page !== undefined) return <Page {...props} />;
+    return (
+      <div class="wrap">
+        <Waiting for={loading} failure="The page could not be loaded">
+          {() => null}
+        </Waiting>
+      </div>
+    );
+  };
+}

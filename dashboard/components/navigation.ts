@@ -1,0 +1,29 @@
+// What happens at a navigation within the app: the new page begins at its top, and its heading takes the focus.
+import { useEffect, useRef } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+
+let isPending = false;
+
+/** Whether a page was just reached by a link, and nobody has yet taken the focus for it. */
+export function takeNavigation(): boolean {
+  const taken = isPending;
+  isPending = false;
+  return taken;
+}
+
+/** Notes each change of the path; a change of the query alone is a change within a page. Back and forward keep their scroll position. */
+export function useNavigations(): void {
+  const [path] = useLocation();
+  const before = useRef(path);
+  // While rendering, not in an effect: the effects of the new page come first.
+  if (before.current !== path) isPending = true;
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    if (location.hash === '' && !isGoingBack) scrollTo(0, 0);
+    isGoingBack = false;
+  }, [path]);
+}
+
+let isGoingBack = false;
+addEventListener('popstate', () => void (isGoingBack = true));

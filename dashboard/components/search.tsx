@@ -1,0 +1,202 @@
+// The search box: suggestions of GET /v1/search while typing; ↑ ↓ walk them, Enter opens one, Esc leaves.
+// Hides debouncing, and where a hit that is no series leads.
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import type { AnswerOf } from '../../clients/typescript/client.ts';
+import { api, asAlmanacError } from '../api/clients.ts';
+import { SearchIcon } from './icons.tsx';
+
+type Hit = AnswerOf<'get', '/v1/search'>['data'][number];
+
+const askAfterMs = 120;
+const shown = 8;
+
+interface SearchProps {
+  /** The one that `/` focuses, unless another stands in the page's content. */
+  label?: string;
+  placeholder?: string;
+  large?: boolean;
+}
+
+type Found = { query: string; hits: Hit[]; failure?: string };
+
+export function Search({
+  label = 'Search series, funds and securities',
+  placeholder = 'Search series',
+  large = false,
+}: SearchProps) {
+  const id = useId();
+  const [, navigate] = useLocation();
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState('');
+  const [isOpen, setIsOpen] = useState(false);
+  const [active, setActive] = useState(-1);
+  const found = useHits(text.trim());
+  const hits = found?.hits ?? [];
+  const open = isOpen && text.trim() !== '' && found !== undefined;
+
+  function leave() {
+    setIsOpen(false);
+    setActive(-1);
+  }
+  function go(to: string) {
+    leave();
+    setText('');
+    input.current?.blur();
+    navigate(to);
+  }
+  function onKeyDown(event: KeyboardEvent) {
+    if (event.key === 'Escape') {
+      if (open) leave();
+      else input.current?.blur();
+    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && hits.length > 0) {
+      const step = event.key === 'ArrowDown' ? 1 : -1;
+      setIsOpen(true);
+      setActive((at) => (at + step + hits.length + 1) % (hits.length + 1)); // one place is the text itself
+    } else return;
+    event.preventDefault();
+  }
+  function onSubmit(event: Event) {
+    event.preventDefault();
+    const hit = open ? hits[active] : undefined;
+    if (hit !== undefined) go(pageOf(hit));
+    else if (text.trim() !== '') go(`/catalogue?${new URLSearchParams({ q: text.trim() }).toString()}`);
+  }
+  const activeId = open && active >= 0 && active < hits.length ? `${id}-${active}` : undefined;
+  return (
+    <form class={large ? 'search large' : 'search'} role="search" onSubmit={onSubmit}>
+      <label class="vh" for={id}>
+        {label}
+      </label>
+      <SearchIcon />
+      <input
+        ref={input}
+        id={id}
+        type="search"
+        placeholder={placeholder}
+        autocomplete="off"
+        spellcheck={false}
+        data-search={large ? 'large' : 'bar'}
+        role="combobox"
+        aria-expanded={open}
+        aria-controls={`${id}-hits`}
+        aria-autocomplete="list"
+        aria-activedescendant={activeId}
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setIsOpen(true);
+          setActive(-1);
+        }}
+        onFocus={() => setIsOpen(true)}
+        onBlur={leave}
+        onKeyDown={onKeyDown}
+      />
+      <kbd aria-hidden="true">/</kbd>
+      <div class={open ? 'hits' : 'hits closed'}>
+        <ul id={`${id}-hits`} role="listbox" aria-label="Results">
+          {open &&
+            hits.map((hit, i) => (
+              <li
+                key={`${hit.type} ${hit.id}`}
+                id={`${id}-${i}`}
+                role="option"
+                aria-selected={i === active}
+                // Before the box loses the focus, which closes the list.
+                onMouseDown={(event) => {
+                  event.preventDefault();
+                  go(pageOf(hit));
+                }}
+              >
+                <span>
+                  <Marked text={hit.highlight} />
+                  <small>
+                    <span class="mono">{hit.id}</span>
+                    {hit.unit === null ? '' : ` · ${hit.unit}`}
+                  </small>
+                </span>
+                <span class="tag">{hit.type}</span>
+              </li>
+            ))}
+        </ul>
+        {open && <p role="status">{statusOf(found)}</p>}
+      </div>
+    </form>
+  );
+}
+
+/** `/` focuses the large search where it is on the screen, else that of the bar. */
+export function useSearchKey(): void {
+  useEffect(() => {
+    function onKeyDown(event: KeyboardEvent) {
+      const { target } = event;
+      const isTyping = target instanceof HTMLElement && /^(?:INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
+      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      const boxes = [...document.querySelectorAll<HTMLInputElement>('input[data-search]')];
+      const box = boxes.find((each) => each.dataset['search'] === 'large' && isOnScreen(each)) ?? boxes[0];
+      if (box === undefined) return;
+      event.preventDefault();
+      box.focus();
+    }
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, []);
+}
+
+function isOnScreen(element: Element): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
+}
+
+/** The newest answer; that of the text before stays until the next has come. */
+function useHits(query: string): Found | undefined {
+  const [found, setFound] = useState<Found>();
+  useEffect(() => {
+    if (query === '') return setFound(undefined);
+    const leaving = new AbortController();
+    const timer = setTimeout(() => {
+      api
+        .get('/v1/search', { query: { q: query, limit: shown }, signal: leaving.signal })
+        .then(({ data }) => setFound({ query, hits: data }))
+        .catch((error: unknown) => {
+          if (leaving.signal.aborted) return;
+          setFound({ query, hits: [], failure: asAlmanacError(error).message });
+        });
+    }, askAfterMs);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [query]);
+  return found;
+}
+
+function statusOf({ query, hits, failure }: Found): string {
+  if (failure !== undefined) return `The search failed. ${failure}`;
+  if (hits.length === 0) return `Nothing is called “${query}”. Try fewer or other words.`;
+  return hits.length === shown ? `The first ${shown} results` : '';
+}
+
+/** Funds, companies, securities and commodities have no page of their own: the reference shows the call that reads them. */
+function pageOf({ type, id }: Hit): string {
+  if (type === 'series') return `/series/${encodeURIComponent(id)}`;
+  const operation = {
+    fund: 'get-v1-funds-id',
+    amc: 'get-v1-amcs-amc',
+    security: 'get-v1-securities-code-prices',
+  };
+  const at = type in operation ? operation[type as keyof typeof operation] : 'get-v1-commodities';
+  return `/docs/reference?${new URLSearchParams({ id }).toString()}#${at}`;
+}
+
+/** The text of the API, in which `<mark>` stands around what was found, and characters of HTML are escaped. */
+function Marked({ text }: { text: string }) {
+  const parts = text.split(/<\/?mark>/).map(unescaped);
+  return <b>{parts.map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part))}</b>;
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name: string) => entities[name] ?? whole);
+}

@@ -1,0 +1,114 @@
+// What stands in the place of content that is not there: waiting, slow, failed, empty.
+import type { ComponentChild, ComponentChildren } from 'preact';
+import type { AlmanacError } from '../../clients/typescript/errors.ts';
+import type { Loaded } from '../api/load.ts';
+
+interface WaitingProps<T> {
+  for: Loaded<T>;
+  /** Of the final size, so that nothing moves; by default three grey lines. */
+  skeleton?: ComponentChild;
+  /** What failed, as a heading: "The series could not be loaded". */
+  failure?: string;
+  children: (value: T) => ComponentChild;
+}
+
+/** The content once it is loaded, before that its skeleton, or what went wrong. What was shown before the inputs changed stays. */
+export function Waiting<T>({ for: loaded, skeleton, failure, children }: WaitingProps<T>) {
+  if (loaded.phase === 'ready') return <>{children(loaded.value)}</>;
+  if (loaded.phase === 'failed') {
+    return (
+      <Failed
+        error={loaded.error}
+        retry={loaded.retry}
+        {...(failure === undefined ? {} : { title: failure })}
+      />
+    );
+  }
+  if (loaded.previous !== undefined) {
+    return (
+      <div aria-busy="true" class={loaded.phase === 'begun' ? undefined : 'old'}>
+        {children(loaded.previous)}
+      </div>
+    );
+  }
+  return (
+    <div aria-busy="true">
+      {/* Invisible at first, but already of its size. */}
+      <div class={loaded.phase === 'begun' ? 'sk-later' : undefined}>{skeleton ?? <SkeletonLines />}</div>
+      <p class="slow" role="status">
+        {loaded.phase === 'slow' ? 'This takes longer than usual.' : ''}
+      </p>
+    </div>
+  );
+}
+
+export function SkeletonLines({ lines = 3 }: { lines?: number }) {
+  return (
+    <div class="sk-lines" aria-hidden="true">
+      {Array.from({ length: lines }, (_unused, i) => (
+        <span key={i} class="sk" />
+      ))}
+    </div>
+  );
+}
+
+/** Rows of a table at their final height. */
+export function SkeletonRows({ rows, height = 64 }: { rows: number; height?: 45 | 64 }) {
+  return (
+    <div class={`sk-rows h${height}`} aria-hidden="true">
+      {Array.from({ length: rows }, (_unused, i) => (
+        <div key={i}>
+          <span class="sk" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface FailedProps {
+  error: AlmanacError;
+  /** Absent: trying again would not help. */
+  retry?: () => void;
+  title?: string;
+}
+
+/** What went wrong, in the API's own words, with what support needs to find it. */
+export function Failed({ error, retry, title = 'This could not be loaded' }: FailedProps) {
+  return (
+    <div class="empty" role="alert">
+      <h3>{title}</h3>
+      <p>{error.message}</p>
+      <div class="actions">
+        {retry && (
+          <button class="btn" type="button" onClick={retry}>
+            Try again
+          </button>
+        )}
+        {error.docsUrl !== undefined && (
+          <a class="btn plain" href={error.docsUrl}>
+            What this means
+          </a>
+        )}
+      </div>
+      <p class="req">
+        {error.code}
+        {error.requestId !== undefined && ` · request ${error.requestId}`}
+      </p>
+    </div>
+  );
+}
+
+interface EmptyProps {
+  title: string;
+  children?: ComponentChildren;
+}
+
+/** That there is nothing, and what to do about it. */
+export function Empty({ title, children }: EmptyProps) {
+  return (
+    <div class="empty">
+      <h3>{title}</h3>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+// Numbers as people read them: thousands separators, a true minus sign, and as many digits as were published.
+
+/** `digits`: fixed; absent: those that the number has. */
+export function numberText(value: number, digits?: number): string {
+  const options =
+    digits === undefined
+      ? { maximumFractionDigits: 12 }
+      : { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return value.toLocaleString('en-GB', options).replace('-', '−');
+}
+
+/** With its sign: `+0.4`, `−0.2`, `0`. */
+export function changeText(value: number, digits?: number): string {
+  const text = numberText(value, digits);
+  return value > 0 && Number(text.replaceAll(',', '')) !== 0 ? `+${text}` : text;
+}
+
+/** The digits behind the point that the number has. */
+export function digitsOf(value: number): number {
+  return (/\.(\d+)$/.exec(value.toFixed(12).replace(/\.?0+$/, ''))?.[1] ?? '').length;
+}
+
+/** `1 series`, `1,128 series`; the plural is given, as English has no rule for it. */
+export function countText(count: number, one: string, many: string): string {
+  return `${numberText(count)} ${count === 1 ? one : many}`;
+}

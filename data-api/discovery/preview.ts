@@ -1,0 +1,139 @@
+// GET /v1/catalog/{id}/preview and GET /v1/previews: the newest points of series, without a key, for charts of visitors.
+// Hides how much of a series is shown: PREVIEW_POINTS of each combination of dimension values, of a bounded number of them.
+import { z } from 'zod';
+import { memberOf } from '../../kernel/entries.ts';
+import { fail } from '../../kernel/errors.ts';
+import { listOf } from '../../kernel/http/list.ts';
+import { flagParam, idsParam, integerParam } from '../../kernel/http/params.ts';
+import { endpoint } from '../endpoint.ts';
+import { combinationsThatPass, parseDims } from '../series/dims.ts';
+import { readNewest, type Selection } from '../series/points.ts';
+import { defaultPointFields, seriesJson } from '../series/series-envelope.ts';
+import { metaOf } from '../series/series-meta.ts';
+import { requireSeries } from '../series/series-read.ts';
+import { dimsParam } from '../series/series-request.ts';
+import { seriesSchemaWithMeta } from '../series/series-schema.ts';
+import type { Series } from '../series/series.sql.ts';
+import { seriesParam } from '../series/series.ts';
+import { readNewestOfMany } from './preview.sql.ts';
+
+/** Of `PREVIEW_POINTS`. */
+export const previewPointsMax = 1_000;
+/** The most combinations of a preview; with the points of each, what one answer holds in memory. */
+const combinationsMax = 20;
+const idsMax = 50;
+/** Of a series in a list, where it is drawn as a sparkline. */
+const sparklinePointsMax = 36;
+
+/** @throws Failure `not_found` if the operator has switched previews off. */
+function requirePreviews(previewPoints: number): void {
+  if (previewPoints > 0) return;
+  fail(
+    'not_found',
+    'Previews are switched off here (PREVIEW_POINTS=0). GET /v1/series/{id} answers the points, with an API key.',
+  );
+}
+
+const previewFacts = {
+  preview: z.object({
+    points_max: z.int().describe('The most points of each combination of dimension values.'),
+    combinations: z.int().describe('Combinations of the series that match.'),
+    combinations_shown: z.int().describe('Those in this answer, in the order of their first load.'),
+  }),
+};
+
+export const getPreview = endpoint({
+  summary: 'The newest points of a series, without a key.',
+  params: seriesParam,
+  query: {
+    dims: dimsParam,
+    limit: integerParam(1, previewPointsMax)
+      .optional()
+      .describe('Points per combination of dimension values; never more than the operator allows (120).'),
+    include_missing: flagParam(false).describe('Includes points without a value, as null.'),
+  },
+  json: seriesSchemaWithMeta(previewFacts),
+  caching: 'public',
+  isKept: true,
+  errors: ['not_found', 'unknown_dimension'],
+  handler:
+    (dependencies) =>
+    async ({ query, params, call }) => {
+      const { database, previewPoints } = dependencies;
+      requirePreviews(previewPoints);
+      const series = await call.stage('lookup', () =>
+        requireSeries(dependencies, memberOf(params, 'id'), null),
+      );
+      const points_max = Math.min(query.limit ?? previewPoints, previewPoints);
+      const matching = combinationsThatPass(series, parseDims(query.dims));
+      const dimsNos = matching.slice(0, combinationsMax);
+      const preview = {
+        points_max,
+        combinations: matching.length,
+        combinations_shown: dimsNos.length,
+      };
+      const selection = newestOf(series, dimsNos, query.include_missing ? 'all' : 'values');
+      return {
+        identity: ['preview', series.rowVersion, series.releases[0], dimsNos, preview, selection.wanted],
+        lastModified: series.changedAt,
+        format: 'json',
+        ofSeries: series,
+        async read() {
+          const points = await call.stage('sql', () => readNewest(database, selection, points_max));
+          const meta = { ...metaOf(series, selection, null), preview };
+          return { text: seriesJson(series, meta, { points, nextCursor: null }, defaultPointFields) };
+        },
+      };
+    },
+});
+
+function newestOf(series: Series, dimsNos: readonly number[], wanted: 'values' | 'all'): Selection {
+  const always = { from: '0001-01-01', to: '9999-12-31', order: 'desc', vintage: null } as const;
+  return { series, dimsNos, ...always, release: 'current', wanted, version: series.version };
+}
+
+const sparklineSchema = z.object({
+  series: z.string().describe('Its id.'),
+  dims: z.record(z.string(), z.string()).describe('The combination shown: the first of the series.'),
+  data: z.array(z.object({ date: z.iso.date(), value: z.number().describe('With its published digits.') })),
+});
+
+export const getPreviews = endpoint({
+  summary: 'The newest points of several series, without a key.',
+  query: {
+    ids: idsParam('series', idsMax)
+      .meta({ lengthMax: idsMax * 129 })
+      .describe('Comma-separated ids.'),
+    limit: integerParam(1, sparklinePointsMax)
+      .optional()
+      .describe(`Points per series; default ${sparklinePointsMax}, never more than the operator allows.`),
+  },
+  json: listOf(sparklineSchema),
+  caching: 'public',
+  errors: ['not_found'],
+  handler:
+    (dependencies) =>
+    async ({ query, call }) => {
+      const { database, previewPoints } = dependencies;
+      requirePreviews(previewPoints);
+      const points = Math.min(query.limit ?? sparklinePointsMax, previewPoints);
+      const found = await call.stage('lookup', () =>
+        Promise.all(query.ids.map((id) => requireSeries(dependencies, id, null))),
+      );
+      return {
+        format: 'json',
+        async read() {
+          const texts = await call.stage('sql', () => readNewestOfMany(database, found, points));
+          const envelopes = found.map((series, i) => {
+            const dims = JSON.stringify(series.combinations[0]?.dims ?? {});
+            return `{"series":${JSON.stringify(series.id)},"dims":${dims},"data":${texts[i] ?? '[]'}}`;
+          });
+          const count = envelopes.length;
+          const pagination = JSON.stringify({ next_cursor: null, count });
+          return {
+            text: `{"success":true,"data":[${envelopes.join(',')}],"count":${count},"pagination":${pagination}}`,
+          };
+        },
+      };
+    },
+});

@@ -1,0 +1,79 @@
+// The statements of the triangle: the days of the vintages of a series, and every value that its points had in them.
+// Hides how a revision is stored (docs/decisions/0002-vintages.md) and how the reading is pinned to one version of the data.
+import type { Queryable } from '../../kernel/database.ts';
+
+/** The days of the vintages that changed something up to a load, ascending. */
+export async function readVintageDays(
+  database: Queryable,
+  seriesNo: number,
+  version: number,
+): Promise<string[]> {
+  const rows = await database.query<{ day: string }>(
+    `select published_on as day from data.vintages where series_no = $1 and load_no <= $2
+     group by published_on having sum(points_new + points_revised + points_deleted) > 0 order by published_on`,
+    [seriesNo, version],
+    'vintage_days',
+  );
+  return rows.map(({ day }) => day);
+}
+
+interface RevisionsQuery {
+  seriesNo: number;
+  /** In the order in which they are read. */
+  dimsNos: readonly number[];
+  /** Inclusive. */
+  from: string;
+  /** Inclusive. */
+  to: string;
+  /** Values that were in force on no day from the first to the last vintage are left out. */
+  firstVintage: string;
+  lastVintage: string;
+  version: number;
+  /** The most revisions read per combination. */
+  perCombinationMax: number;
+}
+
+/** Revisions as columns of text, ordered as the combinations were given, then by date, then by publication. Null: there are none. */
+export interface RevisionsRow {
+  /** The data version that the statement saw; null when the series is gone. */
+  version: number | null;
+  dimsNos: string | null;
+  dates: string | null;
+  /** Published digits; empty if published as missing. */
+  values: string | null;
+  /** The first day of each value. */
+  publishedOn: string | null;
+  /** The day after its last, or `infinity`. */
+  supersededOn: string | null;
+}
+
+const ofCombination = `o.series_no = $1 and o.dims_no = d.dims_no and o.date between $3 and $4
+  and o.published_on <= $6 and o.load_no <= $7`;
+
+const revisionsSql = `
+  with read as materialized (
+    select d.dims_no, d.place, r.* from unnest($2::int[]) with ordinality as d(dims_no, place) cross join lateral (
+      select * from (
+        select o.date, o.value, o.published_on, o.superseded_on from data.observations o
+        where ${ofCombination} and o.superseded_on = 'infinity'
+        union all
+        select o.date, o.value, o.published_on,
+          case when o.superseded_load_no > $7 then 'infinity' else o.superseded_on end
+        from data.observations o
+        where ${ofCombination} and o.superseded_on <> 'infinity' and (o.superseded_on > $5 or o.superseded_load_no > $7)
+      ) stored where published_on < superseded_on order by date, published_on limit $8) r
+  )
+  select (select data_version from data.series where series_no = $1) as version,
+    string_agg(dims_no::text, ',') as "dimsNos", string_agg(date::text, ',') as dates,
+    string_agg(coalesce(value::text, ''), ',') as values, string_agg(published_on::text, ',') as "publishedOn",
+    string_agg(superseded_on::text, ',') as "supersededOn"
+  from (select * from read order by place, date, published_on) revisions`;
+
+/** Reads revisions; valid only if no load after that version rewrote its history. */
+export async function readRevisions(database: Queryable, query: RevisionsQuery): Promise<RevisionsRow> {
+  const { seriesNo, dimsNos, from, to, firstVintage, lastVintage, version, perCombinationMax } = query;
+  const values = [seriesNo, dimsNos, from, to, firstVintage, lastVintage, version, perCombinationMax];
+  const [row] = await database.query<RevisionsRow>(revisionsSql, values, 'revisions');
+  if (row === undefined) throw new Error('an aggregate always gives one row');
+  return row;
+}

@@ -1,0 +1,68 @@
+// Serves the dashboard from memory: its files under /assets/, and index.html for each of its other URLs.
+// Hides that its build may still be under way when the first call comes, or may have failed.
+import type { ServerResponse } from 'node:http';
+import { fail } from '../../kernel/errors.ts';
+import { encodingFor } from '../../kernel/http/reply.ts';
+import type { Log } from '../../kernel/log.ts';
+import { callOf } from '../call.ts';
+import { readDashboard } from './dashboard-files.ts';
+import type { Policy } from '../policy.ts';
+
+/** Scripts and styles come from files of the gateway alone, and calls go to it alone. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const failedPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Almanac</title>
+<h1>The dashboard is not available</h1>
+<p>It could not be built; the log of the gateway says why. The API is served as usual.</p>
+</html>
+`;
+
+/** @param directory of the built dashboard, once it is built; undefined: none is served, and its URLs are 404. */
+export function dashboard(directory: Promise<string> | undefined, log: Log): Policy {
+  const files = directory?.then(readDashboard).catch((error: unknown) => {
+    log.error({ err: error }, 'The dashboard could not be built; the API is served without it.');
+    return undefined;
+  });
+  return async (request, response) => {
+    if (files === undefined) fail('not_found', 'This gateway serves no dashboard.');
+    const call = callOf(request);
+    const read = await files;
+    call.contentSecurityPolicy = contentSecurityPolicy;
+    if (read === undefined) return sendFailedPage(response);
+    const isAsset = call.path.startsWith('/assets/');
+    const file = read.get(isAsset ? call.path : '/index.html');
+    if (file === undefined) fail('not_found', 'The dashboard has no file of this name.');
+    const { etag, body, encoding } = file.forms[encodingFor(request.headers['accept-encoding'])];
+    // The name of an asset changes with its content.
+    const cacheControl = isAsset ? 'public, max-age=31536000, immutable' : 'no-cache';
+    const caching = { etag, 'cache-control': cacheControl, vary: 'Accept-Encoding' };
+    if (request.headers['if-none-match'] === etag) {
+      response.writeHead(304, caching).end();
+      return;
+    }
+    const own = { 'content-type': file.type, 'content-length': String(body.length), ...encoding };
+    response.writeHead(200, { ...caching, ...own }).end(body); // for HEAD, Node sends only the headers
+  };
+}
+
+function sendFailedPage(response: ServerResponse): void {
+  response
+    .writeHead(503, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': String(Buffer.byteLength(failedPage)),
+      'cache-control': 'no-store',
+    })
+    .end(failedPage);
+}

@@ -1,0 +1,137 @@
+// GET /v1/catalog/{id}/preview and GET /v1/previews: the newest points of series, for visitors.
+import test from 'ava';
+import { publicCaller, startDataService, type DataService } from '../services/data-service.ts';
+import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';
+import type { Envelope } from './series-service.ts';
+
+const days = Array.from({ length: 9 }, (_, i) => `2024-01-0${i + 1}`);
+const codes = Array.from({ length: 25 }, (_, i) => `c${i}`);
+
+let service: DataService;
+
+test.before(async () => {
+  service = await startDataService(undefined, undefined, { previewPoints: 4 });
+  const daily = days.map((date, i) => ({ date, value: i === 7 ? null : `${i}.50` }));
+  const bySide = days.flatMap((date) =>
+    ['buy', 'sell'].map((side) => ({ date, value: date.slice(-1), dims: { side } })),
+  );
+  const byCode = codes.map((code) => ({ date: '2024-01-01', value: '1', dims: { code } }));
+  await make('DAILY', [], daily);
+  await make('SIDES', ['side'], bySide);
+  await make('CODES', ['code'], byCode);
+  await makeSeries(service.pool, { id: 'EMPTY' });
+});
+
+test.after.always(() => service.close());
+
+async function make(id: string, dimensions: string[], points: FixturePoint[]): Promise<void> {
+  await makeSeries(service.pool, { id, frequency: 'daily', dimensions });
+  await publish(service.pool, id, '2024-02-01', points);
+}
+
+type Preview = Omit<Envelope, 'meta'> & {
+  meta: { preview: { points_max: number; combinations: number; combinations_shown: number } };
+};
+
+const call = (path: string, at = service) => at.call(path, { identity: publicCaller });
+const preview = async (path: string) => (await call(path)).json as Preview;
+
+test('the preview is the newest points of the series, oldest first, as a keyed call answers them', async (t) => {
+  const { data, meta, pagination } = await preview('/v1/catalog/DAILY/preview');
+  const keyed = (await service.call('/v1/series/DAILY?from=2024-01-05')).json as Envelope;
+  t.is(data.length, 4);
+  t.deepEqual(data, keyed.data);
+  t.deepEqual(meta.preview, { points_max: 4, combinations: 1, combinations_shown: 1 });
+  const { preview: _, ...facts } = meta;
+  t.deepEqual(facts as unknown, keyed.meta);
+  t.deepEqual(pagination, { next_cursor: null, count: 4 });
+  t.regex((await call('/v1/catalog/DAILY/preview')).text, /"value":8\.50,/);
+});
+
+test('a limit shows fewer points but never more than the operator allows', async (t) => {
+  const dates = async (query: string) =>
+    (await preview(`/v1/catalog/DAILY/preview?${query}`)).data.map(({ date }) => date);
+  t.deepEqual(await dates('limit=2'), ['2024-01-07', '2024-01-09']);
+  t.is((await dates('limit=1000')).length, 4);
+  t.deepEqual(await dates('limit=2&include_missing=true'), ['2024-01-08', '2024-01-09']);
+});
+
+test('a preview has the newest points of each combination, of those that match', async (t) => {
+  const all = await preview('/v1/catalog/SIDES/preview?limit=2');
+  t.deepEqual(
+    all.data.map(({ date, dims }) => `${date} ${dims['side']}`),
+    ['2024-01-08 buy', '2024-01-08 sell', '2024-01-09 buy', '2024-01-09 sell'],
+  );
+  const sell = await preview('/v1/catalog/SIDES/preview?dims=side:sell');
+  t.deepEqual(new Set(sell.data.map(({ dims }) => dims['side'])), new Set(['sell']));
+  t.is(sell.data.length, 4);
+  t.deepEqual((await preview('/v1/catalog/SIDES/preview?dims=side:none')).data, []);
+  t.is((await preview('/v1/catalog/SIDES/preview?dims=sides:buy')).error.code, 'unknown_dimension');
+});
+
+test('a preview shows at most twenty combinations, and says of how many', async (t) => {
+  const { data, meta } = await preview('/v1/catalog/CODES/preview');
+  t.is(data.length, 20);
+  t.deepEqual(meta.preview, { points_max: 4, combinations: 25, combinations_shown: 20 });
+});
+
+test('a preview is 304 until the series changes, and then new on the next call', async (t) => {
+  await makeSeries(service.pool, { id: 'MOVES' });
+  await publish(service.pool, 'MOVES', '2024-02-01', [{ date: '2024-01-31', value: '1' }]);
+  for (const path of ['/v1/catalog/MOVES/preview', '/v1/previews?ids=MOVES']) {
+    const etag = (await call(path)).headers.get('etag') ?? '';
+    const again = (headers: Record<string, string>) =>
+      service.call(path, { identity: publicCaller, headers });
+    t.is((await again({ 'if-none-match': etag })).status, 304, path);
+    const value = `${path.length}.5`;
+    await publish(service.pool, 'MOVES', '2024-02-02', [{ date: '2024-01-31', value }]);
+    const changed = await again({ 'if-none-match': etag });
+    t.is(changed.status, 200, path);
+    t.true(changed.text.includes(`"value":${value}`), path);
+  }
+  t.is((await call('/v1/catalog/MOVES/preview')).headers.get('cache-control'), 'public, max-age=60');
+});
+
+test('the previews of several series have the newest points of the first combination of each, in the order asked', async (t) => {
+  const { data, count } = (await call('/v1/previews?ids=SIDES,EMPTY,DAILY&limit=2')).json as {
+    data: unknown[];
+    count: number;
+  };
+  t.is(count, 3);
+  t.deepEqual(data, [
+    {
+      series: 'SIDES',
+      dims: { side: 'buy' },
+      data: [
+        { date: '2024-01-08', value: 8 },
+        { date: '2024-01-09', value: 9 },
+      ],
+    },
+    { series: 'EMPTY', dims: {}, data: [] },
+    {
+      series: 'DAILY',
+      dims: {},
+      data: [
+        { date: '2024-01-07', value: 6.5 },
+        { date: '2024-01-09', value: 8.5 },
+      ],
+    },
+  ]);
+  const whole = (await call('/v1/previews?ids=DAILY')).json as { data: { data: unknown[] }[] };
+  t.is(whole.data[0]?.data.length, 4, 'never more than the operator allows');
+  const refused = (await call('/v1/previews?ids=DAILY,DAILI')).json as Envelope;
+  t.is(refused.error.code, 'not_found');
+  t.regex(refused.error.message, /Did you mean "DAILY"/);
+});
+
+test('where the operator has switched previews off they are 404, and the message says so', async (t) => {
+  const off = await startDataService(undefined, undefined, { previewPoints: 0 });
+  await makeSeries(off.pool, { id: 'DAILY' });
+  for (const path of ['/v1/catalog/DAILY/preview', '/v1/previews?ids=DAILY']) {
+    const { status, json } = await call(path, off);
+    t.is(status, 404, path);
+    t.like((json as Envelope).error, { code: 'not_found' });
+    t.regex((json as Envelope).error.message, /switched off/);
+  }
+  await off.close();
+});
