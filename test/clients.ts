@@ -1,52 +1,91 @@
-// Starts a private installation and reads it with third-party clients: examples/clients/check.sh.
-// If the programs cannot be installed (not root, not Debian) it says so and exits with 0.
+// Starts a private installation and reads it with other programs: pandas, R and LibreOffice on the URL itself (examples/clients/check.sh),
+// the tests of the Python and R clients, and the Python and R examples of the docs. If the programs cannot be installed (not root,
+// not Debian) it says so and exits with 0.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../kernel/settings.ts';
 import { examplesOf, runExample } from './docs/docs-examples.ts';
 import { underGuard } from './run/guard.ts';
-import { createInstallation } from './services/instance.ts';
+import { createInstallation, type Installation } from './services/instance.ts';
 
 const programs = [
   ['python3', '-c', 'import pandas'],
-  ['Rscript', '--version'],
+  ['Rscript', '-e', 'library(curl); library(jsonlite)'],
   ['soffice', '--version'],
 ] as const;
 const present = programs.every(
   ([program, ...words]) => spawnSync(program, words, { stdio: 'ignore' }).status === 0,
 );
+const pages = ['README.md', 'docs/clients.md', 'clients/python/README.md'];
 
 if (present || (process.getuid?.() === 0 && existsSync('/etc/debian_version'))) {
   await underGuard(check);
 } else {
   process.stdout.write(
-    'The clients are left out: pandas, R and LibreOffice are not here and cannot be installed.\n',
+    'The clients are left out: pandas, R with curl and jsonlite, and LibreOffice are not here and cannot be installed.\n',
   );
 }
 
 async function check(): Promise<number> {
   const installation = await createInstallation();
   try {
-    const serving = await installation.start();
+    const { apiKey = '' } = await installation.start();
     const script = path.join(projectRoot, 'examples/clients/check.sh');
-    const result = spawnSync(script, [installation.url, serving.apiKey ?? ''], {
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
-    if (result.status !== 0) return result.status ?? 1;
-    const { url, env, dataDir } = installation;
-    const examples = examplesOf('README.md').filter((example) => example.kind === 'python');
-    for (const example of examples) {
-      await runExample(example, {
-        directory: path.dirname(dataDir),
-        url,
-        apiKey: serving.apiKey ?? '',
-        env: { ...env, PATH: `/usr/bin:${env['PATH']}` },
-      });
-    }
-    process.stdout.write(`the ${examples.length} Python examples of README.md run\n`);
+    const env = await environment(installation, apiKey);
+    const isGood =
+      run(script, [installation.url, apiKey], { env: process.env }) &&
+      run('python3', ['-W', 'error', '-m', 'unittest', 'test_calls', 'test_live'], {
+        cwd: 'clients/python/tests',
+        env,
+      }) &&
+      run('Rscript', ['--vanilla', 'test.R'], { cwd: 'clients/r', env });
+    if (!isGood) return 1;
+    await runExamples(installation, apiKey, env);
     return 0;
   } finally {
     await installation.remove();
   }
+}
+
+/** For the clients: where the installation is, a key of plan Pro, and one of plan Free. */
+async function environment(installation: Installation, apiKey: string): Promise<NodeJS.ProcessEnv> {
+  await installation.almanac('accounts', 'create', 'slow@example.org', '--plan', 'free');
+  const made = await installation.almanac('keys', 'create', 'slow@example.org', '--name', 'slow');
+  return {
+    ...installation.env,
+    PATH: `/usr/bin:${installation.env['PATH']}`, // Debian's own Python has Debian's pandas
+    PYTHONPATH: path.join(projectRoot, 'clients/python'),
+    PYTHONDONTWRITEBYTECODE: '1',
+    ALMANAC_URL: installation.url,
+    ALMANAC_KEY: apiKey,
+    ALMANAC_SLOW_KEY: /pk_live_\w+/.exec(made)?.[0],
+  };
+}
+
+/** @param options.cwd from the project's root. @returns whether the program ended with 0; it tells what is wrong itself. */
+function run(
+  program: string,
+  words: readonly string[],
+  options: { cwd?: string; env: NodeJS.ProcessEnv },
+): boolean {
+  const cwd = path.join(projectRoot, options.cwd ?? '');
+  const { status } = spawnSync(program, words, { ...options, cwd, stdio: ['ignore', 'inherit', 'inherit'] });
+  return status === 0;
+}
+
+async function runExamples(
+  installation: Installation,
+  apiKey: string,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const directory = path.dirname(installation.dataDir);
+  copyFileSync(path.join(projectRoot, 'clients/r/almanac.R'), path.join(directory, 'almanac.R'));
+  const examples = pages
+    .flatMap(examplesOf)
+    .filter((example) => example.kind === 'python' || example.kind === 'r');
+  for (const example of examples) {
+    await runExample(example, { directory, url: installation.url, apiKey, env });
+  }
+  process.stdout.write(`the ${examples.length} Python and R examples of ${pages.join(', ')} run\n`);
 }

@@ -11,12 +11,12 @@ trap 'rm -rf "$work"' EXIT
 pandas() { "$python" -c 'import pandas'; }
 python=python3
 pandas 2>"$work/found" || python=/usr/bin/python3 # Debian's own, where another stands before it on the PATH
-if ! { pandas && command -v Rscript && command -v soffice; } >"$work/found" 2>&1; then
+if ! { pandas && Rscript -e 'library(curl); library(jsonlite)' && command -v soffice; } >"$work/found" 2>&1; then
   if [ "$(id -u)" = 0 ] && [ -f /etc/debian_version ]; then
-    echo 'Installing python3-pandas, r-base-core and libreoffice-calc …'
-    apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-pandas r-base-core libreoffice-calc >"$work/apt" 2>&1
+    echo 'Installing python3-pandas, r-base-core, r-cran-curl, r-cran-jsonlite and libreoffice-calc …'
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-pandas r-base-core r-cran-curl r-cran-jsonlite libreoffice-calc >"$work/apt" 2>&1
   else
-    echo 'This check needs python3 with pandas, Rscript and soffice (LibreOffice).' && exit 1
+    echo 'This check needs python3 with pandas, Rscript with curl and jsonlite, and soffice (LibreOffice).' && exit 1
   fi
 fi
 

@@ -1,5 +1,5 @@
 // Runs the examples of the documentation as a reader would: the files that a page shows are written, its commands
-// are run in order, in one directory. Hides which fences are examples: ```sh and ```python are run, ```csv FILE and
+// are run in order, in one directory. Hides which fences are examples: ```sh, ```python and ```r are run, ```csv FILE and
 // ```json FILE are written, all others are ignored.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ export interface Example {
   page: string;
   /** The line of the page on which the fence opens. */
   line: number;
-  kind: 'sh' | 'python' | 'file';
+  kind: 'sh' | 'python' | 'r' | 'file';
   /** The name of the file; empty for commands. */
   file: string;
   text: string;
@@ -24,7 +24,7 @@ export function examplesOf(page: string): Example[] {
   return [...text.matchAll(/^```(\w+)(?: (\S+))?\n([^]*?)^```$/gm)].flatMap((match): Example[] => {
     const [, language = '', file = '', body = ''] = match;
     const line = text.slice(0, match.index).split('\n').length;
-    if (language === 'sh' || language === 'python')
+    if (language === 'sh' || language === 'python' || language === 'r')
       return [{ page, line, kind: language, file: '', text: body }];
     return file === '' ? [] : [{ page, line, kind: 'file', file, text: body }];
   });
@@ -55,8 +55,8 @@ export async function runExample(example: Example, place: Place): Promise<void> 
     writeFileSync(file, text);
     return;
   }
-  const [program, script] = example.kind === 'sh' ? ['bash', prelude + text] : ['python3', text];
-  const child = spawn(program, ['-c', script], {
+  const [program, ...words] = commandOf(example.kind, text);
+  const child = spawn(program, words, {
     cwd: place.directory,
     env: { ...place.env, COMMANDS: place.commandsUrl ?? '' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -66,6 +66,11 @@ export async function runExample(example: Example, place: Place): Promise<void> 
   const status = await closed;
   if (status !== 0)
     throw new Error(`${example.page}:${example.line} ended with ${status}:\n${stdout}${stderr}`);
+}
+
+function commandOf(kind: 'sh' | 'python' | 'r', text: string): [string, ...string[]] {
+  if (kind === 'sh') return ['bash', '-c', prelude + text];
+  return kind === 'python' ? ['python3', '-c', text] : ['Rscript', '--vanilla', '-e', text];
 }
 
 /**
@@ -80,7 +85,7 @@ npx() {
   { grep -o 'key_[a-z2-7]\\{20\\}' .output || true; } | tail -n 1 > .found
   if [ -s .found ]; then cp .found .last-key; fi
 }
-curl() { command curl -fsS "$@"; }
+curl() { command curl -sS --fail-with-body "$@"; }
 `;
 
 /** Starts docs-commands.ts as a process of an installation, and ends with it. @returns where it listens. */

@@ -1,0 +1,22 @@
+"""Almanac for pandas: ``almanac.get("DEMO.CPI", as_of="2026-09-30")``. See README.md for the rest."""
+from .client import Client
+from .errors import AlmanacError
+from .lists import auctions, calendar, catalogue, funds, nav, search, securities, table, trade
+from .series import get, latest, vintages
+
+__all__ = [
+    "AlmanacError",
+    "Client",
+    "auctions",
+    "calendar",
+    "catalogue",
+    "funds",
+    "get",
+    "latest",
+    "nav",
+    "search",
+    "securities",
+    "table",
+    "trade",
+    "vintages",
+]

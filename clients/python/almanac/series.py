@@ -1,0 +1,177 @@
+"""Series as frames: as they are now or were on an earlier day, and their vintages. Hides pages and how points become columns."""
+from __future__ import annotations
+
+import datetime
+from typing import Any, Iterable, Literal, Mapping, Sequence, Union
+
+import pandas as pd
+
+from .client import Client, path_of
+from .frames import frame_of
+
+Day = Union[str, datetime.date, pd.Timestamp, pd.Period]
+"""A day or a period: ``"2024-03-31"``, ``datetime.date(2024, 3, 31)``, ``"2024"``, ``"2024-Q1"``, ``pandas.Period``."""
+Dims = Union[str, Mapping[str, Union[str, Sequence[str]]]]
+Transform = Literal["yoy", "mom", "pct_change", "3ma", "index"]
+
+_LARGEST_PAGE = 100_000  # points of one answer, over all its series
+_MOST_IDS = 100
+
+
+def get(
+    series: str | Iterable[str],
+    *,
+    as_of: Day | None = None,
+    start: Day | None = None,
+    end: Day | None = None,
+    transform: Transform | None = None,
+    base: Day | None = None,
+    dims: Dims | None = None,
+    release: Literal["first"] | None = None,
+    version: int | None = None,
+    missing: bool = False,
+    layout: Literal["wide", "long"] = "wide",
+    client: Client | None = None,
+) -> pd.DataFrame:
+    """The points of one series or several, as floats (NaN where there is none) under a DatetimeIndex named ``date``.
+
+    ``as_of``: the data as published at the end of that day. ``release="first"``: each point as first published. Both need the
+    feature ``vintages`` of the plan; with either, ``version`` (a ``version`` of the metadata) pins the answer to that load.
+    ``start`` and ``end`` are inclusive. ``transform`` and ``base`` are explained in docs/transforms.md.
+    ``dims``: ``{"currency": ["EUR", "USD"], "side": "buy"}``, or the API's text ``"currency:EUR|USD,side:buy"``.
+    ``missing``: keeps the dates whose value was published as missing.
+
+    ``layout="wide"``: one column per series; of a series with dimensions, one per combination, named
+    ``"DEMO.FX currency=EUR side=buy"``. ``layout="long"``: one row per point; the columns are ``series``, one per dimension,
+    and ``value``.
+
+    ``frame.attrs["series"]`` has the metadata by series id (unit, frequency, source, version …), ``frame.attrs["columns"]``
+    the series and the dimensions of each wide column. Values are doubles: of a longer number the first 15 digits are certain.
+    """
+    if layout not in ("wide", "long"):
+        raise ValueError(f'layout must be "wide" or "long", not {layout!r}.')
+    query = {
+        "from": _day(start),
+        "to": _day(end),
+        "vintage": _day(as_of),
+        "transform": transform,
+        "base": _day(base),
+        "dims": _dims_text(dims),
+        "release": release,
+        "version": version,
+        "include_missing": missing or None,
+    }
+    ids = [series] if isinstance(series, str) else list(series)
+    answers = _answers_of(client or Client(), ids, query)
+    frame = _long(answers) if layout == "long" else _wide(answers)
+    frame.attrs["series"] = {answer["series"]: answer["meta"] for answer in answers}
+    return frame
+
+
+def latest(
+    series: str,
+    *,
+    as_of: Day | None = None,
+    transform: Transform | None = None,
+    dims: Dims | None = None,
+    client: Client | None = None,
+) -> pd.DataFrame:
+    """The newest point with a value of each combination of dimensions, in the long layout of ``get``."""
+    query = {"vintage": _day(as_of), "transform": transform, "dims": _dims_text(dims)}
+    answer = (client or Client()).fetch(path_of("/v1/series/{id}/latest", id=series), query)
+    frame = _long([answer])
+    frame.attrs["series"] = {answer["series"]: answer["meta"]}
+    return frame
+
+
+def vintages(
+    series: str, *, start: Day | None = None, end: Day | None = None, client: Client | None = None
+) -> pd.DataFrame:
+    """The days on which the series was published or revised (the index), and how many points were new, revised, deleted."""
+    query = {"from": _day(start), "to": _day(end)}
+    rows = (client or Client()).rows(path_of("/v1/series/{id}/vintages", id=series), query)
+    columns = ["vintage", "points_new", "points_revised", "points_deleted", "loaded_at"]
+    return frame_of(rows, columns).set_index("vintage")
+
+
+def _answers_of(client: Client, ids: list[str], query: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The envelope of each series with all of its points: several series share a call, and are then paged one by one."""
+    if not ids:
+        raise ValueError("Name at least one series.")
+    if len(ids) == 1 or query["version"] is not None:  # the endpoint of several series pins no version
+        answers = [client.fetch(path_of("/v1/series/{id}", id=name), {**query, "limit": _LARGEST_PAGE}) for name in ids]
+    else:
+        answers = []
+        for first in range(0, len(ids), _MOST_IDS):
+            some = ids[first : first + _MOST_IDS]
+            asked = {**query, "ids": some, "limit": _LARGEST_PAGE // len(some)}
+            answers += client.fetch("/v1/series", asked)["data"]
+    for answer in answers:
+        cursor = answer["pagination"]["next_cursor"]
+        while cursor is not None:
+            asked = {**query, "limit": _LARGEST_PAGE, "cursor": cursor}
+            page = client.fetch(path_of("/v1/series/{id}", id=answer["series"]), asked)
+            answer["data"] += page["data"]
+            cursor = page["pagination"]["next_cursor"]
+    return answers
+
+
+def _wide(answers: list[dict[str, Any]]) -> pd.DataFrame:
+    columns: dict[str, pd.Series] = {}
+    origins: dict[str, dict[str, Any]] = {}
+    for answer in answers:
+        name = answer["series"]
+        points: dict[tuple[tuple[str, str], ...], tuple[list[str], list[float | None]]] = {}
+        if not answer["meta"]["dims"]:
+            points[()] = ([], [])  # a series without points is an empty column, not none
+        for point in answer["data"]:
+            dates, values = points.setdefault(tuple(sorted(point["dims"].items())), ([], []))
+            dates.append(point["date"])
+            values.append(point["value"])
+        for dims, (dates, values) in points.items():
+            label = " ".join([name, *(f"{dim}={value}" for dim, value in dims)])
+            columns[label] = pd.Series(values, index=_index(dates), dtype="float64")
+            origins[label] = {"series": name, "dims": dict(dims)}
+    frame = pd.DataFrame(columns) if columns else pd.DataFrame(index=_index([]))
+    frame = frame.sort_index().rename_axis(index="date")
+    frame.attrs["columns"] = origins
+    return frame
+
+
+def _long(answers: list[dict[str, Any]]) -> pd.DataFrame:
+    points = [(answer["series"], point) for answer in answers for point in answer["data"]]
+    dims = dict.fromkeys(dim["name"] for answer in answers for dim in answer["meta"]["dims"])
+    columns: dict[str, list[Any]] = {"series": [name for name, _ in points]}
+    for dim in dims:
+        columns[dim] = [point["dims"].get(dim) for _, point in points]
+    frame = pd.DataFrame(columns, index=_index([point["date"] for _, point in points]), dtype="object")
+    frame["value"] = pd.Series([point["value"] for _, point in points], index=frame.index, dtype="float64")
+    return frame
+
+
+def _index(dates: list[str]) -> pd.DatetimeIndex:
+    return pd.DatetimeIndex(pd.to_datetime(dates, format="%Y-%m-%d"), name="date")
+
+
+def _day(value: Day | None) -> str | None:
+    """A day or a period as the API spells it."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, pd.Period):
+        return f"{value.year}-Q{value.quarter}" if value.freqstr.startswith("Q") else str(value)
+    return value.isoformat()[:10]
+
+
+def _dims_text(dims: Dims | None) -> str | None:
+    """``currency:EUR|USD,side:buy``; a comma, ``|`` or backslash of a name or value is escaped."""
+    if dims is None or isinstance(dims, str):
+        return dims
+    parts = []
+    for name, wanted in dims.items():
+        values = [wanted] if isinstance(wanted, str) else list(wanted)
+        parts.append(f"{_escaped(name)}:{'|'.join(map(_escaped, values))}")
+    return ",".join(parts)
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{letter}" if letter in "\\,|" else letter for letter in text)

@@ -1,0 +1,125 @@
+# almanac.R against a running installation with the demo data: Rscript test.R, with ALMANAC_URL, ALMANAC_KEY (of plan Pro)
+# and ALMANAC_SLOW_KEY (of plan Free, whose calls per second are few). What almanac.R says is compared with the API's CSV, read
+# by read.csv.
+
+arguments <- commandArgs(trailingOnly = FALSE)
+here <- dirname(sub("^--file=", "", grep("^--file=", arguments, value = TRUE)))
+source(file.path(here, "almanac.R"))
+url <- Sys.getenv("ALMANAC_URL")
+key <- Sys.getenv("ALMANAC_KEY")
+
+csv <- function(path) {
+  handle <- curl::new_handle()
+  curl::handle_setheaders(handle, "X-API-Key" = key)
+  text <- rawToChar(curl::curl_fetch_memory(paste0(url, path), handle)$content)
+  utils::read.csv(text = text, check.names = FALSE)
+}
+
+test <- function(guarantee, code) {
+  tryCatch(code, error = function(e) stop(guarantee, ": ", conditionMessage(e), call. = FALSE))
+  cat("ok - ", guarantee, "\n", sep = "")
+}
+
+same <- function(frame, table) {
+  stopifnot(nrow(table) > 0, nrow(frame) == nrow(table), inherits(frame$date, "Date"), is.double(frame$value))
+  stopifnot(identical(format(frame$date), table$date), all(frame$value == table$value))
+  for (name in setdiff(names(table), c("date", "value"))) stopifnot(identical(frame[[name]], table[[name]]))
+}
+
+failure <- function(code) tryCatch({ code; stop("It did not fail.") }, almanac_error = identity)
+
+test("almanac_get equals the CSV of the API", {
+  same(almanac_get("DEMO.CPI"), csv("/v1/series/DEMO.CPI?format=csv"))
+  same(almanac_get("DEMO.CPI", as_of = as.Date("2026-09-30")), csv("/v1/series/DEMO.CPI?format=csv&vintage=2026-09-30"))
+  same(almanac_get("DEMO.CPI", transform = "yoy", start = "2024", end = "2025-06"),
+       csv("/v1/series/DEMO.CPI?format=csv&transform=yoy&from=2024&to=2025-06"))
+  same(almanac_get("DEMO.GDP", release = "first"), csv("/v1/series/DEMO.GDP?format=csv&release=first"))
+  same(almanac_get("DEMO.FX", dims = list(currency = c("EUR", "GBP"), side = "buy"), start = "2025"),
+       csv("/v1/series/DEMO.FX?format=csv&dims=currency:EUR%7CGBP,side:buy&from=2025"))
+})
+
+test("several series are below each other, each with its metadata", {
+  both <- almanac_get(c("DEMO.GDP", "DEMO.FX"), start = "2026-09")
+  stopifnot(identical(names(both), c("series", "date", "currency", "side", "value")))
+  stopifnot(all(is.na(both$side[both$series == "DEMO.GDP"])), !anyNA(both$side[both$series == "DEMO.FX"]))
+  stopifnot(attr(both, "meta")$DEMO.GDP$unit == "Billion DMD", attr(both, "meta")$DEMO.FX$frequency == "daily")
+})
+
+test("pages make the same frame as one call", {
+  whole <- almanac_get("DEMO.FX", start = "2026")
+  paged <- almanac_series("DEMO.FX", list(from = "2026", limit = 100))$points
+  stopifnot(nrow(whole) > 300, identical(paged$value, whole$value), identical(paged$date, whole$date))
+  stopifnot(identical(almanac_table("/v1/catalog", limit = 3, sort = "id")$id, csv("/v1/catalog?format=csv&sort=id")$id))
+  stopifnot(nrow(almanac_table("/v1/catalog", rows = 4, limit = 3)) == 4)
+})
+
+test("a series without points is an empty frame", {
+  none <- almanac_get("DEMO.FX", end = "1900")
+  stopifnot(nrow(none) == 0, identical(names(none), c("series", "date", "currency", "side", "value")))
+})
+
+test("a pinned version gives the same points again", {
+  first <- almanac_get("DEMO.GDP", as_of = "2026-09-30")
+  again <- almanac_get("DEMO.GDP", as_of = "2026-09-30", version = attr(first, "meta")$DEMO.GDP$version)
+  stopifnot(identical(again$value, first$value))
+})
+
+test("vintages are those of the API", {
+  table <- csv("/v1/series/DEMO.GDP/vintages?format=csv")
+  frame <- almanac_vintages("DEMO.GDP")
+  stopifnot(nrow(table) > 1, identical(format(frame$vintage), table$vintage), identical(frame$points_new, table$points_new))
+})
+
+test("search and catalogue need no key", {
+  Sys.setenv(ALMANAC_KEY = "")
+  stopifnot("DEMO.CPI" %in% almanac_search("consumr prices")$id, nrow(almanac_catalogue(frequency = "monthly")) > 1)
+  stopifnot(failure(almanac_get("DEMO.CPI"))$status == 401)
+  Sys.setenv(ALMANAC_KEY = key)
+})
+
+test("an error has the server's own message", {
+  error <- failure(almanac_get("DEMO.GDP", transform = "mom"))
+  said <- '"mom" has no meaning for quarterly data. Use yoy or pct_change.'
+  stopifnot(error$server_message == said, grepl(said, conditionMessage(error), fixed = TRUE))
+  stopifnot(error$status == 400, error$code == "transform_not_applicable", nchar(error$request_id) == 36)
+  error <- failure(almanac_get("DEMO.CPI", start = "last year"))
+  stopifnot(error$param == "from", !grepl(key, conditionMessage(error), fixed = TRUE))
+})
+
+test("dimensions are written as the API spells them", {
+  stopifnot(almanac_dims(list(side = "buy", item = c("a,b", "c|d\\"))) == "side:buy,item:a\\,b|c\\|d\\\\")
+})
+
+test("a call that met the limit per second is repeated after Retry-After", {
+  options(almanac.key = Sys.getenv("ALMANAC_SLOW_KEY"))
+  waits <- numeric()
+  for (call in 1:200) {
+    almanac_call("/v1/series/DEMO.CPI/latest", wait = function(seconds) { waits <<- c(waits, seconds); Sys.sleep(seconds) })
+    if (length(waits) > 0) break
+  }
+  options(almanac.key = NULL)
+  stopifnot(length(waits) > 0, waits == 1)
+})
+
+test("passing faults are repeated three times, with growing waits; others are not, nor waits beyond a minute", {
+  ask <- function(...) {
+    asked <- 0
+    waits <- numeric()
+    replaced <- almanac_once
+    almanac_once <<- function(url) { asked <<- asked + 1; almanac_error("Because.", ...) }
+    on.exit(almanac_once <<- replaced)
+    failure(almanac_call("/v1/plans", wait = function(seconds) waits <<- c(waits, seconds)))
+    list(asked = asked, waits = waits)
+  }
+  stopifnot(identical(ask("unavailable", 503), list(asked = 4, waits = c(0.5, 1, 2))))
+  stopifnot(identical(ask("unreachable"), list(asked = 4, waits = c(0.5, 1, 2))))
+  stopifnot(identical(ask("rate_limited", 429, retry_after = 25), list(asked = 3, waits = c(25, 25))))
+  stopifnot(identical(ask("quota_exceeded", 402, retry_after = 5), list(asked = 1, waits = numeric())))
+  stopifnot(ask("internal", 500)$asked == 1)
+})
+
+test("it says when no server is there", {
+  options(almanac.url = "http://127.0.0.1:1")
+  stopifnot(failure(almanac_call("/v1/plans", wait = function(seconds) NULL))$code == "unreachable")
+  options(almanac.url = NULL)
+})
