@@ -153,10 +153,12 @@ class Answer {
 
 /** Text that PostgreSQL and a page can hold: invalid bytes and control characters are replaced. */
 function textOf(bytes: Buffer): string {
+  if (bytes.length === 0) return '';
   const text = new TextDecoder().decode(bytes);
   // oxlint-disable-next-line no-control-regex
   const printable = text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '\u{fffd}');
-  return Array.from(printable).slice(0, keptCharacters).join('');
+  if (printable.length <= keptCharacters) return printable;
+  return Array.from(printable.slice(0, 2 * keptCharacters)).slice(0, keptCharacters).join('');
 }
 
 interface Deadline {

@@ -79,3 +79,11 @@ export async function isSending({ deps }: Service, webhookId: string): Promise<b
   );
   return rows.length > 0;
 }
+
+/** Ends the lease of an endpoint, as time does for a worker that has stalled: others may send to it now. */
+export async function endLeaseOf({ deps }: Service, webhookId: string): Promise<void> {
+  await deps.db.sequelize.query(
+    "update accounts.webhooks set sender = 'stalled', sender_until = '2000-01-01T00:00:00Z' where id = $1",
+    { bind: [webhookId] },
+  );
+}
