@@ -6,6 +6,7 @@ import { lazyPage } from './components/lazy-page.tsx';
 import { NotFound } from './components/not-found.tsx';
 
 const Home = lazyPage(async () => (await import('./pages/home.tsx')).Home);
+const SeriesPage = lazyPage(async () => (await import('./pages/series/series.tsx')).SeriesPage);
 
 export function App() {
   return (
@@ -15,6 +16,7 @@ export function App() {
         <Route path="/" component={Home} />
 
         {/* series */}
+        <Route path="/series/:id" component={SeriesPage} />
 
         {/* sign-in */}
 
