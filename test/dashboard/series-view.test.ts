@@ -14,7 +14,8 @@ import {
   type Dimension,
   type SeriesState,
 } from '../../dashboard/pages/series/series-state.ts';
-import { periodParam, viewCode, viewUrl, type View } from '../../dashboard/pages/series/view-code.ts';
+import { periodParam } from '../../dashboard/pages/series/view-code.ts';
+import { samplesOf } from '../../dashboard/text/samples.ts';
 import { combinationsThatPass, parseDims } from '../../data-api/series/dims.ts';
 import { parsePeriod } from '../../kernel/dates.ts';
 import { periodEnd, type Frequency } from '../../domain/periods.ts';
@@ -111,50 +112,47 @@ test('the dims of a call select the same combinations in the API as the chips do
   );
 });
 
-const view: View = {
+const call = {
   origin: 'https://api.example.org',
   id: 'UEMP.DURATION',
-  query: { from: '2005-01', dims: ['side:buy|sell,city:O\'Neill "x" $HOME `id`'], transform: 'yoy' },
-  pointCount: 400,
+  query: { from: '2005-01', dims: 'side:buy|sell,city:O\'Neill "x" $HOME `id`', transform: 'yoy' },
 };
+const addressIn = (code = '') => /https:[^"]+/.exec(code)?.[0] ?? '';
 
-test('every sample has the URL of the view, and no key', (t) => {
-  const samples = viewCode(view);
-  t.deepEqual(
-    samples.map(({ language }) => language),
-    ['curl', 'Python', 'R', 'JavaScript', 'Sheets'],
-  );
-  for (const { language, code } of samples) {
-    const [url = ''] = /https:[^"]+/.exec(code) ?? [];
-    const format = ['curl', 'JavaScript'].includes(language) ? 'json' : 'csv';
-    t.true(url.startsWith(viewUrl(view, format)), `${language}: ${url}`);
-    const query = new URL(url).searchParams;
-    t.is(query.get('dims'), view.query.dims?.[0] ?? null);
+test('every sample asks for the view, and none has a key', (t) => {
+  for (const { language, code } of samplesOf(call)) {
+    const query = new URL(addressIn(code)).searchParams;
+    t.is(query.get('dims'), call.query.dims);
     t.is(query.get('from'), '2005-01');
-    t.is(query.get('format'), format === 'csv' ? 'csv' : null);
+    t.is(query.get('format'), ['curl', 'JavaScript'].includes(language) ? null : 'csv');
     t.notRegex(code, /pk_live/);
   }
 });
 
-test('the URL of a sample has no character that a shell, a spreadsheet or a language would read', (t) => {
-  const { code } = viewCode(view)[0] ?? { code: '' };
-  const echoed = execFileSync('sh', ['-c', code.replace(/^curl/, "printf '%s\\n'")], {
+test('a shell reads the sample of curl as one header and one URL, and no language reads anything in a URL', (t) => {
+  const [curl] = samplesOf(call);
+  const echoed = execFileSync('sh', ['-c', curl?.code.replace(/^curl/, "printf '%s\\n'") ?? ''], {
     env: { ALMANAC_KEY: 'the key' },
     encoding: 'utf8',
   });
-  t.deepEqual(echoed.trimEnd().split('\n'), ['-H', 'X-API-Key: the key', viewUrl(view, 'json')]);
+  t.deepEqual(echoed.trimEnd().split('\n'), ['-H', 'X-API-Key: the key', addressIn(curl?.code)]);
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      t.notRegex(viewUrl({ ...view, query: { dims: [text] } }, 'csv'), /["'`$\\\s<>|]/);
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
+      const [sample] = samplesOf({ ...call, query: { dims: text } });
+      t.notRegex(addressIn(sample?.code), /["'`$\\\s<>|]/);
+      t.is(new URL(addressIn(sample?.code)).searchParams.get('dims'), text.toWellFormed());
     }),
   );
 });
 
 test('a view of more points than a page of JSON asks for all of them', (t) => {
-  t.is(new URL(viewUrl({ ...view, pointCount: 1_000 }, 'json')).searchParams.get('limit'), null);
-  t.is(new URL(viewUrl({ ...view, pointCount: 1_001 }, 'json')).searchParams.get('limit'), '1001');
-  t.is(new URL(viewUrl({ ...view, pointCount: 1_000_000 }, 'json')).searchParams.get('limit'), '100000');
-  t.is(new URL(viewUrl({ ...view, pointCount: 1_001 }, 'csv')).searchParams.get('limit'), null);
+  const limitOf = (pointCount: number, position: number) =>
+    new URL(addressIn(samplesOf({ ...call, pointCount })[position]?.code)).searchParams.get('limit');
+  t.deepEqual(
+    [1_000, 1_001, 1_000_000].map((count) => limitOf(count, 0)),
+    [null, '1001', '100000'],
+  );
+  t.is(limitOf(1_001, 1), null, 'CSV without a limit is the whole selection');
 });
 
 test('a window is written as periods that begin and end with it', (t) => {
@@ -167,7 +165,7 @@ test('a window is written as periods that begin and end with it', (t) => {
 });
 
 test('the code of an embed shows the public chart, and escapes names', (t) => {
-  const code = embedCode('https://almanac.example', { id: 'A.B', name: 'Prices "now" <b>' }, ['side:buy']);
+  const code = embedCode('https://almanac.example', { id: 'A.B', name: 'Prices "now" <b>' }, 'side:buy');
   t.regex(code, /src="https:\/\/almanac\.example\/v1\/catalog\/A\.B\/chart\.svg\?dims=side%3Abuy"/);
   t.regex(code, /alt="Prices &#34;now&#34; &#60;b&#62;"/);
 });

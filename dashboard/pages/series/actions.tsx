@@ -89,7 +89,7 @@ export function Actions({ entry, shown, points, onWindow }: ActionsProps) {
             An image that follows each release. It shows the newest values of the public preview, as
             published, and needs no key.
           </p>
-          <CodePanel code={embedCode(location.origin, entry, query.dims ?? [])} />
+          <CodePanel code={embedCode(location.origin, entry, query.dims)} />
           <CloseRow onClose={() => setOpen(undefined)} />
         </Dialog>
       )}
@@ -123,7 +123,11 @@ function CloseRow({ onClose, children }: { onClose: () => void; children?: preac
 /** The query of a view as the client takes it. */
 function apiQuery(query: Shown['query']) {
   const { transform, dims, ...rest } = query;
-  return { ...rest, dims: [...(dims ?? [])], ...(isTransform(transform) ? { transform } : {}) };
+  return {
+    ...rest,
+    ...(dims === undefined ? {} : { dims: [dims] }),
+    ...(isTransform(transform) ? { transform } : {}),
+  };
 }
 
 const isTransform = (text: string | undefined): text is 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' =>

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { layOut } from '../../../domain/chart/layout.ts';
 import { Brush } from '../../charts/brush.tsx';
 import type { Window } from '../../charts/window.ts';
-import { LineChart } from '../../charts/line-chart.tsx';
+import { CursorChart } from '../../charts/cursor-chart.tsx';
 import { useWidth } from '../../charts/use-width.ts';
 import type { Shown } from './shown.ts';
 
@@ -41,7 +41,7 @@ export function ChartPanel({ shown, onWindow, isLegendNeeded }: ChartPanelProps)
               ))}
             </ul>
           )}
-          <LineChart layout={layout} decimals={decimals} />
+          <CursorChart layout={layout} decimals={decimals} />
           <Brush
             lines={all}
             dates={dates}

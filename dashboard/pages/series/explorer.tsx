@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { accessKey } from '../../api/access-key.ts';
 import { shownIn, useLoad } from '../../api/load.ts';
-import { AccessKey } from '../../components/access-key.tsx';
+import { AccessKey } from './access-key.tsx';
 import { CodeTabs } from '../../components/code-panel.tsx';
 import { PlusIcon } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -17,7 +17,8 @@ import { loadPoints, type SeriesEntry, type SeriesPoints } from './series-points
 import { dimsQuery, linesMax, queryOfState, stateOf, type SeriesState } from './series-state.ts';
 import { shownOf, yearsBefore } from './shown.ts';
 import { ValuesTable } from './values-table.tsx';
-import { viewCode } from './view-code.ts';
+import { samplesOf } from '../../text/samples.ts';
+import { paramsOf } from './view-code.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { useVintages } from './vintages.ts';
 import type { Window } from '../../charts/window.ts';
@@ -80,10 +81,10 @@ function View({ entry, state, change, vintages, base, points }: ViewProps) {
     () => shownOf(entry, state, points, dragged, base),
     [entry, state, points, dragged, base],
   );
-  const samples = viewCode({
+  const samples = samplesOf({
     origin: location.origin,
     id: entry.id,
-    query: shown.query,
+    query: paramsOf(shown.query),
     pointCount: shown.chart.lines.reduce((sum, line) => sum + line.points.length, 0),
   });
   function onWindow(window: Window, isDone: boolean) {

@@ -33,7 +33,7 @@ function cell(text: string): string {
 export function embedCode(
   origin: string,
   entry: Pick<SeriesEntry, 'id' | 'name'>,
-  dims: readonly string[],
+  dims: string | undefined,
 ): string {
   const url = `${origin}${pathOf('/v1/catalog/{id}/chart.svg', { id: entry.id })}${queryOf({ dims })}`;
   return `<a href="${origin}/series/${encodeURIComponent(entry.id)}">

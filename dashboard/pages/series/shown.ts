@@ -67,7 +67,7 @@ export function shownOf(
     query: {
       ...(window.first === 0 && previewPoints === null ? {} : { from: periodParam(from, meta.frequency) }),
       ...(isLastShown ? {} : { to: periodParam(to, meta.frequency) }),
-      dims: dimsQuery(state.selected, entry.dims),
+      ...dimsOf(dimsQuery(state.selected, entry.dims)),
       ...(meta.transform === null ? {} : { transform: meta.transform }),
       ...(meta.transform === 'index' && base !== null ? { base } : {}),
       ...(meta.vintage === null ? {} : { vintage: meta.vintage }),
@@ -114,4 +114,8 @@ export function yearsBefore({ first_date: first, last_date: last }: SeriesEntry)
   if (first === null || last === null) return null;
   const begin = earlier(last, yearsDefault);
   return begin > first ? begin : first;
+}
+
+function dimsOf([text]: readonly string[]): { dims?: string } {
+  return text === undefined ? {} : { dims: text };
 }

@@ -2,7 +2,7 @@
 // Hides where the key is kept: in memory alone.
 import { useId, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { accessKey, giveKey } from '../api/access-key.ts';
+import { accessKey, giveKey } from '../../api/access-key.ts';
 
 /** @param children what is shown without a key: "This is the public preview: …". */
 export function AccessKey({ children }: { children: string }) {
