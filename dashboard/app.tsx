@@ -7,6 +7,7 @@ import { NotFound } from './components/not-found.tsx';
 
 const Home = lazyPage(async () => (await import('./pages/home.tsx')).Home);
 const SeriesPage = lazyPage(async () => (await import('./pages/series/series.tsx')).SeriesPage);
+const Compare = lazyPage(async () => (await import('./pages/compare/compare.tsx')).Compare);
 
 export function App() {
   return (
@@ -17,6 +18,7 @@ export function App() {
 
         {/* series */}
         <Route path="/series/:id" component={SeriesPage} />
+        <Route path="/compare" component={Compare} />
 
         {/* sign-in */}
 
