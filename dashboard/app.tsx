@@ -20,6 +20,8 @@ const ForgotPassword = lazyPage(
 const SetPassword = lazyPage(async () => (await import('./pages/sign-in/set-password.tsx')).SetPassword);
 const VerifyEmail = lazyPage(async () => (await import('./pages/sign-in/verify-email.tsx')).VerifyEmail);
 const Home = lazyPage(async () => (await import('./pages/home.tsx')).Home);
+const SeriesPage = lazyPage(async () => (await import('./pages/series/series.tsx')).SeriesPage);
+const Compare = lazyPage(async () => (await import('./pages/compare/compare.tsx')).Compare);
 const Revisions = lazyPage(async () => (await import('./pages/revisions/revisions.tsx')).RevisionsPage);
 
 export function App() {
@@ -30,6 +32,8 @@ export function App() {
         <Route path="/" component={Home} />
 
         {/* series */}
+        <Route path="/series/:id" component={SeriesPage} />
+        <Route path="/compare" component={Compare} />
         <Route path="/series/:id/revisions" component={Revisions} />
 
         {/* sign-in */}

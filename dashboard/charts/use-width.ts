@@ -1,18 +1,18 @@
-// The width that a chart has: charts are drawn for it, so that their text is never scaled.
+// The width of an element as it changes, so that a chart is drawn for the width at hand and its text is never scaled.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** @param before the width until it is measured. */
-export function useWidth<E extends Element>(before: number) {
+/** @param before the width until it is known. @returns the ref of the element, and its width in whole pixels. */
+export function useWidth<E extends HTMLElement>(before = 0) {
   const ref = useRef<E>(null);
   const [width, setWidth] = useState(before);
   useLayoutEffect(() => {
     const element = ref.current;
     if (element === null) return undefined;
-    const measure = () => setWidth(Math.max(200, Math.floor(element.getBoundingClientRect().width)));
+    const measure = () => setWidth(Math.floor(element.clientWidth));
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  return { ref, width };
+  return [ref, width] as const;
 }

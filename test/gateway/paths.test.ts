@@ -79,7 +79,6 @@ for (const path of tricks) {
 }
 
 const unmapped = [
-  '/',
   '/v1',
   '/v1/seriesX',
   '/v1/series/',

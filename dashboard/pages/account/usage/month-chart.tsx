@@ -15,7 +15,7 @@ interface MonthChartProps {
 }
 
 export function MonthChart({ month, projection }: MonthChartProps) {
-  const { ref, width } = useWidth<HTMLElement>(476);
+  const [ref, width] = useWidth<HTMLElement>(476);
   const { from, to, now, used, limit, days } = month;
   const end = projection?.expected ?? used;
   const isLimitNear = limit !== null && limit <= Math.max(used, end) * 3;

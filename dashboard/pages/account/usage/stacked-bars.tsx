@@ -18,7 +18,7 @@ const height = 280;
 const plot = { top: 16, bottom: 28, left: 56, right: 2 };
 
 export function StackedBars({ label, bars, groups, interval }: StackedBarsProps) {
-  const { ref, width } = useWidth<HTMLDivElement>(720);
+  const [ref, width] = useWidth<HTMLDivElement>(720);
   const [at, setAt] = useState<number>();
   const steps = stepsTo(Math.max(0, ...bars.map(({ total }) => total)));
   const top = steps.at(-1) ?? 1;
