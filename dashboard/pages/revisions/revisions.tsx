@@ -125,7 +125,7 @@ function Head({ entry, lede, download }: HeadProps) {
 /** `18 vintages, July 2019 to December 2020.` */
 function spanOf({ table: { vintages } }: Combination): string {
   const count = countText(vintages.length, 'vintage', 'vintages');
-  const [first = '', last = ''] = [monthText(vintages[0] ?? ''), monthText(vintages.at(-1) ?? '')];
+  const [first, last] = [monthText(vintages[0] ?? ''), monthText(vintages.at(-1) ?? '')];
   return first === last ? `${count}, ${first}.` : `${count}, ${first} to ${last}.`;
 }
 
