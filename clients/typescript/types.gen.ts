@@ -2926,7 +2926,7 @@ export type GetCatalogData = {
         /**
          * The order: a field, or `-field` for descending.
          */
-        sort?: 'id' | '-id';
+        sort?: 'id' | '-id' | 'last_updated' | '-last_updated';
         /**
          * Rows per page; default 100. CSV without a limit is the whole list.
          */
@@ -3605,6 +3605,10 @@ export type GetStatusResponses = {
                  */
                 lag_hours: number | null;
             }>;
+            /**
+             * The series whose revisions visitors see: `/v1/catalog/{id}/triangle`; null if there is none.
+             */
+            open_revisions_series: string | null;
         };
     };
 };

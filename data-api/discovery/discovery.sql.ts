@@ -24,7 +24,7 @@ export const catalogList: List = {
     tags: filled(json('tags', z.array(z.string()))),
     first_date: date('first_date'),
     last_date: date('last_date'),
-    last_updated: date('last_updated'),
+    last_updated: sorted(date('last_updated')),
     observation_count: number('observation_count'),
   },
   key: ['id'],
