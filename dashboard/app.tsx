@@ -7,6 +7,7 @@ import { NotFound } from './components/not-found.tsx';
 
 const Home = lazyPage(async () => (await import('./pages/home.tsx')).Home);
 const Revisions = lazyPage(async () => (await import('./pages/revisions/revisions.tsx')).RevisionsPage);
+const SeriesPage = lazyPage(async () => (await import('./pages/series/series.tsx')).SeriesPage);
 
 export function App() {
   return (
@@ -17,6 +18,7 @@ export function App() {
 
         {/* series */}
         <Route path="/series/:id/revisions" component={Revisions} />
+        <Route path="/series/:id" component={SeriesPage} />
 
         {/* sign-in */}
 

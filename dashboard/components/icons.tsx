@@ -24,6 +24,12 @@ export const SearchIcon = () => (
   </Icon>
 );
 
+export const PlusIcon = () => (
+  <Icon>
+    <path d="M8 3v10M3 8h10" />
+  </Icon>
+);
+
 export const MenuIcon = () => (
   <Icon>
     <path d="M2 4.5h12M2 8h12M2 11.5h12" />

@@ -1,5 +1,9 @@
 // The code that reads a series in five languages, with the address of this installation. The key is the user's own, and not in it.
-import type { Sample } from '../components/code-panel.tsx';
+
+export interface Sample {
+  language: string;
+  code: string;
+}
 
 export interface SampleCall {
   /** Of the API: `https://api.example.org`. */
@@ -7,10 +11,15 @@ export interface SampleCall {
   id: string;
   /** Parameters but `format`. */
   query: Readonly<Record<string, string>>;
+  /** How many points it has: more than a page of JSON need a limit. By default a page. */
+  pointCount?: number;
 }
 
+/** Points in a page of JSON by default, and at most. */
+const [pageDefault, pageMax] = [1_000, 100_000];
+
 /** curl, Python, R, JavaScript and Sheets. */
-export function samplesOf({ origin, id, query }: SampleCall): Sample[] {
+export function samplesOf({ origin, id, query, pointCount = pageDefault }: SampleCall): Sample[] {
   const address = (more: Readonly<Record<string, string>> = {}) => {
     const text = new URLSearchParams({ ...query, ...more })
       .toString()
@@ -19,8 +28,9 @@ export function samplesOf({ origin, id, query }: SampleCall): Sample[] {
     return `${origin}/v1/series/${encodeURIComponent(id)}${text === '' ? '' : `?${text}`}`;
   };
   const csv = address({ format: 'csv' });
+  const json = address(pointCount > pageDefault ? { limit: String(Math.min(pageMax, pointCount)) } : {});
   return [
-    { language: 'curl', code: `curl -H "X-API-Key: $ALMANAC_KEY" \\\n  "${address()}"` },
+    { language: 'curl', code: `curl -H "X-API-Key: $ALMANAC_KEY" \\\n  "${json}"` },
     {
       language: 'Python',
       code: `import os, pandas as pd
@@ -39,7 +49,7 @@ x <- read.csv(url("${csv}", headers = key))`,
     {
       language: 'JavaScript',
       code: `const response = await fetch(
-  "${address()}",
+  "${json}",
   { headers: { "X-API-Key": process.env.ALMANAC_KEY } },
 );
 const { meta, data } = await response.json();`,

@@ -27,6 +27,8 @@ export interface ChartLine {
   colourNo?: number;
   /** An earlier vintage of another line. */
   isDotted?: boolean;
+  /** By default that of the chart. */
+  frequency?: Frequency;
 }
 
 /** What a chart shows, and how. */
@@ -94,7 +96,9 @@ const labelledWidthMin = 560;
 export function layOut(chart: Chart): ChartLayout {
   if (chart.lines.length > linesMax) throw new RangeError(`a chart of ${chart.lines.length} lines`);
   const isShown = (value: number): boolean => !chart.isLog || value >= logLeast;
-  const runs = chart.lines.map(({ points }) => runsOf(points, chart.frequency, isShown));
+  const runs = chart.lines.map(({ points, frequency }) =>
+    runsOf(points, frequency ?? chart.frequency, isShown),
+  );
   const days = daysOf(chart, runs);
   const extent = valuesOf(chart, runs);
   const valueTicks = chart.isLog ? logTicks(extent) : linearTicks(extent);

@@ -6,7 +6,7 @@ import { widthOf } from '../../../domain/chart/text.ts';
 import { firstPrints, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { Choice } from '../../components/choice.tsx';
 import { dayText } from '../../text/times.ts';
-import { useWidth } from './drawing.ts';
+import { useWidth } from '../../charts/use-width.ts';
 import { FanChart } from './fan-chart.tsx';
 import { HeatMap, stepTokens } from './heat-map.tsx';
 import type { Entry } from './load-revisions.ts';

@@ -1,0 +1,58 @@
+// The line that says what a visitor sees without a key, and takes one.
+// Hides where the key is kept: in memory alone.
+import { useId, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { accessKey, giveKey } from '../../api/access-key.ts';
+
+/** @param children what is shown without a key: "This is the public preview: …". */
+export function AccessKey({ children }: { children: string }) {
+  const id = useId();
+  const [isOpen, setIsOpen] = useState(false);
+  if (accessKey.value !== undefined) {
+    return (
+      <p class="xs dim">
+        Shown with your key {accessKey.value.slice(0, 12)}…, kept until you leave or reload this page.{' '}
+        <button class="link" type="button" onClick={() => giveKey(undefined)}>
+          Forget it
+        </button>
+      </p>
+    );
+  }
+  function onSubmit(event: SubmitEvent & { currentTarget: HTMLFormElement }) {
+    event.preventDefault();
+    const text = new FormData(event.currentTarget).get('key');
+    if (typeof text === 'string' && text.trim() !== '') giveKey(text.trim());
+  }
+  return (
+    <div>
+      <p class="xs dim">
+        {children}{' '}
+        <button class="link" type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          Use your key
+        </button>{' '}
+        or <Link href="/sign-up">get one</Link>.
+      </p>
+      {isOpen && (
+        <form class="key-line" onSubmit={onSubmit}>
+          <label class="vh" for={id}>
+            API key
+          </label>
+          <input
+            class="in mono"
+            id={id}
+            name="key"
+            type="password"
+            placeholder="pk_live_…"
+            autocomplete="off"
+            spellcheck={false}
+            required
+          />
+          <button class="btn main" type="submit">
+            Show all data
+          </button>
+          <span class="xs dim">It stays in the memory of this page. Calls made with it count.</span>
+        </form>
+      )}
+    </div>
+  );
+}

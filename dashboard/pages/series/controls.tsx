@@ -1,0 +1,171 @@
+// What changes the view of a series: dimension values, chart or table, transform, vintage, scale.
+import { labelOf, transformNames } from '../../../domain/chart/captions.ts';
+import { Link } from 'wouter-preact';
+import { Choice } from '../../components/choice.tsx';
+import { dayText } from '../../text/times.ts';
+import type { SeriesEntry } from './series-points.ts';
+import { lineCount, linesMax, transforms, type Dimension, type SeriesState } from './series-state.ts';
+import type { Vintages } from './vintages.ts';
+
+interface ControlsProps {
+  entry: SeriesEntry;
+  state: SeriesState;
+  change: (part: Partial<SeriesState>) => void;
+  vintages: Vintages;
+  isPreview: boolean;
+}
+
+const views = [
+  { value: 'chart', label: 'Chart' },
+  { value: 'table', label: 'Table' },
+] as const;
+
+export function Controls({ entry, state, change, vintages, isPreview }: ControlsProps) {
+  const isSingle = entry.dims.length === 1;
+  return (
+    <div class="controls">
+      {entry.dims.length > 0 && (
+        <div>
+          {entry.dims.map((dimension) => (
+            <Chips
+              key={dimension.name}
+              {...{ dimension, state, change }}
+              isColoured={isSingle && dimension.values.length <= linesMax}
+              isNamed={!isSingle}
+            />
+          ))}
+        </div>
+      )}
+      <div class="bar-ctl">
+        <Choice label="View" options={views} value={state.view} onChange={(view) => change({ view })} />
+        <label class="ctl">
+          <span class="lab">Transform</span>
+          <span class="pick">
+            <select
+              value={isPreview ? '' : (state.transform ?? '')}
+              disabled={isPreview}
+              title={isPreview ? 'Transforms need a key' : undefined}
+              onChange={(event) => {
+                const { value } = event.currentTarget;
+                change({ transform: transforms.find((each) => each === value) ?? null });
+              }}
+            >
+              <option value="">Level, as published</option>
+              {transforms
+                .filter(
+                  (each) =>
+                    each !== 'mom' || ['monthly', 'daily', 'weekly', 'irregular'].includes(entry.frequency),
+                )
+                .map((each) => (
+                  <option key={each} value={each}>
+                    {transformLabel(each)}
+                  </option>
+                ))}
+            </select>
+          </span>
+        </label>
+        <AsOf {...{ entry, state, change, vintages }} />
+        <label class="check push">
+          <input type="checkbox" checked={state.isLog} onChange={() => change({ isLog: !state.isLog })} />
+          Log scale
+        </label>
+      </div>
+    </div>
+  );
+}
+
+function transformLabel(transform: string): string {
+  if (transform === 'index') return 'Index, first of the window = 100';
+  const name = transformNames[transform] ?? transform;
+  return transform === '3ma' ? name : `${name}, %`;
+}
+
+interface ChipsProps extends Pick<ControlsProps, 'state' | 'change'> {
+  dimension: Dimension;
+  /** Whether each value is one line, whose colour its chip shows. */
+  isColoured: boolean;
+  isNamed: boolean;
+}
+
+function Chips({ dimension: { name, values, labels }, state, change, isColoured, isNamed }: ChipsProps) {
+  const selected = state.selected[name] ?? [];
+  const others = lineCount(state.selected) / Math.max(1, selected.length);
+  const isFull = others * (selected.length + 1) > linesMax;
+  function toggle(value: string) {
+    const isOn = selected.includes(value);
+    const next = values.filter((each) => (each === value ? !isOn : selected.includes(each)));
+    change({ selected: { ...state.selected, [name]: next } });
+  }
+  return (
+    <div class="chip-group" role="group" aria-label={name}>
+      {isNamed && <span class="lab">{name}</span>}
+      <div class="chips">
+        {values.map((value, i) => {
+          const isOn = selected.includes(value);
+          const isLast = isOn && selected.length === 1;
+          const why = isLast
+            ? 'At least one stays'
+            : !isOn && isFull
+              ? `At most ${linesMax} lines`
+              : undefined;
+          return (
+            <label key={value} class={isColoured ? `chip s${i + 1}` : 'chip'} title={why}>
+              <input
+                type="checkbox"
+                checked={isOn}
+                disabled={why !== undefined && !isOn}
+                onChange={(event) => {
+                  if (isLast) event.currentTarget.checked = true;
+                  else toggle(value);
+                }}
+              />
+              <span>
+                <i />
+                {labelOf({ [name]: labels }, name, value)}
+              </span>
+            </label>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function AsOf({ entry, state, change, vintages }: Omit<ControlsProps, 'isPreview'>) {
+  const latest = entry.last_updated === null ? 'Latest' : `Latest, ${dayText(entry.last_updated)}`;
+  const days = vintages.kind === 'open' ? vintages.days : [];
+  const isOther = state.vintage !== null && !days.includes(state.vintage);
+  const isLocked = vintages.kind === 'locked';
+  return (
+    <span class="ctl">
+      <label class="ctl">
+        <span class="lab">As of</span>
+        <span class="pick">
+          <select
+            value={isLocked ? '' : (state.vintage ?? '')}
+            disabled={isLocked}
+            title={isLocked ? vintages.message : undefined}
+            onChange={(event) =>
+              change({ vintage: event.currentTarget.value === '' ? null : event.currentTarget.value })
+            }
+          >
+            <option value="">{latest}</option>
+            {isOther && state.vintage !== null && (
+              <option value={state.vintage}>{dayText(state.vintage)}</option>
+            )}
+            {days.map((day) => (
+              <option key={day} value={day}>
+                {dayText(day)}
+              </option>
+            ))}
+          </select>
+        </span>
+      </label>
+      {isLocked && vintages.why !== 'failed' && (
+        <Link class="xs" href="/plans">
+          With Pro
+        </Link>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,183 @@
+// The chart or table of a series with all that changes it, the code that fetches it, and its newest values. Its state is the URL.
+// Hides which part of the points is on screen.
+import { useMemo, useState } from 'preact/hooks';
+import { Link, useSearchParams } from 'wouter-preact';
+import { accessKey } from '../../api/access-key.ts';
+import { shownIn, useLoad } from '../../api/load.ts';
+import { AccessKey } from './access-key.tsx';
+import { CodeTabs } from '../../components/code-panel.tsx';
+import { PlusIcon } from '../../components/icons.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Waiting } from '../../components/states.tsx';
+import { dayText } from '../../text/times.ts';
+import { Actions } from './actions.tsx';
+import { Controls } from './controls.tsx';
+import { Facts } from './facts.tsx';
+import { loadPoints, type SeriesEntry, type SeriesPoints } from './series-points.ts';
+import { dimsQuery, linesMax, queryOfState, stateOf, type SeriesState } from './series-state.ts';
+import { shownOf, yearsBefore } from './shown.ts';
+import { ValuesTable } from './values-table.tsx';
+import { samplesOf } from '../../text/samples.ts';
+import { paramsOf } from './view-code.ts';
+import { ChartPanel } from './chart-panel.tsx';
+import { useVintages } from './vintages.ts';
+import type { Window } from '../../charts/window.ts';
+
+export function Explorer({ entry }: { entry: SeriesEntry }) {
+  const [search, setSearch] = useSearchParams();
+  const state = useMemo(() => stateOf(search, entry.dims), [search.toString(), entry]);
+  const vintages = useVintages(entry.id);
+  const key = accessKey.value;
+  const isWhole = entry.dims.reduce((product, { values }) => product * values.length, 1) <= linesMax;
+  const dims = isWhole ? [] : dimsQuery(state.selected, entry.dims);
+  const base = state.transform === 'index' ? (state.base ?? state.from ?? yearsBefore(entry)) : null;
+  const { transform, vintage } = state;
+  const points = useLoad(
+    (signal) => loadPoints(entry.id, { dims, transform, base, vintage }, signal),
+    [entry.id, dims.join(), transform, base, vintage, key],
+  );
+  const change = (part: Partial<SeriesState>) => setSearch(queryOfState({ ...state, ...part }, entry.dims));
+
+  return (
+    <>
+      <PageHead
+        title={entry.name}
+        crumb={<Crumb entry={entry} />}
+        lede={[entry.description, entry.geography].filter(Boolean).join('. ')}
+        actions={
+          <Link class="btn" href={`/compare?s=${encodeURIComponent(entry.id)}`}>
+            <PlusIcon />
+            Compare
+          </Link>
+        }
+      />
+      <Waiting
+        for={points}
+        failure="The values could not be loaded"
+        skeleton={<div class="chart-holder sk" />}
+      >
+        {(loaded) => <View {...{ entry, state, change, vintages, base }} points={loaded} />}
+      </Waiting>
+      {points.phase === 'failed' && shownIn(points) === undefined && (
+        <AccessKey>{previewSays(null)}</AccessKey>
+      )}
+    </>
+  );
+}
+
+interface ViewProps {
+  entry: SeriesEntry;
+  state: SeriesState;
+  change: (part: Partial<SeriesState>) => void;
+  vintages: ReturnType<typeof useVintages>;
+  base: string | null;
+  points: SeriesPoints;
+}
+
+function View({ entry, state, change, vintages, base, points }: ViewProps) {
+  /** Of a brush that is being dragged; the URL follows when it is let go. */
+  const [dragged, setDragged] = useState<Window>();
+  const shown = useMemo(
+    () => shownOf(entry, state, points, dragged, base),
+    [entry, state, points, dragged, base],
+  );
+  const samples = samplesOf({
+    origin: location.origin,
+    id: entry.id,
+    query: paramsOf(shown.query),
+    pointCount: shown.chart.lines.reduce((sum, line) => sum + line.points.length, 0),
+  });
+  function onWindow(window: Window, isDone: boolean) {
+    setDragged(isDone ? undefined : window);
+    if (!isDone) return;
+    const isAll = window.first === 0 && window.last === shown.dates.length - 1;
+    const from = shown.dates[window.first] ?? null;
+    const to = window.last === shown.dates.length - 1 ? null : (shown.dates[window.last] ?? null);
+    change(isAll && shown.isAllByDefault ? { from: null, to: null } : { from, to });
+  }
+  return (
+    <>
+      <div class="two">
+        <div>
+          <Controls {...{ entry, state, change, vintages }} isPreview={points.previewPoints !== null} />
+          <figure class="fig">
+            {state.view === 'chart' ? (
+              <ChartPanel shown={shown} onWindow={onWindow} isLegendNeeded={entry.dims.length !== 1} />
+            ) : (
+              <ValuesTable shown={shown} rowsMax={100} />
+            )}
+            <Actions {...{ entry, shown, points, onWindow }} />
+            <figcaption>
+              <Caption {...{ entry, state, points }} />
+            </figcaption>
+          </figure>
+          <AccessKey>{previewSays(points.previewPoints)}</AccessKey>
+        </div>
+        <aside aria-label="Facts">
+          <Facts entry={entry} />
+        </aside>
+      </div>
+      <section class="half">
+        <div>
+          <div class="sec-head">
+            <h2>Copy this view as code</h2>
+          </div>
+          <CodeTabs
+            samples={samples}
+            {...(state.language === null ? {} : { selected: state.language })}
+            onSelect={(language) => change({ language })}
+          />
+          <p class="xs dim code-note">
+            Set <code>ALMANAC_KEY</code> to one of your keys. <Link href="/dashboard/keys">Your keys</Link>
+          </p>
+        </div>
+        <div>
+          <div class="sec-head">
+            <h2>Newest values</h2>
+            <p>{shown.chart.unit}</p>
+          </div>
+          <ValuesTable shown={shown} rowsMax={6} isBrief />
+        </div>
+      </section>
+    </>
+  );
+}
+
+function Crumb({ entry }: { entry: SeriesEntry }) {
+  const parts = entry.category?.split('/') ?? [];
+  return (
+    <>
+      <Link href="/catalogue">Catalogue</Link>
+      {parts.map((part, i) => (
+        <>
+          <span>/</span>
+          <Link href={`/catalogue?category=${encodeURIComponent(parts.slice(0, i + 1).join('/'))}`}>
+            {part}
+          </Link>
+        </>
+      ))}
+    </>
+  );
+}
+
+function Caption({ entry, state, points }: Pick<ViewProps, 'entry' | 'state' | 'points'>) {
+  const { meta, previewPoints, isCut } = points;
+  const released =
+    meta.last_updated === null ? 'Not released yet.' : `Released ${dayText(meta.last_updated)}.`;
+  const isRefused = previewPoints !== null && (state.transform !== null || state.vintage !== null);
+  return (
+    <>
+      {meta.vintage === null ? released : `As published by ${dayText(meta.vintage)}. ${released}`}
+      {isCut && ' Only the newest 100,000 values are shown.'}
+      {entry.attribution !== null && ` ${entry.attribution}.`}
+      {isRefused &&
+        ' The transform or the day in the address of this page needs a key: these are the values as published, at their newest.'}{' '}
+      The window, chips and transform are in the address of this page.
+    </>
+  );
+}
+
+function previewSays(points: number | null): string {
+  const count = points === null ? '' : ` of the newest ${points} values per line`;
+  return `This is the public preview${count}. All values, transforms and vintages need a key.`;
+}

@@ -1,0 +1,63 @@
+// Texts made of a view: the CSV of a preview, the code that embeds its chart, the citation.
+import { queryOf, pathOf } from '../../../clients/typescript/client.ts';
+import { dayText } from '../../text/times.ts';
+import type { Shown } from './shown.ts';
+import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
+
+/** The points on screen in the columns of the API's CSV: date, value, dimensions. With a key the API makes it. */
+export function csvOf(
+  { dates, window }: Shown,
+  dimensions: readonly string[],
+  lines: readonly SeriesLine[],
+): string {
+  const [from = '', to = ''] = [dates[window.first], dates[window.last]];
+  const rows = lines.flatMap(({ dims, points }) =>
+    points
+      .filter(({ date, value }) => date >= from && date <= to && value !== null)
+      .map(({ date, value }) => [date, String(value), ...dimensions.map((name) => dims[name] ?? '')]),
+  );
+  const sorted = rows.sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
+  return [['date', 'value', ...dimensions], ...sorted]
+    .map((row) => `${row.map(cell).join(',')}\r\n`)
+    .join('');
+}
+
+/** A text that a spreadsheet would run as a formula begins with a quote, as in the CSV of the API. */
+function cell(text: string): string {
+  const isNumber = /^-?[\d.]+(?:e[+-]?\d+)?$/.test(text);
+  const harmless = !isNumber && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
+
+/** HTML that shows the chart of the preview. */
+export function embedCode(
+  origin: string,
+  entry: Pick<SeriesEntry, 'id' | 'name'>,
+  dims: string | undefined,
+): string {
+  const url = `${origin}${pathOf('/v1/catalog/{id}/chart.svg', { id: entry.id })}${queryOf({ dims })}`;
+  return `<a href="${origin}/series/${encodeURIComponent(entry.id)}">
+  <img src="${html(url)}"
+    alt="${html(entry.name)}" width="800" height="420">
+</a>`;
+}
+
+function html(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** The citation of a view, with the day of the data and the day on which it was read. */
+export function citation(
+  { name, id, source }: Pick<SeriesEntry, 'name' | 'id' | 'source'>,
+  { vintage, last_updated }: Pick<SeriesPoints['meta'], 'vintage' | 'last_updated'>,
+  url: string,
+  now: Date,
+): string {
+  const published =
+    vintage !== null
+      ? `as published by ${dayText(vintage)}`
+      : last_updated === null
+        ? 'not released yet'
+        : `released ${dayText(last_updated)}`;
+  return `${source}: ${name} [${id}], ${published}. Retrieved from Almanac, ${url}, ${dayText(now.toISOString().slice(0, 10))}.`;
+}

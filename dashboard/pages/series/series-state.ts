@@ -1,0 +1,147 @@
+// The state of the series page, which is its URL: dimension values, transform, vintage, window, scale, view.
+// Hides the grammar of `dims`, and that what is as by default is left out.
+
+export const transforms = ['yoy', 'mom', 'pct_change', '3ma', 'index'] as const;
+export type Transform = (typeof transforms)[number];
+
+export interface Dimension {
+  name: string;
+  values: readonly string[];
+  labels: Readonly<Record<string, string>>;
+}
+
+/** Dimension → its selected values, in the order of the series. */
+export type Selection = Readonly<Record<string, readonly string[]>>;
+
+export interface SeriesState {
+  selected: Selection;
+  transform: Transform | null;
+  /** For an index: the period that is 100; null: the first of the window. */
+  base: string | null;
+  /** Null: the newest. */
+  vintage: string | null;
+  /** The first and the last date shown; null: as by default. */
+  from: string | null;
+  to: string | null;
+  isLog: boolean;
+  view: 'chart' | 'table';
+  /** Of the code sample. */
+  language: string | null;
+}
+
+/** A chart has no more lines than colours. */
+export const linesMax = 8;
+
+/** The number of lines of a selection. */
+export function lineCount(selected: Selection): number {
+  return Object.values(selected).reduce((product, values) => product * values.length, 1);
+}
+
+/** All values if they make no more than eight lines; else the first few of each dimension. */
+export function defaultSelection(dims: readonly Dimension[]): Selection {
+  let room = linesMax;
+  return Object.fromEntries(
+    dims.map(({ name, values }) => {
+      const some = values.slice(
+        0,
+        Math.max(1, values.length <= room ? values.length : dims.length === 1 ? room : 1),
+      );
+      room = Math.floor(room / some.length);
+      return [name, some];
+    }),
+  );
+}
+
+/** The state of a URL. What the series does not have is left out. */
+export function stateOf(query: URLSearchParams, dims: readonly Dimension[]): SeriesState {
+  const transform = query.get('transform');
+  const day = (name: string): string | null => {
+    const text = query.get(name);
+    return text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : null;
+  };
+  return {
+    selected: selectionOf(query.get('dims'), dims),
+    transform: transforms.find((each) => each === transform) ?? null,
+    base: day('base'),
+    vintage: day('vintage'),
+    from: day('from'),
+    to: day('to'),
+    isLog: query.get('log') === 'true',
+    view: query.get('view') === 'table' ? 'table' : 'chart',
+    language: query.get('code'),
+  };
+}
+
+/** The URL of a state. */
+export function queryOfState(state: SeriesState, dims: readonly Dimension[]): URLSearchParams {
+  const byDefault = dimsText(defaultSelection(dims));
+  const selected = dimsText(state.selected);
+  const given = {
+    dims: selected === byDefault ? null : selected,
+    transform: state.transform,
+    base: state.transform === 'index' ? state.base : null,
+    vintage: state.vintage,
+    from: state.from,
+    to: state.to,
+    log: state.isLog ? 'true' : null,
+    view: state.view === 'table' ? 'table' : null,
+    code: state.language,
+  };
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) if (value !== null) query.set(name, value);
+  return query;
+}
+
+/** `side:buy|sell,city:Lahore`, as the parameter `dims` of the API. */
+export function dimsText(selected: Selection): string {
+  return Object.entries(selected)
+    .map(([name, values]) => `${escaped(name)}:${values.map(escaped).join('|')}`)
+    .join(',');
+}
+
+/** The `dims` of a call: left out if all values are selected. */
+export function dimsQuery(selected: Selection, dims: readonly Dimension[]): string[] {
+  const some = Object.fromEntries(
+    dims
+      .filter(({ name, values }) => (selected[name]?.length ?? 0) < values.length)
+      .map(({ name }) => [name, selected[name] ?? []]),
+  );
+  const text = dimsText(some);
+  return text === '' ? [] : [text];
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\,|]/g, '\\$&');
+}
+
+function selectionOf(text: string | null, dims: readonly Dimension[]): Selection {
+  const byDefault = defaultSelection(dims);
+  if (text === null) return byDefault;
+  const asked = new Map(
+    splitUnescaped(text, ',').map((part) => {
+      const colon = part.indexOf(':');
+      return [unescaped(part.slice(0, colon)), splitUnescaped(part.slice(colon + 1), '|').map(unescaped)];
+    }),
+  );
+  const selected = Object.fromEntries(
+    dims.map(({ name, values }) => {
+      const known = values.filter((value) => asked.get(name)?.includes(value));
+      return [name, known.length === 0 ? (byDefault[name] ?? []) : known];
+    }),
+  );
+  return lineCount(selected) <= linesMax ? selected : byDefault;
+}
+
+function splitUnescaped(text: string, separator: string): string[] {
+  const parts = [''];
+  for (let i = 0; i < text.length; i += 1) {
+    const character = text.charAt(i);
+    if (character === separator) parts.push('');
+    else parts[parts.length - 1] += character === '\\' ? character + text.charAt((i += 1)) : character;
+  }
+  return parts;
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(.)/g, '$1');
+}

@@ -1,0 +1,121 @@
+// What of the loaded points is on screen: the selected lines in the window, the chart of them, and the call that fetches the same.
+import { lineNames, unitName } from '../../../domain/chart/captions.ts';
+import type { Chart } from '../../../domain/chart/layout.ts';
+import { decimalsOf } from '../../../domain/chart/text.ts';
+import type { Window } from '../../charts/window.ts';
+import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
+import { dimsQuery, linesMax, type SeriesState } from './series-state.ts';
+import { periodParam, type ViewQuery } from './view-code.ts';
+
+/** A chart without the size, which depends on the page. */
+export type SizelessChart = Omit<Chart, 'width' | 'height' | 'theme'>;
+
+export interface Shown {
+  chart: SizelessChart;
+  /** All dates that were loaded, and which of them are shown. */
+  dates: string[];
+  window: Window;
+  /** All points of the lines, for the overview. */
+  all: SeriesLine['points'][];
+  /** Whether all dates are shown if the URL names no window. */
+  isAllByDefault: boolean;
+  decimals: number;
+  /** What fetches this view. */
+  query: ViewQuery;
+}
+
+const yearsDefault = 15;
+
+export function shownOf(
+  entry: SeriesEntry,
+  state: SeriesState,
+  { lines, meta, previewPoints }: SeriesPoints,
+  dragged: Window | undefined,
+  base: string | null,
+): Shown {
+  const selected = lines.filter(({ dims }) =>
+    Object.entries(state.selected).every(([name, values]) => values.includes(dims[name] ?? '')),
+  );
+  const dates = [...new Set(selected.flatMap(({ points }) => points.map(({ date }) => date)))].sort();
+  const byDefault = windowOf(dates, null, null);
+  const window = dragged ?? windowOf(dates, state.from, state.to);
+  const [from = '', to = ''] = [dates[window.first], dates[window.last]];
+  const labels = Object.fromEntries(entry.dims.map(({ name, labels: known }) => [name, known]));
+  const { names, common } = lineNames(
+    selected.map(({ dims }) => dims),
+    labels,
+  );
+  const isLastShown = window.last === dates.length - 1;
+  return {
+    chart: {
+      title: common === '' ? entry.name : `${entry.name}, ${common}`,
+      unit: unitName({ unit: meta.unit, unitMultiplier: meta.unit_multiplier }, meta.transform),
+      frequency: meta.frequency,
+      lines: selected.map((line, i) => ({
+        name: names[i] ?? '',
+        points: line.points.filter(({ date }) => date >= from && date <= to),
+        colourNo: colourOf(entry, line, i),
+      })),
+      isLog: state.isLog,
+      base: meta.transform === 'index' ? 100 : null,
+    },
+    dates,
+    window,
+    all: selected.map(({ points }) => points),
+    isAllByDefault: byDefault.first === 0,
+    decimals: decimalsFor(meta, selected),
+    query: {
+      ...(window.first === 0 && previewPoints === null ? {} : { from: periodParam(from, meta.frequency) }),
+      ...(isLastShown ? {} : { to: periodParam(to, meta.frequency) }),
+      ...dimsOf(dimsQuery(state.selected, entry.dims)),
+      ...(meta.transform === null ? {} : { transform: meta.transform }),
+      ...(meta.transform === 'index' && base !== null ? { base } : {}),
+      ...(meta.vintage === null ? {} : { vintage: meta.vintage }),
+    },
+  };
+}
+
+/** Published values keep their digits; percentages and indices are computed, and two decimals tell them apart. */
+function decimalsFor(meta: SeriesPoints['meta'], lines: readonly SeriesLine[]): number {
+  if (meta.transform !== null) return 2;
+  const values = lines.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
+  return decimalsOf(values);
+}
+
+/** The colour of a dimension value stays the same, whichever others are selected. */
+function colourOf({ dims }: SeriesEntry, line: SeriesLine, position: number): number {
+  const [only] = dims;
+  if (dims.length !== 1 || only === undefined || only.values.length > linesMax) return position;
+  return only.values.indexOf(line.dims[only.name] ?? '');
+}
+
+/** The positions of a window; without one, the newest fifteen years. */
+function windowOf(dates: readonly string[], from: string | null, to: string | null): Window {
+  const end = dates.length - 1;
+  const begin = from ?? earlier(dates[end] ?? '', yearsDefault);
+  const first = dates.findIndex((date) => date >= begin);
+  const last = to === null ? end : dates.findLastIndex((date) => date <= to);
+  if (end < 1 || first < 0 || last <= first) return { first: 0, last: Math.max(0, end) };
+  return { first, last };
+}
+
+/** The positions of the newest years. */
+export function newestYears(dates: readonly string[], years: number): Window {
+  const first = dates.findIndex((date) => date > earlier(dates.at(-1) ?? '', years));
+  return { first: Math.max(0, first), last: dates.length - 1 };
+}
+
+function earlier(date: string, years: number): string {
+  return `${String(Number(date.slice(0, 4)) - years).padStart(4, '0')}${date.slice(4)}`;
+}
+
+/** Where the default window begins, as far as the facts of the series tell. */
+export function yearsBefore({ first_date: first, last_date: last }: SeriesEntry): string | null {
+  if (first === null || last === null) return null;
+  const begin = earlier(last, yearsDefault);
+  return begin > first ? begin : first;
+}
+
+function dimsOf([text]: readonly string[]): { dims?: string } {
+  return text === undefined ? {} : { dims: text };
+}

@@ -1,0 +1,29 @@
+// What fetches a view from the API: the query of its points, whose window is written in periods.
+// Hides that a period is shorter than its last day: `2020-Q3`.
+
+/** What a view asks of the API. */
+export interface ViewQuery {
+  from?: string;
+  to?: string;
+  /** As the API takes it: `side:buy|sell,city:Lahore`. */
+  dims?: string;
+  transform?: string;
+  base?: string;
+  vintage?: string;
+}
+
+/** The query as parameters of a URL. */
+export function paramsOf(query: ViewQuery): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** The period that ends on the date, as the API writes it: `2020-11`, `2020-Q3`, or the day. */
+export function periodParam(date: string, frequency: string): string {
+  const [year = '', month = ''] = date.split('-');
+  if (frequency === 'monthly') return `${year}-${month}`;
+  if (frequency === 'quarterly') return `${year}-Q${Math.ceil(Number(month) / 3)}`;
+  if (frequency === 'semiannual') return `${year}-H${Math.ceil(Number(month) / 6)}`;
+  return date;
+}

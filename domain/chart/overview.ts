@@ -1,0 +1,52 @@
+// The small chart under a chart, in which a window is chosen: all points as thin lines, without values.
+import { scaleLinear, scaleLog } from 'd3-scale';
+import { line as lineOf } from 'd3-shape';
+import type { Frequency } from '../periods.ts';
+import { placeOf, runsOf, sampled, type ChartPoint, type PlacedPoint } from './line-points.ts';
+import { dateTicks, type DateTick } from './ticks.ts';
+
+export interface Overview {
+  /** The lines, as data of a path. */
+  paths: string[];
+  ticks: DateTick[];
+  x(day: number): number;
+}
+
+/** @param place where it is drawn, in pixels. */
+export function overviewOf(
+  lines: readonly (readonly ChartPoint[])[],
+  { frequency, isLog }: { frequency: Frequency; isLog: boolean },
+  place: { left: number; right: number; height: number },
+): Overview {
+  const runs = lines.map((points) => runsOf(points, frequency, (value) => !isLog || value > 0));
+  const placed = runs.flat(2);
+  const [low, high] = extentOf(placed.map(({ value }) => value));
+  const days = lines.flat().map(({ date }) => placeOf(date, frequency));
+  const [first, last] = extentOf(days);
+  const x = scaleLinear()
+    .domain([first, Math.max(last, first + 1)])
+    .range([place.left, place.right]);
+  const y = (isLog ? scaleLog() : scaleLinear()).domain([low, high]).range([place.height - 2, 2]);
+  const path = lineOf<PlacedPoint>(
+    ({ day }) => x(day),
+    ({ value }) => y(value),
+  ).digits(1);
+  return {
+    paths: runs.map((ofLine) =>
+      sampled(ofLine, x)
+        .map((run) => path(run) ?? '')
+        .join(''),
+    ),
+    ticks: dateTicks({ low: first, high: Math.max(last, first + 1) }, place.right - place.left),
+    x,
+  };
+}
+
+function extentOf(values: readonly number[]): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return low <= high ? [low, high] : [0, 1];
+}

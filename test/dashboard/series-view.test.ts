@@ -1,0 +1,185 @@
+// The pure parts of the series page: its state in the URL, the code and files of a view.
+import { execFileSync } from 'node:child_process';
+import test from 'ava';
+import fc from 'fast-check';
+import { citation, embedCode } from '../../dashboard/pages/series/exports.ts';
+import {
+  defaultSelection,
+  dimsQuery,
+  lineCount,
+  linesMax,
+  queryOfState,
+  stateOf,
+  transforms,
+  type Dimension,
+  type SeriesState,
+} from '../../dashboard/pages/series/series-state.ts';
+import { periodParam } from '../../dashboard/pages/series/view-code.ts';
+import { samplesOf } from '../../dashboard/text/samples.ts';
+import { combinationsThatPass, parseDims } from '../../data-api/series/dims.ts';
+import { parsePeriod } from '../../kernel/dates.ts';
+import { periodEnd, type Frequency } from '../../domain/periods.ts';
+import type { findSeries } from '../../data-api/series/series.sql.ts';
+
+const value = fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom('a', 'B', '|', ',', ':', '\\', ' ', 'é', '&', "'", '"') }); // prettier-ignore
+const name = fc.string({ minLength: 1, maxLength: 6, unit: fc.constantFrom('a', 'b', 'c', '_') });
+const anyDims: fc.Arbitrary<Dimension[]> = fc
+  .uniqueArray(name, { maxLength: 3 })
+  .chain((names) =>
+    fc.tuple(
+      ...names.map((each) =>
+        fc
+          .uniqueArray(value, { minLength: 1, maxLength: 12 })
+          .map((values) => ({ name: each, values, labels: {} })),
+      ),
+    ),
+  );
+const day = fc.option(fc.constantFrom('2020-01-31', '2024-02-29'));
+
+const anyState = anyDims.chain((dims) =>
+  fc
+    .record({
+      keep: fc.array(fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }), {
+        minLength: 3,
+        maxLength: 3,
+      }),
+      transform: fc.option(fc.constantFrom(...transforms)),
+      base: day,
+      vintage: day,
+      from: day,
+      to: day,
+      isLog: fc.boolean(),
+      view: fc.constantFrom('chart' as const, 'table' as const),
+      language: fc.option(fc.constantFrom('R', 'curl')),
+    })
+    .map(({ keep, base, ...rest }) => {
+      const some = Object.fromEntries(
+        dims.map(({ name, values }, i) => {
+          const kept = values.filter((_, j) => keep[i]?.[j]);
+          return [name, kept.length === 0 ? values.slice(0, 1) : kept];
+        }),
+      );
+      const selected = lineCount(some) <= linesMax ? some : defaultSelection(dims);
+      const state: SeriesState = { ...rest, base: rest.transform === 'index' ? base : null, selected };
+      return { dims, state };
+    }),
+);
+
+test('every state of the page is in its URL, and comes back from it', (t) => {
+  fc.assert(
+    fc.property(anyState, ({ dims, state }) => {
+      const query = new URLSearchParams(queryOfState(state, dims).toString());
+      t.deepEqual(stateOf(query, dims), state);
+    }),
+  );
+});
+
+test('the state by default has an empty URL, and at most eight lines', (t) => {
+  fc.assert(
+    fc.property(anyDims, (dims) => {
+      const state = stateOf(new URLSearchParams(), dims);
+      t.is(queryOfState(state, dims).toString(), '');
+      t.true(lineCount(state.selected) >= 1 && lineCount(state.selected) <= linesMax);
+    }),
+  );
+});
+
+test('a URL that names what the series does not have shows what it has by default', (t) => {
+  const dims = [{ name: 'side', values: ['buy', 'sell'], labels: {} }];
+  const query = new URLSearchParams(
+    'dims=side:nothing,city:Lahore&transform=magic&from=yesterday&vintage=2020&log=1',
+  );
+  t.deepEqual(stateOf(query, dims), stateOf(new URLSearchParams(), dims));
+});
+
+test('the dims of a call select the same combinations in the API as the chips do', (t) => {
+  fc.assert(
+    fc.property(anyState, ({ dims, state }) => {
+      const combinations = dims.reduce<Record<string, string>[]>(
+        (all, { name, values }) => all.flatMap((each) => values.map((one) => ({ ...each, [name]: one }))),
+        [{}],
+      );
+      const series = {
+        dimensions: dims.map(({ name }) => name),
+        combinations: combinations.map((each, dimsNo) => ({ dimsNo, dims: each })),
+      } as unknown as NonNullable<Awaited<ReturnType<typeof findSeries>>>;
+      const passed = combinationsThatPass(series, parseDims(dimsQuery(state.selected, dims)));
+      const selected = combinations.flatMap((each, dimsNo) =>
+        Object.entries(each).every(([name, one]) => state.selected[name]?.includes(one)) ? dimsNo : [],
+      );
+      t.deepEqual(passed, selected);
+    }),
+  );
+});
+
+const call = {
+  origin: 'https://api.example.org',
+  id: 'UEMP.DURATION',
+  query: { from: '2005-01', dims: 'side:buy|sell,city:O\'Neill "x" $HOME `id`', transform: 'yoy' },
+};
+const addressIn = (code = '') => /https:[^"]+/.exec(code)?.[0] ?? '';
+
+test('every sample asks for the view, and none has a key', (t) => {
+  for (const { language, code } of samplesOf(call)) {
+    const query = new URL(addressIn(code)).searchParams;
+    t.is(query.get('dims'), call.query.dims);
+    t.is(query.get('from'), '2005-01');
+    t.is(query.get('format'), ['curl', 'JavaScript'].includes(language) ? null : 'csv');
+    t.notRegex(code, /pk_live/);
+  }
+});
+
+test('a shell reads the sample of curl as one header and one URL, and no language reads anything in a URL', (t) => {
+  const [curl] = samplesOf(call);
+  const echoed = execFileSync('sh', ['-c', curl?.code.replace(/^curl/, "printf '%s\\n'") ?? ''], {
+    env: { ALMANAC_KEY: 'the key' },
+    encoding: 'utf8',
+  });
+  t.deepEqual(echoed.trimEnd().split('\n'), ['-H', 'X-API-Key: the key', addressIn(curl?.code)]);
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
+      const [sample] = samplesOf({ ...call, query: { dims: text } });
+      t.notRegex(addressIn(sample?.code), /["'`$\\\s<>|]/);
+      t.is(new URL(addressIn(sample?.code)).searchParams.get('dims'), text.toWellFormed());
+    }),
+  );
+});
+
+test('a view of more points than a page of JSON asks for all of them', (t) => {
+  const limitOf = (pointCount: number, position: number) =>
+    new URL(addressIn(samplesOf({ ...call, pointCount })[position]?.code)).searchParams.get('limit');
+  t.deepEqual(
+    [1_000, 1_001, 1_000_000].map((count) => limitOf(count, 0)),
+    [null, '1001', '100000'],
+  );
+  t.is(limitOf(1_001, 1), null, 'CSV without a limit is the whole selection');
+});
+
+test('a window is written as periods that begin and end with it', (t) => {
+  const frequencies: Frequency[] = ['monthly', 'quarterly', 'semiannual', 'daily'];
+  for (const frequency of frequencies) {
+    const date = periodEnd('2023-08-17', frequency);
+    t.is(parsePeriod(periodParam(date, frequency))?.to, date, frequency);
+  }
+  t.is(periodParam('2023-06-30', 'annual'), '2023-06-30', 'a fiscal year ends within a year');
+});
+
+test('the code of an embed shows the public chart, and escapes names', (t) => {
+  const code = embedCode('https://almanac.example', { id: 'A.B', name: 'Prices "now" <b>' }, 'side:buy');
+  t.regex(code, /src="https:\/\/almanac\.example\/v1\/catalog\/A\.B\/chart\.svg\?dims=side%3Abuy"/);
+  t.regex(code, /alt="Prices &#34;now&#34; &#60;b&#62;"/);
+});
+
+test('a citation names the source, the day of the data and the day of reading', (t) => {
+  const entry = { id: 'CPI', name: 'Consumer prices', source: 'Office' };
+  const now = new Date('2026-11-23T06:00:00Z');
+  const url = 'https://almanac.example/series/CPI';
+  t.is(
+    citation(entry, { vintage: null, last_updated: '2026-10-15' }, url, now),
+    'Office: Consumer prices [CPI], released 15 Oct 2026. Retrieved from Almanac, https://almanac.example/series/CPI, 23 Nov 2026.',
+  );
+  t.regex(
+    citation(entry, { vintage: '2024-01-05', last_updated: '2024-01-01' }, url, now),
+    /as published by 5 Jan 2024/,
+  );
+});
