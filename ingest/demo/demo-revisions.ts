@@ -19,7 +19,7 @@ export function revisedFile(lastMonth: string): DemoFile {
       const levels = levelsUntil(lastMonth);
       for (let ago = vintageCount - 1; ago >= 0; ago -= 1) {
         const newest = periodEnd(addMonths(lastMonth, -ago), 'monthly');
-        const vintage = addDays(newest, 10);
+        const vintage = addDays(newest, 9 + Math.floor(5 * random(`${newest} release`)()));
         for (const [month, level] of levels) {
           if (month > newest) break;
           const value = level + estimateError(month, newest) - notYetBenchmarked(month, vintage);
@@ -52,7 +52,7 @@ function estimateError(month: string, newest: string): number {
 function notYetBenchmarked(month: string, vintage: string): number {
   let missing = 0;
   for (let year = Number(month.slice(0, 4)); `${year + 1}-02-01` > vintage; year -= 1) {
-    const correction = 4 + 24 * (random(`${year} benchmark`)() - 0.4);
+    const correction = 2 + 36 * (random(`${year} benchmark`)() - 0.5);
     missing += (correction * Math.min(12, monthsBetween(`${year - 1}-12-31`, month))) / 12;
   }
   return missing;

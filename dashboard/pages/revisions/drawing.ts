@@ -1,22 +1,5 @@
-// What drawings on a page need from the browser: their width, the colours of the theme, a canvas that is sharp on every screen.
-import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-
-/** The width of an element, in whole pixels; 0 before it is known. */
-export function useWidth<E extends HTMLElement>(): [RefObject<E>, number] {
-  const element = useRef<E>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const { current } = element;
-    if (current === null) return undefined;
-    const measure = () => setWidth(Math.floor(current.clientWidth));
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, []);
-  return [element, width];
-}
+// What drawings on a canvas need from the browser: the colours of the theme, and that they are sharp on every screen.
+import { useEffect, useState } from 'preact/hooks';
 
 /** Another value whenever the theme changes: colours on a canvas have to be drawn again. */
 export function useTheme(): number {

@@ -2,10 +2,11 @@
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
 import { bordersOf, type ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
+import { widthOf } from '../../../domain/chart/text.ts';
 import { firstPrints, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { Choice } from '../../components/choice.tsx';
 import { dayText } from '../../text/times.ts';
-import { useWidth } from './drawing.ts';
+import { useWidth } from '../../charts/use-width.ts';
 import { FanChart } from './fan-chart.tsx';
 import { HeatMap, stepTokens } from './heat-map.tsx';
 import type { Entry } from './load-revisions.ts';
@@ -88,12 +89,14 @@ const narrowBelow = 560;
 const distanceHeight = 190;
 
 /** The charts share their left and right edges, so that a period stands at the same place in all of them. */
-function useFans({ table, words: { frequency }, fromNo }: ChartsProps, width: number) {
+function useFans({ table, words, fromNo }: ChartsProps, width: number) {
+  const { frequency } = words;
   return useMemo(() => {
     if (width === 0) return undefined;
     const isNarrow = width < narrowBelow;
     const columns = Math.max(1, table.dates.length - fromNo - 1);
-    const marginRight = isNarrow ? 46 : 66;
+    const newest = table.rows.at(-1)?.at(-1) ?? 0;
+    const marginRight = Math.max(isNarrow ? 30 : 66, widthOf(words.value(newest)) + 14);
     // Beside the rows of the triangle stand their days, and half a column more than the fan has.
     const days = isNarrow ? 46 : 84;
     const marginLeft = days + (width - days - marginRight) / (2 * columns + 1);
@@ -104,7 +107,7 @@ function useFans({ table, words: { frequency }, fromNo }: ChartsProps, width: nu
       values: layOutFan(table, { ...shared, height, shows: 'values' }),
       distance: layOutFan(table, { ...shared, height: distanceHeight, shows: 'distance' }),
     };
-  }, [table, frequency, fromNo, width]);
+  }, [table, words, fromNo, width]);
 }
 
 function Charts(props: ChartsProps) {

@@ -48,7 +48,7 @@ export function FanChart(props: FanChartProps) {
       onPointerLeave={() => setNear(undefined)}
       onClick={(event) => onDate(nearestDate(props, event.offsetX))}
     >
-      <Ghosts fan={fan} width={width} height={height} vintageNo={vintageNo} />
+      <Ghosts {...{ fan, width, height, vintageNo }} framesLater={shows === 'values' ? 1 : 2} />
       <svg class="chart" {...size} aria-hidden="true">
         <Axes fan={fan} width={width} title={props.title} />
         <path
@@ -117,32 +117,63 @@ interface GhostsProps {
   width: number;
   height: number;
   vintageNo: number;
+  framesLater: number;
 }
 
 const oldestOpacity = 0.35;
 const newestOpacity = 0.95;
 
 /** The vintages before the one shown. */
-function Ghosts({ fan, width, height, vintageNo }: GhostsProps) {
+function Ghosts({ fan, width, height, vintageNo, framesLater }: GhostsProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const drawn = useRef<{ fan: Fan; theme: number; count: number; context: CanvasRenderingContext2D }>();
+  const drawn = useRef<Drawn>();
   const theme = useTheme();
   useEffect(() => {
-    if (canvas.current === null) return;
-    let now = drawn.current;
-    if (now === undefined || now.fan !== fan || now.theme !== theme || now.count > vintageNo) {
-      const context = prepared(canvas.current, width, height);
-      const { '--ghost': ghost } = coloursOf(document.body, ['--ghost']);
-      Object.assign(context, { strokeStyle: ghost, lineWidth: 1.25, lineJoin: 'round' });
-      drawn.current = now = { fan, theme, count: 0, context };
-    }
-    for (; now.count < vintageNo; now.count += 1) {
-      const age = fan.paths.length < 2 ? 1 : now.count / (fan.paths.length - 1);
-      now.context.globalAlpha = oldestOpacity + (newestOpacity - oldestOpacity) * age;
-      now.context.stroke(new Path2D(fan.paths[now.count]));
-    }
-  }, [fan, width, height, vintageNo, theme]);
+    const draw = () => {
+      if (canvas.current === null) return;
+      let now = drawn.current;
+      if (now === undefined || now.fan !== fan || now.theme !== theme || now.count > vintageNo) {
+        const context = prepared(canvas.current, width, height);
+        drawn.current = now = { fan, theme, count: 0, context };
+        Object.assign(context, styleOf(fan));
+      }
+      for (; now.count < vintageNo; now.count += 1) {
+        const age = fan.paths.length < 2 ? 1 : now.count / (fan.paths.length - 1);
+        now.context.globalAlpha = oldestOpacity + (newestOpacity - oldestOpacity) * age;
+        now.context.stroke(new Path2D(fan.paths[now.count]));
+      }
+    };
+    return afterFrames(framesLater, draw);
+  }, [fan, width, height, vintageNo, theme, framesLater]);
   return <canvas ref={canvas} aria-hidden="true" />;
+}
+
+interface Drawn {
+  fan: Fan;
+  theme: number;
+  /** Vintages on the canvas. */
+  count: number;
+  context: CanvasRenderingContext2D;
+}
+
+/** Browsers draw lines of one pixel several times as fast. */
+const thinFromLength = 200_000;
+
+function styleOf({ paths }: Fan) {
+  const { '--ghost': strokeStyle } = coloursOf(document.body, ['--ghost']);
+  const length = paths.reduce((sum, path) => sum + path.length, 0);
+  return { strokeStyle, lineWidth: length < thinFromLength ? 1.25 : 1, lineJoin: 'round' };
+}
+
+/** Runs the work some frames from now, so that no frame has all the drawing of a step. @returns cancels it. */
+function afterFrames(count: number, work: () => void): () => void {
+  let left = count;
+  let frame = requestAnimationFrame(function next() {
+    left -= 1;
+    if (left > 0) frame = requestAnimationFrame(next);
+    else work();
+  });
+  return () => cancelAnimationFrame(frame);
 }
 
 const Axes = memo(function Axes({ fan, width, title }: { fan: Fan; width: number; title: string }) {

@@ -1,7 +1,7 @@
 // A small fan of an open series, for pages that only show what revisions look like.
 import { useMemo } from 'preact/hooks';
 import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
-import { useWidth } from './drawing.ts';
+import { useWidth } from '../../charts/use-width.ts';
 import { FanChart } from './fan-chart.tsx';
 import type { Revisions } from './load-revisions.ts';
 import { firstShown, selectedPeriod } from './view.ts';

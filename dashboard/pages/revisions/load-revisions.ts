@@ -4,7 +4,7 @@ import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../clients/typescript/errors.ts';
 import type { RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { api } from '../../api/clients.ts';
-import { dataApi } from '../../api/data-key.ts';
+import { keyedApi } from '../../api/access-key.ts';
 
 export type Entry = AnswerOf<'get', '/v1/catalog/{id}'>['data'];
 type Triangle = AnswerOf<'get', '/v1/series/{id}/triangle'>;
@@ -38,7 +38,7 @@ export type Loaded =
 
 export async function loadRevisions(id: string, signal: AbortSignal): Promise<Loaded> {
   const { data: entry } = await api.get('/v1/catalog/{id}', { path: { id }, signal });
-  const keyed = dataApi.peek();
+  const keyed = keyedApi.peek();
   let failure: string | undefined;
   if (keyed !== undefined) {
     try {

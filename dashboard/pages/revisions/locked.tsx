@@ -1,7 +1,7 @@
 // What is shown without the plan for vintages: what it would be, on the series that is open to all, the plan and its price.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { dataKey } from '../../api/data-key.ts';
+import { giveKey } from '../../api/access-key.ts';
 import { dayText } from '../../text/times.ts';
 import { FanPreview } from './fan-preview.tsx';
 import type { Loaded, Plan } from './load-revisions.ts';
@@ -60,7 +60,7 @@ function KeyForm({ failure, plan, onKey }: KeyFormProps) {
       onSubmit={(event) => {
         event.preventDefault();
         if (text.trim() === '') return;
-        dataKey.value = text.trim();
+        giveKey(text.trim());
         setText('');
         onKey();
       }}

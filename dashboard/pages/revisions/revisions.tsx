@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { useLoad } from '../../api/load.ts';
-import { dataApi, dataKey } from '../../api/data-key.ts';
+import { accessKey, keyedApi } from '../../api/access-key.ts';
+import { saveText } from '../../charts/files.ts';
 import { DownloadIcon } from '../../components/icons.tsx';
 import type { PageProps } from '../../components/lazy-page.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -18,7 +19,7 @@ import '../../styles/revisions.css';
 export function RevisionsPage({ params }: PageProps) {
   const id = decodeURIComponent(params['id'] ?? '');
   const [tries, setTries] = useState(0);
-  const loading = useLoad((signal) => loadRevisions(id, signal), [id, tries, dataKey.value]);
+  const loading = useLoad((signal) => loadRevisions(id, signal), [id, tries, accessKey.value]);
   return (
     <div class="wrap revisions">
       <Waiting for={loading} failure="The revisions could not be loaded" skeleton={<Skeleton />}>
@@ -125,7 +126,7 @@ function Head({ entry, lede, download }: HeadProps) {
 /** `18 vintages, July 2019 to December 2020.` */
 function spanOf({ table: { vintages } }: Combination): string {
   const count = countText(vintages.length, 'vintage', 'vintages');
-  const [first = '', last = ''] = [monthText(vintages[0] ?? ''), monthText(vintages.at(-1) ?? '')];
+  const [first, last] = [monthText(vintages[0] ?? ''), monthText(vintages.at(-1) ?? '')];
   return first === last ? `${count}, ${first}.` : `${count}, ${first} to ${last}.`;
 }
 
@@ -152,16 +153,11 @@ function Download({ id, isOpen }: { id: string; isOpen: boolean }) {
     );
   }
   async function save() {
-    const text = await dataApi.value?.getText('/v1/series/{id}/triangle', {
+    const text = await keyedApi.value?.getText('/v1/series/{id}/triangle', {
       path: { id },
       query: { format: 'csv' },
     });
-    if (text === undefined) return;
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
-    link.download = `${id}-triangle.csv`;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    if (text !== undefined) saveText(text, `${id}-triangle.csv`, 'text/csv');
   }
   return (
     <button

@@ -39,11 +39,12 @@ export function bordersOf(table: RevisionTable, dateNos: readonly number[]): num
   }
   sizes.sort((a, b) => a - b);
   const borders: number[] = [];
-  for (const quantile of quantiles) {
+  // From the largest down: the strongest colours are seen where the changes are largest.
+  for (const quantile of quantiles.toReversed()) {
     const size = sizes[Math.min(sizes.length - 1, Math.floor(quantile * sizes.length))] ?? 1;
     const rounded = nearestRound(size);
-    const before = borders.at(-1);
-    borders.push(before === undefined || rounded > before ? rounded : nextRound(before));
+    const above = borders[0];
+    borders.unshift(above === undefined || rounded < above ? rounded : roundBelow(above));
   }
   return borders;
 }
@@ -66,10 +67,10 @@ function nearestRound(size: number): number {
   );
 }
 
-function nextRound(round: number): number {
+function roundBelow(round: number): number {
   const exponent = Math.floor(Math.log10(round) + 1e-9);
   const factor = factors.findIndex((each) => Math.abs(scaled(each, exponent) - round) < round * 1e-9);
-  return scaled(entryAt(factors, factor + 1), exponent);
+  return factor > 0 ? scaled(entryAt(factors, factor - 1), exponent) : scaled(5, exponent - 1);
 }
 
 function scaled(factor: number, exponent: number): number {
