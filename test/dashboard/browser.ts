@@ -90,7 +90,7 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
       await page.goto(origin + target);
     },
     async look(name) {
-      await page.waitForLoadState('networkidle');
+      await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
       for (const theme of themes) {
         await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
         await checkAccess(page, `${name}, ${width} px, ${theme}`);

@@ -34,8 +34,10 @@ async function walkAll(run: Run): Promise<number> {
   const chosen = walks.filter(({ name }) => name.includes(wanted.only));
   if (chosen.length === 0) throw new Error(`No walk has "${wanted.only}" in its name.`);
   try {
-    for (const width of widths) {
-      for (const walk of chosen) if (!(await goes(walk, width, stage, browsers))) failed.push(walk.name);
+    for (const walk of chosen) {
+      for (const width of widths) {
+        if (!(await goes(walk, width, stage, browsers))) failed.push(`${walk.name} (${width} px)`);
+      }
     }
   } finally {
     await browsers.close();

@@ -12,7 +12,7 @@ import type { Run } from '../run/run-processes.ts';
 import { startPostgres } from '../run/servers.ts';
 import { noteSecret } from '../run/traces.ts';
 import { freePort } from '../services/instance.ts';
-import { projectPlans, startServices, unhurried, type Services } from '../services/services.ts';
+import { projectPlans, startServices, type Services } from '../services/services.ts';
 import { startMailbox, type Mailbox } from '../services/sign-in.ts';
 import { startStripe, type FakeStripe } from '../stripe/stripe.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
@@ -43,7 +43,7 @@ export async function startStage(run: Run): Promise<Stage> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const stripe = await startStripe({ clock });
-  const plans = unhurried(projectPlans());
+  const plans = projectPlans();
   for (const { name: product, prices } of plans.all)
     for (const { stripe: lookupKey, ...price } of prices) stripe.addPrice({ ...price, lookupKey, product });
   const [mailbox, issuer, receiver] = await Promise.all([

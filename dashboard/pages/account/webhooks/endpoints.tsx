@@ -173,7 +173,7 @@ function Manage({ webhook, reload, onClose }: OfWebhook & { onClose: () => void 
   const at = { path: { id } };
   if (secret !== undefined) {
     return (
-      <Dialog title="Store the new signing secret now" locked={!isStored} onClose={onClose}>
+      <Dialog key="secret" title="Store the new signing secret now" locked={!isStored} onClose={onClose}>
         <SecretOnce
           secret={secret}
           what="secret"
