@@ -37,16 +37,6 @@ export const endpoints: Readonly<Record<string, Declaration>> = {
     ],
     errors: [],
   },
-  '/billing/return': {
-    summary: 'The page to which Stripe sends a payer back.',
-    description:
-      'It waits for the payment, and shows the first key of a new account once. Its query is not read.',
-    query,
-    answers: [
-      { status: 200, description: 'The page.', content: { 'text/html': z.string() }, headers: ['ETag'] },
-    ],
-    errors: [],
-  },
   '/v1/openapi.json': {
     summary: 'This document.',
     query,

@@ -233,9 +233,6 @@ export interface Paths {
   '/docs/errors': {
     get: { data: Types.GetDocsErrorsData; response: Types.GetDocsErrorsResponse };
   };
-  '/billing/return': {
-    get: { data: Types.GetBillingReturnData; response: Types.GetBillingReturnResponse };
-  };
   '/v1/openapi.json': {
     get: { data: Types.GetOpenapiJsonData; response: Types.GetOpenapiJsonResponse };
   };

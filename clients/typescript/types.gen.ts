@@ -5711,22 +5711,6 @@ export type GetDocsErrorsResponses = {
 
 export type GetDocsErrorsResponse = GetDocsErrorsResponses[keyof GetDocsErrorsResponses];
 
-export type GetBillingReturnData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/billing/return';
-};
-
-export type GetBillingReturnResponses = {
-    /**
-     * The page.
-     */
-    200: string;
-};
-
-export type GetBillingReturnResponse = GetBillingReturnResponses[keyof GetBillingReturnResponses];
-
 export type GetOpenapiJsonData = {
     body?: never;
     path?: never;

@@ -24,6 +24,15 @@ export function Dialog({ title, onClose, locked = false, children }: DialogProps
       if (opener instanceof HTMLElement) opener.focus();
     };
   }, []);
+  useEffect(() => {
+    if (!locked) return undefined;
+    // A second Esc closes the dialog without a cancel event, wherever the focus is.
+    const hold = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') event.preventDefault();
+    };
+    document.addEventListener('keydown', hold, { capture: true });
+    return () => document.removeEventListener('keydown', hold, { capture: true });
+  }, [locked]);
   return (
     <dialog
       class="dlg"
@@ -32,10 +41,6 @@ export function Dialog({ title, onClose, locked = false, children }: DialogProps
       onCancel={(event) => {
         event.preventDefault();
         if (!locked) onClose();
-      }}
-      onKeyDown={(event) => {
-        // A second Esc closes the dialog without a cancel event.
-        if (event.key === 'Escape' && locked) event.preventDefault();
       }}
       onClick={(event) => {
         if (event.target === dialog.current && !locked) onClose();

@@ -14,7 +14,6 @@ interface WaitingProps<T> {
 
 /** The content once it is loaded, before that its skeleton, or what went wrong. What was shown before the inputs changed stays. */
 export function Waiting<T>({ for: loaded, skeleton, failure, children }: WaitingProps<T>) {
-  if (loaded.phase === 'ready') return <>{children(loaded.value)}</>;
   if (loaded.phase === 'failed') {
     return (
       <Failed
@@ -24,10 +23,13 @@ export function Waiting<T>({ for: loaded, skeleton, failure, children }: Waiting
       />
     );
   }
-  if (loaded.previous !== undefined) {
+  // One element for both, so that what is typed, opened and focused in the content stays while it is loaded anew.
+  const known = loaded.phase !== 'ready' && loaded.previous !== undefined ? { value: loaded.previous } : loaded;
+  if ('value' in known) {
+    const isOld = loaded.phase === 'loading' || loaded.phase === 'slow';
     return (
-      <div aria-busy="true" class={loaded.phase === 'begun' ? undefined : 'old'}>
-        {children(loaded.previous)}
+      <div aria-busy={loaded.phase !== 'ready'} class={isOld ? 'old' : undefined}>
+        {children(known.value)}
       </div>
     );
   }

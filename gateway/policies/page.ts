@@ -1,5 +1,4 @@
-// The pages that the gateway serves itself: /docs/errors, to which `error.docs_url` links, /v1/openapi.json, and the page to which Stripe
-// sends a payer back.
+// What the gateway serves itself besides the dashboard: /docs/errors, to which `error.docs_url` links, and /v1/openapi.json.
 // Hides that each is compressed once, when the gateway starts.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,7 +7,6 @@ import { gzipSync } from 'node:zlib';
 import { docsPath, errorTable } from '../../kernel/errors.ts';
 import { encodingFor } from '../../kernel/http/reply.ts';
 import { projectRoot } from '../../kernel/settings.ts';
-import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
 const paragraphs = Object.entries(errorTable).map(
@@ -39,8 +37,6 @@ ${paragraphs.join('\n')}
 interface Page {
   type: string;
   text: string;
-  /** What a browser may load and run for it; undefined: nothing, as for every other answer. */
-  contentSecurityPolicy?: string;
 }
 
 const pages = {
@@ -52,35 +48,18 @@ const pages = {
     type: 'application/json; charset=utf-8',
     text: readFileSync(path.join(projectRoot, 'openapi/openapi.json'), 'utf8'),
   }),
-  return: returnPage,
 };
 
-/** Its one script and its one style are allowed by their hashes, and it may ask this gateway. */
-function returnPage(): Page {
-  const text = readFileSync(path.join(projectRoot, 'gateway/pages/return.html'), 'utf8');
-  const hashOf = (tag: string) => {
-    const content = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(text)?.[1] ?? '';
-    return `'sha256-${hash('sha256', content, 'base64')}'`;
-  };
-  const own = `script-src ${hashOf('script')}; style-src ${hashOf('style')}; connect-src 'self'`;
-  return {
-    type: 'text/html; charset=utf-8',
-    text,
-    contentSecurityPolicy: `default-src 'none'; ${own}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  };
-}
-
-export const pageNames = ['errors', 'openapi', 'return'] as const satisfies readonly (keyof typeof pages)[];
+export const pageNames = ['errors', 'openapi'] as const satisfies readonly (keyof typeof pages)[];
 
 export function page(of: (typeof pageNames)[number]): Policy {
-  const { type, text, contentSecurityPolicy } = pages[of]();
+  const { type, text } = pages[of]();
   const digest = hash('sha256', text, 'base64url').slice(0, 22);
   const forms = {
     identity: { etag: `"${digest}"`, body: Buffer.from(text), encoding: {} },
     gzip: { etag: `"${digest}-gzip"`, body: gzipSync(text), encoding: { 'content-encoding': 'gzip' } },
   };
   return (request, response) => {
-    callOf(request).contentSecurityPolicy ??= contentSecurityPolicy;
     const accepted = encodingFor(request.headers['accept-encoding']);
     const { etag, body, encoding } = forms[accepted === 'identity' ? 'identity' : 'gzip'];
     const caching = { etag, 'cache-control': 'public, max-age=3600', vary: 'Accept-Encoding' };

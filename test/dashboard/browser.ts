@@ -90,7 +90,8 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
       await page.goto(origin + target);
     },
     async look(name) {
-      await page.waitForLoadState('networkidle');
+      await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+      await page.evaluate('scrollTo(0, 0)'); // the bar sticks to the top of what is seen
       for (const theme of themes) {
         await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
         await checkAccess(page, `${name}, ${width} px, ${theme}`);
@@ -155,7 +156,11 @@ async function checkAccess(page: Page, where: string): Promise<void> {
 }
 
 async function keepPicture(page: Page, file: string): Promise<void> {
-  const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-  const clip = { x: 0, y: 0, width: page.viewportSize()?.width ?? 0, height: Math.min(height, heightMax) };
-  await page.screenshot({ path: file, clip, fullPage: true, animations: 'disabled', scale: 'css' });
+  const { width = 0, height: seen = 0 } = page.viewportSize() ?? {};
+  // What lies behind a dialog is dimmed in the window only.
+  const whole = (await page.locator('dialog[open]').count()) === 0;
+  const long = await page.evaluate<number>('document.documentElement.scrollHeight');
+  const height = whole ? Math.min(long, heightMax) : seen;
+  const clip = { x: 0, y: 0, width, height };
+  await page.screenshot({ path: file, clip, fullPage: whole, animations: 'disabled', scale: 'css' });
 }

@@ -1,5 +1,5 @@
 // Walks through the dashboard with a browser, as people do: `npm run try-dashboard`. Everything runs on this machine: all services with the
-// demo data, the fake of Stripe, an OpenID server, a mailbox, a customer's server for webhooks.
+// demo data, the fake of Stripe, an OpenID server, a mailbox.
 //   --screenshots DIRECTORY   keeps a picture of every page that a walk looks at; where a walk fails, one is kept in any case
 //   --only TEXT               walks whose name contains it
 import { mkdirSync } from 'node:fs';
@@ -34,8 +34,10 @@ async function walkAll(run: Run): Promise<number> {
   const chosen = walks.filter(({ name }) => name.includes(wanted.only));
   if (chosen.length === 0) throw new Error(`No walk has "${wanted.only}" in its name.`);
   try {
-    for (const width of widths) {
-      for (const walk of chosen) if (!(await goes(walk, width, stage, browsers))) failed.push(walk.name);
+    for (const walk of chosen) {
+      for (const width of widths) {
+        if (!(await goes(walk, width, stage, browsers))) failed.push(`${walk.name} (${width} px)`);
+      }
     }
   } finally {
     await browsers.close();

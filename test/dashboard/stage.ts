@@ -1,5 +1,5 @@
 // What the walks happen on: all services with the demo data behind a gateway, and beside them the fake of Stripe, an OpenID server in
-// Google's place, a mailbox and a customer's server. One clock, which goes on by itself and can be moved.
+// Google's place, and a mailbox. One clock, which goes on by itself and can be moved.
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { createKey, createAccount } from '../../accounts-api/operator/operator.ts';
@@ -12,10 +12,9 @@ import type { Run } from '../run/run-processes.ts';
 import { startPostgres } from '../run/servers.ts';
 import { noteSecret } from '../run/traces.ts';
 import { freePort } from '../services/instance.ts';
-import { projectPlans, startServices, unhurried, type Services } from '../services/services.ts';
+import { projectPlans, startServices, type Services } from '../services/services.ts';
 import { startMailbox, type Mailbox } from '../services/sign-in.ts';
 import { startStripe, type FakeStripe } from '../stripe/stripe.ts';
-import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import { localWebhooks } from '../webhooks/settings.ts';
 
 export interface Stage {
@@ -24,8 +23,6 @@ export interface Stage {
   services: Services;
   stripe: FakeStripe;
   mailbox: Mailbox;
-  /** Where webhooks of the walks go. */
-  receiver: Receiver;
   clock: Clock;
   /** Moves the clock of everything; what is due at Stripe happens on the way. */
   advance(milliseconds: number): Promise<void>;
@@ -43,13 +40,12 @@ export async function startStage(run: Run): Promise<Stage> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const stripe = await startStripe({ clock });
-  const plans = unhurried(projectPlans());
+  const plans = projectPlans();
   for (const { name: product, prices } of plans.all)
     for (const { stripe: lookupKey, ...price } of prices) stripe.addPrice({ ...price, lookupKey, product });
-  const [mailbox, issuer, receiver] = await Promise.all([
+  const [mailbox, issuer] = await Promise.all([
     startMailbox(),
     startRealIssuer(`${url}/auth/google/callback`),
-    startReceiver(),
   ]);
   const services = await startServices({
     clock,
@@ -72,11 +68,11 @@ export async function startStage(run: Run): Promise<Stage> {
   const account = await createAccount(services.accounts, { email: 'demo@almanac.example', plan: 'pro' });
   const { key: apiKey } = await createKey(services.accounts, account.id, 'demo');
   return {
-    ...{ url, services, stripe, mailbox, receiver, clock, apiKey },
+    ...{ url, services, stripe, mailbox, clock, apiKey },
     advance: stripe.advance,
     async close() {
       await services.close();
-      await Promise.all([stripe.close(), mailbox.close(), issuer.close(), receiver.close()]);
+      await Promise.all([stripe.close(), mailbox.close(), issuer.close()]);
       await postgres.stop();
     },
   };

@@ -1,6 +1,12 @@
 // The table of walks, in their order. A walk that moves the clock stands at the end: sessions and mailed links run out with it.
 import type { Visitor } from './browser.ts';
 import type { Stage } from './stage.ts';
+import { paying, payingFirst } from './walks/billing.ts';
+import { firstKey } from './walks/first-key.ts';
+import { google } from './walks/google.ts';
+import { forgottenPassword } from './walks/passwords.ts';
+import { busyMonth } from './walks/usage.ts';
+import { webhooks } from './walks/webhooks.ts';
 
 export interface Walk {
   /** What somebody does, for people. */
@@ -9,4 +15,12 @@ export interface Walk {
   run(stage: Stage, visitor: Visitor): Promise<void>;
 }
 
-export const walks: readonly Walk[] = [];
+export const walks: readonly Walk[] = [
+  firstKey,
+  forgottenPassword,
+  google,
+  busyMonth,
+  webhooks,
+  payingFirst,
+  paying, // moves the clock
+];

@@ -52,9 +52,7 @@ test.serial(
       ((await paying.stripe.customers.retrieve(customerIn(session))) as { metadata?: object }).metadata,
       { account_id: accountId },
     );
-    const visited = await fetch(`${paying.services.url}/billing/return?session_id=${session.id}&paid=true`);
-    t.is(visited.status, 200);
-    await visited.text();
+    await (await fetch(`${paying.services.url}/billing/return?session_id=${session.id}&paid=true`)).text();
     await paying.checkSessions();
     await paying.settle();
     t.is(await paying.standing(accountId), 'free none', 'the return page alone gives nothing');

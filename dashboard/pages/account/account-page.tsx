@@ -84,13 +84,19 @@ function SignedIn({ token, children }: SignedInProps) {
 
 function AccountNav({ account }: { account: Account | undefined }) {
   const [path] = useLocation();
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    // On a phone the list scrolls sideways.
+    const current = list.current?.querySelector<HTMLElement>('[aria-current]');
+    if (list.current !== null && current != null) list.current.scrollLeft = current.offsetLeft - 60;
+  }, [path]);
   return (
     <nav class="acct" aria-label="Account">
       <p>
         <b>{account?.name ?? account?.email ?? ' '}</b>
-        {account === undefined ? ' ' : `Plan: ${account.plan}`}
+        {account !== undefined && <span class="plan-name">{account.plan} plan</span>}
       </p>
-      <ul>
+      <ul ref={list}>
         {places.map(({ name, path: at }) => (
           <li key={at}>
             <Link href={at} aria-current={path === at ? 'page' : undefined}>

@@ -165,7 +165,9 @@ function Standing({ account }: OfAccount) {
             <dl class="dl">
               <dt>Plan</dt>
               <dd>
-                <Link href="/dashboard/billing">{account.plan}</Link>
+                <Link class="plan-name" href="/dashboard/billing">
+                  {account.plan}
+                </Link>
               </dd>
               <dt>Keys</dt>
               <dd>

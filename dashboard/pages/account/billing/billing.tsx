@@ -157,7 +157,7 @@ function Subscription({ account, plans }: { account: Account; plans: readonly Pl
         </dd>
         {subscription?.current_period_end != null && subscription.status !== 'canceled' && (
           <>
-            <dt>{subscription.cancels_at === null ? 'Paid until' : 'Ends'}</dt>
+            <dt>{subscription.cancels_at === null ? 'This period ends' : 'Ends'}</dt>
             <dd>{dayText(subscription.cancels_at ?? subscription.current_period_end)}</dd>
           </>
         )}
@@ -175,7 +175,9 @@ function Subscription({ account, plans }: { account: Account; plans: readonly Pl
               {invoice.hosted_invoice_url !== null && (
                 <>
                   {' '}
-                  <a href={invoice.hosted_invoice_url}>Open</a>
+                  <a class="under" href={invoice.hosted_invoice_url}>
+                    See it
+                  </a>
                 </>
               )}
             </dd>

@@ -1,53 +1,100 @@
-// What has become of a purchase, by its token: asked again and again while it is open. Hides the waits between the questions, and that a
-// question without an answer is asked again.
-import { useEffect, useState } from 'preact/hooks';
+// What the return page of a purchase does, without how it looks: the token leaves the URL at once, nothing of the query is read, the state
+// is asked of the API until it is decided, and the key is taken only when somebody asks for it. Hides the waits between the questions.
+import type { AnswerOf, Client } from '../../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../../clients/typescript/errors.ts';
-import type { AnswerOf } from '../../../../clients/typescript/client.ts';
-import { api } from '../../../api/clients.ts';
 
-export type PurchaseState = AnswerOf<'post', '/v1/checkout/state'>['data']['state'];
+/** What the API says of it; `open`: not paid yet, or not known here yet. */
+type State = AnswerOf<'post', '/v1/checkout/state'>['data']['state'];
 
+export type PurchaseView =
+  | { is: State }
+  /** There is no token: the purchase was cancelled, or none began here. */
+  | { is: 'cancelled' | 'none' }
+  | { is: 'shown'; secret: string; email: string };
+
+/** The parts of a browser that it needs. */
+export interface PurchaseBrowser {
+  location: { readonly hash: string; readonly pathname: string };
+  history: { replaceState(state: null, title: string, to: string): void };
+  storage: {
+    getItem(name: string): string | null;
+    setItem(name: string, value: string): void;
+    removeItem(name: string): void;
+  };
+  client: Client;
+  /** Calls later. @returns how to give that up. */
+  later: (act: () => void, ms: number) => () => void;
+}
+
+export interface Purchase {
+  /** Takes the key, once. @throws AlmanacError if the API cannot answer now; every other failure shows in the view. */
+  take(): Promise<void>;
+  leave(): void;
+}
+
+const storedAs = 'almanac.claim';
 const waits = { firstMs: 500, lastMs: 5_000, growth: 1.5 };
 
-/** Null unless it has the form of a token. */
-export function tokenIn(fragment: URLSearchParams): string | null {
-  const claim = fragment.get('claim') ?? '';
-  return /^[A-Za-z0-9_-]{43}$/.test(claim) ? claim : null;
-}
+/** @param show is told each view, the first at once. */
+export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView) => void): Purchase {
+  const { client, storage } = browser;
+  const { token, isCancelled } = takeToken(browser);
+  const leaving = new AbortController();
+  let giveUp = (): void => undefined;
 
-async function stateOf(token: string, signal: AbortSignal): Promise<PurchaseState> {
-  try {
-    const { data } = await api.post('/v1/checkout/state', { body: { token }, signal });
-    return data.state;
-  } catch (error) {
-    if (error instanceof AlmanacError && error.status === 404) return 'expired';
-    if (error instanceof AlmanacError) return 'open';
-    throw error;
+  function decided(view: PurchaseView): void {
+    storage.removeItem(storedAs);
+    show(view);
   }
+  async function look(of: string, waitMs: number): Promise<void> {
+    const is = await stateOf(client, of, leaving.signal);
+    if (leaving.signal.aborted) return;
+    if (is === 'key') return show({ is });
+    if (is !== 'open') return decided({ is });
+    show({ is });
+    giveUp = browser.later(() => void look(of, Math.min(waits.lastMs, waitMs * waits.growth)), waitMs);
+  }
+  async function take(): Promise<void> {
+    if (token === null) return;
+    try {
+      const { data } = await client.get('/v1/account/key/{token}', { path: { token } });
+      decided({ is: 'shown', secret: data.key, email: data.account.email });
+    } catch (error) {
+      if (!(error instanceof AlmanacError) || error.status === 429 || error.status >= 500) throw error;
+      await look(token, waits.firstMs); // refused, or nobody knows whether the answer was on its way: the state says it
+    }
+  }
+  if (token !== null) {
+    show({ is: 'open' });
+    void look(token, waits.firstMs);
+  } else show({ is: isCancelled ? 'cancelled' : 'none' });
+  return {
+    take,
+    leave() {
+      leaving.abort();
+      giveUp();
+    },
+  };
 }
 
-export function usePurchase(token: string): { state: PurchaseState; lookAgain: () => void } {
-  const [state, setState] = useState<PurchaseState>('open');
-  const [looks, setLooks] = useState(0);
-  useEffect(() => {
-    const leaving = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    async function look(waitMs: number): Promise<void> {
-      const found = await stateOf(token, leaving.signal);
-      setState(found);
-      if (found === 'open') {
-        const next = Math.min(waits.lastMs, waitMs * waits.growth);
-        timer = setTimeout(() => void look(next).catch(fault), waitMs);
-      }
-    }
-    function fault(error: unknown): void {
-      if (!leaving.signal.aborted) console.error(error);
-    }
-    look(waits.firstMs).catch(fault);
-    return () => {
-      leaving.abort(new DOMException('The page was left.', 'AbortError'));
-      clearTimeout(timer);
-    };
-  }, [token, looks]);
-  return { state, lookAgain: () => setLooks((count) => count + 1) };
+/** That of the URL, else of an earlier look in this tab: the page may be loaded anew while it waits. */
+function takeToken({ location, history, storage }: PurchaseBrowser): {
+  token: string | null;
+  isCancelled: boolean;
+} {
+  const { hash, pathname } = location;
+  history.replaceState(null, '', pathname);
+  const given = /^#claim=([A-Za-z0-9_-]{43})$/.exec(hash)?.[1];
+  if (given !== undefined) storage.setItem(storedAs, given);
+  const isCancelled = hash === '#cancelled';
+  return { token: isCancelled ? null : storage.getItem(storedAs), isCancelled };
+}
+
+/** Without an answer it is taken to be open, and asked again. */
+async function stateOf(client: Client, token: string, signal: AbortSignal): Promise<State> {
+  try {
+    return (await client.post('/v1/checkout/state', { body: { token }, signal })).data.state;
+  } catch (error) {
+    return error instanceof AlmanacError && error.status === 404 ? 'expired' : 'open';
+  }
 }

@@ -1,30 +1,18 @@
-// /billing/return: where Stripe sends a payer back to. Nothing of the query is read. The token comes behind `#` and is taken out of the URL
-// at once; what has become of the purchase comes from our own state. The first key of a new account is shown once, when a button asks for it.
-import { useState } from 'preact/hooks';
+// /billing/return: where Stripe sends a payer back to. It waits for our own state, and shows the first key of a new account once.
+import '../../../styles/account.css';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { api, asAlmanacError } from '../../../api/clients.ts';
+import { api } from '../../../api/clients.ts';
 import { session } from '../../../api/session.ts';
 import { Problem, useAction } from '../../../components/action.tsx';
-import { AlmanacError } from '../../../../clients/typescript/errors.ts';
 import { Door } from '../../sign-in/door.tsx';
-import { takeFragment } from '../../sign-in/fragment.ts';
 import { FirstCallCode } from '../first-call.tsx';
 import { SecretOnce } from '../secret-once.tsx';
-import '../../../styles/account.css';
-import { tokenIn, usePurchase, type PurchaseState } from './purchase-state.ts';
+import { openPurchase, type Purchase as OpenedPurchase, type PurchaseView } from './purchase-state.ts';
 
-const storedAs = 'almanac.claim';
-
-/** The token of the URL, else that of an earlier look at this page in this tab: it may be loaded anew while it waits. */
-function takeToken(): { token: string | null; isCancelled: boolean } {
-  const { hash } = location;
-  const claim = tokenIn(takeFragment());
-  if (claim !== null) sessionStorage.setItem(storedAs, claim);
-  const isCancelled = hash === '#cancelled';
-  return { token: isCancelled ? null : sessionStorage.getItem(storedAs), isCancelled };
-}
-
-const over: Readonly<Record<Exclude<PurchaseState, 'open' | 'key'>, { title: string; text: string }>> = {
+const over = {
+  cancelled: { title: 'The purchase was cancelled', text: 'Nothing was charged.' },
+  none: { title: 'There is no purchase to show here', text: 'It may be over, or was begun in another tab.' },
   account: { title: 'Thank you', text: 'The plan is on your account, and in force on the next call.' },
   claimed: {
     title: 'The key was shown already',
@@ -34,32 +22,24 @@ const over: Readonly<Record<Exclude<PurchaseState, 'open' | 'key'>, { title: str
     title: 'This purchase is over',
     text: 'It was not paid, or the hour to take the key has passed. Paid? Set a password for the e-mail address you paid with, and make a key.',
   },
-};
+} as const;
 
 export function Purchase() {
-  const [{ token, isCancelled }] = useState(takeToken);
-  if (isCancelled) {
-    return (
-      <Door title="The purchase was cancelled" lede="Nothing was charged.">
-        <Ways />
-      </Door>
-    );
-  }
-  if (token === null) {
-    return (
-      <Door title="There is no purchase to show here">
-        <Ways />
-      </Door>
-    );
-  }
-  return <Waited token={token} />;
-}
-
-function Waited({ token }: { token: string }) {
-  const { state, lookAgain } = usePurchase(token);
-  const [shown, setShown] = useState<{ secret: string; email: string }>();
-  if (shown !== undefined) return <FirstKey {...shown} />;
-  if (state === 'open') {
+  const [view, setView] = useState<PurchaseView>({ is: 'open' });
+  const purchase = useRef<OpenedPurchase>(null);
+  const action = useAction();
+  useEffect(() => {
+    const browser = {
+      ...{ location, history, storage: sessionStorage, client: api },
+      later(act: () => void, ms: number) {
+        const timer = setTimeout(act, ms);
+        return () => clearTimeout(timer);
+      },
+    };
+    purchase.current = openPurchase(browser, setView);
+    return () => purchase.current?.leave();
+  }, []);
+  if (view.is === 'open') {
     return (
       <Door title="Finishing up">
         <p class="first-call" role="status">
@@ -69,46 +49,25 @@ function Waited({ token }: { token: string }) {
       </Door>
     );
   }
-  if (state === 'key') return <TakeKey token={token} onShown={setShown} onLost={lookAgain} />;
-  sessionStorage.removeItem(storedAs);
-  const { title, text } = over[state];
+  if (view.is === 'key') {
+    const take = () => action.run(async () => purchase.current?.take());
+    return (
+      <Door
+        title="Thank you"
+        lede="The plan is in force. Your key is shown once: have a safe place ready for it."
+      >
+        <Problem of={action.error} />
+        <button class="btn main" type="button" disabled={action.isBusy} onClick={take}>
+          Show my API key
+        </button>
+      </Door>
+    );
+  }
+  if (view.is === 'shown') return <FirstKey secret={view.secret} email={view.email} />;
+  const { title, text } = over[view.is];
   return (
     <Door title={title} lede={text}>
       <Ways />
-    </Door>
-  );
-}
-
-interface TakeKeyProps {
-  token: string;
-  onShown: (shown: { secret: string; email: string }) => void;
-  /** Nobody knows whether the answer was on its way: the state says it. */
-  onLost: () => void;
-}
-
-function TakeKey({ token, onShown, onLost }: TakeKeyProps) {
-  const action = useAction();
-  const take = () =>
-    action.run(async () => {
-      try {
-        const { data } = await api.get('/v1/account/key/{token}', { path: { token } });
-        sessionStorage.removeItem(storedAs);
-        onShown({ secret: data.key, email: data.account.email });
-      } catch (thrown) {
-        const error = asAlmanacError(thrown);
-        if (!(thrown instanceof AlmanacError) || error.status === 429 || error.status >= 500) throw thrown;
-        onLost();
-      }
-    });
-  return (
-    <Door
-      title="Thank you"
-      lede="The plan is in force. Your key is shown once: have a safe place ready for it."
-    >
-      <Problem of={action.error} />
-      <button class="btn main" type="button" disabled={action.isBusy} onClick={take}>
-        Show my API key
-      </button>
     </Door>
   );
 }

@@ -81,7 +81,7 @@ function KeysOfAccount({ account, reload: reloadAccount }: OfAccount) {
         }
       />
       {isFull && (
-        <p class="xs dim full" id="keys-full">
+        <p class="xs dim keys-full" id="keys-full">
           An account has at most {account.key_limit} active keys. Revoke one to create another.
         </p>
       )}
@@ -97,7 +97,7 @@ function Slots({ used, of }: { used: number; of: number }) {
     <span class="sm dim slots-of">
       <span class="meter slots" role="img" aria-label={`${used} of ${of} keys used`}>
         {Array.from({ length: of }, (_unused, i) => (
-          <i key={i} class={i < used ? 'full' : 'e'} />
+          <i key={i} class={i < used ? undefined : 'e'} />
         ))}
       </span>
       {used} of {of} used

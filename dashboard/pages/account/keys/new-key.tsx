@@ -32,7 +32,7 @@ export function NewKey({ suggestion, onMade, onClose }: NewKeyProps) {
   const action = useAction();
   if (made?.key !== undefined) {
     return (
-      <Dialog title="Store your new key now" locked={!isStored} onClose={onClose}>
+      <Dialog key="secret" title="Store your new key now" locked={!isStored} onClose={onClose}>
         <SecretOnce
           secret={made.key}
           what="key"

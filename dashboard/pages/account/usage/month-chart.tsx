@@ -7,6 +7,8 @@ import { stepsTo, stepText } from './axis.ts';
 import type { MonthSoFar, Projection } from './projection.ts';
 
 const height = 250;
+/** Room for the label of the present point. */
+const labelWidth = 100;
 const plot = { top: 30, bottom: 28, left: 56, right: 14 };
 
 interface MonthChartProps {
@@ -27,6 +29,7 @@ export function MonthChart({ month, projection }: MonthChartProps) {
   const line = [...summed(month), { at: now, value: used }];
   const point = ({ at, value }: { at: number; value: number }) =>
     `${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
+  const isLate = x(now) + labelWidth > width;
   const exhausted = projection?.exhaustedAt ?? null;
   const marks = [0, 7, 14, 21, 28].map((days) => from + days * dayMs).filter((at) => at < to);
   return (
@@ -79,9 +82,9 @@ export function MonthChart({ month, projection }: MonthChartProps) {
         <path class="ln now" d={`M${line.map(point).join('L')}`} />
         <circle class="dot now" cx={x(now)} cy={y(used)} r="4" />
         <text
-          x={x(now) > width / 2 ? x(now) - 8 : x(now) + 8}
-          y={y(used) - 10}
-          text-anchor={x(now) > width / 2 ? 'end' : 'start'}
+          x={isLate ? x(now) - 8 : x(now) + 8}
+          y={y(used) + 20}
+          text-anchor={isLate ? 'end' : 'start'}
           class="t1 b halo"
         >
           {numberText(used)} now

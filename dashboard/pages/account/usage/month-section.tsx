@@ -21,8 +21,8 @@ interface Month {
 
 async function monthSoFar(signal: AbortSignal): Promise<Month> {
   const { data } = await accountApi.get('/v1/usage', { signal });
-  const now = Date.now();
   const { from, to } = monthOf(data.resets_at);
+  const now = Math.min(to - 1, Math.max(from, Date.now())); // the clock of the browser may be wrong
   const query = { from: utcDay(from), to: utcDay(now), limit: 1000 };
   const rows = rowsOf(await accountApi.get('/v1/usage/history', { query, signal }));
   const billed = new Map(rows.map((row) => [row.date, row.billed]));

@@ -188,10 +188,13 @@ function Days({ wish, history, nameOf, at, choose }: DaysProps) {
   }
   return (
     <>
-      <label class="only">
-        <span class="lab">Show</span>
+      <div class="only">
+        <label class="lab" for="only">
+          Show
+        </label>
         <span class="pick">
           <select
+            id="only"
             value={wish.only ?? ''}
             onChange={(event) => choose(event.currentTarget.value === '' ? null : event.currentTarget.value)}
           >
@@ -203,7 +206,7 @@ function Days({ wish, history, nameOf, at, choose }: DaysProps) {
             ))}
           </select>
         </span>
-      </label>
+      </div>
       <dl class="strip">
         <div>
           <dt>Calls</dt>

@@ -20,6 +20,8 @@ interface EndpointsProps {
   query: URLSearchParams;
   show: Show;
   reload: () => void;
+  /** It was deleted. */
+  forget: (id: string) => void;
 }
 
 /** Without the scheme, for people. */
@@ -27,7 +29,16 @@ export function addressOf({ url }: Pick<Webhook, 'url'>): string {
   return url.replace(/^https?:\/\//, '');
 }
 
-export function Endpoints({ webhooks, deliveries, mayCreate, max, query, show, reload }: EndpointsProps) {
+export function Endpoints({
+  webhooks,
+  deliveries,
+  mayCreate,
+  max,
+  query,
+  show,
+  reload,
+  forget,
+}: EndpointsProps) {
   const action = useAction();
   const opened = webhooks.find(({ id }) => id === query.get('manage'));
   return (
@@ -93,7 +104,12 @@ export function Endpoints({ webhooks, deliveries, mayCreate, max, query, show, r
         />
       </section>
       {opened !== undefined && (
-        <Manage webhook={opened} reload={reload} onClose={() => show({ manage: undefined })} />
+        <Manage
+          webhook={opened}
+          reload={reload}
+          forget={forget}
+          onClose={() => show({ manage: undefined })}
+        />
       )}
     </>
   );
@@ -163,7 +179,12 @@ function SwitchedOff({ webhook, action, reload }: OfWebhook & { action: Action }
   );
 }
 
-function Manage({ webhook, reload, onClose }: OfWebhook & { onClose: () => void }) {
+interface ManageProps extends OfWebhook {
+  forget: (id: string) => void;
+  onClose: () => void;
+}
+
+function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   const [step, setStep] = useState<'menu' | 'delete'>('menu');
   const [secret, setSecret] = useState<string>();
   const [isStored, setIsStored] = useState(false);
@@ -173,7 +194,7 @@ function Manage({ webhook, reload, onClose }: OfWebhook & { onClose: () => void 
   const at = { path: { id } };
   if (secret !== undefined) {
     return (
-      <Dialog title="Store the new signing secret now" locked={!isStored} onClose={onClose}>
+      <Dialog key="secret" title="Store the new signing secret now" locked={!isStored} onClose={onClose}>
         <SecretOnce
           secret={secret}
           what="secret"
@@ -193,8 +214,7 @@ function Manage({ webhook, reload, onClose }: OfWebhook & { onClose: () => void 
         button="Delete it"
         change={async () => {
           await accountApi.delete('/v1/webhooks/{id}', at);
-          onClose();
-          reload();
+          forget(id);
         }}
         onClose={onClose}
       >

@@ -21,7 +21,7 @@ export function NewEndpoint({ onMade, onClose }: { onMade: () => void; onClose: 
   const kinds = useLoad(async (signal) => eventKindsIn(await api.get('/v1/openapi.json', { signal })), []);
   if (secret !== undefined) {
     return (
-      <Dialog title="Store the signing secret now" locked={!isStored} onClose={onClose}>
+      <Dialog key="secret" title="Store the signing secret now" locked={!isStored} onClose={onClose}>
         <SecretOnce
           secret={secret}
           what="secret"

@@ -34,7 +34,14 @@ function WebhooksOf({ account }: OfAccount) {
   const [query, setQuery] = useSearchParams();
   const [asked, setAsked] = useState(0);
   const loaded = useLoad((signal) => webhooksOf(account.plan, signal), [account.plan, asked]);
+  // Nothing more is asked of them while the list is loaded anew.
+  const [deleted, setDeleted] = useState<readonly string[]>([]);
   const reload = () => setAsked((count) => count + 1);
+  const forget = (id: string) => {
+    setDeleted([...deleted, id]);
+    setQuery(new URLSearchParams());
+    reload();
+  };
   const show: Show = (wanted) =>
     setQuery((before) => {
       const next = new URLSearchParams(before);
@@ -51,27 +58,33 @@ function WebhooksOf({ account }: OfAccount) {
         lede="We call you when data arrives, is revised, or your account changes. Signed by Standard Webhooks, delivered at least once."
       />
       <Waiting for={loaded} failure="The webhooks could not be loaded">
-        {(found) => (
-          <>
-            {found.webhooks.length === 0 ? (
-              <NoEndpoints mayCreate={found.mayCreate} create={() => show({ create: 'endpoint' })} />
-            ) : (
-              <>
-                <Endpoints {...found} max={endpointsMax} show={show} reload={reload} query={query} />
-                <Deliveries
-                  webhooks={found.webhooks}
-                  query={query}
-                  show={show}
-                  changes={asked}
-                  reload={reload}
-                />
-              </>
-            )}
-            {query.get('create') === 'endpoint' && found.mayCreate && (
-              <NewEndpoint onMade={reload} onClose={() => show({ create: undefined })} />
-            )}
-          </>
-        )}
+        {(loadedOnce) => {
+          const found = {
+            ...loadedOnce,
+            webhooks: loadedOnce.webhooks.filter(({ id }) => !deleted.includes(id)),
+          };
+          return (
+            <>
+              {found.webhooks.length === 0 ? (
+                <NoEndpoints mayCreate={found.mayCreate} create={() => show({ create: 'endpoint' })} />
+              ) : (
+                <>
+                  <Endpoints {...found} max={endpointsMax} {...{ show, reload, forget, query }} />
+                  <Deliveries
+                    webhooks={found.webhooks}
+                    query={query}
+                    show={show}
+                    changes={asked}
+                    reload={reload}
+                  />
+                </>
+              )}
+              {query.get('create') === 'endpoint' && found.mayCreate && (
+                <NewEndpoint onMade={reload} onClose={() => show({ create: undefined })} />
+              )}
+            </>
+          );
+        }}
       </Waiting>
     </>
   );

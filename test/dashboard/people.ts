@@ -1,0 +1,90 @@
+// What visitors of the walks do again and again: sign up, sign in, make a key; and what the API says, to compare a page with.
+import type { Page } from 'playwright-core';
+import { noteSecret } from '../run/traces.ts';
+import { newPassword, tokenIn } from '../services/sign-in.ts';
+import type { Visitor } from './browser.ts';
+import type { Stage } from './stage.ts';
+
+export interface Person {
+  email: string;
+  password: string;
+}
+
+let people = 0;
+
+/** Somebody whom no walk knows yet. */
+export function newPerson(): Person {
+  people += 1;
+  return { email: `visitor-${people}@example.org`, password: newPassword() };
+}
+
+/** Signs up by the page and the link in the mail. The visitor is then on the overview. */
+export async function signUp({ mailbox, url }: Stage, visitor: Visitor, person: Person): Promise<void> {
+  const { page } = visitor;
+  await visitor.open('/sign-up');
+  await page.getByLabel('E-mail address').fill(person.email);
+  await page.getByLabel('Password').fill(person.password);
+  await page.getByRole('button', { name: 'Make an account' }).click();
+  await page.getByRole('heading', { name: 'Open the link in your mail' }).waitFor();
+  const token = tokenIn(await mailbox.next(person.email));
+  await page.goto(`${url}/dashboard/verify-email#token=${token}`);
+  await page.getByLabel('Password').fill(person.password);
+  assert(!page.url().includes(token), 'the token is out of the URL');
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+}
+
+/** Fills the form of the sign-in page, on which the visitor is. */
+export async function signIn(page: Page, { email, password }: Person): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Makes a key by its dialog, and leaves it. @returns the key. @param during is done while the key is shown. */
+export async function makeKey(
+  page: Page,
+  name: string,
+  during: (key: string) => Promise<void> = () => Promise.resolve(),
+): Promise<string> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill(name);
+  await dialog.getByRole('button', { name: 'Create the key' }).click();
+  const key = noteSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
+  assert(key.startsWith('pk_live_'), 'the key is shown');
+  assert(!page.url().includes(key), 'the key is not in the URL');
+  await during(key);
+  await dialog.getByLabel('I have stored this key').check();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  return key;
+}
+
+/** What the API answers to the session of the visitor. @throws Error if it is not 2xx. */
+export async function askApi(visitor: Visitor, target: string): Promise<unknown> {
+  const stored = await visitor.page.evaluate<string>("sessionStorage.getItem('almanac.session')");
+  const { token } = JSON.parse(stored) as { token: string };
+  noteSecret(token.split('.')[1] ?? '');
+  const { origin } = new URL(visitor.page.url());
+  const response = await fetch(origin + target, { headers: { 'x-session-token': token } });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${target} answered ${response.status}: ${text}`);
+  return JSON.parse(text) as unknown;
+}
+
+/** @throws Error that says what is not so. */
+export function assert(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Error(`Not so: ${what}.`);
+}
+
+/** @throws Error with both where they differ. */
+export function assertSame(found: unknown, expected: unknown, what: string): void {
+  if (found !== expected)
+    throw new Error(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}.`);
+}
+
+/** The number in a text of the page. */
+export async function numberIn(page: Page, selector: string): Promise<number> {
+  const text = (await page.locator(selector).first().textContent()) ?? '';
+  return Number(/[\d,]+/.exec(text)?.[0].replaceAll(',', '') ?? Number.NaN);
+}

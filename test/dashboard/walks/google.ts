@@ -1,0 +1,30 @@
+// Google, in whose place stands a real OpenID server: a stranger signs in by it.
+import { assert } from '../people.ts';
+import type { Walk } from '../walks.ts';
+
+let strangers = 0;
+
+export const google: Walk = {
+  name: 'sign in with Google',
+  async run(_stage, visitor) {
+    const { page } = visitor;
+    strangers += 1;
+    await visitor.open('/dashboard/security');
+    await page.getByText('Sign in to see this page').waitFor();
+    await page.getByRole('link', { name: 'Continue with Google' }).waitFor();
+    await visitor.look('sign-in');
+    await page.getByRole('link', { name: 'Continue with Google' }).click();
+    await page.locator('input[name=login]').fill(`walker${strangers}`);
+    await page.locator('input[name=password]').fill('x');
+    await page.locator('button[type=submit]').click();
+    await page.locator('button[type=submit]').click(); // the consent
+    await page.getByRole('heading', { name: 'Security' }).waitFor();
+    await page.getByText('Linked').waitFor();
+    assert(!page.url().includes('google_code'), 'the code is out of the URL');
+    assert(
+      await page.getByRole('button', { name: 'Unlink Google' }).isDisabled(),
+      'the only way in is not taken away',
+    );
+    await visitor.look('security-google');
+  },
+};

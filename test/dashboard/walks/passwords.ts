@@ -1,0 +1,62 @@
+// A forgotten password, and a session that ends while somebody is at work.
+import { tokenIn, newPassword } from '../../services/sign-in.ts';
+import { assert, newPerson, signIn, signUp } from '../people.ts';
+import type { Walk } from '../walks.ts';
+
+export const forgottenPassword: Walk = {
+  name: 'forget the password, set a new one, and end other sessions',
+  async run(stage, visitor) {
+    const { page } = visitor;
+    const person = newPerson();
+    await signUp(stage, visitor, person);
+    await page.getByRole('link', { name: 'Security' }).click();
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor();
+    await page.getByText('session.created').first().waitFor();
+    await visitor.look('security');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out').waitFor();
+    visitor.expectStatus(401);
+    await signIn(page, { ...person, password: 'not the password' });
+    await page.getByRole('alert').waitFor();
+    await visitor.look('sign-in-refused');
+
+    await page.getByRole('link', { name: 'Forgot the password?' }).click();
+    await page.getByLabel('E-mail address').fill(person.email);
+    await visitor.look('forgot-password');
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByText('If there is an account').waitFor();
+    const token = tokenIn(await stage.mailbox.next(person.email, 'Set a new password'));
+    await page.goto(`${stage.url}/dashboard/set-password#token=${token}`);
+    const changed = { ...person, password: newPassword() };
+    await page.getByLabel('New password').fill(changed.password);
+    assert(!page.url().includes(token), 'the token is out of the URL');
+    await visitor.look('set-password');
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByText('Your new password is set').waitFor();
+    await signIn(page, changed);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('heading', { name: 'Usage' }).waitFor();
+    await page.getByText('Key', { exact: true }).click();
+    await page.waitForURL(/by=key/);
+    await endSessionsOf(stage, changed);
+    await page.getByText('7 days').click();
+    await page.getByText('Your session has ended').waitFor();
+    await visitor.look('sign-in-ended');
+    await signIn(page, changed);
+    await page.waitForURL(/\/dashboard\/usage\?by=key/);
+  },
+};
+
+/** From another browser, as far as the API sees. */
+async function endSessionsOf(
+  { services }: Parameters<Walk['run']>[0],
+  { email, password }: { email: string; password: string },
+): Promise<void> {
+  const headers = { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.7' };
+  const body = JSON.stringify({ email, password });
+  const { json } = await services.call('/auth/login', { method: 'POST', headers, body });
+  const { session_token: token } = (json as { data: { session_token: string } }).data;
+  await services.call('/auth/sessions', { method: 'DELETE', headers: { 'x-session-token': token } });
+}

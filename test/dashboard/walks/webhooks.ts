@@ -1,0 +1,78 @@
+// A webhook endpoint is made, a test event is seen and resent, a failure is recovered, and the secret rotated.
+import { noteSecret } from '../../run/traces.ts';
+import { assert, assertSame, newPerson, signUp } from '../people.ts';
+import { startReceiver, type Receiver } from '../../webhooks/receiver.ts';
+import type { Visitor } from '../browser.ts';
+import type { Stage } from '../stage.ts';
+import type { Walk } from '../walks.ts';
+
+export const webhooks: Walk = {
+  name: 'make a webhook, see a test event, resend it',
+  async run(stage, visitor) {
+    const receiver = await startReceiver();
+    try {
+      await walk(stage, visitor, receiver);
+    } finally {
+      await receiver.close();
+    }
+  },
+};
+
+async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise<void> {
+  const { page } = visitor;
+  const { services } = stage;
+  const person = newPerson();
+  await signUp(stage, visitor, person);
+  await page.getByRole('link', { name: 'Webhooks' }).click();
+  await page.getByText('Webhooks come with a higher plan').waitFor();
+  await visitor.look('webhooks-locked');
+  const account = await services.accounts.db.accounts.findOne({ where: { email: person.email } });
+  await services.setPlan(account?.id ?? '', 'pro');
+  await page.reload();
+  await page.getByText('No webhooks yet').waitFor();
+  await visitor.look('webhooks-empty');
+
+  await page.getByRole('button', { name: 'Add an endpoint' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Address').fill(receiver.url);
+  await dialog.getByRole('checkbox', { name: 'key.created' }).check();
+  await dialog.getByRole('button', { name: 'Sample of series.revised' }).click();
+  await dialog.getByText('"type": "series.revised"').waitFor();
+  await visitor.look('webhooks-new');
+  await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
+  const secret = noteSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
+  assert(secret.startsWith('whsec_'), 'the secret is shown');
+  await visitor.look('webhooks-secret');
+  await dialog.getByLabel('I have stored this secret').check();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+
+  // It is not tried again by itself meanwhile.
+  receiver.answer((_request, response) =>
+    response.writeHead(500, { 'retry-after': '3600' }).end('The disk is full.'),
+  );
+  await page.getByRole('button', { name: 'Manage' }).click();
+  await dialog.getByRole('button', { name: 'Send a test event' }).click();
+  await dialog.getByText('A test event is on its way').waitFor();
+  await visitor.look('webhooks-manage');
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  const first = await receiver.next();
+  assertSame((JSON.parse(first.body) as { type: string }).type, 'webhook.test', 'the type of the event');
+  await page.getByRole('button', { name: 'webhook.test' }).click();
+  await page.getByText('The disk is full.').waitFor();
+  await visitor.look('webhooks');
+  receiver.answer(204);
+  await page.getByRole('button', { name: 'Resend' }).click();
+  const again = await receiver.next();
+  assertSame(again.headers['webhook-id'], first.headers['webhook-id'], 'the id of the resent event');
+  await page.getByText('Delivered', { exact: true }).first().waitFor();
+  await page.getByRole('listitem').filter({ hasText: '204' }).waitFor();
+  await page.getByLabel('Result', { exact: true }).selectOption('failed');
+  await page.getByText('No deliveries').waitFor();
+  await page.goBack();
+
+  await page.getByRole('button', { name: 'Manage' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByLabel(/Type/).fill(receiver.url.replace('http://', ''));
+  await dialog.getByRole('button', { name: 'Delete it' }).click();
+  await page.getByText('No webhooks yet').waitFor();
+}
