@@ -2,6 +2,7 @@
 # and ALMANAC_SLOW_KEY (of plan Free, whose calls per second are few). What almanac.R says is compared with the API's CSV, read
 # by read.csv.
 
+options(warn = 2) # a warning is a failure
 arguments <- commandArgs(trailingOnly = FALSE)
 here <- dirname(sub("^--file=", "", grep("^--file=", arguments, value = TRUE)))
 source(file.path(here, "almanac.R"))
@@ -68,6 +69,20 @@ test("vintages are those of the API", {
   table <- csv("/v1/series/DEMO.GDP/vintages?format=csv")
   frame <- almanac_vintages("DEMO.GDP")
   stopifnot(nrow(table) > 1, identical(format(frame$vintage), table$vintage), identical(frame$points_new, table$points_new))
+})
+
+test("the triangle is every vintage, cell by cell", {
+  triangle <- almanac_triangle("DEMO.PAYROLLS", start = "2026")
+  days <- almanac_vintages("DEMO.PAYROLLS", start = "2026-03")$vintage
+  stopifnot(length(days) > 5, inherits(triangle$vintage, "Date"), inherits(triangle$date, "Date"))
+  for (day in as.list(days)) {
+    alone <- almanac_get("DEMO.PAYROLLS", start = "2026", as_of = day)
+    cells <- triangle[triangle$vintage == day, ]
+    stopifnot(nrow(alone) > 0, identical(cells$value, alone$value), identical(cells$date, alone$date))
+  }
+  dims <- almanac_triangle("DEMO.FX", start = "2026-11", dims = list(side = "buy"), last = 1)
+  stopifnot(identical(names(dims), c("series", "vintage", "date", "currency", "side", "value")), nrow(dims) > 20)
+  stopifnot(nrow(almanac_triangle("DEMO.FX", end = "1900")) == 0)
 })
 
 test("search and catalogue need no key", {
