@@ -107,7 +107,7 @@ almanac_once <- function(url) {
     return(almanac_error(paste0("No answer from ", url, ": ", conditionMessage(sent)), "unreachable"))
   }
   text <- rawToChar(sent$content)
-  Encoding(text) <- "UTF-8"
+  Encoding(text) <- "UTF-8" # whatever the locale is
   answer <- tryCatch(jsonlite::fromJSON(text, flatten = TRUE), error = function(e) NULL)
   if (sent$status_code == 200 && is.list(answer) && isTRUE(answer$success)) return(answer)
   headers <- curl::parse_headers_list(sent$headers)

@@ -112,6 +112,8 @@ class Series(unittest.TestCase):
         self.assertEqual(len(long), wide.notna().sum().sum())
         last = almanac.triangle("DEMO.PAYROLLS", start="2025", last=2)
         pd.testing.assert_frame_equal(last, wide[days[-2:]].dropna(how="all"), check_freq=False)
+        some = almanac.triangle("DEMO.PAYROLLS", start="2025", vintages_start=days[-5], vintages_end=days[-3])
+        pd.testing.assert_frame_equal(some, wide[days[-5:-2]].dropna(how="all"), check_freq=False)
 
     def test_a_triangle_of_a_series_with_dimensions_names_them(self) -> None:
         wide = almanac.triangle("DEMO.FX", start="2026-10", dims={"side": "buy"})
