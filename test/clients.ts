@@ -1,8 +1,11 @@
 // Starts a private installation and reads it with other programs: pandas, R and LibreOffice on the URL itself (examples/clients/check.sh),
 // the tests of the Python and R clients, and the Python and R examples of the docs. If the programs cannot be installed (not root,
 // not Debian) it says so and exits with 0.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { projectRoot } from '../kernel/settings.ts';
 import { examplesOf, runExample } from './docs/docs-examples.ts';
@@ -29,21 +32,31 @@ if (present || (process.getuid?.() === 0 && existsSync('/etc/debian_version'))) 
 
 async function check(): Promise<number> {
   const installation = await createInstallation();
+  const elsewhere = createServer((request, response) => {
+    response.writeHead(302, { location: `${installation.url}${request.url}` }).end();
+  });
   try {
+    await new Promise<void>((resolve) => {
+      elsewhere.listen(0, '127.0.0.1', resolve);
+    });
     const { apiKey = '' } = await installation.start();
     const script = path.join(projectRoot, 'examples/clients/check.sh');
-    const env = await environment(installation, apiKey);
+    const env = {
+      ...(await environment(installation, apiKey)),
+      ALMANAC_REDIRECT_URL: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`,
+    };
     const isGood =
-      run(script, [installation.url, apiKey], { env: process.env }) &&
-      run('python3', ['-W', 'error', '-m', 'unittest', 'test_calls', 'test_live'], {
+      (await run(script, [installation.url, apiKey], { env: process.env })) &&
+      (await run('python3', ['-W', 'error::FutureWarning', '-m', 'unittest', 'test_calls', 'test_live'], {
         cwd: 'clients/python/tests',
         env,
-      }) &&
-      run('Rscript', ['--vanilla', 'test.R'], { cwd: 'clients/r', env });
+      })) &&
+      (await run('Rscript', ['--vanilla', 'test.R'], { cwd: 'clients/r', env: { ...env, LC_ALL: 'C' } }));
     if (!isGood) return 1;
     await runExamples(installation, apiKey, env);
     return 0;
   } finally {
+    elsewhere.close();
     await installation.remove();
   }
 }
@@ -51,10 +64,11 @@ async function check(): Promise<number> {
 /** For the clients: where the installation is, a key of plan Pro, and one of plan Free. */
 async function environment(installation: Installation, apiKey: string): Promise<NodeJS.ProcessEnv> {
   await installation.almanac('accounts', 'create', 'slow@example.org', '--plan', 'free');
+  const hasPandas = spawnSync('python3', ['-c', 'import pandas'], { stdio: 'ignore' }).status === 0;
   const made = await installation.almanac('keys', 'create', 'slow@example.org', '--name', 'slow');
   return {
     ...installation.env,
-    PATH: `/usr/bin:${installation.env['PATH']}`, // Debian's own Python has Debian's pandas
+    PATH: hasPandas ? process.env['PATH'] : `/usr/bin:${process.env['PATH']}`, // Debian's own Python has Debian's pandas
     PYTHONPATH: path.join(projectRoot, 'clients/python'),
     PYTHONDONTWRITEBYTECODE: '1',
     ALMANAC_URL: installation.url,
@@ -64,14 +78,15 @@ async function environment(installation: Installation, apiKey: string): Promise<
 }
 
 /** @param options.cwd from the project's root. @returns whether the program ended with 0; it tells what is wrong itself. */
-function run(
+async function run(
   program: string,
   words: readonly string[],
   options: { cwd?: string; env: NodeJS.ProcessEnv },
-): boolean {
+): Promise<boolean> {
   const cwd = path.join(projectRoot, options.cwd ?? '');
-  const { status } = spawnSync(program, words, { ...options, cwd, stdio: ['ignore', 'inherit', 'inherit'] });
-  return status === 0;
+  const child = spawn(program, words, { ...options, cwd, stdio: ['ignore', 'inherit', 'inherit'] });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code === 0;
 }
 
 async function runExamples(

@@ -34,6 +34,23 @@ almanac_vintages <- function(series, start = NULL, end = NULL) {
   frame
 }
 
+#' Every vintage of a series in one call: a row per cell, with `vintage` and `date` (Date) and `value`.
+#'
+#' @param start,end,dims Select points.
+#' @param vintages_start,vintages_end,last Select vintages; `last` is the newest so many.
+#' @param missing Keeps the cells that were published as missing.
+almanac_triangle <- function(series, start = NULL, end = NULL, vintages_start = NULL, vintages_end = NULL, last = NULL,
+                             dims = NULL, missing = FALSE) {
+  query <- list(from = start, to = end, vintages_from = vintages_start, vintages_to = vintages_end, last = last,
+                dims = almanac_dims(dims), include_missing = if (missing) "true")
+  answer <- almanac_call(paste0("/v1/series/", curl::curl_escape(series), "/triangle"), query)
+  frame <- almanac_points(answer)
+  vintage <- if (is.data.frame(answer$data)) answer$data$vintage else character()
+  frame <- cbind(frame["series"], vintage = as.Date(vintage), frame[-1])
+  attr(frame, "meta") <- stats::setNames(list(answer$meta), series)
+  frame
+}
+
 #' All rows of any list of the API: almanac_table("/v1/funds", category = "Equity"). Dates are texts, as the API writes them.
 #'
 #' @param path Such as "/v1/securities/trades"; docs/api.md has them all, with their parameters.
@@ -90,7 +107,7 @@ almanac_once <- function(url) {
     return(almanac_error(paste0("No answer from ", url, ": ", conditionMessage(sent)), "unreachable"))
   }
   text <- rawToChar(sent$content)
-  Encoding(text) <- "UTF-8"
+  Encoding(text) <- "UTF-8" # whatever the locale is
   answer <- tryCatch(jsonlite::fromJSON(text, flatten = TRUE), error = function(e) NULL)
   if (sent$status_code == 200 && is.list(answer) && isTRUE(answer$success)) return(answer)
   headers <- curl::parse_headers_list(sent$headers)

@@ -1,7 +1,8 @@
 # almanac.R against a running installation with the demo data: Rscript test.R, with ALMANAC_URL, ALMANAC_KEY (of plan Pro)
-# and ALMANAC_SLOW_KEY (of plan Free, whose calls per second are few). What almanac.R says is compared with the API's CSV, read
-# by read.csv.
+# and ALMANAC_SLOW_KEY (of plan Free, whose calls per second are few); ALMANAC_REDIRECT_URL redirects to ALMANAC_URL. What almanac.R says
+# is compared with the API's CSV, read by read.csv.
 
+options(warn = 2) # a warning is a failure
 arguments <- commandArgs(trailingOnly = FALSE)
 here <- dirname(sub("^--file=", "", grep("^--file=", arguments, value = TRUE)))
 source(file.path(here, "almanac.R"))
@@ -70,24 +71,61 @@ test("vintages are those of the API", {
   stopifnot(nrow(table) > 1, identical(format(frame$vintage), table$vintage), identical(frame$points_new, table$points_new))
 })
 
+test("the triangle is every vintage, cell by cell", {
+  triangle <- almanac_triangle("DEMO.PAYROLLS", start = "2026")
+  days <- almanac_vintages("DEMO.PAYROLLS", start = "2026-03")$vintage
+  stopifnot(length(days) > 5, inherits(triangle$vintage, "Date"), inherits(triangle$date, "Date"))
+  for (day in as.list(days)) {
+    alone <- almanac_get("DEMO.PAYROLLS", start = "2026", as_of = day)
+    cells <- triangle[triangle$vintage == day, ]
+    stopifnot(nrow(alone) > 0, identical(cells$value, alone$value), identical(cells$date, alone$date))
+  }
+  dims <- almanac_triangle("DEMO.FX", start = "2026-11", dims = list(side = "buy"), last = 1)
+  stopifnot(identical(names(dims), c("series", "vintage", "date", "currency", "side", "value")), nrow(dims) > 20)
+  stopifnot(nrow(almanac_triangle("DEMO.FX", end = "1900")) == 0)
+})
+
 test("search and catalogue need no key", {
   Sys.setenv(ALMANAC_KEY = "")
   stopifnot("DEMO.CPI" %in% almanac_search("consumr prices")$id, nrow(almanac_catalogue(frequency = "monthly")) > 1)
-  stopifnot(failure(almanac_get("DEMO.CPI"))$status == 401)
+  stopifnot(identical(failure(almanac_get("DEMO.CPI"))$status, 401L))
   Sys.setenv(ALMANAC_KEY = key)
 })
 
 test("an error has the server's own message", {
   error <- failure(almanac_get("DEMO.GDP", transform = "mom"))
   said <- '"mom" has no meaning for quarterly data. Use yoy or pct_change.'
-  stopifnot(error$server_message == said, grepl(said, conditionMessage(error), fixed = TRUE))
-  stopifnot(error$status == 400, error$code == "transform_not_applicable", nchar(error$request_id) == 36)
+  stopifnot(identical(error$server_message, said), grepl(said, conditionMessage(error), fixed = TRUE))
+  stopifnot(identical(error$status, 400L), identical(error$code, "transform_not_applicable"), isTRUE(nchar(error$request_id) == 36))
   error <- failure(almanac_get("DEMO.CPI", start = "last year"))
-  stopifnot(error$param == "from", !grepl(key, conditionMessage(error), fixed = TRUE))
+  stopifnot(identical(error$param, "from"), !grepl(key, conditionMessage(error), fixed = TRUE))
 })
 
-test("dimensions are written as the API spells them", {
-  stopifnot(almanac_dims(list(side = "buy", item = c("a,b", "c|d\\"))) == "side:buy,item:a\\,b|c\\|d\\\\")
+test("text is UTF-8 whatever the locale is", {
+  error <- failure(almanac_get("DEMO.FX", dims = "w\u00e4hrung:x"))
+  stopifnot(0xe4 %in% utf8ToInt(error$server_message))
+})
+
+test("every argument is sent as the API spells it", {
+  sent <- character()
+  replaced <- almanac_once
+  almanac_once <- function(url) { sent <<- c(sent, curl::curl_unescape(sub("^[^?]*/v1", "", url))); almanac_error("Because.", "gone", 410) }
+  dims <- list(side = "buy", item = c("a,b", "c|d\\"))
+  failure(almanac_get("S", as_of = as.Date("2024-03-31"), start = "2024", end = "2025", transform = "index", base = "2020", dims = dims,
+                      release = "first", version = 123456789, missing = TRUE))
+  failure(almanac_triangle("S", "2024", "2025", "2023", "2026", 6, "side:buy", TRUE))
+  almanac_once <- replaced
+  stopifnot(identical(sent, c(
+    paste0("/series/S?from=2024&to=2025&vintage=2024-03-31&transform=index&base=2020&dims=side:buy,item:a\\,b|c\\|d\\\\",
+           "&release=first&version=123456789&include_missing=true&limit=100000"),
+    "/series/S/triangle?from=2024&to=2025&vintages_from=2023&vintages_to=2026&last=6&dims=side:buy&include_missing=true")))
+})
+
+test("a redirect is not followed, so the key goes nowhere else", {
+  options(almanac.url = Sys.getenv("ALMANAC_REDIRECT_URL"))
+  error <- failure(almanac_call("/v1/plans"))
+  options(almanac.url = NULL)
+  stopifnot(identical(error$code, "unexpected_answer"), identical(error$status, 302L))
 })
 
 test("a call that met the limit per second is repeated after Retry-After", {
@@ -120,6 +158,6 @@ test("passing faults are repeated three times, with growing waits; others are no
 
 test("it says when no server is there", {
   options(almanac.url = "http://127.0.0.1:1")
-  stopifnot(failure(almanac_call("/v1/plans", wait = function(seconds) NULL))$code == "unreachable")
+  stopifnot(identical(failure(almanac_call("/v1/plans", wait = function(seconds) NULL))$code, "unreachable"))
   options(almanac.url = NULL)
 })

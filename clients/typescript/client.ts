@@ -1,7 +1,8 @@
 // Calls of the API, typed by path and method: `client.get('/v1/series/{id}', { path: { id: 'GDP' }, query: { from: '2020' } })`.
-// Hides how paths, queries and bodies are written, and that every failure becomes an AlmanacError.
+// Hides how paths, queries and bodies are written, pages, repetitions, and that every failure becomes an AlmanacError.
 import { errorOf, unreachable } from './errors.ts';
 import type { Paths } from './paths.gen.ts';
+import { isSafe, repeated, type RetryOptions } from './retries.ts';
 
 export interface ClientOptions {
   /** Such as `https://api.example.org`; in a browser, by default that of the page. */
@@ -11,6 +12,11 @@ export interface ClientOptions {
   /** The token of the signed-in user, asked at each call; sent as X-Session-Token. */
   session?: () => string | undefined;
   fetch?: typeof globalThis.fetch;
+  /**
+   * Reads, and writes with an Idempotency-Key, are repeated after 429, 502, 503, 504 and lost connections: after the seconds of
+   * Retry-After, or after about 0.5, 1 and 2 s.
+   */
+  retry?: RetryOptions;
 }
 
 type Method = 'get' | 'post' | 'patch' | 'delete';
@@ -48,6 +54,22 @@ type Call<M extends Method> = <P extends PathsWith<M>>(
   ...options: Arguments<M, P>
 ) => Promise<AnswerOf<M, P>>;
 
+/** A list, or a series: its answers name the cursor of the next page. */
+export type PathsOfRows = {
+  [P in PathsWith<'get'>]: 'cursor' extends keyof NonNullable<QueryOf<P>>
+    ? AnswerOf<'get', P> extends { data: readonly unknown[] }
+      ? P
+      : never
+    : never;
+}[PathsWith<'get'>];
+
+type QueryOf<P extends PathsWith<'get'>> =
+  DataOf<Operation<'get', P>> extends { query?: infer Query } ? Query : never;
+
+/** A row of a list, or a point of a series. */
+export type RowOf<P extends PathsOfRows> =
+  AnswerOf<'get', P> extends { data: readonly (infer Row)[] } ? Row : never;
+
 /** Each call resolves to the parsed body. @throws AlmanacError, or the reason of `signal` if it was aborted. */
 export interface Client {
   get: Call<'get'>;
@@ -56,6 +78,13 @@ export interface Client {
   delete: Call<'delete'>;
   /** The answer as it was sent, such as CSV with `format: 'csv'`. */
   getText<P extends PathsWith<'get'>>(path: P, ...options: Arguments<'get', P>): Promise<string>;
+  /** All rows of a list, or points of a series, page by page; `query.limit` is the size of a page, 1000 by default. */
+  rows<P extends PathsOfRows>(path: P, ...options: Arguments<'get', P>): AsyncGenerator<RowOf<P>, void>;
+}
+
+interface PageOf<Row> {
+  data: Row[];
+  pagination: { next_cursor: string | null };
 }
 
 interface Sent extends SendOptions {
@@ -69,6 +98,11 @@ export function createClient(options: ClientOptions = {}): Client {
   const baseUrl = (options.baseUrl ?? originOfPage()).replace(/\/$/, '');
 
   async function send(method: Method, at: string, sent: Sent = {}): Promise<{ text: string; type: string }> {
+    const once = () => sendOnce(method, at, sent);
+    return isSafe(method, at, sent.headers ?? {}) ? repeated(once, options.retry ?? {}, sent.signal) : once();
+  }
+
+  async function sendOnce(method: Method, at: string, sent: Sent): Promise<{ text: string; type: string }> {
     const headers: Record<string, string> = { ...sent.headers };
     const session = options.session?.();
     if (options.apiKey !== undefined) headers['X-API-Key'] = options.apiKey;
@@ -78,6 +112,7 @@ export function createClient(options: ClientOptions = {}): Client {
       (options.fetch ?? globalThis.fetch)(baseUrl + pathOf(at, sent.path) + queryOf(sent.query), {
         method: method.toUpperCase(),
         headers,
+        redirect: 'manual', // fetch would send the key wherever a redirect points
         ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
         ...(sent.signal === undefined ? {} : { signal: sent.signal }),
       }),
@@ -95,12 +130,27 @@ export function createClient(options: ClientOptions = {}): Client {
     };
   }
 
+  async function* rows<P extends PathsOfRows>(
+    at: P,
+    ...[sent]: Arguments<'get', P>
+  ): AsyncGenerator<RowOf<P>, void> {
+    const { query, ...others }: Sent = sent ?? {};
+    for (let cursor: string | undefined; ;) {
+      const { text } = await send('get', at, { ...others, query: { limit: 1000, ...query, cursor } });
+      const page = JSON.parse(text) as PageOf<RowOf<P>>; // as for `call`
+      yield* page.data;
+      if (page.pagination.next_cursor === null) return;
+      cursor = page.pagination.next_cursor;
+    }
+  }
+
   return {
     get: call('get'),
     post: call('post'),
     patch: call('patch'),
     delete: call('delete'),
     getText: async (at, ...[sent]) => (await send('get', at, sent)).text,
+    rows,
   };
 }
 

@@ -3,11 +3,15 @@ import { createClient } from '../../clients/typescript/client.ts';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { endSession, session } from './session.ts';
 
+// A page says at once what is wrong, and offers to try again.
+const retry = { retries: 0 };
+
 /** For public endpoints. */
-export const api = createClient();
+export const api = createClient({ retry });
 
 /** For endpoints of the account and of sign-in. A session that the API no longer accepts is forgotten, so that the page asks to sign in. */
 export const accountApi = createClient({
+  retry,
   session: () => session.value?.token,
   async fetch(...call) {
     const sentSession = session.value;

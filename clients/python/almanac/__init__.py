@@ -2,7 +2,7 @@
 from .client import Client
 from .errors import AlmanacError
 from .lists import auctions, calendar, catalogue, funds, nav, search, securities, table, trade
-from .series import get, latest, vintages
+from .series import get, latest, triangle, vintages
 
 __all__ = [
     "AlmanacError",
@@ -18,5 +18,6 @@ __all__ = [
     "securities",
     "table",
     "trade",
+    "triangle",
     "vintages",
 ]

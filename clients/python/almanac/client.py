@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 import zlib
+from email.message import Message
 from typing import Any, Callable, Iterator, Mapping
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -123,7 +124,7 @@ def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value))
     if hasattr(value, "isoformat"):  # a day: of datetime.date, datetime.datetime or pandas.Timestamp
-        return value.isoformat()[:10]
+        return str(value.isoformat())[:10]
     return str(value)
 
 
@@ -134,10 +135,10 @@ def _wait_before(repetition: int, error: AlmanacError) -> float | None:
         return None
     if error.retry_after is not None:
         return error.retry_after
-    return 0.5 * 2**repetition * random.uniform(0.75, 1.25)  # so that clients that failed together do not return together
+    return 0.5 * 2.0**repetition * random.uniform(0.75, 1.25)  # so that clients that failed together do not return together
 
 
-def _plain(headers: Mapping[str, str], body: bytes) -> bytes:
+def _plain(headers: Message, body: bytes) -> bytes:
     return gzip.decompress(body) if headers.get("Content-Encoding") == "gzip" else body
 
 

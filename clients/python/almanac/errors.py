@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Mapping
+from email.message import Message
+from typing import Any
 from urllib.parse import urljoin
 
 
@@ -43,7 +44,7 @@ class AlmanacError(Exception):
         return f"{self.message} ({', '.join(facts)})"
 
 
-def error_of(status: int, headers: Mapping[str, str], body: bytes, url: str) -> AlmanacError:
+def error_of(status: int, headers: Message, body: bytes, url: str) -> AlmanacError:
     """The error of an answer that is not 2xx. ``url`` is that of the call: the links of the server are relative to it."""
     retry_after = seconds_of(headers.get("Retry-After"))
     error = _envelope_of(body)

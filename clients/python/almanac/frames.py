@@ -8,7 +8,7 @@ import pandas as pd
 # The fields of the API's lists that are days, besides every name that ends in _date. tests/test_live.py keeps them complete.
 DAYS = frozenset(
     ["as_of", "date", "established", "first_vintage", "fytd_from", "last_updated", "month", "period_end"]
-    + ["published_on", "valid_from", "valid_to", "vintage"]
+    + ["valid_from", "valid_to", "vintage"]
 )
 # The fields that are instants, in UTC, besides every name that ends in _at.
 INSTANTS = frozenset(["at", "current_period_end", "failing_since", "next_release", "previous_secret_until"])

@@ -1,4 +1,4 @@
-"""Series as frames: as they are now or were on an earlier day, and their vintages. Hides pages and how points become columns."""
+"""Series as frames: as they are now or were on an earlier day, and all their vintages. Hides pages and how points become columns."""
 from __future__ import annotations
 
 import datetime
@@ -92,6 +92,57 @@ def vintages(
     rows = (client or Client()).rows(path_of("/v1/series/{id}/vintages", id=series), query)
     columns = ["vintage", "points_new", "points_revised", "points_deleted", "loaded_at"]
     return frame_of(rows, columns).set_index("vintage")
+
+
+def triangle(
+    series: str,
+    *,
+    start: Day | None = None,
+    end: Day | None = None,
+    vintages_start: Day | None = None,
+    vintages_end: Day | None = None,
+    last: int | None = None,
+    dims: Dims | None = None,
+    missing: bool = False,
+    layout: Literal["wide", "long"] = "wide",
+    client: Client | None = None,
+) -> pd.DataFrame:
+    """Every vintage of a series at once: what ``get(series, as_of=day)`` returns for each day of ``vintages``, in one call.
+
+    ``start``, ``end`` and ``dims`` select points; ``vintages_start``, ``vintages_end`` and ``last`` (the newest so many) select
+    vintages. Needs the feature ``vintages`` of the plan.
+
+    ``layout="wide"``: one row per point, one column per vintage, NaN where a vintage does not have the point. The index is ``date``,
+    after the dimensions if there are any. ``layout="long"``: one row per cell; the columns are ``vintage``, ``date``, one per
+    dimension, and ``value``; with ``missing``, also the cells that were published as missing. ``frame.attrs["series"]`` has the
+    metadata.
+    """
+    if layout not in ("wide", "long"):
+        raise ValueError(f'layout must be "wide" or "long", not {layout!r}.')
+    query = {
+        "from": _day(start),
+        "to": _day(end),
+        "vintages_from": _day(vintages_start),
+        "vintages_to": _day(vintages_end),
+        "last": last,
+        "dims": _dims_text(dims),
+        "include_missing": missing or None,
+        "layout": layout,
+    }
+    answer = (client or Client()).fetch(path_of("/v1/series/{id}/triangle", id=series), query)
+    meta, rows = answer["meta"], answer["data"]
+    named: dict[str, Any] = {dim["name"]: [row["dims"].get(dim["name"]) for row in rows] for dim in meta["dims"]}
+    dates = _index([row["date"] for row in rows])
+    if layout == "wide":
+        days = pd.DatetimeIndex(pd.to_datetime(meta["vintages"], format="%Y-%m-%d"), name="vintage")
+        index = pd.MultiIndex.from_arrays([*named.values(), dates], names=[*named, "date"]) if named else dates
+        frame = pd.DataFrame([row["values"] for row in rows], index=index, columns=days, dtype="float64").sort_index()
+    else:
+        days = pd.DatetimeIndex(pd.to_datetime([row["vintage"] for row in rows], format="%Y-%m-%d"))
+        values = pd.Series([row["value"] for row in rows], dtype="float64")
+        frame = pd.DataFrame({"vintage": days, "date": dates, **named, "value": values})
+    frame.attrs["series"] = {answer["series"]: meta}
+    return frame
 
 
 def _answers_of(client: Client, ids: list[str], query: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -84,7 +84,7 @@ class Calls(unittest.TestCase):
         self.assertEqual(len(waits), 3)
 
     def test_says_when_the_answer_is_not_of_almanac(self) -> None:
-        for answer in [Answer(200, b"<html>"), Answer(404, b"<html>"), Answer(200, []), Answer(404, {"error": "x"})]:
+        for answer in [Answer(200, b"<html>"), Answer(404, b"<html>"), Answer(200, [1]), Answer(200, {}), Answer(404, {"error": "x"})]:
             _, _, error = self.call(answer)
             self.assertEqual((error.code, error.status), ("unexpected_answer", answer.status))
 
@@ -132,9 +132,9 @@ class Frames(unittest.TestCase):
             dims = {"side": "buy", "item": ["a,b", "c|d\\"]}
             period = pandas.Period("2024Q3")
             almanac.get("S", as_of=datetime.date(2024, 3, 31), start=period, end=pandas.Timestamp(2024, 12, 1), dims=dims,
-                        client=Client(KEY, server.url))
-        query = "from=2024-Q3&to=2024-12-01&vintage=2024-03-31&dims=side%3Abuy%2Citem%3Aa%5C%2Cb%7Cc%5C%7Cd%5C%5C&limit=100000"
-        self.assertEqual(server.asked, [f"/v1/series/S?{query}"])
+                        version=8, client=Client(KEY, server.url))
+        sent = "dims=side%3Abuy%2Citem%3Aa%5C%2Cb%7Cc%5C%7Cd%5C%5C&version=8&limit=100000"
+        self.assertEqual(server.asked, [f"/v1/series/S?from=2024-Q3&to=2024-12-01&vintage=2024-03-31&{sent}"])
 
     def test_a_series_without_points_is_an_empty_frame_of_the_usual_types(self) -> None:
         for layout, columns in [("wide", ["S"]), ("long", ["series", "value"])]:
@@ -157,7 +157,8 @@ class Frames(unittest.TestCase):
         with Scripted([Answer(200, page)]) as server:
             frame = almanac.table("/v1/funds", rows=3, from_="2024", shariah=True, client=Client(KEY, server.url))
         self.assertEqual((frame["id"].tolist(), len(server.asked)), (["a", "b", "a"], 2))
-        self.assertEqual(server.asked[0], "/v1/funds?limit=3&from=2024&shariah=true")
+        asked = "/v1/funds?limit=3&from=2024&shariah=true"
+        self.assertEqual(server.asked, [asked, f"{asked}&cursor=next"])
 
 
 if __name__ == "__main__":

@@ -99,6 +99,32 @@ class Series(unittest.TestCase):
         for day in frame.index:
             self.assertEqual(len(almanac.get("DEMO.GDP", as_of=day)), count[day])
 
+    def test_the_triangle_is_every_vintage_cell_by_cell(self) -> None:
+        wide = almanac.triangle("DEMO.PAYROLLS", start="2025")
+        long = almanac.triangle("DEMO.PAYROLLS", start="2025", layout="long")
+        days = [day for day in almanac.vintages("DEMO.PAYROLLS").index if wide[day].notna().any()]
+        self.assertGreater(len(days), 10)
+        for day in days:
+            alone = almanac.get("DEMO.PAYROLLS", start="2025", as_of=day)["DEMO.PAYROLLS"]
+            pd.testing.assert_series_equal(wide[day].dropna(), alone, check_names=False, check_freq=False)
+            cells = long[long["vintage"] == day].set_index("date")["value"]
+            pd.testing.assert_series_equal(cells, alone, check_names=False, check_freq=False)
+        self.assertEqual(len(long), wide.notna().sum().sum())
+        last = almanac.triangle("DEMO.PAYROLLS", start="2025", last=2)
+        pd.testing.assert_frame_equal(last, wide[days[-2:]].dropna(how="all"), check_freq=False)
+        some = almanac.triangle("DEMO.PAYROLLS", start="2025", vintages_start=days[-5], vintages_end=days[-3])
+        pd.testing.assert_frame_equal(some, wide[days[-5:-2]].dropna(how="all"), check_freq=False)
+
+    def test_a_triangle_of_a_series_with_dimensions_names_them(self) -> None:
+        wide = almanac.triangle("DEMO.FX", start="2026-10", dims={"side": "buy"})
+        long = almanac.triangle("DEMO.FX", start="2026-10", dims={"side": "buy"}, layout="long")
+        self.assertEqual(list(wide.index.names), ["currency", "side", "date"])
+        self.assertEqual(list(long.columns), ["vintage", "date", "currency", "side", "value"])
+        euro = almanac.get("DEMO.FX", start="2026-10", dims={"currency": "EUR", "side": "buy"}).iloc[:, 0]
+        self.assertEqual(wide.loc[("EUR", "buy")].iloc[:, -1].tolist(), euro.tolist())
+        none = almanac.triangle("DEMO.FX", end="1900")
+        self.assertEqual((len(none), list(none.index.names)), (0, ["currency", "side", "date"]))
+
     def test_latest_has_the_newest_point_of_each_combination(self) -> None:
         self.assert_same(almanac.latest("DEMO.EXPORTS"), rows_of("/v1/series/DEMO.EXPORTS/latest?format=csv"))
 

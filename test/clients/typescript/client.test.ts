@@ -89,7 +89,7 @@ test('an error of the API is thrown with everything that it says', async (t) => 
     request_id: 'r-1',
   };
   const { baseUrl } = await serverThat(t, json({ success: false, error }, 429, { 'retry-after': '7' }));
-  const thrown = await t.throwsAsync(createClient({ baseUrl }).get('/v1/status'), {
+  const thrown = await t.throwsAsync(createClient({ baseUrl, retry: { retries: 0 } }).get('/v1/status'), {
     instanceOf: AlmanacError,
   });
   t.like(thrown, {
@@ -109,7 +109,7 @@ test('an answer of something else, such as a proxy, is an error with its status'
       .writeHead(502, { 'content-type': 'text/html', 'x-request-id': 'p-1' })
       .end('<h1>Bad gateway</h1>');
   });
-  const thrown = await t.throwsAsync(createClient({ baseUrl }).get('/v1/status'), {
+  const thrown = await t.throwsAsync(createClient({ baseUrl, retry: { retries: 0 } }).get('/v1/status'), {
     instanceOf: AlmanacError,
   });
   t.like(thrown, { status: 502, code: 'unexpected_answer', requestId: 'p-1' });
@@ -121,7 +121,7 @@ test('a connection that ends without a whole answer is the error "unreachable"',
     response.write('{');
     response.socket?.destroySoon();
   });
-  const thrown = await t.throwsAsync(createClient({ baseUrl }).get('/v1/status'), {
+  const thrown = await t.throwsAsync(createClient({ baseUrl, retry: { retries: 0 } }).get('/v1/status'), {
     instanceOf: AlmanacError,
   });
   t.like(thrown, { status: 0, code: 'unreachable' });
