@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { loadavg } from 'node:os';
 import path from 'node:path';
 import { connect, type Deps } from '../accounts-api/database.ts';
 import { newId } from '../accounts-api/ids.ts';
@@ -15,21 +16,23 @@ import { writeEvents, type NewEvent } from '../kernel/events/outbox.sql.ts';
 import { loadPlans } from '../kernel/plans.ts';
 import { projectRoot } from '../kernel/settings.ts';
 import { print } from './instruments/figures.ts';
-import { startBenchPostgres } from './instruments/postgres.ts';
+import { backendCpuUs, startBenchPostgres, withClient } from './instruments/postgres.ts';
 
 const secretKey = 'a secret of the bench, long enough';
 /** 50 endpoints. */
 const kinds = { healthy: 32, dead: 6, slow: 6, endless: 3, dripping: 3 } as const;
 type Kind = keyof typeof kinds;
 const slowMs = 10_000;
-const giveUpAfterMs = 300_000;
+const giveUpAfterMs = 600_000;
+/** Fewer, for a first look. */
+const loadCount = Number(process.env['BENCH_EVENTS'] ?? 10_000);
 
 interface Endpoint {
   kind: Kind;
   accountId: string;
 }
 
-/** Measures 10,000 events of accounts, each to one endpoint, and 1,000 events about series, each to all 50; prints; removes all it made. */
+/** Measures 10,000 events of accounts, each to one endpoint, and 10,000 events about series, each to all 50; prints; removes all it made. */
 export async function run(): Promise<void> {
   const postgres = await startBenchPostgres();
   const receivers = await startReceivers();
@@ -48,9 +51,10 @@ export async function run(): Promise<void> {
     const own = Array.from({ length: 10_000 }, (_, i) =>
       ofAccount(endpoints[i % endpoints.length]?.accountId ?? '', i),
     );
-    await measure(deps, receivers, '10,000 events, each to one of 50 endpoints', own);
-    const loads = Array.from({ length: 1_000 }, (_, i) => ofSeries(i));
-    await measure(deps, receivers, '1,000 events, each to all of 50 endpoints', loads);
+    const parties = { deps, receivers, workerPid: worker.pid ?? 0, databaseUrl };
+    await measure(parties, '10,000 events, each to one of 50 endpoints', own);
+    const loads = Array.from({ length: loadCount }, (_, i) => ofSeries(i));
+    await measure(parties, `${loadCount.toLocaleString('en')} events, each to all of 50 endpoints`, loads);
     const { first, most, last } = memory.stop();
     print(`memory of the worker: ${first} MiB at the start, ${most} at most, ${last} at the end`);
   } finally {
@@ -61,29 +65,57 @@ export async function run(): Promise<void> {
   }
 }
 
-async function measure(
-  deps: Deps,
-  receivers: Receivers,
-  what: string,
-  events: readonly NewEvent[],
-): Promise<void> {
-  const { db } = deps;
+interface Parties {
+  deps: Deps;
+  receivers: Receivers;
+  workerPid: number;
+  databaseUrl: string;
+}
+
+async function measure(parties: Parties, what: string, events: readonly NewEvent[]): Promise<void> {
+  const { receivers } = parties;
+  const { db } = parties.deps;
   const wanted = events.reduce(
     (sum, { accountId }) => sum + (accountId === null ? kinds.healthy : isHealthy(accountId)),
     0,
   );
   receivers.expect(wanted);
+  const before = await cpuSeconds(parties);
   const began = performance.now();
   await db.inLedgerTransaction((transaction) =>
     writeEvents((text, values) => db.sequelize.query(text, { bind: [...values], transaction }), events),
   );
   const writtenMs = performance.now() - began;
   const doneMs = await receivers.done(giveUpAfterMs);
+  const after = await cpuSeconds(parties);
   const seconds = (doneMs - began) / 1000;
+  const used = (['worker', 'postgres', 'receivers'] as const).map(
+    (party) => `${party} ${(after[party] - before[party]).toFixed(1)} s`,
+  );
   print(
     `${what}: the healthy ones have all ${wanted} after ${seconds.toFixed(1)} s (${Math.round(wanted / seconds)} a second), ` +
-      `writing the events took ${writtenMs.toFixed(0)} ms`,
+      `writing the events took ${writtenMs.toFixed(0)} ms; CPU: ${used.join(', ')}; load ${loadavg()[0]?.toFixed(1)}`,
   );
+}
+
+/** What each has used so far. Of PostgreSQL the backends that there are. */
+async function cpuSeconds({ workerPid, databaseUrl }: Parties) {
+  const { user, system } = process.cpuUsage();
+  return {
+    worker: processCpuSeconds(workerPid),
+    postgres: (await withClient(databaseUrl, backendCpuUs)) / 1e6,
+    receivers: (user + system) / 1e6,
+  };
+}
+
+/** User and system time of all threads of a process. Linux tells it in hundredths of a second; elsewhere it is NaN. */
+function processCpuSeconds(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return Number.NaN;
+  }
 }
 
 const healthy = new Set<string>();

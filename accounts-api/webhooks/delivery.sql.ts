@@ -1,18 +1,11 @@
-// The statements of the worker: which messages it may send now, and what became of them.
+// The statements of the worker: which endpoints it sends to, which messages are due, and what became of them.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { entitledBinds, entitledSql, type PlansWithWebhooks } from './fan-out.sql.ts';
 import type { Health } from './health.ts';
 
-/** Messages under way to one endpoint at once, by all workers together. One that fails has one. */
-export const concurrencyOfWebhook = 4;
-
-const underWay = `(select count(*) from accounts.webhook_messages as claimed
-  where claimed.webhook_id = webhook.id and claimed.claimed_until > $1)`;
-const allowed = `case when webhook.failing_since is null then ${concurrencyOfWebhook} else 1 end`;
-
 /**
- * Whether the transaction may be answered before it is on disk. For claims and results, of which a crash of PostgreSQL may lose the
+ * Whether the transaction may be answered before it is on disk. For leases and results, of which a crash of PostgreSQL may lose the
  * last few: their messages are then sent again. It saves a write to the disk for each.
  */
 export async function commitAtLeisure(
@@ -24,96 +17,167 @@ export async function commitAtLeisure(
   await db.sequelize.query(text, { type: QueryTypes.RAW, transaction });
 }
 
-export interface Turn {
-  now: Date;
-  plans: PlansWithWebhooks;
-  /** Endpoints with higher ids come first: the last one of the turn before. */
-  after: string;
-  /** Whether those are included whose last attempt failed. */
-  failing: boolean;
-  endpointsMax: number;
+/** An endpoint that this worker may send to. */
+export interface LeasedWebhook {
+  id: string;
+  url: string;
+  secret: string;
+  /** Messages are signed with it, too; null once the overlap has ended. */
+  previous_secret: string | null;
+  is_failing: boolean;
 }
 
+/** A worker, and until when its leases are to last. */
+export interface Holder {
+  sender: string;
+  now: Date;
+  until: Date;
+  plans: PlansWithWebhooks;
+}
+
+const leasedColumns = `webhook.id, webhook.url, webhook.secret,
+  case when webhook.previous_secret_until > $1 then webhook.previous_secret end as previous_secret,
+  webhook.failing_since is not null as is_failing`;
+const isOpen = `webhook.disabled_at is null and (webhook.throttled_until is null or webhook.throttled_until <= $1)`;
+
 /**
- * Locks endpoints that have something to send and may be sent more, in turn. Of those with messages one row of the index is read for
- * each, however many messages it has. @returns their ids, in their order.
+ * Leases endpoints that have something to send, in turn, and that no other worker holds. Of those with messages one row of the index is
+ * read for each, however many messages it has.
+ * @param turn.held those that it has. @param turn.after endpoints with higher ids come first: the last one of the turn before. @param turn.failing
+ * whether those are included whose last attempt failed.
  */
-export async function lockDueWebhooks(
+export async function leaseWebhooks(
   db: AccountsDatabase,
   transaction: Transaction,
-  { now, plans, after, failing, endpointsMax }: Turn,
-): Promise<string[]> {
-  const rows = await db.sequelize.query<{ id: string }>(
+  { sender, now, until, plans }: Holder,
+  { held, after, failing, most }: { held: readonly string[]; after: string; failing: boolean; most: number },
+): Promise<LeasedWebhook[]> {
+  return db.sequelize.query<LeasedWebhook>(
     `with recursive waiting(webhook_id) as (
        (select webhook_id from accounts.webhook_messages where due_at is not null order by webhook_id limit 1)
        union all
        select (select webhook_id from accounts.webhook_messages
                where due_at is not null and webhook_id > waiting.webhook_id order by webhook_id limit 1)
        from waiting where waiting.webhook_id is not null
+     ), chosen as (
+       select webhook.id
+       from accounts.webhooks as webhook join accounts.accounts as account on account.id = webhook.account_id
+       where webhook.id in (select webhook_id from waiting) and ${isOpen} and (webhook.failing_since is null or $2)
+         and (webhook.sender is null or webhook.sender = $5 or webhook.sender_until <= $1)
+         and webhook.id <> all($7::text[]) and ${entitledSql(8)}
+         and exists (select from accounts.webhook_messages as message
+                     where message.webhook_id = webhook.id and message.due_at <= $1)
+       order by webhook.id > $3 desc, webhook.id
+       limit $4 for no key update of webhook skip locked
      )
-     select webhook.id
-     from accounts.webhooks as webhook join accounts.accounts as account on account.id = webhook.account_id
-     where webhook.id in (select webhook_id from waiting) and webhook.disabled_at is null
-       and (webhook.throttled_until is null or webhook.throttled_until <= $1) and (webhook.failing_since is null or $2)
-       and ${entitledSql(5)}
-       and exists (select from accounts.webhook_messages as message
-                   where message.webhook_id = webhook.id and message.due_at <= $1)
-       and ${underWay} < ${allowed}
-     order by webhook.id > $3 desc, webhook.id
-     limit $4 for no key update of webhook skip locked`,
+     update accounts.webhooks as webhook set sender = $5, sender_until = $6
+     from chosen where webhook.id = chosen.id
+     returning ${leasedColumns}`,
     {
-      bind: [now, failing, after, endpointsMax, ...entitledBinds(plans)],
+      bind: [now, failing, after, most, sender, until, held, ...entitledBinds(plans)],
       type: QueryTypes.SELECT,
       transaction,
     },
   );
-  return rows.map(({ id }) => id);
 }
 
-/** A message that may be sent now. */
-export interface Claimed {
+/** Of its endpoints, those that a worker still has and may send to, as they are now. */
+export async function selectLeased(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { sender, now, plans }: Holder,
+  ids: readonly string[],
+): Promise<LeasedWebhook[]> {
+  return db.sequelize.query<LeasedWebhook>(
+    `select ${leasedColumns}
+     from accounts.webhooks as webhook join accounts.accounts as account on account.id = webhook.account_id
+     where webhook.id = any($3::text[]) and webhook.sender = $2 and ${isOpen} and ${entitledSql(4)}`,
+    { bind: [now, sender, ids, ...entitledBinds(plans)], type: QueryTypes.SELECT, transaction },
+  );
+}
+
+/** Sets when leases of a worker end. @param until null: now. @param ids null: all that it has. */
+export async function setLeases(
+  db: AccountsDatabase,
+  transaction: Transaction | null,
+  { sender, until }: { sender: string; until: Date | null },
+  ids: readonly string[] | null,
+): Promise<void> {
+  await db.sequelize.query(
+    `with held as (
+       select id from accounts.webhooks where sender = $1 and ($2::text[] is null or id = any($2)) order by id for no key update
+     )
+     update accounts.webhooks as webhook
+     set sender = case when $3::timestamptz is not null then $1 end, sender_until = $3
+     from held where webhook.id = held.id`,
+    { bind: [sender, ids, until], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** A message that is due. */
+export interface DueMessage {
   id: string;
   webhook_id: string;
-  /** The number of this attempt. */
-  attempt: number;
+  event_id: string;
+  /** How many were recorded. */
+  attempts: number;
   failures: number;
-  body: string;
-  url: string;
-  secret: string;
-  previous_secret: string | null;
-  previous_secret_until: Date | null;
-  is_failing: boolean;
+  /** Null: that of its event. */
+  body: string | null;
 }
 
 /**
- * Claims the messages to the locked endpoints that are due first, as many as each may be sent.
- * @param until when the claim ends: then an attempt without a result is made again.
+ * The messages that are due first, some of each endpoint, and of all together no more than so many bytes of bodies, but at least one.
+ * @param wishes how many of which endpoint. @param held those that this worker has already.
  */
-export async function claimMessages(
+export async function selectDueMessages(
   db: AccountsDatabase,
   transaction: Transaction,
-  { webhookIds, now, until }: { webhookIds: readonly string[]; now: Date; until: Date },
-): Promise<Claimed[]> {
-  return db.sequelize.query<Claimed>(
-    `with room as (
-       select webhook.id, greatest(${allowed} - ${underWay}, 0) as free from accounts.webhooks as webhook
-       where webhook.id = any($3::text[])
-     ), chosen as (
-       select message.id from room cross join lateral (
-         select due.id from accounts.webhook_messages as due
-         where due.webhook_id = room.id and due.due_at <= $1 and (due.claimed_until is null or due.claimed_until <= $1)
-         order by due.due_at limit room.free for update skip locked
+  {
+    now,
+    wishes,
+    held,
+    bytesMax,
+  }: {
+    now: Date;
+    wishes: readonly { id: string; most: number }[];
+    held: readonly string[];
+    bytesMax: number;
+  },
+): Promise<DueMessage[]> {
+  return db.sequelize.query<DueMessage>(
+    `with found as (
+       select message.id, message.webhook_id, message.event_id, message.attempts, message.failures, message.body,
+              octet_length(coalesce(message.body, event.body)) as size,
+              row_number() over (partition by message.webhook_id order by message.due_at, message.id) as place
+       from json_to_recordset($2::json) as wish(id text, most int) cross join lateral (
+         select * from accounts.webhook_messages as due
+         where due.webhook_id = wish.id and due.due_at <= $1 and due.id <> all($3::text[])
+         order by due.due_at limit wish.most
        ) as message
+       join accounts.webhook_events as event on event.id = message.event_id
      )
-     update accounts.webhook_messages as message
-     set claimed_until = $2, due_at = $2, attempts = message.attempts + 1
-     from chosen, accounts.webhooks as webhook, accounts.webhook_events as event
-     where message.id = chosen.id and webhook.id = message.webhook_id and event.id = message.event_id
-     returning message.id, message.webhook_id, message.attempts as attempt, message.failures,
-       coalesce(message.body, event.body) as body, webhook.url, webhook.secret, webhook.previous_secret,
-       webhook.previous_secret_until, webhook.failing_since is not null as is_failing`,
-    { bind: [now, until, webhookIds], type: QueryTypes.SELECT, transaction },
+     select id, webhook_id, event_id, attempts, failures, body
+     from (select *, sum(size) over all_of as total, row_number() over all_of as number from found
+           window all_of as (order by place, webhook_id)) as counted
+     where total <= $4 or number = 1
+     order by place`,
+    { bind: [now, JSON.stringify(wishes), held, bytesMax], type: QueryTypes.SELECT, transaction },
   );
+}
+
+/** The bodies of events, by id. */
+export async function selectBodies(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.sequelize.query<{ id: string; body: string }>(
+    'select id, body from accounts.webhook_events where id = any($1::text[])',
+    { bind: [ids], type: QueryTypes.SELECT, transaction },
+  );
+  return new Map(rows.map(({ id, body }) => [id, body]));
 }
 
 export interface EndpointState {
@@ -162,7 +226,8 @@ export async function lockWebhooks(
 /** What became of an attempt. */
 export interface Ended {
   message: string;
-  attempt: number;
+  /** How many attempts were recorded when it began. */
+  attempts: number;
   at: Date;
   latency_ms: number;
   http_status: number | null;
@@ -174,7 +239,7 @@ export interface Ended {
 }
 
 /**
- * Records attempts, and what becomes of their messages. A failure changes nothing of a message that was claimed again since, or was
+ * Records attempts, and what becomes of their messages. A failure changes nothing of a message that had another attempt since, or was
  * taken; a success ends it in any case. Messages that were deleted are left out.
  */
 export async function recordAttempts(
@@ -182,37 +247,35 @@ export async function recordAttempts(
   transaction: Transaction,
   ended: readonly Ended[],
 ): Promise<void> {
+  const counts = `(ended.status = 'delivered' or (message.status = 'pending' and message.attempts = ended.attempts))`;
   await db.sequelize.query(
     `with ended as (
-       select * from json_to_recordset($1::json) as ended(message text, attempt int, at timestamptz, latency_ms int,
+       select * from json_to_recordset($1::json) as ended(message text, attempts int, at timestamptz, latency_ms int,
          http_status smallint, error text, response text, status text, due_at timestamptz, failures smallint)
-     ), held as materialized (
-       select message.id from accounts.webhook_messages as message
-       where message.id in (select message from ended) order by message.id for update
-     ), logged as (
-       insert into accounts.webhook_attempts (message_id, attempt, at, latency_ms, status, error, response)
-       select message, attempt, at, latency_ms, http_status, error, response
-       from ended join held on held.id = ended.message
-       on conflict do nothing
+     ), held as (
+       update accounts.webhook_messages as message
+       set attempts = message.attempts + 1,
+           status = case when ${counts} then ended.status else message.status end,
+           due_at = case when ${counts} then ended.due_at else message.due_at end,
+           failures = case when ${counts} then ended.failures else message.failures end
+       from ended where message.id = ended.message
+       returning message.id, message.attempts
      )
-     update accounts.webhook_messages as message
-     set status = ended.status, due_at = ended.due_at, failures = ended.failures, claimed_until = null
-     from ended join held on held.id = ended.message
-     where message.id = ended.message
-       and (ended.status = 'delivered' or (message.status = 'pending' and message.attempts = ended.attempt))`,
+     insert into accounts.webhook_attempts (message_id, attempt, at, latency_ms, status, error, response)
+     select held.id, held.attempts, at, latency_ms, http_status, error, response
+     from ended join held on held.id = ended.message`,
     { bind: [JSON.stringify(ended)], type: QueryTypes.RAW, transaction },
   );
 }
 
-/** Gives claims back without an attempt: the messages are due again at another time. */
-export async function releaseMessages(
+/** Puts messages off without an attempt. */
+export async function putOffMessages(
   db: AccountsDatabase,
   ids: readonly string[],
   dueAt: Date,
 ): Promise<void> {
   await db.sequelize.query(
-    `update accounts.webhook_messages set due_at = $2, claimed_until = null
-     where id = any($1::text[]) and status = 'pending'`,
+    `update accounts.webhook_messages set due_at = $2 where id = any($1::text[]) and status = 'pending'`,
     { bind: [ids, dueAt], type: QueryTypes.RAW },
   );
 }
@@ -242,6 +305,25 @@ export async function updateHealth(
      where webhook.id = state.id`,
     { bind: [JSON.stringify(rows)], type: QueryTypes.RAW, transaction },
   );
+}
+
+/** Deletes some messages to endpoints that were deleted. @returns how many. */
+export async function pruneMessagesOfDeleted(db: AccountsDatabase, limit: number): Promise<number> {
+  const rows = await db.sequelize.query<{ n: number }>(
+    `with recursive named(webhook_id) as (
+       (select webhook_id from accounts.webhook_messages order by webhook_id limit 1)
+       union all
+       select (select webhook_id from accounts.webhook_messages where webhook_id > named.webhook_id order by webhook_id limit 1)
+       from named where named.webhook_id is not null
+     ), deleted as (
+       delete from accounts.webhook_messages where id in (
+         select message.id from named join accounts.webhook_messages as message on message.webhook_id = named.webhook_id
+         where not exists (select from accounts.webhooks where id = named.webhook_id) limit $1)
+       returning true)
+     select count(*)::int as n from deleted`,
+    { bind: [limit], type: QueryTypes.SELECT },
+  );
+  return rows[0]?.n ?? 0;
 }
 
 /** Deletes some events that are older than so many days, with their messages. @returns how many. */

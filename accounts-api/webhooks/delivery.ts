@@ -1,52 +1,46 @@
-// Sends the messages that are due. Any number of workers may: a message is claimed for longer than an attempt lasts, so that of a
-// worker that was killed is sent again by another. Each endpoint has few messages under way, so a slow one delays no other.
+// Sends the messages that are due. Any number of workers may: each endpoint is sent to by one at a time, under a lease that lasts longer
+// than an attempt, so that what a killed worker had not recorded is sent again by another. Each endpoint has few messages under way, and
+// a worker holds no more endpoints than it has places for, so a slow one delays no other.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
+import { randomBase32 } from '../../kernel/credentials/base32.ts';
 import type { Log } from '../../kernel/log.ts';
-import { audit } from '../audit.ts';
-import type { Deps } from '../database.ts';
-import type { Jobs } from '../jobs.ts';
 import {
-  claimMessages,
   commitAtLeisure,
-  concurrencyOfWebhook,
-  lockDueWebhooks,
-  lockWebhooks,
-  recordAttempts,
-  releaseMessages,
-  updateHealth,
-  type Claimed,
-  type EndpointState,
+  leaseWebhooks,
+  putOffMessages,
+  selectBodies,
+  selectDueMessages,
+  selectLeased,
+  setLeases,
 } from './delivery.sql.ts';
 import { plansWithWebhooks } from './fan-out.ts';
-import { healthAfter, outcomeOf } from './health.ts';
+import { isSuccess } from './health.ts';
 import { SecretUnreadable, signatureOf } from './secrets.ts';
-import { attemptTimeoutMs, send, type Sent } from './send.ts';
+import { attemptTimeoutMs, send } from './send.ts';
+import { openConnections } from './sending/connections.ts';
+import { concurrencyOfWebhook, EndpointQueue, type Message } from './sending/endpoint-queue.ts';
+import { record, type Attempted, type RecordDeps } from './sending/record.ts';
 import type { WebhookTools } from './settings.ts';
-import { originOf } from './webhook-fields.ts';
 
 /** Longer than an attempt and the recording of its result. */
-const claimMs = 30_000;
+const leaseMs = 30_000;
+const extendBeforeMs = 20_000;
 /** Attempts under way at once, so that the memory of a worker is bounded. */
-const underWayMax = 512;
+const placesMax = 512;
 /** Of these, to endpoints whose last attempt failed: the others stay for those that work. */
 const failingMax = 256;
-const endpointsOfTurn = 100;
+/** Few, so that workers which start together share them. */
+const endpointsOfTurn = 25;
+/** Of bodies, read at once; one that is larger is read alone. */
+const bytesOfTurn = 16 * 2 ** 20;
+/** Results are gathered for so long, so that one transaction records many. */
+const gatherMs = 10;
 const unreadableRetryMs = 5 * 60_000;
 
-export interface DeliveryDeps extends Deps {
-  jobs: Jobs;
+export interface DeliveryDeps extends RecordDeps {
   log: Log;
   webhooks: WebhookTools;
-  counts: DeliveryCounts;
-}
-
-/** What a worker has done since it was started. */
-export interface DeliveryCounts {
-  attempts: Record<'delivered' | 'refused' | 'unanswered', number>;
-  /** Messages that have used up their schedule, or were answered 410. */
-  failed: number;
-  disabled: number;
 }
 
 /** For tests: waits, and chance. */
@@ -60,24 +54,20 @@ export interface DeliveryTiming {
 export interface Delivery {
   /** Looks at once for messages that are due. */
   wake(): void;
-  /** Claims nothing more, and records the attempts under way; they last 15 s at most. */
+  /** Reads nothing more, and records the attempts under way; they last 15 s at most. */
   close(): Promise<void>;
-}
-
-interface Attempted {
-  claimed: Claimed;
-  at: Date;
-  latencyMs: number;
-  sent: Sent;
 }
 
 export function startDelivery(
   deps: DeliveryDeps,
   { pollMs = 500, attemptTimeoutMs: timeoutMs = attemptTimeoutMs, random = Math.random }: DeliveryTiming,
 ): Delivery {
-  const { log, clock, webhooks } = deps;
+  const { db, log, clock, webhooks } = deps;
+  const sender = randomBase32(20);
+  const outlet = { guard: webhooks.guard, connections: openConnections() };
+  /** The endpoints that this worker has leased. */
+  const queues = new Map<string, EndpointQueue>();
   const underWay = new Set<Promise<void>>();
-  let failingUnderWay = 0;
   let ended: Attempted[] = [];
   let after = '';
   const closing = new AbortController();
@@ -87,29 +77,44 @@ export function startDelivery(
     woken.resolve();
   }
 
-  async function attempt(claimed: Claimed): Promise<void> {
-    const signed = signedHeaders(webhooks, claimed, clock.now());
-    if (signed === null) return releaseUnreadable(deps, claimed);
+  /** @returns whether it has failed. */
+  async function attempt(queue: EndpointQueue, message: Message): Promise<boolean> {
+    const headers = signedHeaders(webhooks, queue, message, clock.now());
+    if (headers === null) {
+      await putOffUnreadable(deps, queue.id, message);
+      queue.settle(message.id);
+      return true;
+    }
     const startedAtMs = performance.now();
-    const sent = await send(webhooks.guard, { ...claimed, headers: signed }, timeoutMs);
-    ended.push({ claimed, at: clock.now(), latencyMs: Math.round(performance.now() - startedAtMs), sent });
+    const { url } = queue.webhook;
+    const sent = await send(outlet, { endpoint: queue.id, url, headers, body: message.body }, timeoutMs);
+    const latencyMs = Math.round(performance.now() - startedAtMs);
+    ended.push({ webhookId: queue.id, message, at: clock.now(), latencyMs, sent });
+    return !isSuccess(sent);
   }
 
-  function begin(claimed: Claimed): void {
-    if (claimed.is_failing) failingUnderWay += 1;
-    const run = attempt(claimed)
-      .catch((error: unknown) =>
-        log.error({ err: error, message: claimed.id }, 'a webhook could not be sent'),
-      )
-      .finally(() => {
-        underWay.delete(run);
-        if (claimed.is_failing) failingUnderWay -= 1;
-        wake();
-      });
-    underWay.add(run);
+  /** Begins what may be sent to an endpoint now; as an attempt ends, the next one takes its place. */
+  function advance(queue: EndpointQueue): void {
+    if (closing.signal.aborted) return;
+    for (let message = queue.take(); message !== undefined; message = queue.take()) {
+      const { id } = message;
+      const run = attempt(queue, message)
+        .catch((error: unknown) => {
+          log.error({ err: error, message: id }, 'a webhook could not be sent');
+          queue.settle(id);
+          return true;
+        })
+        .then((hasFailed) => {
+          underWay.delete(run);
+          queue.end(id, hasFailed);
+          advance(queue);
+          wake();
+        });
+      underWay.add(run);
+    }
   }
 
-  /** Results that cannot be recorded are, in the next turn. Until then no other messages take their places. */
+  /** Results that cannot be recorded are, in the next turn. Until then their messages are not read again. */
   async function settle(): Promise<void> {
     const batch = ended;
     ended = [];
@@ -120,28 +125,45 @@ export function startDelivery(
       ended = [...batch, ...ended];
       throw error;
     }
+    for (const { webhookId, message } of batch) queues.get(webhookId)?.settle(message.id);
   }
 
-  /** @returns whether there may be more to send at once. */
+  /** Leases endpoints, and reads what is due to those that have room. @returns whether there may be more to lease at once. */
   async function claim(): Promise<boolean> {
-    const room = underWayMax - underWay.size - ended.length;
-    const endpointsMax = Math.min(endpointsOfTurn, Math.floor(room / concurrencyOfWebhook));
-    if (endpointsMax < 1) return false;
     const now = clock.now();
-    const turn = { now, plans: plansWithWebhooks(deps.plans), after, failing: failingUnderWay < failingMax };
-    const { ids, claimed } = await deps.db.inLedgerTransaction(async (transaction) => {
-      await commitAtLeisure(deps.db, transaction, true);
-      const webhookIds = await lockDueWebhooks(deps.db, transaction, { ...turn, endpointsMax });
-      const until = new Date(now.getTime() + claimMs);
-      if (webhookIds.length === 0) return { ids: webhookIds, claimed: [] };
-      return {
-        ids: webhookIds,
-        claimed: await claimMessages(deps.db, transaction, { webhookIds, now, until }),
-      };
+    const holder = {
+      sender,
+      now,
+      until: new Date(now.getTime() + leaseMs),
+      plans: plansWithWebhooks(deps.plans),
+    };
+    const all = [...queues.values()];
+    const soon = now.getTime() + extendBeforeMs;
+    const ending = all.filter(({ until }) => until.getTime() < soon);
+    const asked = all.filter((queue) => queue.wish > 0 || ending.includes(queue));
+    const turn = turnOf(all);
+    const { leased, messages, idle } = await db.inLedgerTransaction(async (transaction) => {
+      await commitAtLeisure(db, transaction, true);
+      const ids = idsOf(asked);
+      const still = ids.length === 0 ? [] : await selectLeased(db, transaction, holder, ids);
+      if (ending.length > 0) await setLeases(db, transaction, holder, idsOf(ending));
+      const added = turn.most < 1 ? [] : await leaseWebhooks(db, transaction, holder, { ...turn, after });
+      for (const queue of asked) if (!still.some(({ id }) => id === queue.id)) queue.forget();
+      for (const webhook of still) queues.get(webhook.id)?.renew(webhook);
+      for (const webhook of added) queues.set(webhook.id, new EndpointQueue(webhook, holder.until));
+      const open = [...still, ...added].flatMap(({ id }) => queues.get(id) ?? []);
+      const read = await readMessages(deps, transaction, open, now);
+      const done = [...queues.values()].filter((queue) => queue.isIdle && !read.has(queue.id));
+      if (done.length > 0) await setLeases(db, transaction, { sender, until: null }, idsOf(done));
+      return { leased: added, messages: read, idle: done };
     });
-    after = ids.at(-1) ?? '';
-    for (const each of claimed) begin(each);
-    return ids.length === endpointsMax;
+    for (const queue of ending) queue.until = holder.until;
+    for (const { id } of idle) queues.delete(id);
+    const ids = idsOf(leased).toSorted();
+    after = ids.findLast((id) => id <= after) ?? ids.at(-1) ?? '';
+    for (const [id, those] of messages) queues.get(id)?.add(those);
+    for (const queue of queues.values()) advance(queue);
+    return turn.most > 0 && leased.length === turn.most;
   }
 
   async function run(): Promise<void> {
@@ -152,10 +174,12 @@ export function startDelivery(
         await settle();
         hasMore = await claim();
       } catch (error) {
-        log.warn({ err: error }, 'webhooks could not be claimed or recorded; it will be tried again');
+        log.warn({ err: error }, 'webhooks could not be read or recorded; it will be tried again');
         await pause(pollMs);
       }
-      if (!hasMore && !closing.signal.aborted) await Promise.race([woken.promise, pause(pollMs)]);
+      if (hasMore || closing.signal.aborted) continue;
+      await Promise.race([woken.promise, pause(pollMs)]);
+      if (underWay.size > 0) await pause(gatherMs);
     }
   }
   const running = run();
@@ -167,24 +191,65 @@ export function startDelivery(
       wake();
       await running;
       await Promise.all(underWay);
-      await settle().catch((error: unknown) =>
-        log.warn({ err: error }, 'the last webhooks could not be recorded; they will be sent again'),
-      );
+      outlet.connections.close();
+      try {
+        await settle();
+        await setLeases(db, null, { sender, until: null }, null);
+      } catch (error) {
+        log.warn({ err: error }, 'the last webhooks could not be recorded; they will be sent again');
+      }
     },
   };
+}
+
+const idsOf = (those: readonly { id: string }[]) => those.map(({ id }) => id);
+
+/** How many endpoints there are places for, each with as many as it may use, and which kind. */
+function turnOf(queues: readonly EndpointQueue[]): { held: string[]; most: number; failing: boolean } {
+  const used = queues.reduce((sum, { places }) => sum + places, 0);
+  return {
+    held: idsOf(queues),
+    most: Math.min(endpointsOfTurn, Math.floor((placesMax - used) / concurrencyOfWebhook)),
+    failing: queues.filter(({ isFailing }) => isFailing).length < failingMax,
+  };
+}
+
+/** The messages that these endpoints could use now, by endpoint. */
+async function readMessages(
+  { db }: DeliveryDeps,
+  transaction: Transaction,
+  queues: readonly EndpointQueue[],
+  now: Date,
+): Promise<Map<string, Message[]>> {
+  const wishes = queues.flatMap(({ id, wish }) => (wish > 0 ? [{ id, most: wish }] : []));
+  if (wishes.length === 0) return new Map();
+  const held = queues.flatMap((queue) => queue.held);
+  const rows = await selectDueMessages(db, transaction, { now, wishes, held, bytesMax: bytesOfTurn });
+  const eventIds = new Set(rows.flatMap(({ body, event_id: id }) => (body === null ? [id] : [])));
+  const bodies = await selectBodies(db, transaction, [...eventIds]);
+  // Endpoints that hear of the same event share its bytes.
+  const shared = new Map([...bodies].map(([id, body]) => [id, Buffer.from(body)]));
+  const messages = rows.flatMap(
+    ({ id, webhook_id: webhookId, event_id: eventId, attempts, failures, ...row }) => {
+      const body = row.body === null ? shared.get(eventId) : Buffer.from(row.body);
+      return body === undefined ? [] : [{ webhookId, message: { id, attempts, failures, body } }]; // it was deleted just now
+    },
+  );
+  const byWebhook = Map.groupBy(messages, ({ webhookId }) => webhookId);
+  return new Map([...byWebhook].map(([id, those]) => [id, those.map(({ message }) => message)]));
 }
 
 /** The headers of Standard Webhooks; null if a secret cannot be decrypted. */
 function signedHeaders(
   { secrets }: WebhookTools,
-  claimed: Claimed,
+  queue: EndpointQueue,
+  { id, body }: Message,
   now: Date,
 ): Record<string, string> | null {
-  const { id, body, webhook_id: webhookId, previous_secret: previous } = claimed;
-  const isOverlapping = claimed.previous_secret_until !== null && claimed.previous_secret_until > now;
-  const sealed = previous !== null && isOverlapping ? [claimed.secret, previous] : [claimed.secret];
   try {
-    const opened = sealed.map((each) => secrets.open(webhookId, each));
+    const opened = queue.secretsBy(({ id: webhookId, secret, previous_secret: previous }) =>
+      [secret, ...(previous === null ? [] : [previous])].map((each) => secrets.open(webhookId, each)),
+    );
     const timestamp = Math.floor(now.getTime() / 1000);
     return {
       'webhook-id': id,
@@ -198,102 +263,14 @@ function signedHeaders(
 }
 
 /** The operator's fault, not the endpoint's: it is not counted as a failure, and the message waits. */
-async function releaseUnreadable({ db, clock, log }: DeliveryDeps, claimed: Claimed): Promise<void> {
+async function putOffUnreadable(
+  { db, clock, log }: DeliveryDeps,
+  webhookId: string,
+  message: Message,
+): Promise<void> {
   log.error(
-    { webhook: claimed.webhook_id },
+    { webhook: webhookId },
     'the secret of a webhook was encrypted with an unknown key; set WEBHOOK_SECRET_KEY_PREVIOUS',
   );
-  await releaseMessages(db, [claimed.id], new Date(clock.now().getTime() + unreadableRetryMs));
-}
-
-/** Records attempts, and what becomes of their messages and endpoints, all or nothing. */
-async function record(
-  deps: DeliveryDeps,
-  attempts: readonly Attempted[],
-  random: () => number,
-): Promise<void> {
-  const { db, counts } = deps;
-  const results = attempts.map((attempt) => ({
-    ...attempt,
-    outcome: outcomeOf({ ...attempt, failures: attempt.claimed.failures }, random()),
-  }));
-  const disabled = await db.inLedgerTransaction(async (transaction) => {
-    await commitAtLeisure(db, transaction, true);
-    const states = await lockWebhooks(db, transaction, [
-      ...new Set(attempts.map(({ claimed }) => claimed.webhook_id)),
-    ]);
-    await recordAttempts(
-      db,
-      transaction,
-      results.map(({ claimed, at, latencyMs, sent, outcome }) => ({
-        message: claimed.id,
-        attempt: claimed.attempt,
-        at: new Date(at.getTime() - latencyMs),
-        latency_ms: latencyMs,
-        http_status: sent.status,
-        error: sent.error,
-        response: sent.status === null ? null : sent.response,
-        status: outcome.status,
-        due_at: outcome.dueAt,
-        failures: claimed.failures + (outcome.status === 'delivered' ? 0 : 1),
-      })),
-    );
-    return recordHealth(deps, transaction, states, attempts);
-  });
-  for (const { sent, outcome } of results) {
-    const kind =
-      outcome.status === 'delivered' ? 'delivered' : sent.status === null ? 'unanswered' : 'refused';
-    counts.attempts[kind] += 1;
-    if (outcome.status === 'failed') counts.failed += 1;
-  }
-  counts.disabled += disabled;
-}
-
-/** @returns how many endpoints were disabled. */
-async function recordHealth(
-  deps: DeliveryDeps,
-  transaction: Transaction,
-  states: readonly EndpointState[],
-  attempts: readonly Attempted[],
-): Promise<number> {
-  const inOrder = attempts.toSorted((a, b) => a.at.getTime() - b.at.getTime());
-  const changes = states.flatMap((state) => {
-    let disable: 'failing' | 'gone' | null = null;
-    let { health } = state;
-    for (const { claimed, at, sent } of inOrder) {
-      if (claimed.webhook_id !== state.id) continue;
-      const next = healthAfter(health, { at, sent });
-      health = next;
-      if (next.disable !== null && !state.isDisabled) disable ??= next.disable;
-    }
-    const isSame =
-      health.failingSince === state.health.failingSince &&
-      health.lastFailedAt === state.health.lastFailedAt &&
-      health.throttledUntil === state.health.throttledUntil;
-    return isSame ? [] : [{ state, health, disable }];
-  });
-  if (changes.length === 0) return 0;
-  const now = deps.clock.now();
-  await updateHealth(
-    deps.db,
-    transaction,
-    changes.map(({ state, health, disable }) => ({
-      ...health,
-      id: state.id,
-      disabledAt: disable === null ? null : now,
-      because: disable,
-    })),
-  );
-  const disabled = changes.filter(({ disable }) => disable !== null);
-  if (disabled.length > 0) await commitAtLeisure(deps.db, transaction, false);
-  for (const { state, disable } of disabled) {
-    const { accountId, id, url } = state;
-    await audit(deps, transaction, {
-      ...{ accountId, subject: id, action: 'webhook.disabled' },
-      actor: { actorKind: 'system', actorId: null },
-      detail: { because: disable, host: originOf(url) },
-    });
-    await deps.jobs.enqueue(transaction, { mail: 'webhook_disabled', webhookId: id });
-  }
-  return disabled.length;
+  await putOffMessages(db, [message.id], new Date(clock.now().getTime() + unreadableRetryMs));
 }

@@ -76,7 +76,8 @@ export function healthAfter(
   };
 }
 
-function isSuccess({ status }: Sent): boolean {
+/** Whether the message was taken: 2xx. */
+export function isSuccess({ status }: Sent): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 

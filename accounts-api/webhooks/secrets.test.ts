@@ -13,7 +13,7 @@ function headersOf(secrets: readonly Buffer[], sent = body) {
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatureOf(secrets, { id, timestamp, body: sent }),
+    'webhook-signature': signatureOf(secrets, { id, timestamp, body: Buffer.from(sent) }),
   };
 }
 

@@ -77,10 +77,10 @@ function derive(secret: string): { id: string; key: Buffer } {
  */
 export function signatureOf(
   secrets: readonly Buffer[],
-  { id, timestamp, body }: { id: string; timestamp: number; body: string },
+  { id, timestamp, body }: { id: string; timestamp: number; body: Buffer },
 ): string {
-  const signed = `${id}.${timestamp}.${body}`;
+  const head = `${id}.${timestamp}.`;
   return secrets
-    .map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`)
+    .map((secret) => `v1,${createHmac('sha256', secret).update(head).update(body).digest('base64')}`)
     .join(' ');
 }

@@ -1,9 +1,8 @@
 // Sends a message by POST, once: to an address that the guard has admitted, with a limit on time and on what is read.
 // Hides the connection. Redirects are not followed, and nothing of an answer is decompressed or trusted.
-import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
-import { request as requestHttps } from 'node:https';
-import { isIPv6 } from 'node:net';
+import { errors } from 'undici';
 import { UrlRefused, type AddressGuard } from './address-guard.ts';
+import type { Connection, Connections } from './sending/connections.ts';
 
 /** Why an attempt had no answer. The words tell nothing of the network: a name without an address and a private one are the same. */
 export const errorClasses = [
@@ -33,131 +32,179 @@ const bodyBytesMax = 64 * 1024;
 const keptCharacters = 1024;
 /** A character has at most four bytes. */
 const keptBytes = keptCharacters * 4;
-const headBytesMax = 16 * 1024;
 
-export interface Sending {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  body: string;
+export interface Outlet {
+  guard: AddressGuard;
+  connections: Connections;
 }
 
-/** @returns what came of it; it never throws. @param timeoutMs tests have less. */
+export interface Sending {
+  /** The endpoint: its connections are its own. */
+  endpoint: string;
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+}
+
+/**
+ * @returns what came of it; it never throws. A kept connection that its server has closed meanwhile is replaced by a new one, once, and
+ * the request made again: a message may come twice under its id. @param timeoutMs tests have less.
+ */
 export async function send(
-  guard: AddressGuard,
-  { url: text, headers, body }: Sending,
+  { guard, connections }: Outlet,
+  { endpoint, url: text, headers, body }: Sending,
   timeoutMs = attemptTimeoutMs,
 ): Promise<Sent> {
-  const deadline = AbortSignal.timeout(timeoutMs);
+  const deadline = createDeadline(timeoutMs);
   try {
     const url = guard.parse(text); // the rules may have changed since it was stored
-    const addresses = await orAbort(guard.addressesOf(url), deadline);
-    deadline.throwIfAborted();
-    return await post(url, addresses, { headers, body, deadline });
+    const addresses = await deadline.orOver(guard.addressesOf(url));
+    const posting = { path: url.pathname + url.search, headers: { ...headers, ...ownHeaders }, body };
+    const connection = connections.take(endpoint, url, addresses);
+    let ended = await post(connections, connection, posting, deadline);
+    if (connection.isKept && ended.isUnheard && !deadline.isOver) {
+      ended = await post(connections, connections.take(endpoint, url, addresses, true), posting, deadline);
+    }
+    return ended.sent;
   } catch (error) {
-    return { status: null, error: deadline.aborted ? 'timeout' : classOf(error) };
+    return { status: null, error: deadline.isOver ? 'timeout' : classOf(error) };
+  } finally {
+    deadline.end();
   }
 }
 
-function post(
-  url: URL,
-  addresses: readonly string[],
-  { headers, body, deadline }: { headers: Sending['headers']; body: string; deadline: AbortSignal },
-): Promise<Sent> {
-  return new Promise((resolve, reject) => {
-    const start = url.protocol === 'https:' ? requestHttps : requestHttp;
-    const content = Buffer.from(body);
-    const request: ClientRequest = start(url, {
-      method: 'POST',
-      headers: {
-        ...headers,
-        'content-type': 'application/json',
-        'content-length': content.length,
-        'user-agent': 'Almanac-Webhooks/1',
-        'accept-encoding': 'identity',
-      },
-      agent: false, // a connection of its own, by no proxy
-      maxHeaderSize: headBytesMax,
-      // Name, Host and SNI stay those of the URL. Only the addresses that were checked can be connected to.
-      lookup: (_name, options, found) => {
-        const all = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
-        const [first] = all;
-        if (options.all === true) found(null, all);
-        else found(null, first?.address ?? '', first?.family ?? 4);
-      },
-    });
-    const abort = () => request.destroy(new Error('timeout'));
-    deadline.addEventListener('abort', abort, { once: true });
-    request.once('close', () => {
-      deadline.removeEventListener('abort', abort);
-      reject(Object.assign(new Error('It was closed without an answer.'), { code: 'ECONNRESET' }));
-    });
-    request.on('error', reject);
-    request.once('response', (response) => {
-      const { statusCode = 0 } = response;
-      if (statusCode >= 200 && statusCode <= 999) return resolve(read(request, response, statusCode));
-      request.destroy();
-      resolve({ status: null, error: 'invalid_response' });
-    });
-    request.end(content);
-  });
+const ownHeaders = {
+  'content-type': 'application/json',
+  'user-agent': 'Almanac-Webhooks/1',
+  'accept-encoding': 'identity',
+};
+
+interface Ended {
+  sent: Sent;
+  /** The connection was closed before a single byte of an answer. */
+  isUnheard: boolean;
 }
 
 /** The status decides; of the body as much is read as a well-behaved receiver sends, and a little is kept. */
-function read(request: ClientRequest, response: IncomingMessage, status: number): Promise<Sent> {
-  return new Promise((resolve) => {
-    const kept: Buffer[] = [];
-    let bytes = 0;
-    let keptSoFar = 0;
-    const end = () => {
-      resolve({
-        status,
-        error: null,
-        response: textOf(Buffer.concat(kept)),
-        retryAfter: response.headers['retry-after'],
-      });
-      request.destroy();
-    };
-    response.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (keptSoFar < keptBytes) {
-        const part = Buffer.from(chunk.subarray(0, keptBytes - keptSoFar)); // a copy: the chunk itself is larger
-        kept.push(part);
-        keptSoFar += part.length;
-      }
-      if (bytes >= bodyBytesMax) end();
-    });
-    response.on('end', end);
-    response.on('error', end); // the answer has begun, so its status stands
-    response.on('close', end);
+function post(
+  connections: Connections,
+  connection: Connection,
+  request: Parameters<Connection['post']>[0],
+  deadline: Deadline,
+): Promise<Ended> {
+  const ended = Promise.withResolvers<Ended>();
+  const answer = new Answer();
+  let isHeard = false;
+  const end = (sent: Sent, isWhole = false) => {
+    deadline.onOver = null;
+    if (isWhole) connections.give(connection);
+    else connection.destroy();
+    ended.resolve({ sent, isUnheard: !isHeard && sent.error === 'connection_closed' });
+  };
+  deadline.onOver = () => end(answer.sent ?? { status: null, error: 'timeout' });
+  connection.post(request, {
+    onRequestStart: () => undefined,
+    onResponseStarted: () => void (isHeard = true),
+    onResponseStart(_controller, status, headers) {
+      if (status >= 200) answer.begin(status, headers['retry-after']);
+    },
+    onResponseData(_controller, chunk) {
+      answer.add(chunk);
+      if (answer.isLong) end(answer.sent ?? { status: null, error: 'invalid_response' });
+    },
+    onResponseEnd: () => end(answer.sent ?? { status: null, error: 'invalid_response' }, true),
+    // An answer that has begun stands.
+    onResponseError: (_controller, error) =>
+      end(answer.sent ?? { status: null, error: deadline.isOver ? 'timeout' : classOf(error) }),
+    onRequestUpgrade: () => end({ status: null, error: 'connection_closed' }),
   });
+  return ended.promise;
+}
+
+/** What has been read of an answer. */
+class Answer {
+  #status: number | undefined;
+  #retryAfter: string | undefined;
+  #kept: Buffer[] = [];
+  #bytes = 0;
+
+  begin(status: number, retryAfter: string | string[] | undefined): void {
+    this.#status = status;
+    this.#retryAfter = typeof retryAfter === 'object' ? retryAfter[0] : retryAfter;
+  }
+
+  add(chunk: Buffer): void {
+    // A copy: the chunk itself is larger, and it is used again.
+    if (this.#bytes < keptBytes) this.#kept.push(Buffer.from(chunk.subarray(0, keptBytes - this.#bytes)));
+    this.#bytes += chunk.length;
+  }
+
+  get isLong(): boolean {
+    return this.#bytes >= bodyBytesMax;
+  }
+
+  /** Undefined: it has not begun. */
+  get sent(): Sent | undefined {
+    if (this.#status === undefined) return undefined;
+    const response = textOf(Buffer.concat(this.#kept));
+    return { status: this.#status, error: null, response, retryAfter: this.#retryAfter };
+  }
 }
 
 /** Text that PostgreSQL and a page can hold: invalid bytes and control characters are replaced. */
 function textOf(bytes: Buffer): string {
+  if (bytes.length === 0) return '';
   const text = new TextDecoder().decode(bytes);
   // oxlint-disable-next-line no-control-regex
   const printable = text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '\u{fffd}');
-  return Array.from(printable).slice(0, keptCharacters).join('');
+  if (printable.length <= keptCharacters) return printable;
+  return Array.from(printable.slice(0, 2 * keptCharacters)).slice(0, keptCharacters).join('');
 }
 
-async function orAbort<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(new Error('timeout'));
-  deadline.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    deadline.removeEventListener('abort', abort);
-  }
+interface Deadline {
+  readonly isOver: boolean;
+  /** What is done when the time is over. */
+  onOver: (() => void) | null;
+  /** @throws Error when the time is over, whatever becomes of the work. */
+  orOver<T>(work: Promise<T>): Promise<T>;
+  end(): void;
+}
+
+/** A timer that ends with its attempt: those of `AbortSignal.timeout` would stay for all of the 15 s, thousands of them a second. */
+function createDeadline(timeoutMs: number): Deadline {
+  let isOver = false;
+  const deadline: Deadline = {
+    get isOver() {
+      return isOver;
+    },
+    onOver: null,
+    async orOver(work) {
+      const over = Promise.withResolvers<never>();
+      deadline.onOver = () => over.reject(new Error('timeout'));
+      try {
+        return await Promise.race([work, over.promise]);
+      } finally {
+        deadline.onOver = null;
+      }
+    },
+    end: () => clearTimeout(timer),
+  };
+  const timer = setTimeout(() => {
+    isOver = true;
+    deadline.onOver?.();
+  }, timeoutMs);
+  return deadline;
 }
 
 function classOf(error: unknown): ErrorClass {
   if (error instanceof UrlRefused) return 'no_public_address';
+  if (error instanceof errors.HTTPParserError) return 'invalid_response';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT)$/.test(code))
     return 'connection_failed';
-  if (/^(?:ECONNRESET|EPIPE)$/.test(code)) return 'connection_closed';
-  if (code.startsWith('HPE_')) return 'invalid_response';
+  if (/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code)) return 'connection_closed';
+  // What the parser of undici asserts is a status below 100.
+  if (/^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_.*|ERR_ASSERTION)$/.test(code)) return 'invalid_response';
   if (/^ERR_(?:SSL|TLS)|CERT|SIGNATURE|^EPROTO$|ALTNAME/.test(code)) return 'tls_failed';
   return 'connection_failed';
 }

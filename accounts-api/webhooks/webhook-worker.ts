@@ -4,10 +4,11 @@ import type { Log } from '../../kernel/log.ts';
 import type { Gauge } from '../../kernel/metrics/text.ts';
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
-import { startDelivery, type DeliveryCounts, type DeliveryTiming } from './delivery.ts';
-import { pruneEvents, selectBacklog, type Backlog } from './delivery.sql.ts';
+import { startDelivery, type DeliveryTiming } from './delivery.ts';
+import { pruneEvents, pruneMessagesOfDeleted, selectBacklog, type Backlog } from './delivery.sql.ts';
 import { fanOut, plansWithWebhooks } from './fan-out.ts';
 import { SecretUnreadable } from './secrets.ts';
+import type { DeliveryCounts } from './sending/record.ts';
 import { openWebhookTools, type WebhookSettings, type WebhookTools } from './settings.ts';
 import { countWebhooks, selectOutdatedSecrets } from './webhooks.sql.ts';
 
@@ -15,6 +16,8 @@ const keptMs = 30 * 24 * 60 * 60_000;
 const pruneEveryMs = 60 * 60_000;
 const pruneBatch = 200;
 const renewBatch = 200;
+const removeEveryMs = 60_000;
+const removeBatch = 1_000;
 const countEveryMs = 10_000;
 
 export interface WebhookWorker {
@@ -58,6 +61,11 @@ export function startWebhooks(
   const timers = [
     every(pruneEveryMs, () => pruneWebhooks(deps), 'old webhook messages could not be deleted'),
     every(
+      removeEveryMs,
+      () => removeMessagesOfDeleted(deps),
+      'messages of deleted webhooks could not be deleted',
+    ),
+    every(
       pruneEveryMs,
       () => renewSecrets(deps, webhooks),
       'secrets of webhooks could not be encrypted anew',
@@ -86,6 +94,11 @@ export function startWebhooks(
 export async function pruneWebhooks({ db, clock }: Deps): Promise<void> {
   const before = new Date(clock.now().getTime() - keptMs);
   while ((await pruneEvents(db, { before, limit: pruneBatch })) === pruneBatch);
+}
+
+/** Deletes what is left of deleted endpoints: nothing else knows of it. In small transactions, as it may be much. */
+export async function removeMessagesOfDeleted({ db }: Pick<Deps, 'db'>): Promise<void> {
+  while ((await pruneMessagesOfDeleted(db, removeBatch)) === removeBatch);
 }
 
 /** Encrypts with the present key what was encrypted with a previous one, so that the previous one can be removed. */

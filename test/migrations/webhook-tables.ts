@@ -76,6 +76,12 @@ function webhooks(): TableCases {
         [{ failing_since: at }, { last_failed_at: at }],
         [{ failing_since: at, last_failed_at: later }],
       ),
+      {
+        constraint: 'webhooks_sender_check',
+        refused: [{ sender: 'é'.repeat(41), sender_until: at }],
+        accepted: [{ sender: 'é'.repeat(40), sender_until: at }],
+      },
+      ...is.check('sender', [{ sender: 's' }, { sender_until: at }], [{ sender: 's', sender_until: at }]),
     ],
     references: [ofAccount('webhooks')],
   };
@@ -129,19 +135,8 @@ function messages(): TableCases {
         [{ due_at: null }, { status: 'delivered' }, { status: 'failed' }],
         [{ due_at: later }],
       ),
-      ...is.check(
-        'claimed',
-        [{ status: 'delivered', due_at: null, claimed_until: at }],
-        [{ claimed_until: at }, { status: 'delivered', due_at: null }],
-      ),
     ],
     references: [
-      {
-        constraint: 'webhook_messages_webhook_id_fkey',
-        refused: { webhook_id: `wh_${'c'.repeat(20)}` },
-        deleteParent: `delete from accounts.webhooks where id = '${firstWebhook}'`,
-        outcome: 'the row goes too',
-      },
       {
         constraint: 'webhook_messages_event_id_fkey',
         refused: { event_id: `evt_${'c'.repeat(20)}` },

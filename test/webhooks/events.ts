@@ -38,14 +38,12 @@ export interface StoredMessage {
   attempts: number;
   failures: number;
   due_at: Date | null;
-  /** Not null: an attempt is under way. */
-  claimed_until: Date | null;
 }
 
 /** The messages to an endpoint, the oldest first. */
 export function messagesTo({ deps }: Service, webhookId: string): Promise<StoredMessage[]> {
   return deps.db.sequelize.query<StoredMessage>(
-    `select id, status, attempts, failures, due_at, claimed_until from accounts.webhook_messages
+    `select id, status, attempts, failures, due_at from accounts.webhook_messages
      where webhook_id = $1 order by created_at, id`,
     { bind: [webhookId], type: QueryTypes.SELECT },
   );
@@ -71,4 +69,21 @@ export function untilAttempted(service: Service, webhookId: string, attempts: nu
     );
     return (rows[0]?.n ?? 0) >= attempts;
   });
+}
+
+/** Whether a worker has messages to an endpoint under way, or not yet recorded. */
+export async function isSending({ deps }: Service, webhookId: string): Promise<boolean> {
+  const rows = await deps.db.sequelize.query(
+    'select from accounts.webhooks where id = $1 and sender is not null',
+    { bind: [webhookId], type: QueryTypes.SELECT },
+  );
+  return rows.length > 0;
+}
+
+/** Ends the lease of an endpoint, as time does for a worker that has stalled: others may send to it now. */
+export async function endLeaseOf({ deps }: Service, webhookId: string): Promise<void> {
+  await deps.db.sequelize.query(
+    "update accounts.webhooks set sender = 'stalled', sender_until = '2000-01-01T00:00:00Z' where id = $1",
+    { bind: [webhookId] },
+  );
 }

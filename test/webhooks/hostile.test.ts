@@ -6,14 +6,22 @@ import test, { type ExecutionContext } from 'ava';
 import { createAddressGuard, type Resolve } from '../../accounts-api/webhooks/address-guard.ts';
 import { send } from '../../accounts-api/webhooks/send.ts';
 import { within } from '../run/until.ts';
+import { openConnections } from '../../accounts-api/webhooks/sending/connections.ts';
 import { startReceiver } from './receiver.ts';
 
 const rules = { allowCidrs: ['127.0.0.0/8'], allowHttp: true };
 const guard = createAddressGuard(rules);
 /** Of attempts that would not end by themselves. */
 const shortMs = 250;
-const message = { headers: { 'webhook-id': 'msg_a' }, body: '{"type":"webhook.test"}' };
-const attempt = (url: string, timeoutMs?: number) => send(guard, { ...message, url }, timeoutMs);
+const connections = openConnections();
+test.after.always(() => connections.close());
+const message = {
+  endpoint: 'wh_a',
+  headers: { 'webhook-id': 'msg_a' },
+  body: Buffer.from('{"type":"webhook.test"}'),
+};
+const attempt = (url: string, timeoutMs?: number) =>
+  send({ guard, connections }, { ...message, url }, timeoutMs);
 
 /** A server that does with a connection what it likes. */
 async function startSocketServer(t: ExecutionContext, treat: (socket: Socket) => void): Promise<string> {
@@ -71,8 +79,8 @@ test('a server that sends its head a byte at a time, or none, is left when the t
 
 test('a server that takes the connection and reads nothing is left when the time is over', async (t) => {
   const url = await startSocketServer(t, (socket) => socket.pause());
-  const large = { ...message, body: 'x'.repeat(20_000_000), url };
-  t.deepEqual(await send(guard, large, shortMs), { status: null, error: 'timeout' });
+  const large = { ...message, body: Buffer.alloc(20_000_000, 'x'), url };
+  t.deepEqual(await send({ guard, connections }, large, shortMs), { status: null, error: 'timeout' });
 });
 
 test('a body that never ends is left at 64 KB, or when the time is over; the status has decided before', async (t) => {
@@ -155,10 +163,13 @@ test('a message goes to the checked address, with the name of the URL; the name 
   const flipping: Resolve = () => Promise.resolve(answers[(asked += 1) - 1] ?? []);
   const rebound = createAddressGuard(rules, flipping);
   const url = `http://rebinding.example.org:${receiver.port}/hook`;
-  t.like(await send(rebound, { ...message, url }), { status: 204 });
+  t.like(await send({ guard: rebound, connections }, { ...message, url }), { status: 204 });
   t.is(receiver.received[0]?.headers['host'], `rebinding.example.org:${receiver.port}`);
   for (let i = 0; i < 3; i += 1) {
-    t.deepEqual(await send(rebound, { ...message, url }), { status: null, error: 'no_public_address' });
+    t.deepEqual(await send({ guard: rebound, connections }, { ...message, url }), {
+      status: null,
+      error: 'no_public_address',
+    });
   }
   t.is(asked, 4);
   t.is(receiver.received.length, 1);
@@ -174,16 +185,19 @@ test('over TLS the name of the URL is asked for, although the connection goes to
   });
   const tls = createAddressGuard(rules, () => Promise.resolve(['127.0.0.1']));
   const url = plain.replace('http:', 'https:').replace('127.0.0.1', 'hooks.example.org');
-  t.is((await send(tls, { ...message, url })).status, null);
+  t.is((await send({ guard: tls, connections }, { ...message, url })).status, null);
   t.true((await hello.promise).includes('hooks.example.org'));
 });
 
 test('a name server that never answers is left when the time is over', async (t) => {
   const never = createAddressGuard(rules, () => new Promise(() => undefined));
-  t.deepEqual(await send(never, { ...message, url: 'http://slow.example.org/' }, shortMs), {
-    status: null,
-    error: 'timeout',
-  });
+  t.deepEqual(
+    await send({ guard: never, connections }, { ...message, url: 'http://slow.example.org/' }, shortMs),
+    {
+      status: null,
+      error: 'timeout',
+    },
+  );
 });
 
 test('a URL that was stored under other rules is checked again', async (t) => {
@@ -192,10 +206,13 @@ test('a URL that was stored under other rules is checked again', async (t) => {
     { allowCidrs: [], allowHttp: true },
     { allowCidrs: ['127.0.0.0/8'], allowHttp: false },
   ]) {
-    t.deepEqual(await send(createAddressGuard(now), { ...message, url: receiver.url }), {
-      status: null,
-      error: 'no_public_address',
-    });
+    t.deepEqual(
+      await send({ guard: createAddressGuard(now), connections }, { ...message, url: receiver.url }),
+      {
+        status: null,
+        error: 'no_public_address',
+      },
+    );
   }
   t.deepEqual(receiver.received, []);
 });

@@ -1,0 +1,171 @@
+// Connections to the receivers of webhooks, kept for the next message for a few seconds. Hides the sockets.
+// Each is used by one request at a time, belongs to one endpoint, and goes to an address that the request's own check has admitted.
+import { connect as connectTcp, isIP, isIPv6, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import ipaddr from 'ipaddr.js';
+import { Client, type Dispatcher, type buildConnector } from 'undici';
+
+/** Those that wait for a next message: longer than a busy endpoint has none, shorter than most servers keep a connection. */
+const idleMs = 4_000;
+const idleMax = 256;
+const headBytesMax = 16 * 1024;
+
+export interface Connection {
+  /** Whether a request was answered on it before: its server may have closed it meanwhile. */
+  readonly isKept: boolean;
+  /** Sends a request. What comes of it is told to the handler. */
+  post(request: Post, handler: Dispatcher.DispatchHandler): void;
+  /** Closes it at once, also while it connects. */
+  destroy(): void;
+}
+
+interface Post {
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+}
+
+export interface Connections {
+  /** A connection of the endpoint to one of the addresses: a kept one, or a new one. @param isNew never a kept one. */
+  take(endpoint: string, url: URL, addresses: readonly string[], isNew?: boolean): Connection;
+  /** Keeps it for the next message: its answer has been read to the end. */
+  give(connection: Connection): void;
+  /** How many are kept. */
+  readonly idle: number;
+  /** Closes those that are kept, and keeps no more. */
+  close(): void;
+}
+
+export function openConnections(): Connections {
+  /** By endpoint and origin, in the order in which they were last used. */
+  const kept = new Map<string, Connected[]>();
+  let idle = 0;
+  let isClosed = false;
+
+  function forget(connection: Connected): void {
+    const those = kept.get(connection.key);
+    const index = those?.indexOf(connection) ?? -1;
+    if (those === undefined || index < 0) return;
+    those.splice(index, 1);
+    idle -= 1;
+    if (those.length === 0) kept.delete(connection.key);
+  }
+
+  return {
+    take(endpoint, url, addresses, isNew = false) {
+      const key = `${endpoint} ${url.origin}`;
+      for (;;) {
+        const connection = isNew ? undefined : kept.get(key)?.at(-1);
+        if (connection === undefined) return new Connected(key, url, addresses, forget);
+        forget(connection);
+        if (connection.mayGoTo(addresses)) return connection;
+        connection.destroy();
+      }
+    },
+    give(connection) {
+      if (!(connection instanceof Connected)) throw new Error('This connection was not taken here.');
+      if (isClosed || !connection.isOpen) return connection.destroy();
+      connection.isKept = true;
+      const those = kept.get(connection.key) ?? [];
+      kept.delete(connection.key);
+      kept.set(connection.key, [...those, connection]);
+      idle += 1;
+      const [oldest] = kept.values();
+      if (idle <= idleMax || oldest?.[0] === undefined) return;
+      const [first] = oldest;
+      forget(first);
+      first.destroy();
+    },
+    get idle() {
+      return idle;
+    },
+    close() {
+      isClosed = true;
+      for (const connection of [...kept.values()].flat()) {
+        forget(connection);
+        connection.destroy();
+      }
+    },
+  };
+}
+
+class Connected implements Connection {
+  readonly key: string;
+  isKept = false;
+  readonly #client: Client;
+  /** Those that the present request may go to. */
+  #addresses: readonly string[];
+  #socket: Socket | undefined;
+
+  constructor(key: string, url: URL, addresses: readonly string[], onClose: (connection: Connected) => void) {
+    this.key = key;
+    this.#addresses = addresses;
+    this.#client = new Client(url.origin, {
+      connect: (options, done) => this.#connect(options, done),
+      pipelining: 1,
+      maxHeaderSize: headBytesMax,
+      ...{ headersTimeout: 0, bodyTimeout: 0 }, // the deadline of an attempt is for all of it
+      ...{ keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs },
+    });
+    this.#client.on('disconnect', () => onClose(this));
+  }
+
+  get isOpen(): boolean {
+    return this.#socket !== undefined && !this.#socket.destroyed && this.#socket.writable;
+  }
+
+  /** Whether it goes to one of these addresses. Should it connect again, it will be to these. */
+  mayGoTo(addresses: readonly string[]): boolean {
+    const address = this.#socket?.remoteAddress;
+    if (!this.isOpen || address === undefined) return false;
+    this.#addresses = addresses;
+    return addresses.some((each) => each === address || normal(each) === normal(address));
+  }
+
+  post(request: Post, handler: Dispatcher.DispatchHandler): void {
+    this.#client.dispatch({ method: 'POST', ...request }, handler);
+  }
+
+  destroy(): void {
+    this.#socket?.destroy();
+    this.#client.destroy(null, () => undefined);
+  }
+
+  /** Name, Host and SNI stay those of the URL. Only the addresses that were checked can be connected to, and by no proxy. */
+  #connect({ hostname, protocol, port }: buildConnector.Options, done: buildConnector.Callback): void {
+    const isTls = protocol === 'https:';
+    const to = {
+      host: hostname,
+      port: Number(port === '' ? (isTls ? 443 : 80) : port),
+      lookup: this.#lookup,
+    };
+    const name = isIP(hostname) === 0 ? { servername: hostname } : {};
+    const socket = isTls ? connectTls({ ...to, ...name, ALPNProtocols: ['http/1.1'] }) : connectTcp(to);
+    this.#socket = socket.setNoDelay(true);
+    let isDone = false;
+    socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      isDone = true;
+      done(null, socket);
+    });
+    socket.on('error', (error) => {
+      if (!isDone) done(error, null);
+      isDone = true;
+    });
+    socket.once('close', () => {
+      if (!isDone) done(Object.assign(new Error('It was closed.'), { code: 'ECONNRESET' }), null);
+      isDone = true;
+    });
+  }
+
+  readonly #lookup: LookupFunction = (_name, options, found) => {
+    const all = this.#addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+    const [first] = all;
+    if (options.all === true) found(null, all);
+    else found(null, first?.address ?? '', first?.family ?? 4);
+  };
+}
+
+/** An address in one form, as `::1` and `0:0:0:0:0:0:0:1` are the same. */
+function normal(address: string): string {
+  return ipaddr.process(address).toNormalizedString();
+}

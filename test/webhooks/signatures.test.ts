@@ -1,0 +1,113 @@
+// What is sent is signed by the present secret, and for a day by the previous one; the bytes are those of the log.
+import test from 'ava';
+import { Webhook as Standard } from 'standardwebhooks';
+import { Webhook as Svix } from 'svix';
+import { renewSecrets } from '../../accounts-api/webhooks/webhook-worker.ts';
+import { createSecrets } from '../../accounts-api/webhooks/secrets.ts';
+import { openWebhookTools } from '../../accounts-api/webhooks/settings.ts';
+import { until } from '../run/until.ts';
+import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { dataOf } from '../services/accounts-service.ts';
+import type { NewWebhook } from './endpoints.ts';
+import { messagesTo } from './events.ts';
+import { startWebhookWorker } from './receiver.ts';
+import { testWebhooks } from './settings.ts';
+import { logOf, signatureHeaders, stage, untilStatus, work } from './stage.ts';
+
+const hour = 3_600_000;
+
+test.serial(
+  'a delivery is verified by standardwebhooks and svix, and its bytes are those that are shown in the log',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    it.receiver.answer((_request, response) => response.writeHead(200).end('taken <b>well</b>\u0000'));
+    const name = await it.tell();
+    const request = await it.receiver.next();
+    t.like(request, { path: '/hook', method: 'POST' });
+    t.is(request.headers['content-type'], 'application/json');
+    t.is(request.headers['host'], `127.0.0.1:${it.receiver.port}`);
+    const event = new Standard(it.webhook.secret).verify(request.body, signatureHeaders(request));
+    t.like(event, { type: 'key.revoked', data: { name } });
+    t.notThrows(() => new Svix(it.webhook.secret).verify(request.body, signatureHeaders(request)));
+    await untilStatus(it, 'delivered');
+    const [message] = await messagesTo(it.service, it.webhook.id);
+    t.is(request.headers['webhook-id'], message?.id);
+    const delivery = await logOf(t, it, message?.id ?? '');
+    t.is(delivery.body, request.body);
+    t.like(delivery.log, {
+      0: { status: 200, error: null, response: 'taken <b>well</b>\u{fffd}' },
+      length: 1,
+    });
+  },
+);
+
+test.serial(
+  'for 24 hours after a rotation a delivery has both signatures, the new one first; then the new one only',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    const rotated = await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/rotate-secret`, {
+      method: 'POST',
+    });
+    const { secret } = dataOf(t, rotated) as NewWebhook;
+    await it.tell();
+    const request = await it.receiver.next();
+    for (const each of [secret, it.webhook.secret]) {
+      t.truthy(new Standard(each).verify(request.body, signatureHeaders(request)));
+      t.notThrows(() => new Svix(each).verify(request.body, signatureHeaders(request)));
+    }
+    const signatures = request.headers['webhook-signature']?.split(' ') ?? [];
+    t.is(signatures.length, 2);
+    const only = { ...signatureHeaders(request), 'webhook-signature': signatures[0] ?? '' };
+    t.truthy(new Standard(secret).verify(request.body, only));
+
+    it.service.clock.advance(24 * hour);
+    await it.tell();
+    const later = await it.receiver.next();
+    t.is(later.headers['webhook-signature']?.split(' ').length, 1);
+  },
+);
+
+test.serial(
+  'a replaced key of the installation: secrets are encrypted anew, and signatures stay what they were',
+  async (t) => {
+    const it = await stage(t);
+    const next = 'the next key of the installation, long';
+    const both = [next, testIdentitySecret];
+    await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/rotate-secret`, { method: 'POST' });
+    await renewSecrets(
+      { ...it.service.deps, log: silentLog },
+      openWebhookTools({ ...testWebhooks, secretKeys: both }),
+    );
+    const { keyId } = createSecrets([next]);
+    const stored = await it.service.deps.db.webhooks.findByPk(it.webhook.id);
+    t.is(stored?.secret.split('.')[0], keyId);
+    t.is(stored?.previousSecret?.split('.')[0], keyId);
+    await work(t, it, { secretKeys: [next] });
+    await it.tell();
+    const request = await it.receiver.next();
+    t.truthy(new Standard(it.webhook.secret).verify(request.body, signatureHeaders(request)));
+  },
+);
+
+test.serial(
+  'a message whose secret cannot be decrypted waits, and is no failure of its endpoint',
+  async (t) => {
+    const it = await stage(t);
+    const stranger = await startWebhookWorker(it.service, {
+      secretKeys: ['a key that nothing was encrypted with'],
+    });
+    await it.tell();
+    await until('it is put off', async () => {
+      const [message] = await messagesTo(it.service, it.webhook.id);
+      return message !== undefined && Number(message.due_at) === it.service.clock.now().getTime() + 300_000;
+    });
+    await stranger.close();
+    t.deepEqual(it.receiver.received, []);
+    t.like(await it.service.deps.db.webhooks.findByPk(it.webhook.id, { raw: true }), { failingSince: null });
+    await work(t, it);
+    it.service.clock.advance(300_000);
+    t.truthy(await it.receiver.next());
+  },
+);
