@@ -36,13 +36,50 @@ const retryMs = { first: 15_000, most: hourMs };
 const reconcileMs = { unsettled: hourMs, other: 24 * hourMs };
 const checkSessionsMs = hourMs;
 
+export interface Syncing {
+  /** Begins to fetch the customers that are due, as many as there are places for; waits for a place if there is none. @returns how many. */
+  begin(): Promise<number>;
+  /** Resolves when all that have begun have ended. */
+  end(): Promise<void>;
+}
+
+/** Fetches at most eight customers at once. A fetch that Stripe answers slowly holds its own place, not those of the others. */
+export function startSyncing(deps: SyncDeps): Syncing {
+  const underWay = new Set<Promise<void>>();
+  return {
+    async begin() {
+      if (underWay.size >= customersAtOnce) await Promise.race(underWay);
+      const now = deps.clock.now();
+      const leases = await leaseDueCustomers(deps.db, {
+        now,
+        leasedUntil: new Date(now.getTime() + leaseMs),
+        most: customersAtOnce - underWay.size,
+      });
+      for (const lease of leases) {
+        const run = syncLeased(deps, lease)
+          .catch((error: unknown) =>
+            deps.log.warn(
+              { err: error, customer: lease.customerId },
+              'that a customer could not be fetched from Stripe could not be noted; it is tried again when its lease has ended',
+            ),
+          )
+          .finally(() => underWay.delete(run));
+        underWay.add(run);
+      }
+      return leases.length;
+    },
+    async end() {
+      await Promise.all(underWay);
+    },
+  };
+}
+
 /** Fetches the customers that are due, at most eight. @returns how many. */
 export async function syncDue(deps: SyncDeps): Promise<number> {
-  const now = deps.clock.now();
-  const leasedUntil = new Date(now.getTime() + leaseMs);
-  const leases = await leaseDueCustomers(deps.db, { now, leasedUntil, most: customersAtOnce });
-  await Promise.all(leases.map((lease) => syncLeased(deps, lease)));
-  return leases.length;
+  const syncing = startSyncing(deps);
+  const count = await syncing.begin();
+  await syncing.end();
+  return count;
 }
 
 /** A failure is logged, and the customer is fetched again later: at the latest after an hour. */

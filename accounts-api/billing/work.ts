@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Gauge } from '../../kernel/metrics/text.ts';
 import { billingFigures, gaugesOfBilling } from './figures.ts';
 import type { InboxFigures } from './inbox.sql.ts';
-import { checkSessions, syncDue, type SyncDeps } from './sync.ts';
+import { checkSessions, startSyncing, type SyncDeps } from './sync.ts';
 import { endGraces } from './settle.ts';
 
 const syncEveryMs = 500;
@@ -15,6 +15,7 @@ const countEveryMs = 10_000;
 /** Begins to work. `close` finishes what is under way. */
 export function startBillingWork(deps: SyncDeps): { gauges: Gauge[]; close(): Promise<void> } {
   const closing = new AbortController();
+  const syncing = startSyncing(deps);
   let figures: InboxFigures | undefined;
   async function count(): Promise<number> {
     figures = await billingFigures(deps);
@@ -32,7 +33,7 @@ export function startBillingWork(deps: SyncDeps): { gauges: Gauge[]; close(): Pr
     }
   }
   const running = [
-    repeat('fetching customers from Stripe', syncEveryMs, () => syncDue(deps)),
+    repeat('fetching customers from Stripe', syncEveryMs, () => syncing.begin()),
     repeat('ending graces', graceEveryMs, () => endGraces(deps)),
     repeat('looking after open checkouts', sessionsEveryMs, () => checkSessions(deps)),
     repeat('counting what is to be fetched', countEveryMs, count),
@@ -42,6 +43,7 @@ export function startBillingWork(deps: SyncDeps): { gauges: Gauge[]; close(): Pr
     async close() {
       closing.abort();
       await Promise.all(running);
+      await syncing.end();
     },
   };
 }

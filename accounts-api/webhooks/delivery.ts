@@ -32,8 +32,8 @@ const placesMax = 512;
 const failingMax = 256;
 /** Few, so that workers which start together share them. */
 const endpointsOfTurn = 25;
-/** Of bodies, read at once; one that is larger is read alone. */
-const bytesOfTurn = 16 * 2 ** 20;
+/** Of bodies that wait to be sent, so that reading ahead takes no more memory; at least one message is read in a turn. */
+const waitingBytesMax = 16 * 2 ** 20;
 /** Results are gathered for so long, so that one transaction records many. */
 const gatherMs = 10;
 const unreadableRetryMs = 5 * 60_000;
@@ -152,7 +152,7 @@ export function startDelivery(
       for (const webhook of still) queues.get(webhook.id)?.renew(webhook);
       for (const webhook of added) queues.set(webhook.id, new EndpointQueue(webhook, holder.until));
       const open = [...still, ...added].flatMap(({ id }) => queues.get(id) ?? []);
-      const read = await readMessages(deps, transaction, open, now);
+      const read = await readMessages(deps, transaction, { open, all: queues.values() }, now);
       const done = [...queues.values()].filter((queue) => queue.isIdle && !read.has(queue.id));
       if (done.length > 0) await setLeases(db, transaction, { sender, until: null }, idsOf(done));
       return { leased: added, messages: read, idle: done };
@@ -218,13 +218,14 @@ function turnOf(queues: readonly EndpointQueue[]): { held: string[]; most: numbe
 async function readMessages(
   { db }: DeliveryDeps,
   transaction: Transaction,
-  queues: readonly EndpointQueue[],
+  { open: queues, all }: { open: readonly EndpointQueue[]; all: Iterable<EndpointQueue> },
   now: Date,
 ): Promise<Map<string, Message[]>> {
   const wishes = queues.flatMap(({ id, wish }) => (wish > 0 ? [{ id, most: wish }] : []));
   if (wishes.length === 0) return new Map();
   const held = queues.flatMap((queue) => queue.held);
-  const rows = await selectDueMessages(db, transaction, { now, wishes, held, bytesMax: bytesOfTurn });
+  const bytesMax = [...all].reduce((left, { waitingBytes }) => left - waitingBytes, waitingBytesMax);
+  const rows = await selectDueMessages(db, transaction, { now, wishes, held, bytesMax });
   const eventIds = new Set(rows.flatMap(({ body, event_id: id }) => (body === null ? [id] : [])));
   const bodies = await selectBodies(db, transaction, [...eventIds]);
   // Endpoints that hear of the same event share its bytes.

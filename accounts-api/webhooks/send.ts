@@ -158,7 +158,9 @@ function textOf(bytes: Buffer): string {
   // oxlint-disable-next-line no-control-regex
   const printable = text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '\u{fffd}');
   if (printable.length <= keptCharacters) return printable;
-  return Array.from(printable.slice(0, 2 * keptCharacters)).slice(0, keptCharacters).join('');
+  return Array.from(printable.slice(0, 2 * keptCharacters))
+    .slice(0, keptCharacters)
+    .join('');
 }
 
 interface Deadline {

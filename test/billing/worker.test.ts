@@ -41,6 +41,24 @@ test.serial('a worker acts on events, and ends a grace, by itself', async (t) =>
   );
 });
 
+test.serial('a customer whom Stripe answers slowly holds up no other, however many are due', async (t) => {
+  const first = await subscriber();
+  const slow = paying.fake.hold({ path: `/v1/customers/${first.customer}` });
+  t.teardown(() => slow.release());
+  await paying.fake.deliverHeld();
+  const work = startBillingWork(paying.deps);
+  t.teardown(() => work.close());
+  await slow.arrived;
+  for (let i = 0; i < 12; i += 1) {
+    const { accountId } = await subscriber();
+    await paying.fake.deliverHeld();
+    await until('the plan is in force', async () => (await paying.standing(accountId)) === 'pro active');
+  }
+  t.is(await paying.standing(first.accountId), 'free none');
+  slow.release();
+  await until('and then its own', async () => (await paying.standing(first.accountId)) === 'pro active');
+});
+
 test.serial('the figures count what waits, is parked, fails and is not understood', async (t) => {
   const figures = () => billingFigures(paying.deps);
   const none = {

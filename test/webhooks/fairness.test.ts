@@ -77,3 +77,25 @@ test.serial('endpoints that never answer, with hundreds of messages each, delay 
   t.is(slow.received.length, webhooks.length * 4);
   await slow.close();
 });
+
+test.serial('while an endpoint takes its time over four messages, another takes hundreds', async (t) => {
+  const it = await stage(t);
+  const slow = await startReceiver(t);
+  const held: (() => void)[] = [];
+  slow.answer((_request, response) => held.push(() => response.writeHead(204).end()));
+  const { id } = await newWebhook(it.service, it.client, { url: slow.url, events: ['key.revoked'] });
+  await emit(
+    it.service,
+    ...Array.from({ length: 300 }, () => keyEvent(it.service, it.client.accountId).event),
+  );
+  await work(t, it, { attemptTimeoutMs: 60_000 });
+  await until('the quick one has all', () => it.receiver.received.length === 300);
+  t.is(new Set(it.receiver.received.map(({ headers }) => headers['webhook-id'])).size, 300, 'and each once');
+  t.is(held.length, 4);
+  slow.answer(204);
+  for (const answer of held) answer();
+  await until('then the slow one has all, too', async () =>
+    (await messagesTo(it.service, id)).every(({ status }) => status === 'delivered'),
+  );
+  t.is(slow.received.length, 300);
+});

@@ -11,7 +11,7 @@ import { freePort } from '../services/instance.ts';
 import { exempt } from '../openapi/hold.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { newWebhook } from './endpoints.ts';
-import { emit, isSending, keyEvent, messagesTo, untilMessagesAreMade } from './events.ts';
+import { emit, endLeaseOf, isSending, keyEvent, messagesTo, untilMessagesAreMade } from './events.ts';
 import { startReceiver, startWebhookWorker, type Request } from './receiver.ts';
 import { localWebhooks } from './settings.ts';
 
@@ -84,6 +84,37 @@ test.serial(
     t.deepEqual(namesIn(after), events.map(({ name }) => name).toSorted());
     const again = after.map(({ headers }) => headers['webhook-id']);
     for (const messageId of interrupted) t.true(again.includes(messageId), 'under the same id');
+  },
+);
+
+test.serial(
+  'a worker that is killed between many deliveries loses none: what it has recorded was taken, all else is sent again',
+  async (t) => {
+    const service = await startHere();
+    t.teardown(() => service.close());
+    const receiver = await startReceiver(t);
+    const client = await service.newClient('pro');
+    const { id } = await newWebhook(service, client, { url: receiver.url, events: ['key.revoked'] });
+    const events = Array.from({ length: 600 }, () => keyEvent(service, client.accountId));
+    const first = await startWorkerProcess(service);
+    await emit(service, ...events.map(({ event }) => event));
+    await until('some are taken', () => receiver.received.length >= 150);
+    await first.end('SIGKILL');
+    const taken = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+    const recorded = (await messagesTo(service, id)).filter(({ status }) => status === 'delivered');
+    t.true(taken.size < events.length, 'it was killed before the end');
+    for (const message of recorded) t.true(taken.has(message.id), 'not before its answer');
+
+    await endLeaseOf(service, id);
+    service.clock.set(new Date().toISOString());
+    const second = await startWebhookWorker(service);
+    t.teardown(() => second.close());
+    await until('all are taken', async () =>
+      (await messagesTo(service, id)).every(({ status }) => status === 'delivered'),
+    );
+    t.deepEqual(namesIn(receiver.received), events.map(({ name }) => name).toSorted());
+    const times = Map.groupBy(receiver.received, ({ headers }) => headers['webhook-id']);
+    for (const { id: messageId } of recorded) t.is(times.get(messageId)?.length, 1, 'it was not sent again');
   },
 );
 

@@ -62,6 +62,11 @@ export class EndpointQueue {
     return this.#held.size === 0 && this.#waiting.length === 0;
   }
 
+  /** Of the bodies of those that wait. */
+  get waitingBytes(): number {
+    return this.#waiting.reduce((sum, { body }) => sum + body.length, 0);
+  }
+
   /** How many more messages it could use now. */
   get wish(): number {
     this.#forgetStale();
