@@ -133,6 +133,7 @@ async function measureOne(postgres: BenchPostgres): Promise<void> {
     await measureBare(postgres, service);
     for (const id of ['NEWEST24', 'ALL']) await measureVintages(service, id);
   });
+  await withService(databaseUrl, measureTriangle);
   await withService(databaseUrl, measureTransforms);
   for (const encoding of ['identity', 'gzip']) {
     // A data-api of its own: what others have left in memory is not counted.
@@ -184,9 +185,13 @@ function distinctWindows(): () => string {
   return () => new Date(Date.UTC(1800, 0, (day += 1) % 60_000)).toISOString().slice(0, 10);
 }
 
+/** The day of the k-th vintage, as bench/series/fill.sql.ts has it. */
+function vintageDay(k: number): string {
+  return new Date(Date.UTC(2009, 11, 31 + k)).toISOString().slice(0, 10);
+}
+
 async function measureVintages(service: Service, id: string): Promise<void> {
   const fromDay = distinctWindows();
-  const dayOf = (k: number): string => new Date(Date.UTC(2009, 11, 31 + k)).toISOString().slice(0, 10);
   const cold = (vintage: string) => () =>
     costOf(service, {
       nextPath: () => `/v1/series/${id}?from=${fromDay()}${vintage}`,
@@ -204,8 +209,8 @@ async function measureVintages(service: Service, id: string): Promise<void> {
   for (const [name, asked] of Object.entries({ cold, hot })) {
     const measurements = {
       latest: asked(''),
-      v2000: asked(`&vintage=${dayOf(2_000)}`),
-      v1: asked(`&vintage=${dayOf(1)}`),
+      v2000: asked(`&vintage=${vintageDay(2_000)}`),
+      v1: asked(`&vintage=${vintageDay(1)}`),
     };
     await inTurn(1, measurements);
     const costs = await inTurn(rounds, measurements);
@@ -242,18 +247,46 @@ async function measureTransforms(service: Service): Promise<void> {
   }
 }
 
-/** The CPU of one streamed answer, in the server and in PostgreSQL. @throws Error if it is not answered 200. */
+/** All vintages in one answer against a call for each: the newest so many of both. */
+async function measureTriangle(service: Service): Promise<void> {
+  const shownVintages = 200;
+  for (const id of ['NEWEST24', 'ALL']) {
+    const days = Array.from({ length: shownVintages }, (_, i) => vintageDay(vintages - i));
+    const each = days.map((day) => `/v1/series/${id}?vintage=${day}&format=csv`);
+    const measurements = {
+      triangle: () => costOfStream(service, `/v1/series/${id}/triangle?format=csv&last=${shownVintages}`),
+      'a call for each': () => costOfStream(service, ...each),
+    };
+    await inTurn(1, measurements);
+    const costs = await inTurn(rounds, measurements);
+    print(`\n${id}: the newest ${shownVintages} of ${vintages} vintages of ${points} points as CSV`);
+    printRow('', ['Node CPU ms', 'database CPU ms']);
+    for (const [name, measured] of Object.entries(costs)) {
+      printRow(name, [
+        shown(figuresOf(measured.map(({ serverUs }) => serverUs / 1e3)), 0),
+        shown(figuresOf(measured.map(({ databaseUs }) => databaseUs / 1e3)), 0),
+      ]);
+    }
+    const cpu = ratios(costs.triangle.map(cpuUs), costs['a call for each'].map(cpuUs));
+    print(`  the triangle against a call for each: ${shown(cpu, 3)}× the CPU`);
+  }
+}
+
+/** The CPU of streamed answers, one after the other, in the server and in PostgreSQL. @throws Error if one is not answered 200. */
 async function costOfStream(
   { server, client }: Service,
-  target: string,
+  ...targets: string[]
 ): Promise<Pick<Cost, 'serverUs' | 'databaseUs'>> {
+  const identity = seal({ ...anonymous, features: ['vintages'] });
   const databaseBefore = await backendCpuUs(client);
   const before = await server.state();
-  const answer = await fetch(server.url + target, {
-    headers: { [identityHeader]: seal(anonymous), 'accept-encoding': 'identity' },
-  });
-  if (!answer.ok || answer.body === null) throw new Error(`${target} was answered ${answer.status}`);
-  for await (const chunk of answer.body) void chunk;
+  for (const target of targets) {
+    const answer = await fetch(server.url + target, {
+      headers: { [identityHeader]: identity, 'accept-encoding': 'identity' },
+    });
+    if (!answer.ok || answer.body === null) throw new Error(`${target} was answered ${answer.status}`);
+    for await (const chunk of answer.body) void chunk;
+  }
   const after = await server.state();
   return {
     serverUs: after.cpuUs - before.cpuUs,
