@@ -54,7 +54,7 @@ function BillingOf({ account, reload }: OfAccount) {
         }
       />
       <Problem of={portal.error} />
-      {isBack && (
+      {isBack && banner === null && (
         <p class="note acc door-note" role="status">
           You are back from Stripe. What you changed there shows here within a minute.
         </p>
