@@ -20,6 +20,13 @@ const ForgotPassword = lazyPage(
 const SetPassword = lazyPage(async () => (await import('./pages/sign-in/set-password.tsx')).SetPassword);
 const VerifyEmail = lazyPage(async () => (await import('./pages/sign-in/verify-email.tsx')).VerifyEmail);
 const Home = lazyPage(async () => (await import('./pages/home.tsx')).Home);
+const Catalogue = lazyPage(async () => (await import('./pages/catalogue.tsx')).Catalogue);
+const Calendar = lazyPage(async () => (await import('./pages/calendar.tsx')).Calendar);
+const Status = lazyPage(async () => (await import('./pages/status.tsx')).Status);
+const Plans = lazyPage(async () => (await import('./pages/plans.tsx')).Plans);
+const Docs = lazyPage(async () => (await import('./pages/docs/docs.tsx')).Docs);
+const Guide = lazyPage(async () => (await import('./pages/docs/guide.tsx')).Guide);
+const Reference = lazyPage(async () => (await import('./pages/docs/reference.tsx')).Reference);
 
 export function App() {
   return (
@@ -27,6 +34,13 @@ export function App() {
       <Switch>
         {/* public */}
         <Route path="/" component={Home} />
+        <Route path="/catalogue" component={Catalogue} />
+        <Route path="/calendar" component={Calendar} />
+        <Route path="/status" component={Status} />
+        <Route path="/plans" component={Plans} />
+        <Route path="/docs" component={Docs} />
+        <Route path="/docs/reference" component={Reference} />
+        <Route path="/docs/:guide" component={Guide} />
 
         {/* series */}
 

@@ -127,15 +127,13 @@ export function pathOf(at: string, values: object = {}): string {
   });
 }
 
-/** Repeated names for lists; what is undefined is left out. */
+/** Lists are separated by commas, as every list parameter takes them; what is undefined is left out. */
 export function queryOf(values: object = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
-    const each: unknown[] = Array.isArray(value) ? value : [value];
-    for (const one of each) {
-      if (typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean')
-        query.append(name, String(one));
-    }
+    if (Array.isArray(value)) query.append(name, value.join(','));
+    else if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      query.append(name, String(value));
   }
   const text = query.toString();
   return text === '' ? '' : `?${text}`;

@@ -3601,6 +3601,10 @@ export type GetStatusResponses = {
                  */
                 lag_hours: number | null;
             }>;
+            /**
+             * The series whose revisions visitors see: `/v1/catalog/{id}/triangle`; null if there is none.
+             */
+            open_revisions_series: string | null;
         };
     };
 };

@@ -6,18 +6,14 @@ export function numberText(value: number, digits?: number): string {
     digits === undefined
       ? { maximumFractionDigits: 12 }
       : { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return value.toLocaleString('en-GB', options).replace('-', '−');
+  const text = value.toLocaleString('en-GB', options);
+  return /[1-9]/.test(text) ? text.replace('-', '−') : text.replace('-', '');
 }
 
 /** With its sign: `+0.4`, `−0.2`, `0`. */
 export function changeText(value: number, digits?: number): string {
   const text = numberText(value, digits);
-  return value > 0 && Number(text.replaceAll(',', '')) !== 0 ? `+${text}` : text;
-}
-
-/** The digits behind the point that the number has. */
-export function digitsOf(value: number): number {
-  return (/\.(\d+)$/.exec(value.toFixed(12).replace(/\.?0+$/, ''))?.[1] ?? '').length;
+  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
 /** `1 series`, `1,128 series`; the plural is given, as English has no rule for it. */

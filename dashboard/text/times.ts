@@ -1,27 +1,26 @@
 // Days and times as people read them; all are UTC.
 
-const parts = (options: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options });
-const shortDay = parts({ day: 'numeric', month: 'short' });
-const wholeDay = parts({ day: 'numeric', month: 'short', year: 'numeric' });
-const month = parts({ month: 'short', year: 'numeric' });
-const longMonth = parts({ month: 'long', year: 'numeric' });
-const clock = parts({ hour: '2-digit', minute: '2-digit' });
+const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December']; // prettier-ignore
 
-/** `15 Dec 2020`; of a day, `2020-12-15`, or an instant. */
-export const dayText = (day: string): string => wholeDay.format(new Date(day));
+/** @param month from 1. */
+const shortMonth = (month: number): string => (months[month - 1] ?? '').slice(0, 3);
 
-/** `15 Dec`, for lists of days close to today. */
-export const shortDayText = (day: string): string => shortDay.format(new Date(day));
+/** `15 Dec`, for lists of days close to today; of a day, `2020-12-15`, or an instant in UTC. */
+export const shortDayText = (day: string): string =>
+  `${Number(day.slice(8, 10))} ${shortMonth(Number(day.slice(5, 7)))}`;
 
-/** `14:15` */
-export const timeText = (instant: string): string => clock.format(new Date(instant));
+/** `15 Dec 2020` */
+export const dayText = (day: string): string => `${shortDayText(day)} ${day.slice(0, 4)}`;
+
+/** `14:15`; of an instant in UTC. */
+export const timeText = (instant: string): string => instant.slice(11, 16);
 
 /** `15 Dec 2020, 14:15` */
 export const instantText = (instant: string): string => `${dayText(instant)}, ${timeText(instant)}`;
 
-/** `December 2020`; of a day in it. */
-export const monthText = (day: string): string => longMonth.format(new Date(day));
+/** `December 2020`; of a month, `2020-12`, or a day in it. */
+export const monthText = (month: string): string =>
+  `${months[Number(month.slice(5, 7)) - 1] ?? ''} ${month.slice(0, 4)}`;
 
 /** The day of today, `2020-12-15`. */
 export const today = (): string => new Date().toISOString().slice(0, 10);
@@ -30,7 +29,7 @@ export const today = (): string => new Date().toISOString().slice(0, 10);
 export function periodText(date: string, frequency: string): string {
   const year = date.slice(0, 4);
   const monthNumber = Number(date.slice(5, 7));
-  if (frequency === 'monthly') return month.format(new Date(date));
+  if (frequency === 'monthly') return `${shortMonth(monthNumber)} ${year}`;
   if (frequency === 'quarterly') return `Q${Math.ceil(monthNumber / 3)} ${year}`;
   if (frequency === 'semiannual') return `H${Math.ceil(monthNumber / 6)} ${year}`;
   return frequency === 'annual' ? year : dayText(date);

@@ -109,13 +109,17 @@ const statusSchema = z.object({
   checked_at: z.iso.datetime(),
   components: z.array(z.object({ name: z.string(), state: z.enum(componentStates) })),
   sources: z.array(sourceSchema),
+  open_revisions_series: z
+    .string()
+    .nullable()
+    .describe('The series whose revisions visitors see: `/v1/catalog/{id}/triangle`; null if there is none.'),
 });
 
 export const getStatus = endpoint({
   summary: 'The state of the components, and how current each source is.',
   json: oneOf(statusSchema),
   caching: 'none',
-  handler: ({ database, log, clock }) => {
+  handler: ({ database, log, clock, openRevisionsSeries }) => {
     // The endpoint is public and its statement scans every series: one statement per second serves all callers.
     let reading: { since: number; sources: Promise<SourceState[]> } | null = null;
     function readSources(): Promise<SourceState[]> {
@@ -144,6 +148,7 @@ export const getStatus = endpoint({
           { name: 'database', state: databaseState },
         ],
         sources,
+        open_revisions_series: openRevisionsSeries ?? null,
       };
       return recordReply({ data });
     };

@@ -49,7 +49,7 @@ test('a call sends its path, its query and the key, and resolves to the body', a
     query: { from: '2020', dims: ['side:buy|sell', 'city:x'], fields: ['date'] },
   });
   t.is(answer.series, 'A/B');
-  t.is(received[0]?.url, '/v1/series/A%2FB?from=2020&dims=side%3Abuy%7Csell&dims=city%3Ax&fields=date');
+  t.is(received[0]?.url, '/v1/series/A%2FB?from=2020&dims=side%3Abuy%7Csell%2Ccity%3Ax&fields=date');
   t.is(received[0]?.method, 'GET');
   t.is(received[0]?.headers['x-api-key'], 'pk_live_x');
   t.is(received[0]?.headers['x-session-token'], undefined);
@@ -105,7 +105,9 @@ test('an error of the API is thrown with everything that it says', async (t) => 
 
 test('an answer of something else, such as a proxy, is an error with its status', async (t) => {
   const { baseUrl } = await serverThat(t, (response) => {
-    response.writeHead(502, { 'content-type': 'text/html', 'x-request-id': 'p-1' }).end('<h1>Bad gateway</h1>');
+    response
+      .writeHead(502, { 'content-type': 'text/html', 'x-request-id': 'p-1' })
+      .end('<h1>Bad gateway</h1>');
   });
   const thrown = await t.throwsAsync(createClient({ baseUrl }).get('/v1/status'), {
     instanceOf: AlmanacError,

@@ -1,0 +1,19 @@
+// How the dashboard writes what it shows.
+import test from 'ava';
+import { dayText, instantText, monthText, periodText, shortDayText } from '../../../dashboard/text/times.ts';
+
+test('a day is written out, whatever the time zone and language of the reader', (t) => {
+  t.is(dayText('2020-09-05'), '5 Sep 2020');
+  t.is(shortDayText('2020-12-31T23:59:59Z'), '31 Dec');
+  t.is(instantText('2020-12-15T14:15:00Z'), '15 Dec 2020, 14:15');
+  t.is(monthText('2020-12'), 'December 2020');
+});
+
+test('a date is named as the period of its frequency', (t) => {
+  t.is(periodText('2020-09-30', 'monthly'), 'Sep 2020');
+  t.is(periodText('2020-09-30', 'quarterly'), 'Q3 2020');
+  t.is(periodText('2020-06-30', 'semiannual'), 'H1 2020');
+  t.is(periodText('2020-12-31', 'annual'), '2020');
+  t.is(periodText('2020-12-31', 'daily'), '31 Dec 2020');
+  t.is(periodText('2020-12-31', 'irregular'), '31 Dec 2020');
+});
