@@ -94,7 +94,7 @@ function Subscription({ source }: { source: string | undefined }) {
   const path = `/v1/calendar?${query.toString()}`;
   return (
     <>
-      <CopyButton class="btn" text={location.origin + path} label="Copy the address to subscribe to">
+      <CopyButton class="btn" text={location.origin + path} label="Copy ICS link">
         Copy ICS link
       </CopyButton>
       <a class="btn" href={path}>
