@@ -41,7 +41,7 @@ export const paying: Walk = {
       .customers()
       .find((each) => each.deleted !== true && each.email === person.email);
     stage.stripe.setCard(customer?.id ?? '', 'declines');
-    await stage.advance(31 * dayMs);
+    await stage.advance(32 * dayMs); // past the renewal, and the hour after which it is charged
     visitor.expectStatus(401); // the session has run out
     await visitor.open('/dashboard/billing');
     await page.getByText('Your session has ended').waitFor();
