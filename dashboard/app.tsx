@@ -23,6 +23,13 @@ const Home = lazyPage(async () => (await import('./pages/home.tsx')).Home);
 const SeriesPage = lazyPage(async () => (await import('./pages/series/series.tsx')).SeriesPage);
 const Compare = lazyPage(async () => (await import('./pages/compare/compare.tsx')).Compare);
 const Revisions = lazyPage(async () => (await import('./pages/revisions/revisions.tsx')).RevisionsPage);
+const Catalogue = lazyPage(async () => (await import('./pages/catalogue.tsx')).Catalogue);
+const Calendar = lazyPage(async () => (await import('./pages/calendar.tsx')).Calendar);
+const Status = lazyPage(async () => (await import('./pages/status.tsx')).Status);
+const Plans = lazyPage(async () => (await import('./pages/plans.tsx')).Plans);
+const Docs = lazyPage(async () => (await import('./pages/docs/docs.tsx')).Docs);
+const Guide = lazyPage(async () => (await import('./pages/docs/guide.tsx')).Guide);
+const Reference = lazyPage(async () => (await import('./pages/docs/reference.tsx')).Reference);
 
 export function App() {
   return (
@@ -30,6 +37,13 @@ export function App() {
       <Switch>
         {/* public */}
         <Route path="/" component={Home} />
+        <Route path="/catalogue" component={Catalogue} />
+        <Route path="/calendar" component={Calendar} />
+        <Route path="/status" component={Status} />
+        <Route path="/plans" component={Plans} />
+        <Route path="/docs" component={Docs} />
+        <Route path="/docs/reference" component={Reference} />
+        <Route path="/docs/:guide" component={Guide} />
 
         {/* series */}
         <Route path="/series/:id" component={SeriesPage} />

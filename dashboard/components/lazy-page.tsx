@@ -1,5 +1,6 @@
 // A page whose code is loaded when it is first shown.
 import type { ComponentType } from 'preact';
+import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { useLoad } from '../api/load.ts';
 import { Waiting } from './states.tsx';
 
@@ -12,7 +13,7 @@ export interface PageProps {
 export function lazyPage(load: () => Promise<ComponentType<PageProps>>): ComponentType<PageProps> {
   let Page: ComponentType<PageProps> | undefined;
   return function LazyPage(props: PageProps) {
-    const loading = useLoad(async () => (Page ??= await load()), []);
+    const loading = useLoad(async () => (Page ??= await load().catch(notLoaded)), []);
     if (Page !== undefined) return <Page {...props} />;
     return (
       <div class="wrap">
@@ -22,4 +23,17 @@ export function lazyPage(load: () => Promise<ComponentType<PageProps>>): Compone
       </div>
     );
   };
+}
+
+/** @throws AlmanacError that says what to do: the files of a page have other names after an update. */
+function notLoaded(cause: unknown): never {
+  const unknown = {
+    param: undefined,
+    docsUrl: undefined,
+    requestId: undefined,
+    retryAfterSeconds: undefined,
+  };
+  const message =
+    'Its code did not arrive. If trying again does not help, reload the window: the dashboard may have been updated.';
+  throw new AlmanacError({ ...unknown, status: 0, code: 'unreachable', message }, { cause });
 }

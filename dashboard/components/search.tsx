@@ -190,16 +190,16 @@ function statusOf({ query, hits, failure }: Found): string {
   return hits.length === shown ? `The first ${shown} results` : '';
 }
 
-/** Funds, companies, securities and commodities have no page of their own: the reference shows the call that reads them. */
+/** Funds, companies and securities have no page of their own: the reference shows the call that reads them. */
 function pageOf({ type, id }: Hit): string {
   if (type === 'series') return `/series/${encodeURIComponent(id)}`;
-  const operation = {
+  if (type === 'commodity') return `/series/${encodeURIComponent(`commodity.${id}`)}`; // the series of its prices
+  const anchors = {
     fund: 'get-v1-funds-id',
     amc: 'get-v1-amcs-amc',
     security: 'get-v1-securities-code-prices',
   };
-  const at = type in operation ? operation[type as keyof typeof operation] : 'get-v1-commodities';
-  return `/docs/reference?${new URLSearchParams({ id }).toString()}#${at}`;
+  return `/docs/reference?${new URLSearchParams({ id }).toString()}#${anchors[type]}`;
 }
 
 /** The text of the API, in which `<mark>` stands around what was found, and characters of HTML are escaped. */

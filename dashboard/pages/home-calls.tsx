@@ -22,15 +22,13 @@ export function HowToCall({ newest }: { newest: Loaded<Newest> }) {
           Reference
         </Link>
       </div>
-      {series !== undefined && (
-        <CodeTabs
-          samples={samplesOf({
-            origin: location.origin,
-            id: series.id,
-            query: from === undefined ? {} : { from },
-          })}
-        />
-      )}
+      <CodeTabs
+        samples={samplesOf({
+          origin: location.origin,
+          id: series?.id ?? 'SERIES-ID',
+          query: from === undefined ? {} : { from },
+        })}
+      />
       {series !== undefined && points.length > 0 && (
         <>
           <p class="xs dim mt">The answer</p>

@@ -109,7 +109,11 @@ function Holdings({
               Catalogue
             </Link>
           </div>
-          <Waiting for={newest} skeleton={<SkeletonRows rows={8} height={45} />}>
+          <Waiting
+            for={newest}
+            skeleton={<SkeletonRows rows={8} height={45} />}
+            failure="The areas could not be loaded"
+          >
             {({ catalog }) => <Areas facets={catalog.meta?.facets} />}
           </Waiting>
         </div>
@@ -165,13 +169,13 @@ function Figures({
           : `${countText((facets['source'] ?? []).length, 'source', 'sources')}, ${frequenciesText(facets)}`}
       </Figure>
       <Figure name="Newest data" value={newestDate === undefined ? wait : dayText(newestDate)}>
-        the newest date of any series
+        {newestDate === undefined ? '' : 'the newest date of any series'}
       </Figure>
       <Figure
         name="Next release"
         value={nextAt === undefined ? wait : `${shortDayText(nextAt)}, ${timeText(nextAt)}`}
       >
-        {nextAt === undefined && sources !== undefined ? 'none is announced' : 'as the calendar says'}
+        {sources === undefined ? '' : nextAt === undefined ? 'none is announced' : 'as the calendar says'}
       </Figure>
       <Figure name="Last load" value={lastLoad === undefined ? wait : capital(recentText(lastLoad))}>
         {status.phase === 'ready' && status.value.data.state === 'operational'

@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import axe from 'axe-core';
+import { until } from '../run/until.ts';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
 
 export interface Visitor {
@@ -90,10 +91,10 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
       await page.goto(origin + target);
     },
     async look(name) {
-      await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
       await page.evaluate('scrollTo(0, 0)'); // the bar sticks to the top of what is seen
       for (const theme of themes) {
         await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+        await until('nothing is loading', async () => (await page.locator('[aria-busy=true]').count()) === 0);
         await checkAccess(page, `${name}, ${width} px, ${theme}`);
         if (screenshots !== undefined)
           await keepPicture(page, path.join(screenshots, `${name}-${width}-${theme}.png`));

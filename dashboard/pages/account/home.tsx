@@ -4,7 +4,7 @@ import { accountApi } from '../../api/clients.ts';
 import { shownIn, useLoad } from '../../api/load.ts';
 import { usePoll } from '../../api/poll.ts';
 import { rowsOf, type Row } from '../../api/rows.ts';
-import { Problem, useAction } from '../../components/action.tsx';
+import { Problem, useAction } from '../../components/forms/action.tsx';
 import { CheckIcon } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Waiting } from '../../components/states.tsx';

@@ -1,9 +1,9 @@
 // A change that cannot be undone: the name is typed before the button works.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Problem, useAction } from '../../components/action.tsx';
+import { Problem, useAction } from '../../components/forms/action.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
+import { Field } from '../../components/forms/field.tsx';
 
 interface TypedConfirmationProps {
   title: string;

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { Problem, useAction } from '../../components/action.tsx';
-import { Field } from '../../components/field.tsx';
+import { Problem, useAction } from '../../components/forms/action.tsx';
+import { Field } from '../../components/forms/field.tsx';
 import { Door } from './door.tsx';
 
 export function ForgotPassword() {

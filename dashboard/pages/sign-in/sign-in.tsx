@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { Problem, useAction } from '../../components/action.tsx';
-import { Field } from '../../components/field.tsx';
+import { Problem, useAction } from '../../components/forms/action.tsx';
+import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { Door, GoogleButton, useMethods } from './door.tsx';
 import { takeFragment } from './fragment.ts';

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { Problem, useAction } from '../../components/action.tsx';
-import { Field } from '../../components/field.tsx';
+import { Problem, useAction } from '../../components/forms/action.tsx';
+import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { Door, GoogleButton, passwordHint, useMethods, type Methods } from './door.tsx';
 import { keepSignIn } from './signed-in.ts';

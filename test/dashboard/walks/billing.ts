@@ -1,8 +1,12 @@
 // Pay with the fake of Stripe: with an account, whose plan changes; and without one, which shows the first key once.
 import { noteSecret } from '../../run/traces.ts';
 import { until } from '../../run/until.ts';
-import { assert, assertSame, newPerson, signIn, signUp } from '../people.ts';
+import { assert, assertSame, askApi, newPerson, signIn, signUp } from '../people.ts';
 import type { Walk } from '../walks.ts';
+
+interface Account {
+  data: { subscription: { status: string } | null };
+}
 
 const dayMs = 86_400_000;
 
@@ -31,16 +35,23 @@ export const paying: Walk = {
     await visitor.look('billing-cancelled');
     await page.getByRole('button', { name: 'Keep the plan' }).click();
     await page.getByRole('button', { name: 'Do not cancel' }).click();
+    await page.getByRole('button', { name: 'Cancel at the end of the period' }).waitFor();
 
     const customer = stage.stripe
       .customers()
       .find((each) => each.deleted !== true && each.email === person.email);
     stage.stripe.setCard(customer?.id ?? '', 'declines');
-    await stage.advance(31 * dayMs);
+    await stage.advance(32 * dayMs); // past the renewal, and the hour after which it is charged
     visitor.expectStatus(401); // the session has run out
     await visitor.open('/dashboard/billing');
     await page.getByText('Your session has ended').waitFor();
     await signIn(page, person);
+    await page.locator('[data-test=plan]').waitFor();
+    await until('the missed payment is known', async () => {
+      const { data } = (await askApi(visitor, '/v1/account')) as Account;
+      return data.subscription?.status === 'past_due';
+    });
+    await page.reload();
     await page.getByText('The last payment failed').waitFor();
     await visitor.look('billing-overdue');
     await page.getByRole('link', { name: 'Pay the invoice' }).click();

@@ -4,7 +4,7 @@ import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
 import { rowsOf, type Row } from '../../../api/rows.ts';
-import { Problem, useAction } from '../../../components/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Choice } from '../../../components/choice.tsx';
 import { InfoIcon, WarningIcon } from '../../../components/icons.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
@@ -54,7 +54,7 @@ function BillingOf({ account, reload }: OfAccount) {
         }
       />
       <Problem of={portal.error} />
-      {isBack && (
+      {isBack && banner === null && (
         <p class="note acc door-note" role="status">
           You are back from Stripe. What you changed there shows here within a minute.
         </p>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api } from '../../../api/clients.ts';
 import { session } from '../../../api/session.ts';
-import { Problem, useAction } from '../../../components/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Door } from '../../sign-in/door.tsx';
 import { FirstCallCode } from '../first-call.tsx';
 import { SecretOnce } from '../secret-once.tsx';

@@ -1,7 +1,7 @@
 // Sign-in with Google for an account that there is: linked and unlinked. Google sends the browser back here, with the result behind `#`.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
-import { Problem, useAction } from '../../../components/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { takeFragment } from '../../sign-in/fragment.ts';
 import { googleErrorText } from '../../sign-in/google-errors.ts';
 import type { OfAccount } from '../account-page.tsx';

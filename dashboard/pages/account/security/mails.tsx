@@ -1,8 +1,8 @@
 // Which mails are sent, the name and the e-mail address.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
-import { Problem, useAction } from '../../../components/action.tsx';
-import { Field } from '../../../components/field.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
+import { Field } from '../../../components/forms/field.tsx';
 import type { OfAccount } from '../account-page.tsx';
 
 export function Mails({ account, reload }: OfAccount) {

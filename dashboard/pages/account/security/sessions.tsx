@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
 import { rowsOf } from '../../../api/rows.ts';
-import { Problem, useAction } from '../../../components/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { agoText } from '../../../text/amounts.ts';

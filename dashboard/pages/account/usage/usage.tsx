@@ -7,7 +7,7 @@ import { Choice } from '../../../components/choice.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { DownloadIcon } from '../../../components/icons.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
-import { Problem, useAction } from '../../../components/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';
 import { shareText } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';

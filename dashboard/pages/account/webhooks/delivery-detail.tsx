@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
-import { Problem, useAction } from '../../../components/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { CodePanel } from '../../../components/code-panel.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { numberText } from '../../../text/numbers.ts';

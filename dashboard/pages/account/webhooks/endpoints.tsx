@@ -1,7 +1,7 @@
 // The endpoints of webhooks: how each fares, and what can be done with it.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
-import { Problem, useAction, type Action } from '../../../components/action.tsx';
+import { Problem, useAction, type Action } from '../../../components/forms/action.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { WarningIcon } from '../../../components/icons.tsx';

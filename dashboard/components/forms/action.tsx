@@ -1,7 +1,7 @@
 // A change that somebody asks for: busy meanwhile, and what went wrong. Forms and buttons of the account are made with it.
 import { useState } from 'preact/hooks';
-import type { AlmanacError } from '../../clients/typescript/errors.ts';
-import { asAlmanacError } from '../api/clients.ts';
+import type { AlmanacError } from '../../../clients/typescript/errors.ts';
+import { asAlmanacError } from '../../api/clients.ts';
 
 export interface Action {
   isBusy: boolean;
