@@ -74,7 +74,7 @@ export function Search({
   }
   const activeId = open && active >= 0 && active < hits.length ? `${id}-${active}` : undefined;
   return (
-    <form class={large ? 'search large' : 'search'} role="search" onSubmit={onSubmit}>
+    <form class={large ? 'search large' : 'search'} role="search" aria-label={label} onSubmit={onSubmit}>
       <label class="vh" for={id}>
         {label}
       </label>
