@@ -74,7 +74,12 @@ export function Search({
   }
   const activeId = open && active >= 0 && active < hits.length ? `${id}-${active}` : undefined;
   return (
-    <form class={large ? 'search large' : 'search'} role="search" onSubmit={onSubmit}>
+    <form
+      class={large ? 'search large' : 'search'}
+      role="search"
+      aria-label={onPick === undefined ? undefined : 'Series'}
+      onSubmit={onSubmit}
+    >
       <label class="vh" for={id}>
         {label}
       </label>

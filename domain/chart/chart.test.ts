@@ -28,7 +28,10 @@ const anyChart: fc.Arbitrary<Chart> = fc
   .record({
     frequency: fc.constantFrom(...frequencies),
     first: fc.constantFrom('1871-01-15', '1999-12-31', '2004-02-29', '2019-07-01'),
-    columns: fc.array(fc.array(fc.option(value, { freq: 6 }), { maxLength: 60 }), { maxLength: 8 }),
+    columns: fc.array(fc.array(fc.option(value, { freq: 6 }), { maxLength: 60, size: 'medium' }), {
+      maxLength: 8,
+      size: 'max',
+    }),
     names: fc.array(fc.string({ unit: 'binary', maxLength: 60 }), { minLength: 8, maxLength: 8 }),
     unit: fc.string({ unit: 'binary', maxLength: 200 }),
     width: fc.integer({ min: 240, max: 1600 }),
@@ -165,7 +168,11 @@ test('a point between two gaps is a dot', (t) => {
 });
 
 test('many points become at most four per column of pixels, and keep every peak, every trough and both ends', (t) => {
-  const run = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 3_000 });
+  const run = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), {
+    minLength: 1,
+    maxLength: 3_000,
+    size: 'max',
+  });
   fc.assert(
     fc.property(run, fc.integer({ min: 1, max: 300 }), (values, width) => {
       const placed = values.map((value, day) => ({ day, value, date: '' }));

@@ -63,9 +63,12 @@ export function Compare() {
     <div class="wrap">
       <PageHead title="Compare" lede="Up to 8 series on one chart, each as it stood on the day you choose." />
       {state.series.length === 0 ? (
-        <Empty title="Nothing to compare yet">
-          <p>Add a series below, or press Compare on the page of one.</p>
-        </Empty>
+        <>
+          <h2 class="vh">Series</h2>
+          <Empty title="Nothing to compare yet">
+            <p>Add a series below, or press Compare on the page of one.</p>
+          </Empty>
+        </>
       ) : (
         <Waiting
           for={outcomes}

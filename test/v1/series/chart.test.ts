@@ -59,6 +59,17 @@ test('a month published as missing is a gap in the line', async (t) => {
   t.is(/class="chart-line[^>]* d="([^"]*)"/.exec(text)?.[1]?.match(/M/g)?.length, 2);
 });
 
+test('a day published as missing is a gap, where days without a value are none', async (t) => {
+  await makeSeries(pool, { id: 'IRREGULAR', frequency: 'irregular' });
+  const values = ['1', '2', null, '4', '5'];
+  const points = values.map((value, i) => ({ date: `2024-0${i + 1}-1${i}`, value }));
+  await publish(pool, 'IRREGULAR', '2024-05-30', points);
+  for (const path of ['/v1/series/IRREGULAR/chart.svg', '/v1/catalog/IRREGULAR/chart.svg']) {
+    const { text } = await call(path);
+    t.is(/class="chart-line[^>]* d="([^"]*)"/.exec(text)?.[1]?.match(/M/g)?.length, 2, path);
+  }
+});
+
 test('each combination of dimension values is a line, named by the values in which they differ', async (t) => {
   const { text } = await call('/v1/series/TRADES/chart.svg?dims=city:Lahore');
   t.regex(text, /<title>Series TRADES, Lahore<\/title>/);
