@@ -5,6 +5,7 @@ import { bordersOf, type ChangeSince } from '../../../domain/chart/revisions/hea
 import { widthOf } from '../../../domain/chart/text.ts';
 import { firstPrints, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { Choice } from '../../components/choice.tsx';
+import { changeText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import { useWidth } from '../../charts/use-width.ts';
 import { FanChart } from './fan-chart.tsx';
@@ -182,7 +183,7 @@ function Charts(props: ChartsProps) {
                 onVintage(vintage);
               }}
             />
-            <Legend borders={borders} words={words} />
+            <Legend borders={borders} unit={words.unit} />
           </figure>
         </>
       )}
@@ -197,13 +198,13 @@ function labelOf({ table, words, vintageNo, dateNo }: ChartsProps): string {
   return `The vintages up to ${dayText(table.vintages[vintageNo] ?? '')}. ${period}: ${said}. Left and right choose another ${words.periodName}.`;
 }
 
-function Legend({ borders, words }: { borders: readonly number[]; words: Words }) {
+function Legend({ borders, unit }: { borders: readonly number[]; unit: string }) {
   const [, second = 0, , fourth = 0] = borders;
   const at: Readonly<Record<number, string>> = {
-    0: words.change(-fourth),
-    2: words.change(-second),
-    5: words.change(second),
-    7: words.change(fourth),
+    0: changeText(-fourth),
+    2: changeText(-second),
+    5: changeText(second),
+    7: changeText(fourth),
   };
   return (
     <div class="legend">
@@ -217,7 +218,7 @@ function Legend({ borders, words }: { borders: readonly number[]; words: Words }
           </span>
         ))}
       </div>
-      <span>{words.unit}</span>
+      <span>{unit}</span>
       <span class="sw">
         <i class="z0 dot-in" />
         first print

@@ -251,8 +251,10 @@ function EndLabel({ fan, table, words, width, vintageNo, shows }: FanChartProps)
 
 /** The selected period: its first print, and what it is now. */
 function Notes({ fan, table, words, vintageNo, dateNo }: FanChartProps) {
-  const print = fan.dots.find((dot) => dot.dateNo === dateNo && dot.vintageNo <= vintageNo);
   const value = valueAt(table, dateNo, vintageNo);
+  const print = fan.dots.find(
+    (dot) => dot.dateNo === dateNo && dot.vintageNo <= vintageNo && dot.value !== value,
+  );
   if (value === null || dateNo === fan.endOf(vintageNo)?.dateNo) return null;
   const [x, y] = [fan.xOf(dateNo), fan.y(value)];
   const isLatest = vintageNo === table.vintages.length - 1;
