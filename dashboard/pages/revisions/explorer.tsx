@@ -33,6 +33,13 @@ export function Explorer({ entry, table }: ExplorerProps) {
   const prints = useMemo(() => new Set(firstPrints(table).map((print) => print.dateNo)), [table]);
   const fromNo = firstShown(table, show === 'all');
   const since: ChangeSince = by === 'before' ? 'before' : 'first';
+  const isPrinted = prints.has(dateNo);
+  // These do not change while the vintages play: the same elements are not compared again.
+  const life = useMemo(
+    () => <Life {...{ table, words, dateNo, isPrinted }} />,
+    [table, words, dateNo, isPrinted],
+  );
+  const trust = useMemo(() => <Trust table={table} words={words} />, [table, words]);
   const onDate = useCallback((no: number) => setPeriod(table.dates[no]), [table, setPeriod]);
   const onVintage = useCallback(
     (no: number) => {
@@ -62,10 +69,10 @@ export function Explorer({ entry, table }: ExplorerProps) {
         </div>
         <div class="col">
           <Changed {...{ table, words, vintageNo, onVintage, onDate }} />
-          <Life {...{ table, words, dateNo }} isPrinted={prints.has(dateNo)} />
+          {life}
         </div>
       </div>
-      <Trust table={table} words={words} />
+      {trust}
       <Figures {...{ table, words, fromNo, vintageNo }} />
     </>
   );
@@ -123,6 +130,7 @@ function Charts(props: ChartsProps) {
       ),
     [table, fromNo],
   );
+  const legend = useMemo(() => <Legend borders={borders} unit={words.unit} />, [borders, words]);
   const shared = { table, words, width, vintageNo, dateNo, onDate };
   return (
     <div ref={box} class="charts">
@@ -183,7 +191,7 @@ function Charts(props: ChartsProps) {
                 onVintage(vintage);
               }}
             />
-            <Legend borders={borders} unit={words.unit} />
+            {legend}
           </figure>
         </>
       )}
