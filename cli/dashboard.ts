@@ -2,7 +2,7 @@
 // Hides Vite, which runs as a process of its own: it needs no memory of the services, and can be stopped with them.
 import { execFile } from 'node:child_process';
 import { hash, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -110,8 +110,9 @@ async function removeStale(current: string): Promise<void> {
   for (const name of await readdir(buildDirectory)) {
     const directory = path.join(buildDirectory, name);
     if (directory === current) continue;
-    const { mtimeMs } = await stat(directory);
-    if (Date.now() - mtimeMs > staleAfterMs) await rm(directory, { recursive: true, force: true });
+    const found = statSync(directory, { throwIfNoEntry: false }); // another process may have removed it
+    if (found !== undefined && Date.now() - found.mtimeMs > staleAfterMs)
+      await rm(directory, { recursive: true, force: true });
   }
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vite';
+import { guides } from './build/guides.ts';
 
 const { version } = JSON.parse(readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8')) as {
   version: string;
@@ -13,6 +14,7 @@ const apiUrl = 'http://127.0.0.1:8080';
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: false,
+  plugins: [guides()],
   define: { __ALMANAC_VERSION__: JSON.stringify(version) },
   // The policy of the gateway allows no inline code: no polyfill, no file as a data: URL.
   build: {

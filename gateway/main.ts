@@ -31,7 +31,7 @@ import { createMonth, type QuotaOutage } from './quota/month.ts';
 import { admission } from './policies/admission.ts';
 import { concurrency } from './policies/concurrency.ts';
 import { cors } from './policies/cors.ts';
-import { dashboard } from './pages/dashboard.ts';
+import { createDashboard, dashboardAction } from './pages/dashboard.ts';
 import { createCallerContexts, credential, credentialAction } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
 import { framing, framingAction } from './policies/framing.ts';
@@ -254,7 +254,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   const setCallerContext = createCallerContexts();
   const answers = createAnswers({ redis, withinMs: options.answerWithinMs ?? answerWithinMs, log });
   const accessLog = createAccessLog({ log, metrics, routes });
-  const dashboardPolicy = dashboard(options.dashboard, log);
+  const dashboardFor = createDashboard(options.dashboard, log);
   const policies: Record<string, BuildPolicy> = {
     'request-id': withoutAction(
       requestId({
@@ -289,7 +289,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
       ({ to }) => forwarders[to].policy,
     ),
     page: withAction(z.strictObject({ of: z.enum(pageNames) }), ({ of }) => page(of)),
-    dashboard: withoutAction(dashboardPolicy),
+    dashboard: withAction(dashboardAction, (action) => dashboardFor(action)),
     health: withoutAction(
       health({
         services: [dataApi, accountsApi],

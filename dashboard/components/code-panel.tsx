@@ -1,13 +1,10 @@
 // Code to copy, alone or in tabs by language.
 import { useState } from 'preact/hooks';
+import type { Sample } from '../text/samples.ts';
 import { CopyButton } from './copy-button.tsx';
 import { Tabs } from './tabs.tsx';
 
-interface CodePanelProps {
-  code: string;
-  /** What is copied instead, such as with a key that is not shown. */
-  copies?: string | (() => string);
-}
+type CodePanelProps = Pick<Sample, 'code' | 'copies'>;
 
 export function CodePanel({ code, copies = code }: CodePanelProps) {
   return (
@@ -19,10 +16,6 @@ export function CodePanel({ code, copies = code }: CodePanelProps) {
       <CopyButton text={copies} label="Copy the code" />
     </div>
   );
-}
-
-export interface Sample extends CodePanelProps {
-  language: string;
 }
 
 interface CodeTabsProps {

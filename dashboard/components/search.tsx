@@ -16,6 +16,8 @@ interface SearchProps {
   label?: string;
   placeholder?: string;
   large?: boolean;
+  /** Given: series alone are found, and one is taken instead of opened. */
+  onPick?: (seriesId: string) => void;
 }
 
 type Found = { query: string; hits: Hit[]; failure?: string };
@@ -24,6 +26,7 @@ export function Search({
   label = 'Search series, funds and securities',
   placeholder = 'Search series',
   large = false,
+  onPick,
 }: SearchProps) {
   const id = useId();
   const [, navigate] = useLocation();
@@ -31,7 +34,7 @@ export function Search({
   const [text, setText] = useState('');
   const [isOpen, setIsOpen] = useState(false);
   const [active, setActive] = useState(-1);
-  const found = useHits(text.trim());
+  const found = useHits(text.trim(), onPick === undefined ? undefined : 'series');
   const hits = found?.hits ?? [];
   const open = isOpen && text.trim() !== '' && found !== undefined;
 
@@ -44,6 +47,12 @@ export function Search({
     setText('');
     input.current?.blur();
     navigate(to);
+  }
+  function choose(hit: Hit) {
+    if (onPick === undefined) return go(pageOf(hit));
+    leave();
+    setText('');
+    onPick(hit.id);
   }
   function onKeyDown(event: KeyboardEvent) {
     if (event.key === 'Escape') {
@@ -58,13 +67,19 @@ export function Search({
   }
   function onSubmit(event: Event) {
     event.preventDefault();
-    const hit = open ? hits[active] : undefined;
-    if (hit !== undefined) go(pageOf(hit));
+    const hit = open ? (hits[active] ?? (onPick === undefined ? undefined : hits[0])) : undefined;
+    if (hit !== undefined) choose(hit);
+    else if (onPick !== undefined) return;
     else if (text.trim() !== '') go(`/catalogue?${new URLSearchParams({ q: text.trim() }).toString()}`);
   }
   const activeId = open && active >= 0 && active < hits.length ? `${id}-${active}` : undefined;
   return (
-    <form class={large ? 'search large' : 'search'} role="search" onSubmit={onSubmit}>
+    <form
+      class={large ? 'search large' : 'search'}
+      role="search"
+      aria-label={onPick === undefined ? undefined : 'Series'}
+      onSubmit={onSubmit}
+    >
       <label class="vh" for={id}>
         {label}
       </label>
@@ -105,7 +120,7 @@ export function Search({
                 // Before the box loses the focus, which closes the list.
                 onMouseDown={(event) => {
                   event.preventDefault();
-                  go(pageOf(hit));
+                  choose(hit);
                 }}
               >
                 <span>
@@ -149,14 +164,17 @@ function isOnScreen(element: Element): boolean {
 }
 
 /** The newest answer; that of the text before stays until the next has come. */
-function useHits(query: string): Found | undefined {
+function useHits(query: string, type?: 'series'): Found | undefined {
   const [found, setFound] = useState<Found>();
   useEffect(() => {
     if (query === '') return setFound(undefined);
     const leaving = new AbortController();
     const timer = setTimeout(() => {
       api
-        .get('/v1/search', { query: { q: query, limit: shown }, signal: leaving.signal })
+        .get('/v1/search', {
+          query: { q: query, limit: shown, ...(type === undefined ? {} : { type }) },
+          signal: leaving.signal,
+        })
         .then(({ data }) => setFound({ query, hits: data }))
         .catch((error: unknown) => {
           if (leaving.signal.aborted) return;

@@ -3,7 +3,8 @@ import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import type { PreviewPoint } from '../api/previews.ts';
 import { Sparkline } from '../charts/sparkline.tsx';
-import { changeText, digitsOf, numberText } from '../text/numbers.ts';
+import { decimalsOf } from '../../domain/chart/text.ts';
+import { changeText, numberText } from '../text/numbers.ts';
 import { periodText, shortDayText, dayText } from '../text/times.ts';
 import { DataTable, type Column } from './data-table.tsx';
 
@@ -72,7 +73,7 @@ export function SeriesTable({ caption, rows, previews }: SeriesTableProps) {
 
 /** As many digits for all points of a series as the longest has, so that a change has those of its two values. */
 function digitsIn(points: readonly PreviewPoint[]): number {
-  return Math.min(6, Math.max(0, ...points.slice(-6).map(({ value }) => digitsOf(value))));
+  return decimalsOf(points.slice(-6).map(({ value }) => value));
 }
 
 function latestPeriod({ frequency, last_date: lastDate }: CatalogRow, points: readonly PreviewPoint[]) {

@@ -16,11 +16,6 @@ export function changeText(value: number, digits?: number): string {
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
-/** The digits behind the point that the number has. */
-export function digitsOf(value: number): number {
-  return (/\.(\d+)$/.exec(value.toFixed(12).replace(/\.?0+$/, ''))?.[1] ?? '').length;
-}
-
 /** `1 series`, `1,128 series`; the plural is given, as English has no rule for it. */
 export function countText(count: number, one: string, many: string): string {
   return `${numberText(count)} ${count === 1 ? one : many}`;

@@ -1,8 +1,11 @@
 // The code that reads a series in five languages, with the address of this installation. The key is the user's own, and not in it.
 
+/** Code in one language. */
 export interface Sample {
   language: string;
   code: string;
+  /** What is copied instead, such as with a key that is not shown. */
+  copies?: string | (() => string);
 }
 
 export interface SampleCall {

@@ -1,11 +1,12 @@
 // Serves the dashboard from memory: its files under /assets/, and index.html for each of its other URLs.
 // Hides that its build may still be under way when the first call comes, or may have failed.
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { encodingFor } from '../../kernel/http/reply.ts';
 import type { Log } from '../../kernel/log.ts';
 import { callOf } from '../call.ts';
-import { readDashboard } from './dashboard-files.ts';
+import { readDashboard, type DashboardFiles } from './dashboard-files.ts';
 import type { Policy } from '../policy.ts';
 
 /** Scripts and styles come from files of the gateway alone, and calls go to it alone. */
@@ -29,32 +30,51 @@ const failedPage = `<!doctype html>
 </html>
 `;
 
-/** @param directory of the built dashboard, once it is built; undefined: none is served, and its URLs are 404. */
-export function dashboard(directory: Promise<string> | undefined, log: Log): Policy {
+export const dashboardAction = z.strictObject({
+  /** Answers only who asks for a page, if there is a dashboard; all others pass on to the next policy. */
+  only: z.literal('browsers').optional(),
+});
+
+/**
+ * Reads the files once, for all pipelines.
+ * @param directory of the built dashboard, once it is built; undefined: none is served, and its URLs are 404.
+ */
+export function createDashboard(directory: Promise<string> | undefined, log: Log) {
   const files = directory?.then(readDashboard).catch((error: unknown) => {
     log.error({ err: error }, 'The dashboard could not be built; the API is served without it.');
     return undefined;
   });
-  return async (request, response) => {
-    if (files === undefined) fail('not_found', 'This gateway serves no dashboard.');
-    const call = callOf(request);
-    const read = await files;
-    call.contentSecurityPolicy = contentSecurityPolicy;
-    if (read === undefined) return sendFailedPage(response);
-    const isAsset = call.path.startsWith('/assets/');
-    const file = read.get(isAsset ? call.path : '/index.html');
-    if (file === undefined) fail('not_found', 'The dashboard has no file of this name.');
-    const { etag, body, encoding } = file.forms[encodingFor(request.headers['accept-encoding'])];
-    // The name of an asset changes with its content.
-    const cacheControl = isAsset ? 'public, max-age=31536000, immutable' : 'no-cache';
-    const caching = { etag, 'cache-control': cacheControl, vary: 'Accept-Encoding' };
-    if (request.headers['if-none-match'] === etag) {
-      response.writeHead(304, caching).end();
-      return;
-    }
-    const own = { 'content-type': file.type, 'content-length': String(body.length), ...encoding };
-    response.writeHead(200, { ...caching, ...own }).end(body); // for HEAD, Node sends only the headers
-  };
+  return ({ only }: z.output<typeof dashboardAction>): Policy =>
+    async (request, response, next) => {
+      const read = await files;
+      if (only === 'browsers') {
+        callOf(request).head.push('vary', 'Accept');
+        const isPage = request.headers.accept?.includes('text/html') === true;
+        if (read === undefined || !isPage) return next();
+      }
+      if (files === undefined) fail('not_found', 'This gateway serves no dashboard.');
+      if (read === undefined) return sendFailedPage(response);
+      sendFile(request, response, read);
+    };
+}
+
+/** @throws Failure `not_found` if there is no such file. */
+function sendFile(request: IncomingMessage, response: ServerResponse, files: DashboardFiles): void {
+  const call = callOf(request);
+  const isAsset = call.path.startsWith('/assets/');
+  const file = files.get(isAsset ? call.path : '/index.html');
+  if (file === undefined) fail('not_found', 'The dashboard has no file of this name.');
+  call.contentSecurityPolicy = contentSecurityPolicy;
+  const { etag, body, encoding } = file.forms[encodingFor(request.headers['accept-encoding'])];
+  // The name of an asset changes with its content.
+  const cacheControl = isAsset ? 'public, max-age=31536000, immutable' : 'no-cache';
+  const caching = { etag, 'cache-control': cacheControl, vary: 'Accept-Encoding' };
+  if (request.headers['if-none-match'] === etag) {
+    response.writeHead(304, caching).end();
+    return;
+  }
+  const own = { 'content-type': file.type, 'content-length': String(body.length), ...encoding };
+  response.writeHead(200, { ...caching, ...own }).end(body); // for HEAD, Node sends only the headers
 }
 
 function sendFailedPage(response: ServerResponse): void {

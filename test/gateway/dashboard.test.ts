@@ -5,15 +5,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import zlib from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { startTestGateway } from './recording-upstream.ts';
+import { startTestGateway, type TestGateway } from './recording-upstream.ts';
 import { dashboardPaths } from '../dashboard/paths.ts';
 
 const html = '<!doctype html><title>Almanac</title><script type="module" src="/assets/app-1.js"></script>';
 const script = 'console.log("the app");\n'.repeat(100);
 
-function buildIn(t: ExecutionContext, files: Record<string, string>): string {
-  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-dashboard-'));
-  t.teardown(() => rmSync(directory, { recursive: true }));
+const folder = mkdtempSync(path.join(tmpdir(), 'almanac-dashboard-'));
+test.after.always(() => rmSync(folder, { recursive: true }));
+
+function buildIn(files: Record<string, string>): string {
+  const directory = mkdtempSync(path.join(folder, 'build-'));
   mkdirSync(path.join(directory, 'assets'));
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(path.join(directory, name), text);
@@ -29,8 +31,12 @@ async function gatewayWith(t: ExecutionContext, dashboard?: Promise<string>): Pr
   return gateway.url;
 }
 
-const built = (t: ExecutionContext) =>
-  gatewayWith(t, Promise.resolve(buildIn(t, { 'index.html': html, 'assets/app-1.js': script })));
+let shared: TestGateway;
+test.before(async () => {
+  const build = buildIn({ 'index.html': html, 'assets/app-1.js': script });
+  shared = await startTestGateway({ dashboard: Promise.resolve(build) });
+});
+test.after.always(() => shared.close());
 
 interface Answer {
   status: number;
@@ -58,7 +64,7 @@ async function ask(
 }
 
 test('every URL of the app is answered with its page, which browsers ask for again each time', async (t) => {
-  const url = await built(t);
+  const url = shared.url;
   for (const at of dashboardPaths) {
     const answer = await ask(url + at);
     t.is(answer.status, 200, at);
@@ -69,7 +75,7 @@ test('every URL of the app is answered with its page, which browsers ask for aga
 });
 
 test('the page may run and load files of the gateway alone, and nothing inline', async (t) => {
-  const url = await built(t);
+  const url = shared.url;
   const { headers } = await ask(url);
   const policy = String(headers['content-security-policy']);
   t.regex(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
@@ -79,7 +85,7 @@ test('the page may run and load files of the gateway alone, and nothing inline',
 });
 
 test('a file of the app may be kept for ever, and is sent in the encoding that the browser takes', async (t) => {
-  const url = `${await built(t)}/assets/app-1.js`;
+  const url = `${shared.url}/assets/app-1.js`;
   const decoders = { br: zlib.brotliDecompressSync, gzip: zlib.gunzipSync };
   for (const [name, decode] of Object.entries(decoders)) {
     const { headers, body } = await ask(url, { headers: { 'accept-encoding': name } });
@@ -98,7 +104,7 @@ test('a file of the app may be kept for ever, and is sent in the encoding that t
 });
 
 test('a page that the browser has already is not sent again', async (t) => {
-  const url = await built(t);
+  const url = shared.url;
   for (const encoding of ['identity', 'gzip', 'br']) {
     const headers = { 'accept-encoding': encoding };
     const { etag = '' } = (await ask(url, { headers })).headers;
@@ -110,7 +116,7 @@ test('a page that the browser has already is not sent again', async (t) => {
 });
 
 test('HEAD is answered like GET, without the body', async (t) => {
-  const url = await built(t);
+  const url = shared.url;
   for (const at of ['/', '/assets/app-1.js']) {
     const whole = await ask(url + at);
     const head = await ask(url + at, { method: 'HEAD' });
@@ -120,8 +126,21 @@ test('HEAD is answered like GET, without the body', async (t) => {
   }
 });
 
+test('what an error code means is a page of the dashboard for browsers, and plain HTML for programs', async (t) => {
+  const [withDashboard, without] = [shared.url, await gatewayWith(t)];
+  const asBrowser = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
+  const page = await ask(`${withDashboard}/docs/errors`, asBrowser);
+  t.is(page.body.toString(), html);
+  t.regex(String(page.headers.vary), /Accept\b(?!-)/);
+  const forPrograms = [ask(`${withDashboard}/docs/errors`), ask(`${without}/docs/errors`, asBrowser)];
+  for (const { status, body } of await Promise.all(forPrograms)) {
+    t.is(status, 200);
+    t.regex(body.toString(), /<h2 id="not_found">/);
+  }
+});
+
 test('files that are not there, and what lies beside the app, are 404 in the envelope', async (t) => {
-  const url = await built(t);
+  const url = shared.url;
   const missing = [
     '/assets/app-2.js',
     '/assets/app-1.js.br',
@@ -146,7 +165,7 @@ test('files that are not there, and what lies beside the app, are 404 in the env
 });
 
 test('other methods than GET and HEAD are refused', async (t) => {
-  const url = await built(t);
+  const url = shared.url;
   const answer = await ask(`${url}/catalogue`, { method: 'POST' });
   t.is(answer.status, 405);
   t.is(answer.headers.allow, 'GET, HEAD');
@@ -157,7 +176,7 @@ test('the API is served while the dashboard is still being built, and its page o
   const url = await gatewayWith(t, promise);
   const page = ask(url);
   t.is((await ask(`${url}/v1/catalog`)).status, 200);
-  resolve(buildIn(t, { 'index.html': html }));
+  resolve(buildIn({ 'index.html': html }));
   t.is((await page).body.toString(), html);
 });
 

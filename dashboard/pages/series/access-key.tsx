@@ -11,7 +11,7 @@ export function AccessKey({ children }: { children: string }) {
   if (accessKey.value !== undefined) {
     return (
       <p class="xs dim">
-        Shown with your key {accessKey.value.slice(0, 12)}…, kept until you leave or reload this page.{' '}
+        Read with your key {accessKey.value.slice(0, 12)}…, kept until you leave or reload this page.{' '}
         <button class="link" type="button" onClick={() => giveKey(undefined)}>
           Forget it
         </button>

@@ -10,6 +10,7 @@ import { CodePanel } from '../../components/code-panel.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { DownloadIcon } from '../../components/icons.tsx';
+import { dayText } from '../../text/times.ts';
 import { citation, csvOf, embedCode } from './exports.ts';
 import { newestYears, type Shown } from './shown.ts';
 import type { SeriesEntry, SeriesPoints } from './series-points.ts';
@@ -28,7 +29,14 @@ export function Actions({ entry, shown, points, onWindow }: ActionsProps) {
   const spanned = [dates[window.first], dates[window.last]].map((date) =>
     date === undefined ? '' : periodName(date, chart.frequency, true),
   );
-  const caption = `Source: ${entry.source}. ${location.host}`;
+  const { vintage, last_updated: updated } = points.meta;
+  const state =
+    vintage !== null
+      ? `As published by ${dayText(vintage)}.`
+      : updated === null
+        ? ''
+        : `Released ${dayText(updated)}.`;
+  const caption = `${entry.attribution ?? `Source: ${entry.source}`}. ${state} ${location.host}`;
 
   async function saveCsv() {
     const keyed = keyedApi.value;

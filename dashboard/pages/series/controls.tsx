@@ -75,7 +75,7 @@ export function Controls({ entry, state, change, vintages, isPreview }: Controls
 }
 
 function transformLabel(transform: string): string {
-  if (transform === 'index') return 'Index, first of the window = 100';
+  if (transform === 'index') return 'Index, start = 100';
   const name = transformNames[transform] ?? transform;
   return transform === '3ma' ? name : `${name}, %`;
 }

@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { accessKey } from '../../api/access-key.ts';
-import { shownIn, useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/load.ts';
 import { AccessKey } from './access-key.tsx';
 import { CodeTabs } from '../../components/code-panel.tsx';
 import { PlusIcon } from '../../components/icons.tsx';
@@ -58,9 +58,7 @@ export function Explorer({ entry }: { entry: SeriesEntry }) {
       >
         {(loaded) => <View {...{ entry, state, change, vintages, base }} points={loaded} />}
       </Waiting>
-      {points.phase === 'failed' && shownIn(points) === undefined && (
-        <AccessKey>{previewSays(null)}</AccessKey>
-      )}
+      {points.phase === 'failed' && <AccessKey>{previewSays(null)}</AccessKey>}
     </>
   );
 }

@@ -40,11 +40,12 @@ export async function loadPoints(
   { dims, transform, base, vintage }: Asked,
   signal: AbortSignal,
 ): Promise<SeriesPoints> {
+  const selected = dims.length === 0 ? {} : { dims };
   const keyed = keyedApi.value;
   if (keyed === undefined) {
     const { meta, data } = await api.get('/v1/catalog/{id}/preview', {
       path: { id },
-      query: { dims, include_missing: true },
+      query: { ...selected, include_missing: true },
       signal,
     });
     return { lines: linesOf(data, meta), meta, previewPoints: meta.preview.points_max, isCut: false };
@@ -52,7 +53,7 @@ export async function loadPoints(
   const { meta, data, pagination } = await keyed.get('/v1/series/{id}', {
     path: { id },
     query: {
-      dims,
+      ...selected,
       sort: 'desc',
       limit: pointsMax,
       include_missing: true,

@@ -5,7 +5,7 @@ import { numberText } from '../../text/numbers.ts';
 import type { Shown } from './shown.ts';
 
 interface ValuesTableProps {
-  shown: Shown;
+  shown: Pick<Shown, 'chart' | 'dates' | 'window' | 'decimals'>;
   /** Rows of a page. */
   rowsMax: number;
   /** Only the first page. */

@@ -1,6 +1,6 @@
 // How the dashboard writes what it shows.
 import test from 'ava';
-import { changeText, digitsOf, numberText } from '../../../dashboard/text/numbers.ts';
+import { changeText, numberText } from '../../../dashboard/text/numbers.ts';
 
 test('a number keeps its published digits, with thousands separators and a true minus sign', (t) => {
   t.is(numberText(142629), '142,629');
@@ -16,11 +16,4 @@ test('a change has its sign, and none where it rounds to zero', (t) => {
   t.is(changeText(0.001, 1), '0.0');
   t.is(changeText(-0.001, 1), '0.0');
   t.is(changeText(1234.5, 1), '+1,234.5');
-});
-
-test('the digits of a number are those behind its point', (t) => {
-  t.is(digitsOf(100), 0);
-  t.is(digitsOf(0.25), 2);
-  t.is(digitsOf(0.1 + 0.2), 1);
-  t.is(digitsOf(-3.1), 1);
 });

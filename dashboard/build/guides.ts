@@ -1,0 +1,141 @@
+// The guides of docs/ as modules of the dashboard, rendered when it is built: `virtual:guides` lists them, `virtual:guide/api` has one.
+// Hides Markdown. The files are the project's own; raw HTML in them is left out all the same.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Marked, type Tokens } from 'marked';
+import type { Plugin } from 'vite';
+
+const docsDirectory = path.join(import.meta.dirname, '../../docs');
+
+/** In the order of the list, each with what it is about. */
+const groups: { title: string; guides: Record<string, string> }[] = [
+  {
+    title: 'Using the API',
+    guides: {
+      api: 'Keys, lists, series, funds and markets, each with examples that run.',
+      transforms: 'Changes, means and indices, and when they have no value.',
+      funds: 'How returns, risk and ranks of funds are computed.',
+      errors: 'Each error code: what it means, and what to do about it.',
+      accounts: 'Signing in, keys and usage by HTTP.',
+      webhooks: 'Messages about changes: how to receive and verify them.',
+      events: 'Each type of event with its fields and an example.',
+    },
+  },
+  {
+    title: 'Running Almanac',
+    guides: {
+      ingest: 'Loading CSV files: datasets, vintages, revisions and dry runs.',
+      operations: 'One machine and clusters, settings, logs, metrics and backups.',
+      billing: 'Selling plans by Stripe, and what each status of a subscription means.',
+      security: 'How accounts and keys are protected, and the test for each attack.',
+      performance: 'Measured figures, each with its goal and date.',
+      architecture: 'The services, and the way of a call through them.',
+    },
+  },
+];
+const all = groups.flatMap(({ guides }) => Object.keys(guides));
+
+/** A guide as its module exports it. */
+export interface RenderedGuide {
+  title: string;
+  html: string;
+  /** Its sections of the second level. */
+  sections: { id: string; title: string }[];
+}
+
+export function guides(): Plugin {
+  const prefix = '\0virtual:guide';
+  return {
+    name: 'almanac-guides',
+    resolveId: (id) => (/^virtual:guides?(?:\/|$)/.test(id) ? `\0${id}` : undefined),
+    load(id) {
+      if (id === `${prefix}s`) return listModule();
+      if (!id.startsWith(`${prefix}/`)) return undefined;
+      const file = path.join(docsDirectory, `${id.slice(prefix.length + 1)}.md`);
+      this.addWatchFile(file);
+      return `export const guide = ${JSON.stringify(rendered(readFileSync(file, 'utf8')))};`;
+    },
+  };
+}
+
+function listModule(): string {
+  const shown = groups.map(({ title, guides }) => {
+    const entries = Object.entries(guides).map(([id, summary]) => {
+      const facts = JSON.stringify({ id, title: titleIn(textOf(id)), summary }).slice(1, -1);
+      return `{ ${facts}, load: async () => (await import('virtual:guide/${id}')).guide }`;
+    });
+    return `{ title: ${JSON.stringify(title)}, guides: [${entries.join(', ')}] }`;
+  });
+  return `export const groups = [${shown.join(', ')}];`;
+}
+
+function textOf(guide: string): string {
+  return readFileSync(path.join(docsDirectory, `${guide}.md`), 'utf8');
+}
+
+/** @throws Error if there is none. */
+function titleIn(text: string): string {
+  const title = /^# (.+)$/m.exec(text)?.[1];
+  if (title === undefined) throw new Error('A guide begins with its title: # …');
+  return title;
+}
+
+/** @throws Error if the file has no title. */
+export function rendered(text: string): RenderedGuide {
+  const title = titleIn(text);
+  const sections: RenderedGuide['sections'] = [];
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text: source }: Tokens.Heading) {
+        if (depth === 1) return ''; // the page has it
+        const id = slugOf(source);
+        const inner = this.parser.parseInline(tokens);
+        if (depth === 2) sections.push({ id, title: source.replaceAll('`', '') });
+        return `<h${depth} id="${id}"><a href="#${id}">${inner}</a></h${depth}>\n`;
+      },
+      link({ href, text: source, tokens }: Tokens.Link) {
+        const target = targetOf(href);
+        // A link that is called after its file gets the title of the guide.
+        const isNamedAsFile = target !== undefined && /^[a-z-]+\.md$/.test(source);
+        const inner = isNamedAsFile
+          ? escaped(titleIn(textOf(source.slice(0, -3))))
+          : this.parser.parseInline(tokens);
+        return target === undefined ? inner : `<a href="${escaped(target)}">${inner}</a>`;
+      },
+      code: ({ text: code }: Tokens.Code) => `<pre tabindex="0"><code>${escaped(code)}</code></pre>\n`,
+      table(token: Tokens.Table) {
+        const cells = (row: Tokens.TableCell[], tag: string) =>
+          row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('');
+        const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
+        const head = `<thead><tr>${cells(token.header, 'th')}</tr></thead>`;
+        return `<div class="scrollx" tabindex="0" role="group" aria-label="Table"><table>${head}<tbody>${body}</tbody></table></div>\n`;
+      },
+      html: () => '',
+    },
+  });
+  return { title, html: marked.parse(text, { async: false }), sections };
+}
+
+/** Where a link of a guide leads here; undefined: to a file that is not a page. */
+function targetOf(href: string): string | undefined {
+  if (/^(?:https?:|#)/.test(href)) return href;
+  const [, guide = '', section = ''] = /^(?:\.\/)?([a-z-]+)\.md(#.*)?$/.exec(href) ?? [];
+  return all.includes(guide) ? `/docs/${guide}${section}` : undefined;
+}
+
+/** As on GitHub, where the same files are read. */
+export function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,306 @@
+// The catalogue: all series, narrowed by words and by the API's own facets. The URL has the whole state.
+import { useEffect, useState } from 'preact/hooks';
+import { useSearchParams } from 'wouter-preact';
+import type { AnswerOf, CallOptions } from '../../clients/typescript/client.ts';
+import { api } from '../api/clients.ts';
+import { useLoad } from '../api/load.ts';
+import { previewsOf } from '../api/previews.ts';
+import { Choice } from '../components/choice.tsx';
+import { SearchIcon } from '../components/icons.tsx';
+import { PageHead } from '../components/page-head.tsx';
+import { SeriesTable } from '../components/series-table.tsx';
+import { Empty, SkeletonRows, Waiting } from '../components/states.tsx';
+import { countText, numberText } from '../text/numbers.ts';
+import '../styles/catalogue.css';
+
+const pageSize = 25;
+const typedAfterMs = 250;
+const facetNames = ['category', 'source', 'frequency', 'geography'] as const;
+const filterNames = ['q', ...facetNames, 'tag'] as const;
+type FilterName = (typeof filterNames)[number];
+
+type Query = NonNullable<CallOptions<'get', '/v1/catalog'>['query']>;
+type Catalog = AnswerOf<'get', '/v1/catalog'>;
+
+const orders = [
+  { value: 'id', label: 'By id' },
+  { value: '-last_updated', label: 'Newest first' },
+] as const;
+type Order = (typeof orders)[number]['value'];
+
+/** What the URL says, without what the API would not take. */
+function queryOf(params: URLSearchParams): Query {
+  const given = filterNames.flatMap((name) => {
+    const value = params.get(name)?.trim() ?? '';
+    return value === '' ? [] : [[name, value] as const];
+  });
+  const cursor = params.get('cursor');
+  return {
+    ...Object.fromEntries(given),
+    sort: orderOf(params),
+    limit: pageSize,
+    facets: true,
+    ...(cursor === null ? {} : { cursor }),
+  };
+}
+
+function orderOf(params: URLSearchParams): Order {
+  return params.get('sort') === '-last_updated' ? '-last_updated' : 'id';
+}
+
+export function Catalogue() {
+  const [params, setParams] = useSearchParams();
+  const query = queryOf(params);
+  const loaded = useLoad(
+    async (signal) => {
+      const catalog = await api.get('/v1/catalog', { query, signal });
+      const ids = catalog.data.map(({ id }) => id);
+      return { catalog, previews: await previewsOf(ids, { signal }) };
+    },
+    [JSON.stringify(query)],
+  );
+  /** A change of the filter begins at the first page. */
+  function change(name: FilterName | 'sort', value: string | undefined, replace = false) {
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (value === undefined || value === '') next.delete(name);
+        else next.set(name, value);
+        next.delete('cursor');
+        return next;
+      },
+      { replace },
+    );
+  }
+  function goTo(cursor: string | null) {
+    setParams((before) => {
+      const next = new URLSearchParams(before);
+      if (cursor === null) next.delete('cursor');
+      else next.set('cursor', cursor);
+      return next;
+    });
+    scrollTo(0, 0);
+  }
+  return (
+    <div class="wrap">
+      <PageHead
+        title="Catalogue"
+        lede="All series of this installation. Each keeps every value that it ever had."
+      />
+      <div class="bar-ctl filters">
+        <WordsFilter words={params.get('q') ?? ''} onChange={(words) => change('q', words, true)} />
+        <span class="push">
+          <Choice
+            label="Order"
+            options={orders}
+            value={orderOf(params)}
+            onChange={(order) => change('sort', order === 'id' ? undefined : order)}
+          />
+        </span>
+      </div>
+      <Chosen params={params} onRemove={(name) => change(name, undefined)} />
+      <Waiting for={loaded} skeleton={<SkeletonRows rows={12} />} failure="The catalogue could not be loaded">
+        {({ catalog, previews }) => (
+          <div class="catalogue">
+            <Facets facets={catalog.meta?.facets} params={params} onChoose={change} />
+            <div>
+              <Count catalog={catalog} params={params} />
+              {catalog.data.length === 0 ? (
+                <NothingFound isFiltered={filterNames.some((name) => params.has(name))} />
+              ) : (
+                <SeriesTable caption="Series of the catalogue" rows={catalog.data} previews={previews} />
+              )}
+              <Pages
+                isFirst={!params.has('cursor')}
+                next={catalog.pagination.next_cursor}
+                onFirst={() => goTo(null)}
+                onNext={goTo}
+              />
+            </div>
+          </div>
+        )}
+      </Waiting>
+    </div>
+  );
+}
+
+/** The words go into the URL when typing pauses. */
+function WordsFilter({ words, onChange }: { words: string; onChange: (words: string) => void }) {
+  const [text, setText] = useState(words);
+  useEffect(() => setText(words), [words]);
+  useEffect(() => {
+    if (text.trim() === words) return undefined;
+    const timer = setTimeout(() => onChange(text.trim()), typedAfterMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <form
+      class="search"
+      role="search"
+      aria-label="Filter the catalogue"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange(text.trim());
+      }}
+    >
+      <SearchIcon />
+      <input
+        type="search"
+        aria-label="Words of the name or the description"
+        placeholder="Filter by words"
+        autocomplete="off"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+    </form>
+  );
+}
+
+function Chosen({ params, onRemove }: { params: URLSearchParams; onRemove: (name: FilterName) => void }) {
+  const chosen = filterNames.filter((name) => name !== 'q' && params.has(name));
+  if (chosen.length === 0) return null;
+  return (
+    <p class="chosen">
+      {chosen.map((name) => (
+        <button key={name} class="btn sml" type="button" onClick={() => onRemove(name)}>
+          {name}: {params.get(name)}
+          <span aria-hidden="true">×</span>
+          <span class="vh">Remove</span>
+        </button>
+      ))}
+    </p>
+  );
+}
+
+interface FacetsProps {
+  facets: Readonly<Record<string, readonly { value: string; count: number }[]>> | undefined;
+  params: URLSearchParams;
+  onChoose: (name: FilterName, value: string | undefined) => void;
+}
+
+const facetTitles = {
+  category: 'Category',
+  source: 'Source',
+  frequency: 'Frequency',
+  geography: 'Geography',
+} as const;
+const valuesShown = 8;
+
+function Facets({ facets, params, onChoose }: FacetsProps) {
+  return (
+    <aside class="facets" aria-label="Filters">
+      {facetNames.map((name) => {
+        const values = facets?.[name] ?? [];
+        if (values.length === 0) return null;
+        return (
+          <Facet
+            key={name}
+            title={facetTitles[name]}
+            values={values}
+            chosen={params.get(name) ?? undefined}
+            onChoose={(value) => onChoose(name, value)}
+          />
+        );
+      })}
+    </aside>
+  );
+}
+
+interface FacetProps {
+  title: string;
+  values: readonly { value: string; count: number }[];
+  chosen: string | undefined;
+  onChoose: (value: string | undefined) => void;
+}
+
+function Facet({ title, values, chosen, onChoose }: FacetProps) {
+  const [isWhole, setIsWhole] = useState(false);
+  // On a phone the series come first.
+  const [isWide] = useState(() => matchMedia('(min-width: 900px)').matches || chosen !== undefined);
+  const shown = isWhole ? values : values.slice(0, valuesShown);
+  return (
+    <details open={isWide}>
+      <summary>{title}</summary>
+      <ul>
+        {shown.map(({ value, count }) => (
+          <li key={value}>
+            <button
+              type="button"
+              aria-pressed={value === chosen}
+              onClick={() => onChoose(value === chosen ? undefined : value)}
+            >
+              <span>{value}</span>
+              <span class="dim">{numberText(count)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {shown.length < values.length && (
+        <button class="more" type="button" onClick={() => setIsWhole(true)}>
+          {numberText(values.length - shown.length)} more
+        </button>
+      )}
+    </details>
+  );
+}
+
+function Count({ catalog, params }: { catalog: Catalog; params: URLSearchParams }) {
+  const counts = catalog.meta?.facets?.['frequency'] ?? [];
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
+  const csv = new URLSearchParams(params);
+  csv.delete('cursor');
+  csv.set('format', 'csv');
+  return (
+    <div class="sec-head">
+      <p role="status">{countText(total, 'series', 'series')}</p>
+      <a class="push sm" href={`/v1/catalog?${csv.toString()}`} download="catalogue.csv">
+        Download as CSV
+      </a>
+    </div>
+  );
+}
+
+function NothingFound({ isFiltered }: { isFiltered: boolean }) {
+  if (!isFiltered)
+    return (
+      <Empty title="No data is loaded yet">
+        <p>The operator loads it by the command almanac ingest.</p>
+      </Empty>
+    );
+  return (
+    <Empty title="No series matches">
+      <p>Remove a filter, or try fewer or other words.</p>
+    </Empty>
+  );
+}
+
+interface PagesProps {
+  isFirst: boolean;
+  next: string | null;
+  onFirst: () => void;
+  onNext: (cursor: string) => void;
+}
+
+/** Pages are found by cursors, so that one leads to the next; the browser's Back leads to the one before. */
+function Pages({ isFirst, next, onFirst, onNext }: PagesProps) {
+  if (isFirst && next === null) return null;
+  return (
+    <div class="actions pages">
+      {!isFirst && (
+        <button class="btn" type="button" onClick={onFirst}>
+          First page
+        </button>
+      )}
+      {!isFirst && (
+        <button class="btn" type="button" onClick={() => history.back()}>
+          Back
+        </button>
+      )}
+      {next !== null && (
+        <button class="btn" type="button" onClick={() => onNext(next)}>
+          Next {pageSize}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+// The state of the comparison, which is its URL: up to eight series, each at its own vintage, and how they are made comparable.
+// Hides how a series is written: `DEMO.CPI`, `DEMO.CPI@2026-09-15`, `DEMO.CPI@2026-09-15@7` for one load, `DEMO.FX@@@side:buy`.
+
+export const modes = ['rebased', 'levels', 'ratio'] as const;
+export type Mode = (typeof modes)[number];
+
+export interface Compared {
+  id: string;
+  /** Null: the newest. */
+  vintage: string | null;
+  /** Only with a vintage: the load that the values belong to, permanently. */
+  version: number | null;
+  /** The dimension values of the line; null: the first of each dimension. */
+  dims: string | null;
+}
+
+export interface CompareState {
+  series: Compared[];
+  mode: Mode;
+  /** A day in the period that is 100; null: the first that all have. */
+  base: string | null;
+  /** Null: all. */
+  years: number | null;
+}
+
+export const comparedMax = 8;
+export const yearsOffered = [2, 5, 15] as const;
+const yearsDefault = 5;
+
+export function stateOf(query: URLSearchParams): CompareState {
+  const mode = query.get('mode');
+  const years = query.get('years');
+  const base = query.get('base');
+  return {
+    series: distinct(query.getAll('s').flatMap((text) => comparedOf(text) ?? [])).slice(0, comparedMax),
+    mode: modes.find((each) => each === mode) ?? 'rebased',
+    base: base !== null && isDay(base) ? base : null,
+    years: years === 'all' ? null : (yearsOffered.find((each) => String(each) === years) ?? yearsDefault),
+  };
+}
+
+export function queryOfState({ series, mode, base, years }: CompareState): URLSearchParams {
+  const query = new URLSearchParams(series.map((each) => ['s', textOf(each)]));
+  if (mode !== 'rebased') query.set('mode', mode);
+  if (base !== null) query.set('base', base);
+  if (years !== yearsDefault) query.set('years', years === null ? 'all' : String(years));
+  return query;
+}
+
+/** Names a line among others: the same series at another vintage is another line. */
+export function textOf({ id, vintage, version, dims }: Compared): string {
+  return [id, vintage ?? '', version ?? '', dims ?? ''].join('@').replace(/@+$/, '');
+}
+
+function comparedOf(text: string): Compared | undefined {
+  const [, id = '', vintage = '', version = '', dims = ''] =
+    /^([^@]+)(?:@([^@]*))?(?:@([^@]*))?(?:@(.*))?$/s.exec(text) ?? [];
+  if (id === '') return undefined;
+  const day = isDay(vintage) ? vintage : null;
+  return {
+    id,
+    vintage: day,
+    version: day !== null && /^\d{1,15}$/.test(version) ? Number(version) : null,
+    dims: dims === '' ? null : dims,
+  };
+}
+
+function distinct(series: readonly Compared[]): Compared[] {
+  return [...new Map(series.map((each) => [textOf(each), each])).values()];
+}
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text);
+}

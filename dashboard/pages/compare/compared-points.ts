@@ -1,0 +1,84 @@
+// Loads the series of a comparison, each at its own vintage: with a key as asked, without one the newest points of the preview.
+// Hides that a series with dimensions is compared by one combination of their values.
+import type { AnswerOf } from '../../../clients/typescript/client.ts';
+import type { AlmanacError } from '../../../clients/typescript/errors.ts';
+import type { ChartPoint } from '../../../domain/chart/line-points.ts';
+import { keyedApi } from '../../api/access-key.ts';
+import { api, asAlmanacError } from '../../api/clients.ts';
+import { dimsText } from '../series/series-state.ts';
+import type { Compared } from './compare-state.ts';
+
+type Meta = AnswerOf<'get', '/v1/series/{id}'>['meta'];
+
+export interface Loaded {
+  compared: Compared;
+  meta: Meta;
+  /** The combinations that may be chosen, as the API takes them; none if the series has no dimensions. */
+  combinations: string[];
+  dims: string | null;
+  points: ChartPoint[];
+  isPreview: boolean;
+}
+
+export type Outcome = Loaded | { compared: Compared; error: AlmanacError };
+
+const pointsMax = 50_000;
+const combinationsMax = 60;
+
+/** All series; one that cannot be loaded says why, and does not hide the others. */
+export function loadCompared(series: readonly Compared[], signal: AbortSignal): Promise<Outcome[]> {
+  return Promise.all(
+    series.map(async (compared): Promise<Outcome> => {
+      try {
+        return await loadOne(compared, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return { compared, error: asAlmanacError(error) };
+      }
+    }),
+  );
+}
+
+async function loadOne(compared: Compared, signal: AbortSignal): Promise<Loaded> {
+  const { id, vintage, version } = compared;
+  const { data: entry } = await api.get('/v1/catalog/{id}', { path: { id }, signal });
+  const combinations = combinationsOf(entry.dims);
+  const dims = compared.dims ?? combinations[0] ?? null;
+  const selected = dims === null ? {} : { dims: [dims] };
+  const keyed = keyedApi.value;
+  if (keyed === undefined) {
+    const { meta, data } = await api.get('/v1/catalog/{id}/preview', {
+      path: { id },
+      query: { ...selected, include_missing: true },
+      signal,
+    });
+    return { compared, meta, combinations, dims, points: pointsOf(data), isPreview: true };
+  }
+  const { meta, data } = await keyed.get('/v1/series/{id}', {
+    path: { id },
+    query: {
+      ...selected,
+      sort: 'desc',
+      limit: pointsMax,
+      include_missing: true,
+      ...(vintage === null ? {} : { vintage }),
+      ...(version === null ? {} : { version }),
+    },
+    signal,
+  });
+  return { compared, meta, combinations, dims, points: pointsOf(data).reverse(), isPreview: false };
+}
+
+function pointsOf(data: AnswerOf<'get', '/v1/series/{id}'>['data']): ChartPoint[] {
+  return data.flatMap(({ date, value = null }) => (date === undefined ? [] : { date, value }));
+}
+
+function combinationsOf(dims: Meta['dims']): string[] {
+  if (dims.length === 0) return [];
+  const all = dims.reduce<Record<string, string[]>[]>(
+    (some, { name, values }) =>
+      some.flatMap((each) => values.map((value) => ({ ...each, [name]: [value] }))).slice(0, combinationsMax),
+    [{}],
+  );
+  return all.map(dimsText);
+}

@@ -1,0 +1,196 @@
+// What of the loaded series is on the chart: their lines in the window, made comparable, with names, colours and what is missing.
+import { ratio, rebased, valueAt } from '../../../domain/chart/comparison.ts';
+import type { ChartLine } from '../../../domain/chart/layout.ts';
+import type { ChartPoint } from '../../../domain/chart/line-points.ts';
+import { periodName } from '../../../domain/chart/text.ts';
+import type { SizelessChart } from '../series/shown.ts';
+import { textOf, type CompareState } from './compare-state.ts';
+import type { Loaded } from './compared-points.ts';
+
+type Frequency = SizelessChart['frequency'];
+
+export interface Row {
+  loaded: Loaded;
+  line: ChartLine & { colourNo: number };
+  /** Why it has no line. */
+  missing: string | null;
+  /** Of the published values since the base, in per cent. */
+  change: { percent: number } | null;
+}
+
+export interface Comparison {
+  chart: SizelessChart;
+  rows: Row[];
+  dates: string[];
+  /** The day of the base; null if nothing is loaded. */
+  base: string | null;
+  /** Days that may be chosen as base, and the frequency of their periods. */
+  bases: string[];
+  baseFrequency: Frequency;
+}
+
+/** From the most observations to the fewest. */
+const frequencies: readonly Frequency[] = [
+  'daily',
+  'irregular',
+  'weekly',
+  'monthly',
+  'quarterly',
+  'semiannual',
+  'annual',
+];
+
+export function comparisonOf({ mode, base: asked, years }: CompareState, all: readonly Loaded[]): Comparison {
+  const coarsest =
+    all
+      .map(({ meta }) => meta.frequency)
+      .sort(byCoarseness)
+      .at(-1) ?? 'monthly';
+  const finest = all.map(({ meta }) => meta.frequency).sort(byCoarseness)[0] ?? 'monthly';
+  const newest =
+    all
+      .flatMap(({ points }) => points.at(-1)?.date ?? [])
+      .sort()
+      .at(-1) ?? '';
+  const from =
+    years === null ? '' : `${String(Number(newest.slice(0, 4)) - years).padStart(4, '0')}${newest.slice(4)}`;
+  const shown = all.map(({ points }) => points.filter(({ date }) => date > from));
+  const bases = basesOf(all, shown, coarsest);
+  const base = asked ?? bases[0] ?? null;
+  const names = namesOf(all);
+  const rows = all.map((loaded, i) =>
+    rowOf(loaded, shown[i] ?? [], { mode, base, from, name: names[i] ?? '', all }),
+  );
+  const unit = {
+    rebased: base === null ? 'Index' : `Index, ${periodName(base, coarsest)} = 100`,
+    levels: unitsOf(all),
+    ratio: `Ratio to ${names[0] ?? 'the first series'}`,
+  }[mode];
+  const lines = rows.map(({ line }) => line);
+  return {
+    chart: {
+      title: 'Comparison',
+      unit,
+      frequency: finest,
+      lines,
+      isLog: false,
+      base: mode === 'rebased' ? 100 : null,
+    },
+    rows,
+    dates: [...new Set(lines.flatMap(({ points }) => points.map(({ date }) => date)))].sort(),
+    base,
+    bases,
+    baseFrequency: coarsest,
+  };
+}
+
+function byCoarseness(a: Frequency, b: Frequency): number {
+  return frequencies.indexOf(a) - frequencies.indexOf(b);
+}
+
+/** Days at which every series has a value other than zero: the periods of the coarsest. */
+function basesOf(all: readonly Loaded[], shown: readonly ChartPoint[][], coarsest: Frequency): string[] {
+  const position = all.findIndex(({ meta }) => meta.frequency === coarsest);
+  const candidates = shown[position]?.map(({ date }) => date) ?? [];
+  return candidates.filter((date) =>
+    all.every(({ points, meta }) => {
+      const value = valueAt(points, date, meta.frequency);
+      return value !== null && value !== 0;
+    }),
+  );
+}
+
+interface RowContext {
+  mode: CompareState['mode'];
+  base: string | null;
+  from: string;
+  name: string;
+  all: readonly Loaded[];
+}
+
+function rowOf(
+  loaded: Loaded,
+  shown: readonly ChartPoint[],
+  { mode, base, from, name, all }: RowContext,
+): Row {
+  const { meta, compared, points } = loaded;
+  const [first] = all;
+  let drawn: ChartPoint[] | null = [...shown];
+  if (mode === 'rebased') {
+    drawn =
+      base === null
+        ? null
+        : (rebased(points, base, meta.frequency)?.filter(({ date }) => date > from) ?? null);
+  } else if (mode === 'ratio' && first !== undefined)
+    drawn = loaded === first ? [] : ratio(shown, first.points);
+  const last = points.findLast(({ value }) => value !== null);
+  const atBase = base === null ? null : valueAt(points, base, meta.frequency);
+  const isChangeKnown = last !== undefined && last.value !== null && atBase !== null && atBase !== 0;
+  return {
+    loaded,
+    line: {
+      name,
+      points: drawn ?? [],
+      frequency: meta.frequency,
+      colourNo: distinctIds(all).indexOf(idOf(loaded)),
+      isDotted: isOlder(loaded, all),
+    },
+    missing:
+      drawn === null
+        ? `No value other than zero in ${base === null ? 'this window' : periodName(base, meta.frequency)}`
+        : mode === 'ratio' && loaded === first && compared === first.compared
+          ? 'The others are divided by it'
+          : null,
+    change: isChangeKnown ? { percent: ((last.value ?? 0) / atBase - 1) * 100 } : null,
+  };
+}
+
+function idOf({ compared: { id }, dims }: Loaded): string {
+  return `${id} ${dims ?? ''}`;
+}
+
+function distinctIds(all: readonly Loaded[]): string[] {
+  return [...new Set(all.map(idOf))];
+}
+
+/** Whether the same line is there at a later vintage. */
+function isOlder(loaded: Loaded, all: readonly Loaded[]): boolean {
+  const { vintage } = loaded.compared;
+  return (
+    vintage !== null &&
+    all.some(
+      (other) =>
+        other !== loaded && idOf(other) === idOf(loaded) && (other.compared.vintage ?? '9999') > vintage,
+    )
+  );
+}
+
+/** The name of each line: with its vintage where the same line is there twice, with its dimension values where it has some. */
+function namesOf(all: readonly Loaded[]): string[] {
+  const ids = all.map(idOf);
+  return all.map(({ meta, compared, dims }, i) => {
+    const isTwice = ids.filter((id) => id === ids[i]).length > 1;
+    const of = dims === null ? '' : `, ${dims.replaceAll(/(?:^|,)[^:,]*:/g, ' ').trim()}`;
+    // The day first: where there is no room, the end of a name is cut.
+    const asOf =
+      isTwice && compared.vintage !== null ? `${periodName(compared.vintage, 'daily', true)}, ` : '';
+    return `${asOf}${meta.name}${of}`;
+  });
+}
+
+function unitsOf(all: readonly Loaded[]): string {
+  const units = [...new Set(all.map(({ meta }) => meta.unit))];
+  return units.length === 1 ? (units[0] ?? '') : 'Each in its own unit';
+}
+
+/** The values on screen as CSV: one column per line. */
+export function comparisonCsv({ rows, dates }: Comparison): string {
+  const columns = rows.map(({ line }) => new Map(line.points.map(({ date, value }) => [date, value])));
+  const head = ['date', ...rows.map(({ loaded }) => textOf(loaded.compared))];
+  const body = dates.map((date) => [date, ...columns.map((column) => String(column.get(date) ?? ''))]);
+  return [head, ...body].map((cells) => `${cells.map(quoted).join(',')}\r\n`).join('');
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
