@@ -225,10 +225,13 @@ function FirstPrints({ fan, vintageNo }: { fan: Fan; vintageNo: number }) {
   );
 }
 
+/** On narrower charts the end of the line has its value alone. */
+const labelledFrom = 420;
+
 function EndLabel({ fan, table, words, width, vintageNo, shows }: FanChartProps) {
   const end = fan.endOf(vintageNo);
   if (end === undefined) return null;
-  const isNarrow = width - fan.frame.right < 60;
+  const isNarrow = width < labelledFrom;
   const value = valueAt(table, end.dateNo, vintageNo);
   const isAtEdge = end.x > fan.frame.right - 4;
   return (
