@@ -221,7 +221,7 @@ function Legend({ borders, unit }: { borders: readonly number[]; unit: string })
           <i key={token} class={token.slice(2)} />
         ))}
         {stepTokens.map((token, i) => (
-          <span key={token} class={i === 4 ? undefined : 'edge-at'}>
+          <span key={token} class={i in at ? 'edge-at' : undefined}>
             {i === 4 ? '0' : at[i]}
           </span>
         ))}
