@@ -30,8 +30,6 @@ const Plans = lazyPage(async () => (await import('./pages/plans.tsx')).Plans);
 const Docs = lazyPage(async () => (await import('./pages/docs/docs.tsx')).Docs);
 const Guide = lazyPage(async () => (await import('./pages/docs/guide.tsx')).Guide);
 const Reference = lazyPage(async () => (await import('./pages/docs/reference.tsx')).Reference);
-const SeriesPage = lazyPage(async () => (await import('./pages/series/series.tsx')).SeriesPage);
-const Compare = lazyPage(async () => (await import('./pages/compare/compare.tsx')).Compare);
 
 export function App() {
   return (

@@ -62,7 +62,8 @@ async function* longCombination(
   triangle: Triangle,
   { dimsNo, ...part }: Part,
 ): AsyncGenerator<TriangleRow> {
-  const perCombinationMax = Math.max(blockRevisions, triangle.vintages.length + 2);
+  // Several times what a point can have, as its last point is read again.
+  const perCombinationMax = Math.max(blockRevisions, 4 * (triangle.vintages.length + 2));
   let { revisions, first, end } = part;
   for (;;) {
     const from = entryAt(revisions.dates, end - 1);

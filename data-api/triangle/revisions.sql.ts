@@ -50,18 +50,23 @@ export interface RevisionsRow {
 const ofCombination = `o.series_no = $1 and o.dims_no = d.dims_no and o.date between $3 and $4
   and o.published_on <= $6 and o.load_no <= $7`;
 
+// Live and closed rows stand in an index each, which has them in this order: with a limit of their own, no statement reads on
+// to the end of the series.
 const revisionsSql = `
   with read as materialized (
     select d.dims_no, d.place, r.* from unnest($2::int[]) with ordinality as d(dims_no, place) cross join lateral (
       select * from (
-        select o.date, o.value, o.published_on, o.superseded_on from data.observations o
-        where ${ofCombination} and o.superseded_on = 'infinity'
+        (select o.date, o.value, o.published_on, o.superseded_on from data.observations o
+         where ${ofCombination} and o.superseded_on = 'infinity'
+         order by o.date limit $8)
         union all
-        select o.date, o.value, o.published_on,
-          case when o.superseded_load_no > $7 then 'infinity' else o.superseded_on end
-        from data.observations o
-        where ${ofCombination} and o.superseded_on <> 'infinity' and (o.superseded_on > $5 or o.superseded_load_no > $7)
-      ) stored where published_on < superseded_on order by date, published_on limit $8) r
+        (select o.date, o.value, o.published_on,
+           case when o.superseded_load_no > $7 then 'infinity' else o.superseded_on end
+         from data.observations o
+         where ${ofCombination} and o.superseded_on <> 'infinity' and (o.superseded_on > $5 or o.superseded_load_no > $7)
+           and (o.published_on < o.superseded_on or o.superseded_load_no > $7)
+         order by o.date, o.published_on limit $8)
+      ) stored order by date, published_on limit $8) r
   )
   select (select data_version from data.series where series_no = $1) as version,
     string_agg(dims_no::text, ',') as "dimsNos", string_agg(date::text, ',') as dates,

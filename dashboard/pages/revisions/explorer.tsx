@@ -5,6 +5,7 @@ import { bordersOf, type ChangeSince } from '../../../domain/chart/revisions/hea
 import { widthOf } from '../../../domain/chart/text.ts';
 import { firstPrints, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { Choice } from '../../components/choice.tsx';
+import { changeText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import { useWidth } from '../../charts/use-width.ts';
 import { FanChart } from './fan-chart.tsx';
@@ -32,6 +33,13 @@ export function Explorer({ entry, table }: ExplorerProps) {
   const prints = useMemo(() => new Set(firstPrints(table).map((print) => print.dateNo)), [table]);
   const fromNo = firstShown(table, show === 'all');
   const since: ChangeSince = by === 'before' ? 'before' : 'first';
+  const isPrinted = prints.has(dateNo);
+  // These do not change while the vintages play: the same elements are not compared again.
+  const life = useMemo(
+    () => <Life {...{ table, words, dateNo, isPrinted }} />,
+    [table, words, dateNo, isPrinted],
+  );
+  const trust = useMemo(() => <Trust table={table} words={words} />, [table, words]);
   const onDate = useCallback((no: number) => setPeriod(table.dates[no]), [table, setPeriod]);
   const onVintage = useCallback(
     (no: number) => {
@@ -61,10 +69,10 @@ export function Explorer({ entry, table }: ExplorerProps) {
         </div>
         <div class="col">
           <Changed {...{ table, words, vintageNo, onVintage, onDate }} />
-          <Life {...{ table, words, dateNo }} isPrinted={prints.has(dateNo)} />
+          {life}
         </div>
       </div>
-      <Trust table={table} words={words} />
+      {trust}
       <Figures {...{ table, words, fromNo, vintageNo }} />
     </>
   );
@@ -122,6 +130,7 @@ function Charts(props: ChartsProps) {
       ),
     [table, fromNo],
   );
+  const legend = useMemo(() => <Legend borders={borders} unit={words.unit} />, [borders, words]);
   const shared = { table, words, width, vintageNo, dateNo, onDate };
   return (
     <div ref={box} class="charts">
@@ -182,7 +191,7 @@ function Charts(props: ChartsProps) {
                 onVintage(vintage);
               }}
             />
-            <Legend borders={borders} words={words} />
+            {legend}
           </figure>
         </>
       )}
@@ -197,13 +206,13 @@ function labelOf({ table, words, vintageNo, dateNo }: ChartsProps): string {
   return `The vintages up to ${dayText(table.vintages[vintageNo] ?? '')}. ${period}: ${said}. Left and right choose another ${words.periodName}.`;
 }
 
-function Legend({ borders, words }: { borders: readonly number[]; words: Words }) {
+function Legend({ borders, unit }: { borders: readonly number[]; unit: string }) {
   const [, second = 0, , fourth = 0] = borders;
   const at: Readonly<Record<number, string>> = {
-    0: words.change(-fourth),
-    2: words.change(-second),
-    5: words.change(second),
-    7: words.change(fourth),
+    0: changeText(-fourth),
+    2: changeText(-second),
+    5: changeText(second),
+    7: changeText(fourth),
   };
   return (
     <div class="legend">
@@ -212,12 +221,12 @@ function Legend({ borders, words }: { borders: readonly number[]; words: Words }
           <i key={token} class={token.slice(2)} />
         ))}
         {stepTokens.map((token, i) => (
-          <span key={token} class={i === 4 ? undefined : 'edge-at'}>
+          <span key={token} class={i in at ? 'edge-at' : undefined}>
             {i === 4 ? '0' : at[i]}
           </span>
         ))}
       </div>
-      <span>{words.unit}</span>
+      <span>{unit}</span>
       <span class="sw">
         <i class="z0 dot-in" />
         first print

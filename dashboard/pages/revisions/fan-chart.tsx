@@ -1,7 +1,6 @@
 // The fan: every vintage up to the one shown as a grey line, the one shown in the accent, first prints as open dots.
 // Hides that past vintages stand on a canvas, to which a step of play adds one line; only what changes is drawn again.
-import { memo } from 'preact/compat';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Fan } from '../../../domain/chart/revisions/fan.ts';
 import { valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { dayText } from '../../text/times.ts';
@@ -28,6 +27,8 @@ export function FanChart(props: FanChartProps) {
   const { fan, table, words, width, height, vintageNo, dateNo, onDate, shows } = props;
   const [near, setNear] = useState<Near>();
   const hovered = near !== undefined && near.vintageNo <= vintageNo ? near : undefined;
+  // The same element is not compared again at every step of play.
+  const axes = useMemo(() => <Axes fan={fan} width={width} title={props.title} />, [fan, width, props.title]);
   const size = { width: `${width}`, height: `${height}`, viewBox: `0 0 ${width} ${height}` };
   return (
     <div
@@ -50,7 +51,7 @@ export function FanChart(props: FanChartProps) {
     >
       <Ghosts {...{ fan, width, height, vintageNo }} framesLater={shows === 'values' ? 1 : 2} />
       <svg class="chart" {...size} aria-hidden="true">
-        <Axes fan={fan} width={width} title={props.title} />
+        {axes}
         <path
           class="cur"
           d={`M${Math.round(fan.xOf(dateNo)) + 0.5},${fan.frame.top - 12}V${fan.frame.bottom}`}
@@ -176,7 +177,7 @@ function afterFrames(count: number, work: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-const Axes = memo(function Axes({ fan, width, title }: { fan: Fan; width: number; title: string }) {
+function Axes({ fan, width, title }: { fan: Fan; width: number; title: string }) {
   const { frame, valueTicks, dateTicks, x, y } = fan;
   return (
     <>
@@ -205,12 +206,12 @@ const Axes = memo(function Axes({ fan, width, title }: { fan: Fan; width: number
       ))}
     </>
   );
-});
+}
 
 /** Closer dots would hide the lines. */
 const dotSpacingLeast = 7;
 
-const FirstPrints = memo(function FirstPrints({ fan, vintageNo }: { fan: Fan; vintageNo: number }) {
+function FirstPrints({ fan, vintageNo }: { fan: Fan; vintageNo: number }) {
   const { dots, frame } = fan;
   const radius = (frame.right - frame.left) / Math.max(1, dots.length) < dotSpacingLeast ? 1.25 : 2.75;
   return (
@@ -222,12 +223,15 @@ const FirstPrints = memo(function FirstPrints({ fan, vintageNo }: { fan: Fan; vi
       )}
     </>
   );
-});
+}
+
+/** On narrower charts the end of the line has its value alone. */
+const labelledFrom = 420;
 
 function EndLabel({ fan, table, words, width, vintageNo, shows }: FanChartProps) {
   const end = fan.endOf(vintageNo);
   if (end === undefined) return null;
-  const isNarrow = width - fan.frame.right < 60;
+  const isNarrow = width < labelledFrom;
   const value = valueAt(table, end.dateNo, vintageNo);
   const isAtEdge = end.x > fan.frame.right - 4;
   return (
@@ -251,8 +255,10 @@ function EndLabel({ fan, table, words, width, vintageNo, shows }: FanChartProps)
 
 /** The selected period: its first print, and what it is now. */
 function Notes({ fan, table, words, vintageNo, dateNo }: FanChartProps) {
-  const print = fan.dots.find((dot) => dot.dateNo === dateNo && dot.vintageNo <= vintageNo);
   const value = valueAt(table, dateNo, vintageNo);
+  const print = fan.dots.find(
+    (dot) => dot.dateNo === dateNo && dot.vintageNo <= vintageNo && dot.value !== value,
+  );
   if (value === null || dateNo === fan.endOf(vintageNo)?.dateNo) return null;
   const [x, y] = [fan.xOf(dateNo), fan.y(value)];
   const isLatest = vintageNo === table.vintages.length - 1;

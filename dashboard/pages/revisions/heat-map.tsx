@@ -143,9 +143,11 @@ function Cells(props: HeatMapProps & { grid: Grid; height: number }) {
     if (canvas.current === null) return;
     const context = prepared(canvas.current, width, height);
     const colours = coloursOf(document.body, [...stepTokens, '--ink-3']);
+    // Whole pixels are sharp; columns of few pixels need their fractions.
+    const placed = (x: number) => (grid.slot >= 6 ? Math.round(x) : x);
     for (let dateNo = fromNo; dateNo < table.dates.length; dateNo += 1) {
-      const left = Math.round((fan.xOf(dateNo) - grid.slot / 2) * 2) / 2;
-      const right = Math.round((fan.xOf(dateNo) + grid.slot / 2) * 2) / 2;
+      const left = placed(fan.xOf(dateNo) - grid.slot / 2);
+      const right = placed(fan.xOf(dateNo) + grid.slot / 2);
       const first = firstVintageOf(table, dateNo);
       for (let vintageNo = 0; vintageNo < table.vintages.length; vintageNo += 1) {
         const change = changeAt(table, dateNo, vintageNo, since);

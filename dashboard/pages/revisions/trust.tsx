@@ -53,12 +53,12 @@ export function Trust({ table, words }: { table: RevisionTable; words: Words }) 
   );
 }
 
-function columnsOf({ change, size, periodName }: Words): Column<HorizonStatistics>[] {
+function columnsOf({ change, mean: meanText, size, periodName }: Words): Column<HorizonStatistics>[] {
   const right = { right: true } as const;
   return [
     { label: 'After', cell: ({ horizon }) => <span class="nb">{horizonText(horizon)}</span> },
     { label: `${periodName.charAt(0).toUpperCase()}${periodName.slice(1)}s`, cell: ({ count }) => numberText(count), phone: 'hide', ...right }, // prettier-ignore
-    { label: 'Mean', cell: ({ mean }) => change(mean), ...right },
+    { label: 'Mean', cell: ({ mean }) => meanText(mean), ...right },
     { label: 't', cell: ({ t }) => (t === null ? '–' : numberText(t, 1)), phone: 'hide', ...right },
     { label: 'Mean size', cell: ({ meanSize }) => size(meanSize), ...right },
     { label: 'Largest', cell: ({ largest }) => change(largest), ...right },
@@ -104,9 +104,12 @@ function sentenceOf(verdict: Verdict | undefined, words: Words): string {
   return `A first print is revised by ${words.size(latest.meanSize)} on average, ${leans}.${within}`;
 }
 
-function basisOf({ latest: { count, mean, t }, lean }: Verdict, { unit, periodName, change }: Words): string {
+function basisOf(
+  { latest: { count, mean, t }, lean }: Verdict,
+  { unit, periodName, mean: meanText }: Words,
+): string {
   const basis = `${unit}; ${countText(count, periodName, `${periodName}s`)} with a known first print.`;
   if (count < judgedFrom || t === null) return basis;
   const told = lean === 'none' ? 'a lean cannot be told from chance' : 'the lean is no chance';
-  return `${basis} With a mean of ${change(mean)} (t = ${numberText(t, 1)}) ${told}.`;
+  return `${basis} With a mean of ${meanText(mean)} (t = ${numberText(t, 1)}) ${told}.`;
 }

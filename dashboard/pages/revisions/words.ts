@@ -9,7 +9,9 @@ export interface Words {
   value(value: number): string;
   /** With its sign. */
   change(change: number): string;
-  /** Without. */
+  /** A mean of changes, with a digit more. */
+  mean(change: number): string;
+  /** Without its sign. */
   size(change: number): string;
   period(date: string): string;
   /** What one row is of: month, quarter … */
@@ -38,7 +40,8 @@ export function wordsOf({ frequency, unit, decimals }: Entry, table: RevisionTab
   return {
     value: (value) => numberText(value, digits),
     change: (change) => changeText(change, ofChange),
-    size: (change) => numberText(Math.abs(change), ofChange),
+    mean: (change) => changeText(change, ofChange + 1),
+    size: (change) => numberText(Math.abs(change), ofChange + 1),
     period: (date) => periodText(date, frequency),
     periodName: periodNames[frequency],
     unit,

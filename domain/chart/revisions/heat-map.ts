@@ -52,7 +52,8 @@ export function bordersOf(table: RevisionTable, dateNos: readonly number[]): num
 /** From −4 to 4; 0 for changes below the first border. @param borders ascending. */
 export function stepOf(change: number, borders: readonly number[]): number {
   const size = Math.abs(change);
-  const step = borders.filter((border) => size >= border).length;
+  // A change of 0.1 may be 0.09999999999999998 as a difference of two floats.
+  const step = borders.filter((border) => size >= border * (1 - 1e-9)).length;
   return change < 0 ? -step + 0 : step;
 }
 
