@@ -3,12 +3,14 @@
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
+import { decimalsOf } from '../../domain/chart/text.ts';
 import type { ChartLine } from '../../domain/chart/layout.ts';
 import { api } from '../api/clients.ts';
 import { useLoad } from '../api/load.ts';
 import type { PreviewPoint } from '../api/previews.ts';
 import { Waiting } from '../components/states.tsx';
-import { dayText, today } from '../text/times.ts';
+import { numberText } from '../text/numbers.ts';
+import { dayText, periodText, today } from '../text/times.ts';
 import { LineChart } from './line-chart.tsx';
 
 const height = 360;
@@ -83,6 +85,7 @@ function Fan({ triangle: { series, meta, data } }: { triangle: OpenTriangle }) {
         {newest === undefined ? 'the last release' : dayText(newest)}.{' '}
         <Link href={`/series/${encodeURIComponent(series)}/revisions`}>Play the revisions</Link>
       </figcaption>
+      <FanTable lines={lines} frequency={meta.frequency} />
     </figure>
   );
 }
@@ -105,5 +108,42 @@ function NewestPoints({ newest }: Pick<HeroChartProps, 'newest'>) {
         <Link href={`/series/${encodeURIComponent(row.id)}`}>All of it</Link>
       </figcaption>
     </figure>
+  );
+}
+
+/** The same for those who read numbers: what each period was at first, and what it is now. */
+function FanTable({ lines, frequency }: { lines: readonly ChartLine[]; frequency: string }) {
+  const newest = lines.at(-1)?.points ?? [];
+  const digits = decimalsOf(newest.flatMap(({ value }) => value ?? []));
+  const firstOf = (date: string) =>
+    lines.flatMap(({ points }) => points.find((point) => point.date === date) ?? [])[0]?.value;
+  const text = (value: number | null | undefined) =>
+    value === null || value === undefined ? '–' : numberText(value, digits);
+  return (
+    <details class="as-table">
+      <summary>Show as a table</summary>
+      <table class="dense">
+        <thead>
+          <tr>
+            <th scope="col">Period</th>
+            <th scope="col" class="r">
+              First shown here
+            </th>
+            <th scope="col" class="r">
+              Now
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {newest.toReversed().map(({ date, value }) => (
+            <tr key={date}>
+              <td>{periodText(date, frequency)}</td>
+              <td class="r">{text(firstOf(date))}</td>
+              <td class="r">{text(value)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   );
 }
