@@ -1,9 +1,9 @@
 // All URLs of the dashboard, one line each. The code of a page is loaded when it is first shown.
 // config/gateway.config.yml has the same paths, for which the gateway sends index.html.
 import { Route, Switch } from 'wouter-preact';
-import { Shell } from './components/shell.tsx';
-import { lazyPage } from './components/lazy-page.tsx';
-import { NotFound } from './components/not-found.tsx';
+import { Shell } from './shell/shell.tsx';
+import { lazyPage } from './shell/lazy-page.tsx';
+import { NotFound } from './shell/not-found.tsx';
 
 const AccountHome = lazyPage(async () => (await import('./pages/account/home.tsx')).AccountHome);
 const Keys = lazyPage(async () => (await import('./pages/account/keys/keys.tsx')).Keys);

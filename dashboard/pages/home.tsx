@@ -7,7 +7,7 @@ import { previewsOf, type PreviewPoint } from '../api/previews.ts';
 import { HeroChart } from '../charts/hero-chart.tsx';
 import { usePageTitle } from '../components/page-head.tsx';
 import { NextReleases } from '../components/releases.tsx';
-import { Search } from '../components/search.tsx';
+import { Search } from '../shell/search.tsx';
 import { Empty, SkeletonRows, Waiting } from '../components/states.tsx';
 import { CodePanel } from '../components/code-panel.tsx';
 import { countText, numberText } from '../text/numbers.ts';

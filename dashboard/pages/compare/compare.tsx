@@ -12,7 +12,7 @@ import { Choice } from '../../components/choice.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { DownloadIcon } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { Search } from '../../components/search.tsx';
+import { Search } from '../../shell/search.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
 import { AccessKey } from '../series/access-key.tsx';
 import { ValuesTable } from '../series/values-table.tsx';

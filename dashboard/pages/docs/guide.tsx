@@ -2,8 +2,8 @@
 import { groups } from 'virtual:guides';
 import { Link } from 'wouter-preact';
 import { useLoad, shownIn } from '../../api/load.ts';
-import type { PageProps } from '../../components/lazy-page.tsx';
-import { NotFound } from '../../components/not-found.tsx';
+import type { PageProps } from '../../shell/lazy-page.tsx';
+import { NotFound } from '../../shell/not-found.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SkeletonLines, Waiting } from '../../components/states.tsx';
 import { DocsFrame } from './docs-frame.tsx';

@@ -5,7 +5,7 @@ import { useLoad } from '../../api/load.ts';
 import { accessKey, keyedApi } from '../../api/access-key.ts';
 import { saveText } from '../../charts/files.ts';
 import { DownloadIcon } from '../../components/icons.tsx';
-import type { PageProps } from '../../components/lazy-page.tsx';
+import type { PageProps } from '../../shell/lazy-page.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
 import { countText } from '../../text/numbers.ts';

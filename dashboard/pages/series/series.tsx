@@ -1,7 +1,7 @@
 // The page of a series: its chart, its values and its facts.
 import { useLoad } from '../../api/load.ts';
 import { api } from '../../api/clients.ts';
-import type { PageProps } from '../../components/lazy-page.tsx';
+import type { PageProps } from '../../shell/lazy-page.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { Explorer } from './explorer.tsx';

@@ -1,6 +1,6 @@
 // The page for a URL of the app that leads nowhere.
 import { Link } from 'wouter-preact';
-import { PageHead } from './page-head.tsx';
+import { PageHead } from '../components/page-head.tsx';
 
 export function NotFound() {
   return (

@@ -2,7 +2,7 @@
 import type { ComponentType } from 'preact';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { useLoad } from '../api/load.ts';
-import { Waiting } from './states.tsx';
+import { Waiting } from '../components/states.tsx';
 
 /** What a route gives its page: the values of `:id` and the like in its path. */
 export interface PageProps {

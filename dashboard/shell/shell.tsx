@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { session } from '../api/session.ts';
-import { Mark, MenuIcon } from './icons.tsx';
+import { Mark, MenuIcon } from '../components/icons.tsx';
 import { useNavigations } from './navigation.ts';
 import { Search, useSearchKey } from './search.tsx';
 

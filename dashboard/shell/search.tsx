@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { api, asAlmanacError } from '../api/clients.ts';
-import { SearchIcon } from './icons.tsx';
+import { SearchIcon } from '../components/icons.tsx';
 
 type Hit = AnswerOf<'get', '/v1/search'>['data'][number];
 
