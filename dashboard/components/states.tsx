@@ -24,7 +24,8 @@ export function Waiting<T>({ for: loaded, skeleton, failure, children }: Waiting
     );
   }
   // One element for both, so that what is typed, opened and focused in the content stays while it is loaded anew.
-  const known = loaded.phase !== 'ready' && loaded.previous !== undefined ? { value: loaded.previous } : loaded;
+  const known =
+    loaded.phase !== 'ready' && loaded.previous !== undefined ? { value: loaded.previous } : loaded;
   if ('value' in known) {
     const isOld = loaded.phase === 'loading' || loaded.phase === 'slow';
     return (
