@@ -15,7 +15,7 @@ import { inboxPath, receiveStripeEvent } from './billing/inbox.ts';
 import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
-import { createKey, deleteKey, listKeys } from './keys/keys.ts';
+import { createKey, deleteKey, listKeys, renameKey } from './keys/keys.ts';
 import { renewQuota, topUpQuota } from './quota/allotments.ts';
 import { endCredentialLease, findCredentials, leaseCredentialCache, settleBatch } from './quota/internal.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
@@ -44,6 +44,7 @@ export const endpoints = [
   ['GET', '/v1/account/audit', listAuditEvents],
   ['GET', '/v1/keys', listKeys],
   ['POST', '/v1/keys', createKey],
+  ['PATCH', '/v1/keys/:id', renameKey],
   ['DELETE', '/v1/keys/:id', deleteKey],
   ['GET', '/v1/usage', readUsage],
   ['GET', '/v1/usage/history', listUsageHistory],

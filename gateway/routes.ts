@@ -105,8 +105,10 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
     routeOf: (path) => byGroup.get(groupName(path))?.find(({ pattern }) => pattern.test(path))?.path,
     methodsAt(path) {
       const found = routes.filter((route) => route.pattern.test(path));
-      const taken = found.flatMap((route) => route.methods ?? methods);
-      return [...new Set(taken.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
+      const taken = new Set(found.flatMap((route) => route.methods ?? methods));
+      // In one order, whichever endpoints of the file they are from.
+      const those = methods.filter((method) => taken.has(method));
+      return those.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     },
     pipelines,
     forEngine: {

@@ -44,6 +44,8 @@ export const keySchema = z.object({
 });
 export type KeyRecord = z.output<typeof keySchema>;
 
+const keyId = z.string().describe('An id of `/v1/keys`.');
+
 const newKey = z.strictObject({
   name: nameField,
   expires_at: z.iso
@@ -117,10 +119,34 @@ export const createKey = endpoint({
     },
 });
 
+export const renameKey = endpoint({
+  summary: 'Renames an API key.',
+  params: { id: keyId },
+  requester: 'account',
+  body: z.strictObject({ name: nameField }),
+  answers: { 200: keySchema },
+  errors: ['not_found'],
+  handler:
+    (deps) =>
+    async ({ requester: { accountId, actor }, body: { name }, params, call }) =>
+      call.stage('sql', () =>
+        deps.db.inLedgerTransaction(async (transaction) => {
+          const key = await findKey(deps, transaction, accountId, memberOf(params, 'id'));
+          const { id, name: before, mask: masked } = key;
+          if (name !== before) {
+            await key.update({ name }, { transaction });
+            const detail = { before, name, masked };
+            await audit(deps, transaction, { accountId, actor, action: 'key.renamed', subject: id, detail });
+          }
+          return one(keyRecord(key, deps.clock.now()));
+        }),
+      ),
+});
+
 /** Repeated calls also answer 204: a retry after a lost answer must not look like a failure. */
 export const deleteKey = endpoint({
   summary: 'Revokes an API key; the next call with it is refused.',
-  params: { id: z.string().describe('An id of `/v1/keys`.') },
+  params: { id: keyId },
   requester: 'account',
   answers: { 204: null },
   errors: ['not_found'],
@@ -205,19 +231,25 @@ export async function issueKey(
  * Revokes a key at once; one that has ended stays unchanged.
  * @throws Failure `not_found` if the account has no such key.
  */
-export async function revokeKey(deps: Deps, caller: Requester, keyId: string): Promise<KeyRecord> {
+export async function revokeKey(deps: Deps, caller: Requester, id: string): Promise<KeyRecord> {
   const now = deps.clock.now();
   return deps.db.inTransaction(async (transaction) => {
-    const lock = transaction.LOCK.NO_KEY_UPDATE;
-    const key = await deps.db.keys.findOne({
-      where: { id: keyId, accountId: caller.accountId },
-      transaction,
-      lock,
-    });
-    if (key === null) fail('not_found', 'The account has no key with this id.');
+    const key = await findKey(deps, transaction, caller.accountId, id);
     if (key.revokedAt === null) await endKeyWithin(deps, transaction, caller, key);
     return keyRecord(key, now);
   });
+}
+
+/** A key of the account, locked. @throws Failure `not_found`, also for one of another account. */
+async function findKey(
+  { db }: Deps,
+  transaction: Transaction,
+  accountId: string,
+  id: string,
+): Promise<ApiKey> {
+  const lock = transaction.LOCK.NO_KEY_UPDATE;
+  const key = await db.keys.findOne({ where: { id, accountId }, transaction, lock });
+  return key ?? fail('not_found', 'The account has no key with this id.');
 }
 
 /** Ends a key that the transaction has locked. */

@@ -35,6 +35,7 @@ export const actions = [
   'google.linked',
   'google.unlinked',
   'key.created',
+  'key.renamed',
   'key.revoked',
   'webhook.created',
   'webhook.updated',

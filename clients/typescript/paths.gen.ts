@@ -126,6 +126,7 @@ export interface Paths {
     post: { data: Types.PostKeysData; response: Types.PostKeysResponse };
   };
   '/v1/keys/{id}': {
+    patch: { data: Types.PatchKeysByIdData; response: Types.PatchKeysByIdResponse };
     delete: { data: Types.DeleteKeysByIdData; response: Types.DeleteKeysByIdResponse };
   };
   '/v1/usage': {

@@ -3954,7 +3954,7 @@ export type GetAccountAuditResponses = {
         success: true;
         data: Array<{
             at: string;
-            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'key.created' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed';
+            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'key.created' | 'key.renamed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed';
             /**
              * Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.
              */
@@ -4110,6 +4110,44 @@ export type DeleteKeysByIdResponses = {
 };
 
 export type DeleteKeysByIdResponse = DeleteKeysByIdResponses[keyof DeleteKeysByIdResponses];
+
+export type PatchKeysByIdData = {
+    body: {
+        name: string;
+    };
+    path: {
+        /**
+         * An id of `/v1/keys`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/keys/{id}';
+};
+
+export type PatchKeysByIdResponses = {
+    /**
+     * Renames an API key.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            name: string;
+            /**
+             * `pk_live_abcd…wxyz`
+             */
+            masked: string;
+            status: 'active' | 'expired' | 'revoked';
+            created_at: string;
+            last_used_at: string | null;
+            expires_at: string | null;
+            revoked_at: string | null;
+        };
+    };
+};
+
+export type PatchKeysByIdResponse = PatchKeysByIdResponses[keyof PatchKeysByIdResponses];
 
 export type GetUsageData = {
     body?: never;

@@ -24,7 +24,7 @@ const preflight = (path: string, origin: string, method = 'GET', url = gateway.u
   fetch(url + path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': method } });
 const accountEndpoints = [
   ['POST', '/v1/keys', 'GET, HEAD, POST'],
-  ['DELETE', '/v1/keys/key_1', 'DELETE'],
+  ['DELETE', '/v1/keys/key_1', 'PATCH, DELETE'],
   ['PATCH', '/v1/account', 'GET, HEAD, PATCH, DELETE'],
   ['POST', '/auth/login', 'POST'],
   ['DELETE', '/auth/sessions', 'GET, HEAD, DELETE'],

@@ -114,7 +114,7 @@ test.serial('a method that a path does not support is 405 with Allow', async (t)
   const cases = [
     ['POST', '/v1/series/A', 'GET, HEAD, OPTIONS'],
     ['PUT', '/v1/account', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
-    ['GET', '/v1/keys/1', 'DELETE, OPTIONS'],
+    ['GET', '/v1/keys/1', 'PATCH, DELETE, OPTIONS'],
     ['DELETE', '/v1/plans', 'GET, HEAD, OPTIONS'],
     ['PUT', '/v1/keys', 'GET, HEAD, POST, OPTIONS'],
     ['OPTIONS', '/healthz', 'GET, HEAD'],

@@ -405,6 +405,16 @@ const writers: Record<Action, Record<string, Act>> = {
       return ofAccount(who, byStripe, { invoice, amount_due: 9_900, currency: 'usd', next_attempt_at });
     },
   },
+  'key.renamed': {
+    async 'its holder, by session'(t) {
+      const holder = await newHolder();
+      const made = done(t, await service.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }));
+      const target = `/v1/keys/${String(made['id'])}`;
+      const body = { name: 'Production' };
+      const renamed = done(t, await service.signedIn(holder, target, { method: 'PATCH', body, headers }));
+      return ofKey(holder, bySession(holder), keyIn(renamed), { before: 'k' });
+    },
+  },
   'key.revoked': {
     async 'its holder, by session'(t) {
       const holder = await newHolder();

@@ -158,6 +158,27 @@ test('a key is replaced without a moment that has none: make the next, put it in
   t.truthy(await credentialOf(next.key));
 });
 
+test('a renamed key has its new name and is the same key; the name it has already is no change', async (t) => {
+  const client = await service.newClient();
+  const rename = (name: unknown, keyId = client.keyId) =>
+    service.as(client, `/v1/keys/${keyId}`, { method: 'PATCH', body: { name } });
+  const [before] = await list(client);
+  const renamed = { ...before, name: 'Production' };
+  for (let times = 0; times < 2; times += 1) t.deepEqual(dataOf(t, await rename(' Production ')), renamed);
+  t.deepEqual(await list(client), [renamed]);
+  t.truthy(await credentialOf(client.key));
+  const where = { subject: client.keyId, action: 'key.renamed' as const };
+  t.is(await service.deps.db.auditEvents.count({ where }), 1);
+  for (const name of ['', ' ', 'x'.repeat(101), 7, null, undefined])
+    assertError(t, await rename(name), 400, 'invalid_body');
+  const stranger = await service.newClient();
+  assertError(t, await rename('mine', stranger.keyId), 404, 'not_found');
+  t.deepEqual(
+    (await list(stranger)).map(({ name }) => name !== 'mine'),
+    [true],
+  );
+});
+
 test('revoking again is 204 and changes neither the instant nor the audit', async (t) => {
   const client = await service.newClient();
   await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });

@@ -12,6 +12,7 @@ import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { AccountPage, type OfAccount } from '../account-page.tsx';
 import { NewKey } from './new-key.tsx';
+import { RenameKey } from './rename-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { Rotation } from './rotation.tsx';
 
@@ -121,6 +122,7 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
       ? {}
       : { rotate: rotated.id, ...(query.get('to') && { to: query.get('to') ?? '' }) };
   const revoked = keyIn('revoke');
+  const renamed = keyIn('rename');
   return (
     <>
       {keys.length === 0 ? (
@@ -139,6 +141,16 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
           onMade={(id) => {
             reload();
             if (rotated !== undefined) show({ create: 'key', rotate: rotated.id, to: id });
+          }}
+          onClose={() => show(rotation)}
+        />
+      )}
+      {renamed !== undefined && (
+        <RenameKey
+          of={renamed}
+          onRenamed={() => {
+            reload();
+            show(rotation);
           }}
           onClose={() => show(rotation)}
         />
@@ -198,6 +210,14 @@ function KeyTable({ keys, use, show, rotation }: KeyTableProps) {
             cell: ({ id, name, status }) =>
               status === 'active' && (
                 <span class="row-actions">
+                  <button
+                    class="btn sml"
+                    type="button"
+                    aria-label={`Rename ${name}`}
+                    onClick={() => show({ ...rotation, rename: id })}
+                  >
+                    Rename
+                  </button>
                   <button
                     class="btn sml"
                     type="button"
