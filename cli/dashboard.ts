@@ -19,6 +19,7 @@ const sources = [
   'dashboard',
   'clients/typescript',
   'domain/chart',
+  'domain/dims-text.ts',
   'domain/periods.ts',
   'kernel/dates.ts',
   'kernel/entries.ts',

@@ -1,5 +1,5 @@
-// Parses the filter `dims=side:buy,city:Lahore|Karachi` into combinations of dimension values.
-// Hides the grammar: comma is AND over dimensions, | is OR within one, a backslash escapes the next character.
+// Reads the filter `dims=side:buy,city:Lahore|Karachi` as combinations of dimension values. Hides how these are found.
+import { readDims } from '../../domain/dims-text.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nearestName } from '../../kernel/http/params.ts';
 import type { Series } from './series.sql.ts';
@@ -13,11 +13,8 @@ export type DimsFilter = ReadonlyMap<string, ReadonlySet<string>>;
  */
 export function parseDims(texts: readonly string[]): DimsFilter {
   const filter = new Map<string, Set<string>>();
-  for (const part of texts.flatMap((text) => splitUnescaped(text, ','))) {
-    const colon = part.indexOf(':');
-    const name = part.slice(0, Math.max(colon, 0));
-    const values = splitUnescaped(part.slice(colon + 1), '|').map(unescape);
-    if (colon < 1 || values.includes('')) {
+  for (const { name, values } of texts.flatMap(readDims)) {
+    if (name === '' || values.includes('')) {
       fail(
         'invalid_parameter',
         '"dims" must be <dimension>:<value>, with | between values and a comma between dimensions, such as dims=side:buy|sell,city:Lahore.',
@@ -65,18 +62,4 @@ function failUnknownDimension(name: string, series: Series): never {
     `The series ${series.id} has no dimension "${shown}".${nearest === undefined ? '' : ` Did you mean "${nearest}"?`} It has: ${series.dimensions.join(', ')}.`,
     { param: 'dims' },
   );
-}
-
-function splitUnescaped(text: string, separator: ',' | '|'): string[] {
-  const parts = [''];
-  for (let i = 0; i < text.length; i += 1) {
-    const character = text.charAt(i);
-    if (character === separator) parts.push('');
-    else parts[parts.length - 1] += character === '\\' ? character + text.charAt((i += 1)) : character;
-  }
-  return parts;
-}
-
-function unescape(text: string): string {
-  return text.replace(/\\(.)/gu, '$1');
 }

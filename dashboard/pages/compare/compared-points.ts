@@ -5,7 +5,7 @@ import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import type { ChartPoint } from '../../../domain/chart/line-points.ts';
 import { keyedApi } from '../../api/access-key.ts';
 import { api, asAlmanacError } from '../../api/clients.ts';
-import { dimsText } from '../series/series-state.ts';
+import { writeDims } from '../../../domain/dims-text.ts';
 import type { Compared } from './compare-state.ts';
 
 type Meta = AnswerOf<'get', '/v1/series/{id}'>['meta'];
@@ -80,5 +80,5 @@ function combinationsOf(dims: Meta['dims']): string[] {
       some.flatMap((each) => values.map((value) => ({ ...each, [name]: [value] }))).slice(0, combinationsMax),
     [{}],
   );
-  return all.map(dimsText);
+  return all.map(writeDims);
 }

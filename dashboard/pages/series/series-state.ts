@@ -1,5 +1,6 @@
 // The state of the series page, which is its URL: dimension values, transform, vintage, window, scale, view.
-// Hides the grammar of `dims`, and that what is as by default is left out.
+// Hides that what is as by default is left out.
+import { readDims, writeDims } from '../../../domain/dims-text.ts';
 
 export const transforms = ['yoy', 'mom', 'pct_change', '3ma', 'index'] as const;
 export type Transform = (typeof transforms)[number];
@@ -74,8 +75,8 @@ export function stateOf(query: URLSearchParams, dims: readonly Dimension[]): Ser
 
 /** The URL of a state. */
 export function queryOfState(state: SeriesState, dims: readonly Dimension[]): URLSearchParams {
-  const byDefault = dimsText(defaultSelection(dims));
-  const selected = dimsText(state.selected);
+  const byDefault = writeDims(defaultSelection(dims));
+  const selected = writeDims(state.selected);
   const given = {
     dims: selected === byDefault ? null : selected,
     transform: state.transform,
@@ -92,13 +93,6 @@ export function queryOfState(state: SeriesState, dims: readonly Dimension[]): UR
   return query;
 }
 
-/** `side:buy|sell,city:Lahore`, as the parameter `dims` of the API. */
-export function dimsText(selected: Selection): string {
-  return Object.entries(selected)
-    .map(([name, values]) => `${escaped(name)}:${values.map(escaped).join('|')}`)
-    .join(',');
-}
-
 /** The `dims` of a call: left out if all values are selected. */
 export function dimsQuery(selected: Selection, dims: readonly Dimension[]): string[] {
   const some = Object.fromEntries(
@@ -106,23 +100,14 @@ export function dimsQuery(selected: Selection, dims: readonly Dimension[]): stri
       .filter(({ name, values }) => (selected[name]?.length ?? 0) < values.length)
       .map(({ name }) => [name, selected[name] ?? []]),
   );
-  const text = dimsText(some);
+  const text = writeDims(some);
   return text === '' ? [] : [text];
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[\\,|]/g, '\\$&');
 }
 
 function selectionOf(text: string | null, dims: readonly Dimension[]): Selection {
   const byDefault = defaultSelection(dims);
   if (text === null) return byDefault;
-  const asked = new Map(
-    splitUnescaped(text, ',').map((part) => {
-      const colon = part.indexOf(':');
-      return [unescaped(part.slice(0, colon)), splitUnescaped(part.slice(colon + 1), '|').map(unescaped)];
-    }),
-  );
+  const asked = new Map(readDims(text).map(({ name, values }) => [name, values]));
   const selected = Object.fromEntries(
     dims.map(({ name, values }) => {
       const known = values.filter((value) => asked.get(name)?.includes(value));
@@ -130,18 +115,4 @@ function selectionOf(text: string | null, dims: readonly Dimension[]): Selection
     }),
   );
   return lineCount(selected) <= linesMax ? selected : byDefault;
-}
-
-function splitUnescaped(text: string, separator: string): string[] {
-  const parts = [''];
-  for (let i = 0; i < text.length; i += 1) {
-    const character = text.charAt(i);
-    if (character === separator) parts.push('');
-    else parts[parts.length - 1] += character === '\\' ? character + text.charAt((i += 1)) : character;
-  }
-  return parts;
-}
-
-function unescaped(text: string): string {
-  return text.replaceAll(/\\(.)/g, '$1');
 }

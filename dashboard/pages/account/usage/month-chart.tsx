@@ -3,8 +3,9 @@ import { useWidth } from '../../../charts/use-width.ts';
 import { dayMs } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { shortDayText } from '../../../text/times.ts';
-import { stepsTo, stepText } from './axis.ts';
+import { stepsTo } from './axis.ts';
 import type { MonthSoFar, Projection } from './projection.ts';
+import { ValueGrid } from './value-grid.tsx';
 
 const height = 250;
 /** Room for the label of the present point. */
@@ -45,20 +46,7 @@ export function MonthChart({ month, projection }: MonthChartProps) {
         <text x="0" y="12" class="t2">
           Calls this month, added up
         </text>
-        {steps.map((step) => (
-          <g key={step}>
-            <line
-              x1={plot.left}
-              x2={width - plot.right}
-              y1={y(step)}
-              y2={y(step)}
-              class={step === 0 ? 'ax' : 'g'}
-            />
-            <text x={plot.left - 10} y={y(step) + 4} text-anchor="end">
-              {stepText(step)}
-            </text>
-          </g>
-        ))}
+        <ValueGrid steps={steps} from={plot.left} to={width - plot.right} y={y} />
         {projection !== null && (
           <>
             <path

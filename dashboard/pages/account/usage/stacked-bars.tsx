@@ -3,8 +3,9 @@ import { useState } from 'preact/hooks';
 import { useWidth } from '../../../charts/use-width.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, monthText, shortDayText } from '../../../text/times.ts';
-import { stepsTo, stepText } from './axis.ts';
+import { stepsTo } from './axis.ts';
 import type { Bar } from './history.ts';
+import { ValueGrid } from './value-grid.tsx';
 
 interface StackedBarsProps {
   /** The finding, as a sentence. */
@@ -65,20 +66,7 @@ export function StackedBars({ label, bars, groups, interval }: StackedBarsProps)
           height={height}
           aria-hidden="true"
         >
-          {steps.map((step) => (
-            <g key={step}>
-              <line
-                x1={plot.left}
-                x2={width - plot.right}
-                y1={y(step)}
-                y2={y(step)}
-                class={step === 0 ? 'ax' : 'g'}
-              />
-              <text x={plot.left - 10} y={y(step) + 4} text-anchor="end">
-                {stepText(step)}
-              </text>
-            </g>
-          ))}
+          <ValueGrid steps={steps} from={plot.left} to={width - plot.right} y={y} />
           {bars.map((bar, i) => (
             <g key={bar.date} onPointerEnter={() => setAt(i)} onClick={() => setAt(i)}>
               <rect

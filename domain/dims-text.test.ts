@@ -1,0 +1,30 @@
+// The text of a filter by dimension values: whatever is written is read as the same.
+import test from 'ava';
+import fc from 'fast-check';
+import { readDims, writeDims } from './dims-text.ts';
+
+const word = fc.string({
+  unit: fc.constantFrom('a', 'ü', '😀', ' ', ',', '|', '\\'),
+  minLength: 1,
+  maxLength: 6,
+});
+
+test('what is written is read as the same, whatever characters a value has', (t) => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(word, fc.array(word, { minLength: 1, maxLength: 3 }), { minKeys: 1, maxKeys: 3 }),
+      (selected) => {
+        const read = readDims(writeDims(selected)).map(({ name, values }) => [name, values]);
+        t.deepEqual(read, Object.entries(selected));
+      },
+    ),
+  );
+});
+
+test('a part without a name or a value is read as such', (t) => {
+  t.deepEqual(readDims('buy,:x,side:'), [
+    { name: '', values: ['buy'] },
+    { name: '', values: ['x'] },
+    { name: 'side', values: [''] },
+  ]);
+});

@@ -1,0 +1,45 @@
+// The text of a filter by dimension values, `side:buy|sell,city:Lahore`: how it is read and written.
+// Hides the grammar: comma is AND over dimensions, | is OR within one, a backslash escapes the next character.
+
+export interface DimsPart {
+  /** Empty where the part has no name. */
+  name: string;
+  /** One of them is empty where a value is missing. */
+  values: string[];
+}
+
+/** The parts of a filter, in their order. */
+export function readDims(text: string): DimsPart[] {
+  return splitUnescaped(text, ',').map((part) => {
+    const colon = part.indexOf(':');
+    return {
+      name: unescaped(part.slice(0, Math.max(colon, 0))),
+      values: splitUnescaped(part.slice(colon + 1), '|').map(unescaped),
+    };
+  });
+}
+
+/** The text that `readDims` reads as this. */
+export function writeDims(selected: Readonly<Record<string, readonly string[]>>): string {
+  return Object.entries(selected)
+    .map(([name, values]) => `${escaped(name)}:${values.map(escaped).join('|')}`)
+    .join(',');
+}
+
+function splitUnescaped(text: string, separator: ',' | '|'): string[] {
+  const parts = [''];
+  for (let i = 0; i < text.length; i += 1) {
+    const character = text.charAt(i);
+    if (character === separator) parts.push('');
+    else parts[parts.length - 1] += character === '\\' ? character + text.charAt((i += 1)) : character;
+  }
+  return parts;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\,|]/g, '\\$&');
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(.)/gu, '$1');
+}
