@@ -19,6 +19,7 @@ const groups: { title: string; guides: Record<string, string> }[] = [
       accounts: 'Signing in, keys and usage by HTTP.',
       webhooks: 'Messages about changes: how to receive and verify them.',
       events: 'Each type of event with its fields and an example.',
+      clients: 'Python, R, TypeScript, shell and spreadsheets.',
     },
   },
   {
