@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { hash, randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
@@ -32,15 +32,19 @@ const staleAfterMs = 86_400_000;
 /**
  * The directory of the dashboard built from the present sources; builds it if there is none. Two processes may build at once: the first
  * to be done gives the directory its name.
- * @param signal ends a build. @throws Error that says what to do if Vite is not installed, or with what it printed.
+ * @param options.signal ends a build. @param options.into where builds are; by default `dashboard/.build`.
+ * @throws Error that says what to do if Vite is not installed, or with what it printed.
  */
-export async function builtDashboard(signal?: AbortSignal): Promise<string> {
-  const directory = path.join(buildDirectory, await digestOf(sources));
+export async function builtDashboard({
+  signal,
+  into = buildDirectory,
+}: { signal?: AbortSignal; into?: string } = {}): Promise<string> {
+  const directory = path.join(into, await digestOf(sources));
   if (existsSync(directory)) return directory;
   const vite = path.join(projectRoot, 'node_modules/vite/bin/vite.js');
   if (!existsSync(vite))
     throw new Error('The dashboard is not built, and Vite, which builds it, is not installed: run npm ci.');
-  const unfinished = path.join(buildDirectory, `unfinished-${randomUUID()}`);
+  const unfinished = path.join(into, `unfinished-${randomUUID()}`);
   try {
     await run(
       process.execPath,
@@ -58,7 +62,7 @@ export async function builtDashboard(signal?: AbortSignal): Promise<string> {
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
-  await removeStale(directory);
+  await removeStale(into, directory);
   return directory;
 }
 
@@ -106,10 +110,9 @@ async function takeName(unfinished: string, directory: string): Promise<void> {
 }
 
 /** Removes the builds of earlier sources; not those of today, which a starting gateway may be reading. */
-async function removeStale(current: string): Promise<void> {
-  await mkdir(buildDirectory, { recursive: true });
-  for (const name of await readdir(buildDirectory)) {
-    const directory = path.join(buildDirectory, name);
+async function removeStale(builds: string, current: string): Promise<void> {
+  for (const name of await readdir(builds)) {
+    const directory = path.join(builds, name);
     if (directory === current) continue;
     const found = statSync(directory, { throwIfNoEntry: false }); // another process may have removed it
     if (found !== undefined && Date.now() - found.mtimeMs > staleAfterMs)

@@ -206,7 +206,7 @@ function gatewayOptions(settings: Installation['settings'], plans: Plans, stoppi
     plans,
     publicUrl: settings.publicUrl,
     dashboardOrigins: settings.dashboardOrigins,
-    ...(settings.dashboard ? { dashboard: builtDashboard(stopping) } : {}),
+    ...(settings.dashboard ? { dashboard: builtDashboard({ signal: stopping }) } : {}),
     clock: systemClock,
     log: createLog('gateway', settings.logLevel),
   };
