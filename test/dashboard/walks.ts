@@ -2,9 +2,11 @@
 import type { Visitor } from './browser.ts';
 import type { Stage } from './stage.ts';
 import { paying, payingFirst } from './walks/billing.ts';
+import { compare } from './walks/compare.ts';
 import { firstKey } from './walks/first-key.ts';
 import { google } from './walks/google.ts';
 import { forgottenPassword } from './walks/passwords.ts';
+import { oneSeries } from './walks/series.ts';
 import { busyMonth } from './walks/usage.ts';
 import { webhooks } from './walks/webhooks.ts';
 
@@ -16,6 +18,8 @@ export interface Walk {
 }
 
 export const walks: readonly Walk[] = [
+  oneSeries,
+  compare,
   firstKey,
   forgottenPassword,
   google,
