@@ -6,6 +6,8 @@ import { compare } from './walks/compare.ts';
 import { firstKey } from './walks/first-key.ts';
 import { google } from './walks/google.ts';
 import { forgottenPassword } from './walks/passwords.ts';
+import { lockedRevisions } from './walks/locked-revisions.ts';
+import { revisions } from './walks/revisions.ts';
 import { oneSeries } from './walks/series.ts';
 import { busyMonth } from './walks/usage.ts';
 import { webhooks } from './walks/webhooks.ts';
@@ -19,6 +21,8 @@ export interface Walk {
 
 export const walks: readonly Walk[] = [
   oneSeries,
+  revisions,
+  lockedRevisions,
   compare,
   firstKey,
   forgottenPassword,
