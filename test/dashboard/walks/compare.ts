@@ -6,7 +6,7 @@ import type { Stage } from '../stage.ts';
 import type { Walk } from '../walks.ts';
 
 interface Listed {
-  data: { id: string }[];
+  data: { id: string; name: string }[];
 }
 
 const [older, newer] = ['DEMO.CPI', 'DEMO.UNEMPLOYMENT'] as const;
@@ -47,6 +47,12 @@ export const compare: Walk = {
     const query = new URLSearchParams(eight.map(({ id }) => ['s', id]));
     await visitor.open(`/compare?${query.toString()}`);
     await page.getByText('8 of 8').waitFor();
+    // Each preview is that of its own series.
+    assertSame(
+      JSON.stringify(await page.locator('.compared b').allTextContents()),
+      JSON.stringify(eight.map(({ name }) => name)),
+      'the names of the eight',
+    );
     await add(page, older);
     await page.getByText(`Remove one to add ${older}`).waitFor();
     assertSame(new URL(page.url()).searchParams.getAll('s').length, 8, 'the series in the URL');
