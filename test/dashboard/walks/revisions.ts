@@ -1,5 +1,6 @@
 // Play the vintages of the open series, follow a point through them, and judge its first prints: every number is checked against the API.
 import type { Page } from 'playwright-core';
+import { until } from '../../run/until.ts';
 import { assert, assertSame } from '../people.ts';
 import { cellsOf, dayOf, monthOf, readApi, written, type Observation } from '../reading.ts';
 import type { Stage } from '../stage.ts';
@@ -58,7 +59,8 @@ async function playByKeys(page: Page, days: readonly string[]): Promise<void> {
   await shows(0);
   await page.keyboard.press(' ');
   await page.getByRole('button', { name: 'Pause' }).waitFor();
-  await shows(2); // it goes on by itself
+  const slider = page.getByRole('slider', { name: 'Vintage' });
+  await until('it goes on by itself', async () => Number(await slider.inputValue()) >= 2);
   await page.keyboard.press(' ');
   await page.getByRole('button', { name: 'Play the vintages' }).waitFor();
 }
