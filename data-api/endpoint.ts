@@ -92,13 +92,20 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         const asked = await call.stage('parse', () => readQuery(query, request, format, formats));
         const { params, url } = request;
         const reply = await decide({ query: asked, params: params as Record<string, string>, call, url });
-        const headers = await answer(request, response, reply, { caching, responseCache });
+        const headers = await answer(request, response, namingSeries(reply), { caching, responseCache });
         if (headers !== null && reply.ofSeries !== undefined) {
           dependencies.urlValidatorCache.keep(name, headers, reply.ofSeries);
         }
       };
     },
   };
+}
+
+/** Series of one load have the same row version: an identity that does not say of which series it is gets it. */
+function namingSeries(reply: SeriesReply): Reply {
+  const { ofSeries, identity } = reply;
+  if (ofSeries === undefined || identity === undefined) return reply;
+  return { ...reply, identity: [ofSeries.seriesNo, ...identity] };
 }
 
 function requiredJson({ json, summary }: { json?: z.ZodType; summary: string }): z.ZodType {

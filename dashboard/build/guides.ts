@@ -104,6 +104,9 @@ export function rendered(text: string): RenderedGuide {
         return target === undefined ? inner : `<a href="${escaped(target)}">${inner}</a>`;
       },
       code: ({ text: code }: Tokens.Code) => `<pre tabindex="0"><code>${escaped(code)}</code></pre>\n`,
+      // In the narrow columns of a phone, names break between their words.
+      codespan: ({ text: code }: Tokens.Codespan) =>
+        `<code>${escaped(code).replaceAll(/[_/](?=\w)/g, '$&<wbr>')}</code>`,
       table(token: Tokens.Table) {
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('');

@@ -8,7 +8,8 @@ export function useWidth<E extends HTMLElement>(before = 0) {
   useLayoutEffect(() => {
     const element = ref.current;
     if (element === null) return undefined;
-    const measure = () => setWidth(Math.floor(element.clientWidth));
+    // An element that is not laid out, as before its styles are there, has none: the last one known stays.
+    const measure = () => setWidth((known) => Math.floor(element.clientWidth) || known);
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);

@@ -13,6 +13,8 @@ export interface Visitor {
   faults: readonly string[];
   /** How often it has looked. */
   looked: number;
+  /** What was measured on the way, for people: nothing depends on it. */
+  measured: string[];
   /** Opens a path of the dashboard. */
   open(target: string): Promise<void>;
   /**
@@ -87,6 +89,7 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
     width,
     faults,
     looked: 0,
+    measured: [],
     async open(target) {
       await page.goto(origin + target);
     },

@@ -56,6 +56,7 @@ async function goes(walk: Walk, width: number, stage: Stage, browsers: Browsers)
     await walk.run(stage, visitor);
     visitor.assertNoFaults();
     say(`${visitor.looked} looks`);
+    for (const line of visitor.measured) print(`    ${line}`);
     return true;
   } catch (error) {
     const picture = await visitor.keepFailure(walk.name);

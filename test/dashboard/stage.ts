@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { createKey, createAccount } from '../../accounts-api/operator/operator.ts';
 import { builtDashboard } from '../../cli/dashboard.ts';
 import { demoFiles } from '../../ingest/demo/demo.ts';
+import { revisedSeries } from '../../ingest/demo/demo-revisions.ts';
 import { load } from '../../ingest/load/load.ts';
 import { dateIn, type Clock } from '../../kernel/clock.ts';
 import { startRealIssuer } from '../auth/issuers.ts';
@@ -52,6 +53,7 @@ export async function startStage(run: Run): Promise<Stage> {
     port,
     plans,
     dashboard: builtDashboard(),
+    openRevisionsSeries: revisedSeries,
     trustedProxyHops: 1, // each visitor comes from an IP address of its own
     signIn: { publicUrl: url, mailGoesOut: true, google: issuer.settings },
     mail: { smtpUrl: mailbox.smtpUrl, outboxDirectory: path.join(run.directory, 'outbox') },

@@ -2,9 +2,15 @@
 import type { Visitor } from './browser.ts';
 import type { Stage } from './stage.ts';
 import { paying, payingFirst } from './walks/billing.ts';
+import { compare } from './walks/compare.ts';
 import { firstKey } from './walks/first-key.ts';
 import { google } from './walks/google.ts';
+import { pace } from './walks/pace.ts';
 import { forgottenPassword } from './walks/passwords.ts';
+import { lockedRevisions } from './walks/locked-revisions.ts';
+import { openPages } from './walks/public.ts';
+import { revisions } from './walks/revisions.ts';
+import { oneSeries } from './walks/series.ts';
 import { busyMonth } from './walks/usage.ts';
 import { webhooks } from './walks/webhooks.ts';
 
@@ -16,6 +22,12 @@ export interface Walk {
 }
 
 export const walks: readonly Walk[] = [
+  openPages,
+  oneSeries,
+  revisions,
+  lockedRevisions,
+  compare,
+  pace,
   firstKey,
   forgottenPassword,
   google,

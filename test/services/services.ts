@@ -60,6 +60,8 @@ export interface ServicesOptions {
   webhooks?: WebhookSettings & DeliveryTiming;
   /** Of the gateway; any free one by default. */
   port?: number;
+  /** The series whose revisions are open to visitors; by default none. */
+  openRevisionsSeries?: string;
   /** The directory of the built dashboard; by default none is served. */
   dashboard?: Promise<string>;
 }
@@ -90,6 +92,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     ...shared,
     databaseUrl: serviceUrl(databaseUrl, 'almanac_data_api'),
     seriesTimeZone: 'UTC',
+    openRevisionsSeries: options.openRevisionsSeries,
   });
   const { publicUrl } = { ...testSignIn, ...options.signIn };
   const worker =

@@ -48,6 +48,25 @@ test('the preview is the newest points of the series, oldest first, as a keyed c
   t.regex((await call('/v1/catalog/DAILY/preview')).text, /"value":8\.50,/);
 });
 
+test('series stored by one transaction have previews and charts of their own', async (t) => {
+  for (const id of ['TWIN.A', 'TWIN.B'])
+    await make(
+      id,
+      [],
+      days.map((date, i) => ({ date, value: id === 'TWIN.A' ? `${i}` : `${100 - i}` })),
+    );
+  await service.pool.query("update data.series set name = series_id where series_id like 'TWIN.%'");
+  for (const part of ['preview', 'chart.svg']) {
+    const [first, second] = [
+      await call(`/v1/catalog/TWIN.A/${part}`),
+      await call(`/v1/catalog/TWIN.B/${part}`),
+    ];
+    t.true(first.text.includes('TWIN.A'), part);
+    t.true(second.text.includes('TWIN.B') && !second.text.includes('TWIN.A'), part);
+    t.not(first.headers.get('etag'), second.headers.get('etag'));
+  }
+});
+
 test('a limit shows fewer points but never more than the operator allows', async (t) => {
   const dates = async (query: string) =>
     (await preview(`/v1/catalog/DAILY/preview?${query}`)).data.map(({ date }) => date);

@@ -83,7 +83,7 @@ function OperationRow({ operation, isAsked }: { operation: Operation; isAsked: b
       <summary>
         <span class="method">{operation.method}</span>
         <code>{operation.path}</code>
-        <span>{operation.summary}</span>
+        <span>{withCode(operation.summary)}</span>
       </summary>
       {isOpen && <OperationDetail operation={operation} />}
     </details>

@@ -1,6 +1,6 @@
 // The state of the page, all of it in the URL: vintage, period, colours, window, dimension values.
 // Hides that the URL is written only once the vintages stand still: browsers refuse more than a few changes a second.
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import type { ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
 import {
@@ -50,13 +50,18 @@ export function useVintage(table: RevisionTable, isPlaying: boolean): [number, (
   const last = table.vintages.length - 1;
   const inUrl = written === undefined ? last : vintageNoOf(table, written);
   const [vintageNo, setVintageNo] = useState(inUrl);
-  useEffect(() => setVintageNo(inUrl), [inUrl]);
+  /** What this page wrote: a key pressed since then is newer than that. */
+  const own = useRef(inUrl);
+  useEffect(() => {
+    if (own.current !== inUrl) setVintageNo(inUrl);
+    own.current = inUrl;
+  }, [inUrl]);
   useEffect(() => {
     if (isPlaying || vintageNo === inUrl) return undefined;
-    const timer = setTimeout(
-      () => write(vintageNo === last ? undefined : table.vintages[vintageNo]),
-      writtenAfterMs,
-    );
+    const timer = setTimeout(() => {
+      own.current = vintageNo;
+      write(vintageNo === last ? undefined : table.vintages[vintageNo]);
+    }, writtenAfterMs);
     return () => clearTimeout(timer);
   }, [vintageNo, isPlaying]);
   const set = useCallback((no: number) => setVintageNo(Math.min(last, Math.max(0, no))), [last]);

@@ -1,0 +1,142 @@
+// Find a series by the keyboard, shape a view of it, and take it along as a table, a file, a command and an address.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { assert, assertSame } from '../people.ts';
+import { cellsOf, monthOf, readApi, readCsv, useKey, written, type Observation } from '../reading.ts';
+import type { Stage } from '../stage.ts';
+import type { Visitor } from '../browser.ts';
+import type { Walk } from '../walks.ts';
+
+interface Vintages {
+  data: { vintage: string }[];
+}
+
+export const oneSeries: Walk = {
+  name: 'find a series, shape a view, take it along',
+  async run(stage, visitor) {
+    const { page } = visitor;
+    await find(visitor);
+    await page.getByText('This is the public preview').waitFor();
+    await page.getByText(/of the newest \d+ values per line/).waitFor();
+    assert(await page.getByLabel('Transform').isDisabled(), 'a transform needs a key');
+    await visitor.look('series-preview');
+
+    await useKey(page, stage.apiKey);
+    assert(
+      !(
+        await page.evaluate<string>('JSON.stringify([sessionStorage, localStorage, location.href])')
+      ).includes(stage.apiKey),
+      'the key is in no URL and no storage',
+    );
+    const view = await shape(stage, page);
+    await visitor.look('series');
+    await showTable(page);
+    const table = await cellsOf(page.getByRole('region', { name: 'Values', exact: true }));
+    const { data } = await readApi<{ data: Observation[] }>(stage, `/v1/series/DEMO.CPI?${view}`);
+    assertSame(
+      JSON.stringify(table),
+      JSON.stringify(data.map(({ date, value }) => [monthOf(date), written(value, 2)]).reverse()),
+      'the table, and the answer of the API to the same URL',
+    );
+    await visitor.look('series-table');
+    await takeAlong(stage, page, view, data);
+
+    await page.goBack();
+    await page.waitForURL((url) => !url.searchParams.has('view'));
+    await page.locator('.brush').waitFor();
+    await page.goBack();
+    await page.waitForURL((url) => !url.searchParams.has('to'));
+    await page.goForward();
+    await page.goForward();
+    const address = page.url();
+    await page.goto('about:blank'); // what the page had in its memory is gone
+    await page.goto(address);
+    await page.getByText('needs a key: these are the values as published').waitFor();
+    await useKey(page, stage.apiKey);
+    await page.getByText('As published by').waitFor();
+    assertSame(
+      JSON.stringify(await cellsOf(page.getByRole('region', { name: 'Values', exact: true }))),
+      JSON.stringify(table),
+      'the table of the same address in a new page',
+    );
+  },
+};
+
+/** By keys alone, from the front page to that of the series. */
+async function find(visitor: Visitor): Promise<void> {
+  const { page } = visitor;
+  await visitor.open('/');
+  await page.getByRole('table', { name: 'Newest releases' }).waitFor();
+  await visitor.look('home');
+  await page.keyboard.press('/');
+  await page.keyboard.type('consumer price');
+  await page.getByRole('option', { name: 'DEMO.CPI' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.locator('[role=option][aria-selected=true]', { hasText: 'DEMO.CPI' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/series\/DEMO\.CPI$/);
+}
+
+/** A transform, an earlier vintage and a window. @returns the query of the page, which is that of the API. */
+async function shape(stage: Stage, page: Page): Promise<string> {
+  const { data: vintages } = await readApi<Vintages>(stage, '/v1/series/DEMO.CPI/vintages?sort=-vintage');
+  const earlier = vintages[2]?.vintage ?? '';
+  await page.getByLabel('Transform').selectOption('yoy');
+  await page.waitForURL(/transform=yoy/);
+  await page.getByLabel('As of').selectOption(earlier);
+  await page.waitForURL(`**vintage=${earlier}*`);
+  await page.locator('[aria-busy=false] figcaption', { hasText: 'As published by' }).waitFor();
+  const first = page.getByRole('slider', { name: 'First period shown' });
+  await first.focus();
+  for (let years = 0; years < 3; years += 1) await page.keyboard.press('PageUp');
+  await page.waitForURL(/from=/);
+  await dragLast(page);
+  await page.waitForURL(/to=/);
+  return new URL(page.url()).search.slice(1);
+}
+
+/** Moves the end of the window by the pointer, a third of the way back. */
+async function dragLast(page: Page): Promise<void> {
+  const handle = page.getByRole('slider', { name: 'Last period shown' });
+  await handle.scrollIntoViewIfNeeded();
+  const [box, whole] = [await handle.boundingBox(), await page.locator('.brush').boundingBox()];
+  assert(box !== null && whole !== null, 'the brush is there');
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x - whole.width / 6, y, { steps: 4 });
+  await page.mouse.move(x - whole.width / 3, y, { steps: 4 });
+  await page.mouse.up();
+}
+
+async function showTable(page: Page): Promise<void> {
+  await page.getByText('Table', { exact: true }).first().click();
+  await page.waitForURL(/view=table/);
+  await page.getByRole('region', { name: 'Values', exact: true }).waitFor();
+}
+
+/** The command runs in a shell, and the file is that of the API. */
+async function takeAlong(stage: Stage, page: Page, view: string, data: Observation[]): Promise<void> {
+  await page.getByRole('tab', { name: 'curl', selected: true }).waitFor();
+  await page.getByRole('button', { name: 'Copy the code' }).click();
+  const command = await page.evaluate<string>('navigator.clipboard.readText()');
+  assert(!command.includes(stage.apiKey), 'the key is not in the command');
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+    env: { ...process.env, ALMANAC_KEY: stage.apiKey },
+  });
+  const answer = JSON.parse(stdout) as { data: Observation[] };
+  assertSame(JSON.stringify(answer.data), JSON.stringify(data), 'the points of the copied command');
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download CSV' }).click(),
+  ]);
+  assertSame(
+    await readFile(await download.path(), 'utf8'),
+    await readCsv(stage, `/v1/series/DEMO.CPI?${view}&format=csv`),
+    'the CSV',
+  );
+  assertSame(download.suggestedFilename(), 'DEMO.CPI.csv', 'its name');
+}
