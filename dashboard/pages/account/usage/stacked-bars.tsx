@@ -89,7 +89,7 @@ export function StackedBars({ label, bars, groups, interval }: StackedBarsProps)
             </g>
           ))}
           {labelled(bars, slot).map((i) => (
-            <text key={i} x={plot.left + (i + 0.5) * slot} y={height - 8} text-anchor="middle">
+            <text key={i} {...placeOf(plot.left + (i + 0.5) * slot, width)} y={height - 8}>
               {interval === 'day'
                 ? shortDayText(bars[i]?.date ?? '')
                 : monthText(bars[i]?.date ?? '').slice(0, 3)}
@@ -99,6 +99,15 @@ export function StackedBars({ label, bars, groups, interval }: StackedBarsProps)
       </div>
     </div>
   );
+}
+
+const halfLabel = 22;
+
+/** A label stands below the middle of its bar, and ends with the chart where it would go beyond it. */
+function placeOf(middle: number, width: number) {
+  return middle + halfLabel > width
+    ? ({ x: width, 'text-anchor': 'end' } as const)
+    : ({ x: middle, 'text-anchor': 'middle' } as const);
 }
 
 function partsOf({ calls }: Bar): { group: number; from: number; to: number }[] {
