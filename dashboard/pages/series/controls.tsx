@@ -163,7 +163,7 @@ function AsOf({ entry, state, change, vintages }: Omit<ControlsProps, 'isPreview
       </label>
       {isLocked && vintages.why !== 'failed' && (
         <Link class="xs" href="/plans">
-          With Pro
+          See the plans
         </Link>
       )}
     </span>

@@ -24,7 +24,7 @@ export function useVintages(id: string): Vintages {
     [id, key],
   );
   if (key === undefined)
-    return { kind: 'locked', why: 'no_key', message: 'Earlier vintages need a key of the plan Pro.' };
+    return { kind: 'locked', why: 'no_key', message: 'Earlier vintages need a key of a plan with vintages.' };
   if (loaded.phase === 'ready')
     return { kind: 'open', days: loaded.value.filter((day) => day !== undefined) };
   if (loaded.phase !== 'failed') return { kind: 'waiting' };

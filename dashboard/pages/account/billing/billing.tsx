@@ -3,19 +3,17 @@ import { useEffect, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
-import { rowsOf, type Row } from '../../../api/rows.ts';
+import { rowsOf } from '../../../api/rows.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Choice } from '../../../components/choice.tsx';
 import { InfoIcon, WarningIcon } from '../../../components/icons.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
+import { PlanCards, priceOf, type Interval, type Plan } from '../../../components/plan-cards.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { moneyText } from '../../../text/amounts.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { AccountPage, type Account, type OfAccount } from '../account-page.tsx';
 import { bannerOf, type Banner } from './banner.ts';
-import { PlanCards } from './plan-cards.tsx';
-
-export type Plan = Row<'/v1/plans'>;
 
 /** After the portal: how long and how often the account is asked for again. */
 const back = { everyMs: 1_500, times: 20 };
@@ -195,13 +193,26 @@ interface PlansProps {
 }
 
 function Plans({ account, plans, onPortal }: PlansProps) {
-  const [interval, setInterval] = useState<'month' | 'year'>('month');
+  const [interval, setInterval] = useState<Interval>('month');
   const action = useAction();
   const status = account.subscription?.status;
   const isLive = status != null && !['canceled', 'incomplete_expired', 'incomplete'].includes(status);
-  async function buy(plan: string) {
-    const { data } = await accountApi.post('/v1/checkout', { body: { plan, interval } });
+  async function buy(plan: Plan) {
+    const body = { plan: plan.id, interval: priceOf(plan, interval)?.interval };
+    const { data } = await accountApi.post('/v1/checkout', { body });
     location.assign(data.url);
+  }
+  function actionOf(plan: Plan) {
+    const isMine = plan.id === account.plan;
+    const canMove = plan.prices.length > 0 || (isLive && plan.price_usd_month === 0);
+    if (!isMine && !canMove) return null;
+    // With a live subscription, Stripe's portal changes it.
+    const move = () => (isLive ? onPortal() : action.run(() => buy(plan)));
+    return (
+      <button class="btn" type="button" disabled={isMine || action.isBusy} onClick={move}>
+        {isMine ? 'Your plan' : `Move to ${plan.name}`}
+      </button>
+    );
   }
   return (
     <section aria-labelledby="plans">
@@ -222,16 +233,7 @@ function Plans({ account, plans, onPortal }: PlansProps) {
         </span>
       </div>
       <Problem of={action.error} />
-      <PlanCards
-        plans={plans}
-        mine={account.plan}
-        interval={interval}
-        keyLimit={account.key_limit}
-        isBusy={action.isBusy}
-        // With a live subscription, Stripe's portal changes it.
-        onChoose={(plan) => (isLive ? onPortal() : action.run(() => buy(plan)))}
-        isChange={isLive}
-      />
+      <PlanCards plans={plans} interval={interval} mine={account.plan} action={actionOf} />
       <p class="xs dim below">
         {isLive ? 'Moves and cancellations are made on a page of Stripe. ' : 'You pay on a page of Stripe. '}A
         new plan is in force on the next call.
