@@ -38,7 +38,10 @@ export function Plans() {
       />
       <Waiting for={plans} skeleton={<div class="sk plans-sk" />} failure="The plans could not be loaded">
         {({ data }) => (
-          <PlanCards plans={data} interval={interval} action={(plan) => <PlanAction plan={plan} />} />
+          <>
+            <h2 class="vh">What each plan has</h2>
+            <PlanCards plans={data} interval={interval} action={(plan) => <PlanAction plan={plan} />} />
+          </>
         )}
       </Waiting>
       <section class="half">
