@@ -20,7 +20,7 @@ const { values: wanted } = parseArgs({
 });
 
 async function walkAll(run: Run): Promise<number> {
-  const executable = needProgram('chromium', 'chromium');
+  const executable = needProgram('chromium', 'chromium', 'fonts-liberation');
   const failures = path.join(projectRoot, 'node_modules/.cache/walks');
   if (wanted.screenshots !== undefined) mkdirSync(wanted.screenshots, { recursive: true });
   const stage = await startStage(run);

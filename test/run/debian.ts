@@ -1,33 +1,38 @@
-// Programs of Debian that a run of tests needs: finds them on the PATH, and installs those that are missing where it may.
+// What a run of tests needs of the system: programs on the PATH and a font. Installs what is missing, on Debian and as root.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
+import { findFont } from '../../data-api/charts/png.ts';
 
-/**
- * Installs the package of a program that is missing, on Debian and as root. @returns where the program is.
- * @throws Error that says what to install where it cannot.
- */
-export function needProgram(program: string, debianPackage: string): string {
+/** @returns where the program is. @throws Error that says what to install where it cannot. */
+export function needProgram(program: string, ...debianPackages: readonly string[]): string {
   const found = findProgram(program);
   if (found !== undefined) return found;
-  if (!existsSync('/etc/debian_version') || process.getuid?.() !== 0) {
-    throw new Error(
-      `The tests need ${program} on the PATH: install it (Debian: apt-get install ${debianPackage}).`,
-    );
-  }
-  process.stdout.write(`Installing ${debianPackage} for the tests …\n`);
+  install(`${program} on the PATH`, debianPackages);
+  const installed = findProgram(program);
+  if (installed === undefined)
+    throw new Error(`${debianPackages.join(' ')} was installed, and ${program} is not on the PATH.`);
+  return installed;
+}
+
+/** A font that charts can be drawn with as PNG. @throws Error that says what to install where it cannot. */
+export function needFont(): void {
+  if (findFont() === undefined) install('a sans-serif font', ['fonts-dejavu-core']);
+}
+
+function install(what: string, debianPackages: readonly string[]): void {
+  const packages = debianPackages.join(' ');
+  if (!existsSync('/etc/debian_version') || process.getuid?.() !== 0)
+    throw new Error(`The tests need ${what}: install it (Debian: apt-get install ${packages}).`);
+  process.stdout.write(`Installing ${packages} for the tests …\n`);
   // Debian starts a service after installing it; policy-rc.d is left alone, the tests never speak to that one.
   for (const args of [
     ['update', '-qq'],
-    ['install', '-y', '-qq', '--no-install-recommends', debianPackage],
+    ['install', '-y', '-qq', '--no-install-recommends', ...debianPackages],
   ]) {
     const result = spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'] });
     if (result.status !== 0) throw new Error(`apt-get ${args.join(' ')} failed`);
   }
-  const installed = findProgram(program);
-  if (installed === undefined)
-    throw new Error(`${debianPackage} was installed, and ${program} is not on the PATH.`);
-  return installed;
 }
 
 function findProgram(program: string): string | undefined {

@@ -5,7 +5,7 @@ import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
 import { openServiceRoles } from '../../migrations/roles.ts';
 import { migrate } from '../../migrations/run.ts';
 import { startRedis } from '../services/redis.ts';
-import { needProgram } from './debian.ts';
+import { needFont, needProgram } from './debian.ts';
 
 const templateDatabase = 'almanac_template';
 
@@ -25,6 +25,7 @@ const settings = {
 /** @param directory where PostgreSQL's data goes; the user that it runs as must be able to enter it. */
 export async function startServers(directory: string): Promise<Servers> {
   needProgram('redis-server', 'redis-server');
+  needFont();
   const redis = await startRedis();
   const postgres = await startPostgres(directory).catch(async (error: unknown) => {
     await redis.stop();
