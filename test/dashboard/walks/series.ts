@@ -69,7 +69,6 @@ async function find(visitor: Visitor): Promise<void> {
   const { page } = visitor;
   await visitor.open('/');
   await page.getByRole('table', { name: 'Newest releases' }).waitFor();
-  await visitor.look('home');
   await page.keyboard.press('/');
   await page.keyboard.type('consumer price');
   await page.getByRole('option', { name: 'DEMO.CPI' }).waitFor();
