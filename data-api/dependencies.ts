@@ -5,6 +5,7 @@ import type { Log } from '../kernel/log.ts';
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { ResponseCache } from '../kernel/http/response-cache.ts';
 import type { Synonyms } from './discovery/synonyms.ts';
+import type { Loads } from './loads.ts';
 import type { UrlValidatorCache } from './url-validator-cache.ts';
 import type { SeriesFacts } from './series/series-facts.ts';
 
@@ -16,6 +17,7 @@ export interface Dependencies {
   seriesFacts: SeriesFacts;
   responseCache: ResponseCache;
   urlValidatorCache: UrlValidatorCache;
+  loads: Loads;
   synonyms: Synonyms;
   clock: Clock;
   /** The publisher's time zone, an IANA name: vintages are days in it. */

@@ -13,6 +13,7 @@ import {
   type Format,
 } from '../kernel/http/endpoint.ts';
 import { encodingFor, sendAnswer } from '../kernel/http/reply.ts';
+import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Series } from './series/series.sql.ts';
@@ -88,6 +89,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
       return async (request, response, call) => {
         const format = negotiate(request, formats);
         const name = nameOf(request, call, format);
+        if (caching !== 'none') tellValidity(dependencies, call);
         if (await sendKnown(dependencies, name, request, response, call)) return;
         const asked = await call.stage('parse', () => readQuery(query, request, format, formats));
         const { params, url } = request;
@@ -129,10 +131,21 @@ async function sendKnown(
   const known = urlValidatorCache.get(name);
   if (known === undefined || !(await call.stage('lookup', () => urlValidatorCache.holds(known))))
     return false;
+  if (known.untilMs < Infinity) call.changesAt(new Date(known.untilMs));
   if (sendNotModified(request, response, known.headers)) return true;
   const kept = responseCache.get(known.headers.etag);
   if (kept !== undefined) sendAnswer(response, kept);
   return kept !== undefined;
+}
+
+/** Tells the gateway until when it may answer the call from memory. To be called before anything is read for the answer. */
+function tellValidity({ clock, loads }: Dependencies, call: ServiceCall): void {
+  const state = loads.known(); // the answer includes it
+  if (state === undefined) return;
+  call.tellGateway(validityHeader, () => {
+    const forMs = call.changesAtMs - clock.now().getTime();
+    return forMs > 0 ? validityText({ state, forMs }) : undefined;
+  });
 }
 
 /** The endpoints as routes of the server. */

@@ -1,4 +1,5 @@
 // Starts the data-api: the service that reads schema `data`. It holds no state; any number of instances may run.
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { openDatabase } from '../kernel/database.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -6,10 +7,12 @@ import { startService, type RunningService } from '../kernel/http/server.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log.ts';
+import { programVersion } from '../kernel/settings.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createResponseCache } from '../kernel/http/response-cache.ts';
+import { createLoads, newestLoad } from './loads.ts';
 import { createUrlValidatorCache } from './url-validator-cache.ts';
-import { loadSynonyms } from './discovery/synonyms.ts';
+import { loadSynonyms, synonymsFile } from './discovery/synonyms.ts';
 import { toRoutes } from './endpoint.ts';
 import { endpoints } from './routes.ts';
 import { createSeriesFacts } from './series/series-facts.ts';
@@ -44,6 +47,7 @@ export const longReadConnections = availableParallelism() > 2 ? 2 : 1;
 export async function start(options: DataApiOptions): Promise<RunningService> {
   const { databaseUrl, identitySecret, seriesTimeZone, host, port, log, clock } = options;
   const synonyms = loadSynonyms();
+  const { previewPoints = 120, openRevisionsSeries } = options;
   const database = openDatabase(databaseUrl, log, {
     applicationName: 'almanac data-api',
     failsWhenStalled: true,
@@ -54,22 +58,30 @@ export async function start(options: DataApiOptions): Promise<RunningService> {
     failsWhenStalled: true,
   });
   const seriesFacts = createSeriesFacts(database);
+  const loads = createLoads(database, [
+    ...[programVersion, readFileSync(synonymsFile, 'utf8'), identitySecret], // the secret seals cursors
+    ...[seriesTimeZone, previewPoints, openRevisionsSeries],
+  ]);
   const service = await startService({
     log,
-    routes: toRoutes(endpoints, {
-      database,
-      longReads,
-      cursors: createCursors(identitySecret),
-      seriesFacts,
-      responseCache: createResponseCache(),
-      urlValidatorCache: createUrlValidatorCache(seriesFacts, clock),
-      synonyms,
-      clock,
-      seriesTimeZone,
-      previewPoints: options.previewPoints ?? 120,
-      openRevisionsSeries: options.openRevisionsSeries,
-      log,
-    }),
+    routes: [
+      newestLoad(loads),
+      ...toRoutes(endpoints, {
+        database,
+        longReads,
+        cursors: createCursors(identitySecret),
+        seriesFacts,
+        responseCache: createResponseCache(),
+        urlValidatorCache: createUrlValidatorCache(seriesFacts, clock),
+        loads,
+        synonyms,
+        clock,
+        seriesTimeZone,
+        previewPoints,
+        openRevisionsSeries,
+        log,
+      }),
+    ],
     openIdentity: createOpener(identitySecret, 'data-api', options.previousIdentitySecret),
     ready: () => requireSchema((text) => database.query(text), options.schema ?? []),
     host,

@@ -56,3 +56,12 @@ test('memory is bounded: the most recently used URLs are cached, very long ones 
   known.keep(long, headers, series('1'));
   t.is(known.get(long), undefined);
 });
+
+test('an answer is not repeated at an earlier time than that at which it was made: clocks are also set back', async (t) => {
+  const { clock, known, holds } = setUp();
+  clock.set('2026-06-15T13:00:00Z');
+  known.keep('/v1/series/A', headers, series('1', []));
+  t.true(await holds('/v1/series/A'));
+  clock.set('2026-06-15T12:59:59Z');
+  t.false(await holds('/v1/series/A'));
+});

@@ -18,6 +18,8 @@ interface CachedUrl {
   /** The series: the answer stays the same until it changes. */
   id: string;
   rowVersion: string;
+  /** When it was made: clocks are also set back. */
+  fromMs: number;
   /** The next release, which the answer names; after it, the answer changes. */
   untilMs: number;
 }
@@ -29,12 +31,16 @@ export function createUrlValidatorCache(seriesFacts: SeriesFacts, clock: Clock):
   const urls = new LRUCache<string, CachedUrl>({ max: urlsMax });
   return {
     get: (url) => urls.get(url),
-    holds: ({ id, rowVersion, untilMs }) =>
-      untilMs > clock.now().getTime() ? seriesFacts.isCurrent(id, rowVersion) : Promise.resolve(false),
+    holds({ id, rowVersion, fromMs, untilMs }) {
+      const nowMs = clock.now().getTime();
+      return nowMs >= fromMs && nowMs < untilMs
+        ? seriesFacts.isCurrent(id, rowVersion)
+        : Promise.resolve(false);
+    },
     keep(url, headers, { id, rowVersion, releases: [nextRelease] }) {
       if (url.length > urlLengthMax) return;
       const untilMs = nextRelease === undefined ? Number.POSITIVE_INFINITY : Date.parse(nextRelease);
-      urls.set(url, { headers, id, rowVersion, untilMs });
+      urls.set(url, { headers, id, rowVersion, fromMs: clock.now().getTime(), untilMs });
     },
   };
 }

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../kernel/errors.ts';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
 import type { Admission } from './quota/admission.ts';
+import type { Capture } from './response-cache/capture.ts';
 import type { Hold } from './quota/hold.ts';
 
 /** The owner of an accepted key or session. */
@@ -22,6 +23,10 @@ export interface Caller {
  */
 export const stages = ['credential', 'rate', 'quota', 'upstream', 'answer'] as const;
 export type Stage = (typeof stages)[number];
+
+/** Memory; memory, after data-api has confirmed it; or data-api. */
+export const cacheResults = ['hit', 'revalidated', 'miss'] as const;
+export type CacheResult = (typeof cacheResults)[number];
 
 export interface Call {
   readonly requestId: string;
@@ -56,6 +61,10 @@ export interface Call {
   admission: Admission | undefined;
   /** What was taken for the call from the month's quota, before it was forwarded. */
   charge: Hold | undefined;
+  /** Keeps the answer of the service; undefined: it is only forwarded. */
+  capture: Capture | undefined;
+  /** Where the answer is from, if the response cache was asked. */
+  cache: CacheResult | undefined;
   /** The headers of the answer: alternating names and values. */
   readonly head: string[];
   /** Of a page that may load more than others; undefined: nothing is loaded. */

@@ -15,7 +15,9 @@ import { createClients } from './client-ip.ts';
 import { createAdmissions } from './quota/admission.ts';
 import { createAccessLog } from './observability/access-log.ts';
 import { createCredentialFailures } from './credentials/failures.ts';
-import { createLease } from './credentials/lease.ts';
+import { createDataLease } from './response-cache/data-lease.ts';
+import { createKeptAnswers } from './response-cache/kept-answers.ts';
+import { createLease } from './lease.ts';
 import { createProcessCache } from './credentials/process-cache.ts';
 import { createRedisCache } from './credentials/redis-cache.ts';
 import { runEngine } from './engine.ts';
@@ -43,6 +45,7 @@ import { plan, planAction } from './policies/plan.ts';
 import { quota } from './policies/quota.ts';
 import { rate, rateAction } from './policies/rate.ts';
 import { requestId } from './policies/request-id.ts';
+import { responseCache } from './policies/response-cache.ts';
 import { session } from './policies/session.ts';
 import { usage } from './policies/usage.ts';
 import { withAction, withoutAction, type BuildPolicy } from './policy.ts';
@@ -83,6 +86,8 @@ export interface GatewayOptions {
   upstreamTimeoutMs?: number;
   /** How long the whole answer to a data call may take; 5 minutes by default. */
   answerWithinMs?: number;
+  /** How much memory answers of data-api may take, in MB; 64 by default, 0: none are kept. */
+  responseCacheMb?: number;
   /** What is served if the remaining quota of a month is unknown; `bounded` by default. */
   quotaOutage?: QuotaOutage;
   /** How often usage is reported to accounts-api; 250 ms by default. */
@@ -122,6 +127,7 @@ const leaseRenewal = {
 } as const;
 const redisAnswersWithinMs = 2_000;
 const answerWithinMs = 300_000;
+const responseCacheMb = 64;
 
 /** @throws Error if gateway.config.yml is invalid, one of its policies does not exist, or the port is taken. */
 export async function start(options: GatewayOptions): Promise<RunningGateway> {
@@ -219,7 +225,8 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
   const ask = (keyHash: string) => accounts.key(keyHash);
   const cacheIn = redis === undefined ? 'process' : 'redis';
-  const lease = createLease({
+  const lease = createLease<number>({
+    on: 'the credential cache',
     ask: (using) => accounts.leaseCredentialCache(cacheIn, using),
     end: () => accounts.endCredentialLease(),
     leaseMs: credentialLeaseMs[cacheIn],
@@ -251,6 +258,9 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
     'accounts-api': createForwarder({ upstreams: accountsApi, identitySecret, timeoutMs }),
   };
+  const dataLease = createDataLease({ upstreams: dataApi, identitySecret, log });
+  const cacheMb = options.responseCacheMb ?? responseCacheMb;
+  const keptAnswers = createKeptAnswers(Math.max(1, cacheMb * 1024 * 1024));
   const setCallerContext = createCallerContexts();
   const answers = createAnswers({ redis, withinMs: options.answerWithinMs ?? answerWithinMs, log });
   const accessLog = createAccessLog({ log, metrics, routes });
@@ -284,6 +294,11 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     ),
     concurrency: withoutAction(concurrency({ answers, log })),
     quota: withoutAction(quota({ month, clock })),
+    'response-cache': withoutAction(
+      cacheMb === 0
+        ? (_request, _response, next) => next()
+        : responseCache({ lease: dataLease, keptAnswers, clock }),
+    ),
     forward: withAction(
       z.strictObject({ to: z.enum(['data-api', 'accounts-api']) }),
       ({ to }) => forwarders[to].policy,
@@ -302,7 +317,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   };
   return {
     policies,
-    gauges: gaugesOf({ services: [dataApi, accountsApi], redis, journal }),
+    gauges: gaugesOf({ services: [dataApi, accountsApi], redis, journal, keptAnswers }),
     keepJournalIn: journal.keepIn,
     /** Later, accounts-api may be away just when the first call needs it. Without Redis a lease is for calls only, and lapses. */
     async open(): Promise<void> {
@@ -320,6 +335,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
       processAllotments.close();
       await journal.close();
       await lease.close();
+      await dataLease.close();
       accounts.close();
       redis?.close();
       for (const forwarder of Object.values(forwarders)) forwarder.close();

@@ -19,6 +19,12 @@ export function dateIn(timeZone: string, instant: Date): string {
   return format.format(instant);
 }
 
+/** The instant at which the calendar date of `dateIn` changes next. */
+export function nextDayIn(timeZone: string, instant: Date): Date {
+  const here = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(timeZone);
+  return new Date(here.add({ days: 1 }).startOfDay().epochMilliseconds);
+}
+
 /** An instant as sent in answers: ISO 8601, UTC, to the second. */
 export function instantText(instant: Date): string {
   return `${instant.toISOString().slice(0, -5)}Z`;

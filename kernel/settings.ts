@@ -1,5 +1,6 @@
 // All settings: environment variables, read once into one typed, frozen object. Hides parsing and defaults.
 // Every fault is reported at once, by name, before anything listens. `.env.example` documents each (a test compares).
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
@@ -90,6 +91,7 @@ const variables = z.object({
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
   MANAGEMENT_CALLS_SECOND: wholeNumber(20, 1, 100_000),
   ANSWER_WITHIN_MS: wholeNumber(300_000, 1_000, 86_400_000),
+  RESPONSE_CACHE_MB: wholeNumber(64, 0, 4_096),
   QUOTA_OUTAGE: z.enum(['bounded', 'closed', 'open']).default('bounded'),
   DRAIN_DELAY_MS: wholeNumber(0, 0, 600_000),
   JOURNAL_DIR: z.string().min(1).optional(),
@@ -154,6 +156,8 @@ export type Settings = Readonly<{
   managementCallsPerSecond: number;
   /** The deadline of the whole answer to a data call. */
   answerWithinMs: number;
+  /** How much memory of a gateway answers of data-api may take; 0: none are kept. */
+  responseCacheMb: number;
   /** What a gateway serves if the remaining quota of a month is unknown. */
   quotaOutage: 'bounded' | 'closed' | 'open';
   drainDelayMs: number;
@@ -241,6 +245,11 @@ function lettersOf(name: string): string {
 /** The directory of the project's own files (config, migrations). */
 export const projectRoot = path.resolve(import.meta.dirname, '..');
 
+/** The version of the program, from package.json. */
+export const { version: programVersion } = JSON.parse(
+  readFileSync(path.join(projectRoot, 'package.json'), 'utf8'),
+) as { version: string };
+
 /** Settings that are not right. The message names each, one per line, with what is allowed; never its value. */
 export class SettingsError extends Error {
   readonly faults: readonly string[];
@@ -302,6 +311,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,
     managementCallsPerSecond: s.MANAGEMENT_CALLS_SECOND,
     answerWithinMs: s.ANSWER_WITHIN_MS,
+    responseCacheMb: s.RESPONSE_CACHE_MB,
     quotaOutage: s.QUOTA_OUTAGE,
     drainDelayMs: s.DRAIN_DELAY_MS,
     journalDir: inProject(s.JOURNAL_DIR ?? path.join(s.DATA_DIR, 'journal')),

@@ -1,11 +1,10 @@
 // The document as it is published: all services, by the routes of config/gateway.config.yml.
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { endpoints as ofAccounts } from '../accounts-api/routes.ts';
 import { endpoints as ofData } from '../data-api/routes.ts';
 import { endpoints as ofGateway } from '../gateway/endpoints.ts';
 import { loadRoutes } from '../gateway/routes.ts';
-import { projectRoot } from '../kernel/settings.ts';
+import { programVersion, projectRoot } from '../kernel/settings.ts';
 import { openApiDocument, type DeclaredEndpoint } from './document.ts';
 import { withEvents } from './events.ts';
 import { withTables } from './tables.ts';
@@ -33,11 +32,8 @@ export function declaredEndpoints(): DeclaredEndpoint[] {
 }
 
 export function publishedDocument(): Json {
-  const { version } = JSON.parse(readFileSync(path.join(projectRoot, 'package.json'), 'utf8')) as {
-    version: string;
-  };
   const routes = loadRoutes(path.join(projectRoot, 'config/gateway.config.yml'), Object.keys(policyAnswers));
-  return openApiDocument({ version, endpoints: declaredEndpoints(), routes });
+  return openApiDocument({ version: programVersion, endpoints: declaredEndpoints(), routes });
 }
 
 /** The page with its parameter tables and its catalogue of events up to date. */

@@ -197,7 +197,9 @@ export const testWebhook = endpoint({
           await insertMessages(deps.db, transaction, {
             at,
             events: [{ ...event, body: bodyOf(event, { webhook: id }) }],
-            messages: [{ id: message, webhookId: id, eventId: event.id, type: event.type, body: null }],
+            messages: [
+              { id: message, webhookId: id, eventId: event.id, type: event.type, body: null, afterMs: 0 },
+            ],
           });
           return found;
         }),

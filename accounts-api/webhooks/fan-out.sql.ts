@@ -107,7 +107,7 @@ export async function countEnabled(db: AccountsDatabase): Promise<number> {
 }
 
 export interface NewMessages {
-  /** When they are made; they are due at once. */
+  /** When they are made. */
   at: Date;
   events: readonly { id: string; at: Date; body: string }[];
   messages: readonly {
@@ -117,6 +117,8 @@ export interface NewMessages {
     type: EventType;
     /** Null: that of the event. */
     body: string | null;
+    /** Until it is due. */
+    afterMs: number;
   }[];
 }
 
@@ -134,12 +136,12 @@ export async function insertMessages(
   );
   await run(
     `insert into accounts.webhook_messages (id, webhook_id, event_id, type, body, created_at, due_at)
-     select id, webhook, event, type, body, $2, $2
-     from json_to_recordset($1::json) as message(id text, webhook text, event text, type text, body text)`,
+     select id, webhook, event, type, body, $2, $2::timestamptz + after * interval '1 ms'
+     from json_to_recordset($1::json) as message(id text, webhook text, event text, type text, body text, after int)`,
     [
       JSON.stringify(
-        messages.map(({ id, webhookId: webhook, eventId: event, type, body }) => ({
-          ...{ id, webhook, event, type, body },
+        messages.map(({ id, webhookId: webhook, eventId: event, type, body, afterMs: after }) => ({
+          ...{ id, webhook, event, type, body, after },
         })),
       ),
       at,

@@ -2,6 +2,7 @@
 // event. A crash before its end leaves the event, after it the messages.
 import { instantText } from '../../kernel/clock.ts';
 import type { EventType } from '../../kernel/events/catalogue.ts';
+import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import { newId } from '../ids.ts';
@@ -76,7 +77,8 @@ export function messagesOf(
       if (chosen?.length === 0) continue;
       const isWhole = chosen === null || chosen.length === series?.length;
       const body = isWhole ? null : bodyOf(event, { ...data, series: chosen });
-      made.messages.push({ id: newId('msg'), webhookId: listener.id, eventId, type, body });
+      const afterMs = event.account_id === null ? inForceAfterMs : 0; // whoever is told of a load must not get the answers of before
+      made.messages.push({ id: newId('msg'), webhookId: listener.id, eventId, type, body, afterMs });
     }
     if (made.messages.length === before) continue;
     const body = bodyOf(event, series === null ? data : { ...data, series });

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { createAccount, createKey, listAccounts } from '../../accounts-api/operator/operator.ts';
 import { demoFiles } from '../../ingest/demo/demo.ts';
-import { load } from '../../ingest/load/load.ts';
+import { inForce, load } from '../../ingest/load/load.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import { parseCommandArgs, type Command } from '../command.ts';
 import { withDatabase, withInstallation, type Installation } from '../installation.ts';
@@ -17,6 +17,7 @@ export const seed: Command = {
   async run(args, { env, stdout }) {
     parseCommandArgs(args, {});
     const key = await withInstallation(env, seedDemo, { create: true });
+    await inForce();
     stdout.write(key === undefined ? 'the demo is there already\n' : `API key: ${key}\n`);
   },
 };
@@ -42,7 +43,8 @@ async function loadDemoFiles({ databaseUrl, settings }: Installation): Promise<v
   await withDatabase(databaseUrl, { command: 'seed', statementTimeoutMs: 0 }, async (database) => {
     for (const { dataset, vintage, lines } of demoFiles(today)) {
       const input = Readable.from(joined(lines()));
-      await load(database, { dataset, input, vintage, seriesTimeZone, fiscalYearFirstMonth, clock });
+      const options = { vintage, seriesTimeZone, fiscalYearFirstMonth, clock, noGateway: true };
+      await load(database, { dataset, input, ...options });
     }
   });
 }

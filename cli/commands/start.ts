@@ -201,6 +201,7 @@ function gatewayOptions(settings: Installation['settings'], plans: Plans, stoppi
     ...{ host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs },
     managementCallsPerSecond: settings.managementCallsPerSecond,
     answerWithinMs: settings.answerWithinMs,
+    responseCacheMb: settings.responseCacheMb,
     metrics: settings.metrics,
     journalDirectory: settings.journalDir,
     plans,

@@ -32,7 +32,7 @@ export const getPreviewChart = endpoint({
       const { database, previewPoints } = dependencies;
       requirePreviews(previewPoints);
       const series = await call.stage('lookup', () =>
-        requireSeries(dependencies, memberOf(params, 'id'), null),
+        requireSeries(dependencies, call, memberOf(params, 'id'), null),
       );
       const dimsNos = combinationsThatPass(series, parseDims(query.dims));
       requireFewLines(series, dimsNos);

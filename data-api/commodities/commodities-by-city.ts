@@ -91,7 +91,7 @@ export const getCommoditiesByCity = endpoint({
         fail('invalid_parameter', '"date" cannot be combined with "from" or "to".', { param: 'date' });
       const { from, to, vintage } = toRequest({ ...query, sort: 'asc', fields: [] }, call, dependencies);
       const { series, cityNames } = await call.stage('lookup', async () => ({
-        series: await requireItem(dependencies, query.item, vintage),
+        series: await requireItem(dependencies, call, query.item, vintage),
         cityNames: await requireCities(dependencies, query.cities ?? [], 'cities'),
       }));
       const asked: Selection = {

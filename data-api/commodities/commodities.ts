@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { entryOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
 import { nearestName, oneOfParam } from '../../kernel/http/params.ts';
 import { cityList, itemList, listCityNames, listItemIds } from './commodities.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -53,7 +54,7 @@ export const getCommodities = endpoint({
     const [city = national] = cities;
     const request = { ...toRequest(query, call, dependencies), filter };
     const series = await call.stage('lookup', async () => {
-      const prices = await requireItem(dependencies, query.item, request.vintage);
+      const prices = await requireItem(dependencies, call, query.item, request.vintage);
       if (cities.length > 1) return prices;
       if (city === national) return withAverage(prices, filter);
       await requireCities(dependencies, [city], 'city');
@@ -78,11 +79,12 @@ export function pricesFilter(
 /** The series of an item's prices. @throws Failure `not_found`, which suggests the nearest item if there is one. */
 export async function requireItem(
   dependencies: Dependencies,
+  call: ServiceCall,
   item: string,
   vintage: string | null,
 ): Promise<Series> {
   const ids = await listItemIds(dependencies.database);
-  if (ids.includes(item)) return requireSeries(dependencies, `commodity.${item}`, vintage);
+  if (ids.includes(item)) return requireSeries(dependencies, call, `commodity.${item}`, vintage);
   const nearest = nearestName(item, ids);
   const hint = nearest === undefined ? 'GET /v1/commodities/items lists them.' : `Did you mean "${nearest}"?`;
   return fail('not_found', `There is no item "${item.slice(0, 80)}". ${hint}`, { param: 'item' });

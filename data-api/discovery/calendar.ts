@@ -1,7 +1,7 @@
 // GET /v1/calendar: the release calendar as JSON, CSV or iCalendar.
 // Hides nothing: the handler reads from the parameters to the answer.
 import { z } from 'zod';
-import { dateIn } from '../../kernel/clock.ts';
+import { dateIn, nextDayIn } from '../../kernel/clock.ts';
 import { limitDefault, listOf, listParams, renderList, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { addDays, withinCalendar, type DateRange } from '../../kernel/dates.ts';
@@ -55,6 +55,7 @@ export const getCalendar = endpoint({
             }),
           );
           const releases = found.slice(0, most);
+          call.changesAt(changeOf(releases, query.status, now, seriesTimeZone));
           const last = found.length > most ? releases.at(-1) : undefined;
           const nextCursor = last === undefined ? null : cursors.seal([last.release_at, last.id], pageQuery);
           const written = await call.stage('render', () =>
@@ -67,6 +68,21 @@ export const getCalendar = endpoint({
       };
     },
 });
+
+/**
+ * When the clock changes the answer: a release comes, a day ends where the publisher is or, for iCalendar, in UTC. With a
+ * status it may be that of a release which is not in the answer yet: it is valid for no time.
+ */
+function changeOf(
+  releases: readonly { release_at: string }[],
+  status: string | undefined,
+  now: Date,
+  timeZone: string,
+): Date {
+  if (status !== undefined) return now;
+  const coming = releases.map(({ release_at: at }) => Date.parse(at)).filter((at) => at > now.getTime());
+  return new Date(Math.min(...coming, nextDayIn(timeZone, now).getTime(), nextDayIn('UTC', now).getTime()));
+}
 
 /**
  * Without an end the window ends in thirty days, or thirty days after its start, whichever is later; without a start

@@ -94,7 +94,9 @@ export const getCatalogEntry = endpoint({
   handler:
     (dependencies) =>
     async ({ params, call }) => {
-      const series = await call.stage('sql', () => requireSeries(dependencies, memberOf(params, 'id'), null));
+      const series = await call.stage('sql', () =>
+        requireSeries(dependencies, call, memberOf(params, 'id'), null),
+      );
       const data = {
         id: series.id,
         ...factsOf(series),

@@ -62,7 +62,7 @@ export const getPreview = endpoint({
       const { database, previewPoints } = dependencies;
       requirePreviews(previewPoints);
       const series = await call.stage('lookup', () =>
-        requireSeries(dependencies, memberOf(params, 'id'), null),
+        requireSeries(dependencies, call, memberOf(params, 'id'), null),
       );
       const points_max = Math.min(query.limit ?? previewPoints, previewPoints);
       const matching = combinationsThatPass(series, parseDims(query.dims));
@@ -119,7 +119,7 @@ export const getPreviews = endpoint({
       requirePreviews(previewPoints);
       const points = Math.min(query.limit ?? sparklinePointsMax, previewPoints);
       const found = await call.stage('lookup', () =>
-        Promise.all(query.ids.map((id) => requireSeries(dependencies, id, null))),
+        Promise.all(query.ids.map((id) => requireSeries(dependencies, call, id, null))),
       );
       return {
         format: 'json',

@@ -13,7 +13,7 @@ export interface Synonyms {
   alternativesIn(query: string): readonly (readonly string[])[] | null;
 }
 
-const synonymsFile = path.join(projectRoot, 'config/synonyms.yml');
+export const synonymsFile = path.join(projectRoot, 'config/synonyms.yml');
 
 const fileSchema = z.array(z.array(z.string().regex(/[\p{L}\p{N}]/u, 'has no letter or digit')).min(2));
 

@@ -5,6 +5,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nearestName } from '../../kernel/http/params.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Cursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
@@ -38,9 +39,13 @@ export interface PageQuery {
   after: Place | null;
 }
 
-/** The series, with its coming releases. @throws Failure `not_found`, which suggests the nearest id if there is one. */
+/**
+ * The series, with its coming releases: answers name the next one, and change when it comes.
+ * @throws Failure `not_found`, which suggests the nearest id if there is one.
+ */
 export async function requireSeries(
   { database, seriesFacts, clock }: Dependencies,
+  call: Pick<ServiceCall, 'changesAt'>,
   id: string,
   vintage: string | null,
 ): Promise<Series> {
@@ -48,7 +53,10 @@ export async function requireSeries(
   const series = couldBe ? await seriesFacts.find(id, vintage) : undefined;
   if (series !== undefined) {
     const now = clock.now().getTime();
-    return { ...series, releases: series.releases.filter((releaseAt) => Date.parse(releaseAt) > now) };
+    const releases = series.releases.filter((releaseAt) => Date.parse(releaseAt) > now);
+    const [next] = releases;
+    if (next !== undefined) call.changesAt(new Date(next));
+    return { ...series, releases };
   }
   const nearest = couldBe ? nearestName(id, await findNeighbourIds(database, id)) : undefined;
   const hint = nearest === undefined ? 'GET /v1/catalog lists them.' : `Did you mean "${nearest}"?`;

@@ -58,7 +58,7 @@ export const getSeries = endpoint({
     const { query, params, call } = asked;
     const request = toRequest(query, call, dependencies);
     const series = await call.stage('lookup', () =>
-      requireSeries(dependencies, memberOf(params, 'id'), request.vintage),
+      requireSeries(dependencies, call, memberOf(params, 'id'), request.vintage),
     );
     const reply = seriesReply(dependencies, asked, { endpoint: 'series', series, request });
     return { ...reply, ofSeries: series };
@@ -108,7 +108,7 @@ export const getLatest = endpoint({
     return async ({ query, params, call, url }) => {
       const request: SeriesRequest = { ...toRequest(query, call, dependencies), sort: 'desc' };
       const series = await call.stage('lookup', () =>
-        requireSeries(dependencies, memberOf(params, 'id'), request.vintage),
+        requireSeries(dependencies, call, memberOf(params, 'id'), request.vintage),
       );
       const pageQuery = pageQueryOf(series, request, cursors);
       const { selection } = pageQuery;
@@ -145,7 +145,7 @@ export const getManySeries = endpoint({
       const limit = request.limit ?? limitDefault;
       const database = readerOf(dependencies, limit * query.ids.length);
       const found = await call.stage('lookup', () =>
-        Promise.all(query.ids.map((id) => requireSeries(dependencies, id, request.vintage))),
+        Promise.all(query.ids.map((id) => requireSeries(dependencies, call, id, request.vintage))),
       );
       const pageQueries = found.map((series) => pageQueryOf(series, request, cursors));
       const readOne = async (pageQuery: PageQuery): Promise<string> => {

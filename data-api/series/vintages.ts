@@ -21,7 +21,7 @@ export const getVintages = endpoint({
       requireVintages(undefined, call);
       const { from, to } = windowOf(query);
       const series = await call.stage('lookup', () =>
-        requireSeries(dependencies, memberOf(params, 'id'), null),
+        requireSeries(dependencies, call, memberOf(params, 'id'), null),
       );
       const where = new Conditions()
         .and(series.seriesNo, (p) => `v.series_no = ${p}`)

@@ -72,7 +72,9 @@ export const getOpenTriangle = endpoint({
 
 async function triangleReply(dependencies: Dependencies, { query, params, call }: Asked<TriangleQuery>) {
   const { longReads } = dependencies;
-  const series = await call.stage('lookup', () => requireSeries(dependencies, memberOf(params, 'id'), null));
+  const series = await call.stage('lookup', () =>
+    requireSeries(dependencies, call, memberOf(params, 'id'), null),
+  );
   const { from = '0001-01-01', to = '9999-12-31' } = windowOf(query);
   const dimsNos = combinationsThatPass(series, parseDims(query.dims));
   const chosen = vintageFilter(query);

@@ -3,10 +3,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Credential, KeyCredential } from '../accounts.ts';
-import type { Lease, Term } from './lease.ts';
+import type { Lease, Term } from '../lease.ts';
 
 export interface ProcessCacheOptions {
-  lease: Lease;
+  lease: Lease<number>;
   /** Asks accounts-api for the owner of a key. */
   ask(keyHash: string): Promise<KeyCredential | null>;
   clock: Clock;
@@ -19,7 +19,7 @@ const freshMs = 60_000;
 /** @returns finds the owner of a key, null if the key is invalid. @throws Failure unavailable. */
 export function createProcessCache({ lease, ask, clock }: ProcessCacheOptions) {
   const entries = new LRUCache<string, KeyCredential>({ max: keysMax, ttl: freshMs });
-  let madeUnder: Term | undefined;
+  let madeUnder: Term<number> | undefined;
 
   return async function find(keyHash: string): Promise<Credential | null> {
     const term = lease.current();

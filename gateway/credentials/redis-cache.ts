@@ -14,7 +14,7 @@ import {
 import { RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
 import type { Credential, KeyCredential } from '../accounts.ts';
 import { batchedBy } from '../batched.ts';
-import type { Lease } from './lease.ts';
+import type { Lease } from '../lease.ts';
 
 export interface RedisCache {
   /** Finds the owner of a key, null if the key is invalid. @throws Failure unavailable. */
@@ -29,7 +29,7 @@ export interface RedisCache {
 
 export interface RedisCacheOptions {
   redis: RedisLink;
-  lease: Lease;
+  lease: Lease<number>;
   /** Asks accounts-api for the owner of a key. */
   ask(keyHash: string): Promise<KeyCredential | null>;
   clock: Clock;

@@ -27,6 +27,7 @@ export function createAccessLog(options: {
     if (route !== undefined)
       line += `,"route":"${route}","path":${JSON.stringify(withoutSecrets(call.path))}`;
     line += `,"status":${statusOf(response)}`;
+    if (call.cache !== undefined) line += `,"cache":"${call.cache}"`;
     if (call.failureCode !== undefined) line += `,"code":"${call.failureCode}"`;
     line += `,"bytes":${bytes},"complete":${response.writableFinished}`;
     for (const stage of stages) {
@@ -49,6 +50,7 @@ export function createAccessLog(options: {
         totalMs: call.stageSinceMs - call.arrivedAtMs,
         stageMs: call.stageMs,
         failureCode: call.failureCode,
+        cache: call.cache,
       });
       if (isLogged) note(request, response, call, socket.bytesWritten - bytesBefore);
     });

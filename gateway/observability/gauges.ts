@@ -1,6 +1,7 @@
 // The gauges of /metrics: the services behind the gateway, Redis, and the journal of usage.
 import type { Gauge } from '../../kernel/metrics/text.ts';
 import type { RedisLink } from '../../kernel/redis.ts';
+import type { KeptAnswers } from '../response-cache/kept-answers.ts';
 import type { Journal } from '../quota/journal.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
@@ -8,8 +9,9 @@ export function gaugesOf(options: {
   services: readonly Upstreams[];
   redis: RedisLink | undefined;
   journal: Journal;
+  keptAnswers: KeptAnswers;
 }): Gauge[] {
-  const { services, redis, journal } = options;
+  const { services, redis, journal, keptAnswers } = options;
   return [
     {
       name: 'almanac_gateway_upstream_up',
@@ -23,6 +25,16 @@ export function gaugesOf(options: {
       name: 'almanac_gateway_redis_up',
       help: 'Whether Redis is asked: 0 after a fault, until it answers again. Absent where there is none.',
       read: () => (redis === undefined ? [] : [{ value: Number(redis.isUsable) }]),
+    },
+    {
+      name: 'almanac_gateway_response_cache_answers',
+      help: 'Answers of data-api that are kept in memory.',
+      read: () => [{ value: keptAnswers.size().answers }],
+    },
+    {
+      name: 'almanac_gateway_response_cache_bytes',
+      help: 'What they take, at most RESPONSE_CACHE_MB.',
+      read: () => [{ value: keptAnswers.size().bytes }],
     },
     {
       name: 'almanac_gateway_journal_entries',

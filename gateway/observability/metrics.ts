@@ -2,7 +2,7 @@
 // No label holds a key, an account or an IP address: their number is unbounded.
 import type { ErrorCode } from '../../kernel/errors.ts';
 import { family, gaugesText, line, type Gauge, type Line } from '../../kernel/metrics/text.ts';
-import { stages, type Stage } from '../call.ts';
+import { cacheResults, stages, type CacheResult, type Stage } from '../call.ts';
 
 /** The facts of a call whose answer has ended. */
 export interface EndedCall {
@@ -14,6 +14,7 @@ export interface EndedCall {
   totalMs: number;
   stageMs: Readonly<Record<Stage, number>>;
   failureCode: ErrorCode | undefined;
+  cache: CacheResult | undefined;
 }
 
 export interface Metrics {
@@ -40,6 +41,10 @@ export function createMetrics(): Metrics {
   const groups = new Map<string, Group>();
   const failures = new Map<ErrorCode, number>();
   const stageSeconds = Object.fromEntries(stages.map((stage) => [stage, 0])) as Record<Stage, number>;
+  const cacheUses = Object.fromEntries(cacheResults.map((result) => [result, 0])) as Record<
+    CacheResult,
+    number
+  >;
   let underWay = 0;
   let cutOff = 0;
   let malformed = 0;
@@ -52,7 +57,8 @@ export function createMetrics(): Metrics {
     return group;
   }
 
-  function ended({ group: name, status, complete, totalMs, stageMs, failureCode }: EndedCall): void {
+  function ended(call: EndedCall): void {
+    const { group: name, status, complete, totalMs, stageMs, failureCode, cache } = call;
     underWay -= 1;
     const group = groupOf(name);
     const seconds = totalMs / 1000;
@@ -63,6 +69,7 @@ export function createMetrics(): Metrics {
     group.seconds += seconds;
     for (const stage of stages) stageSeconds[stage] += stageMs[stage] / 1000;
     if (!complete) cutOff += 1;
+    if (cache !== undefined) cacheUses[cache] += 1;
     if (failureCode !== undefined) failures.set(failureCode, (failures.get(failureCode) ?? 0) + 1);
   }
 
@@ -93,6 +100,12 @@ export function createMetrics(): Metrics {
         'counter',
         'Requests that the gateway itself refused or could not serve, by code: quota_exceeded, rate_limited, …',
         [...failures].map(([code, value]) => line('', { code }, value)),
+      ),
+      family(
+        'almanac_gateway_response_cache_total',
+        'counter',
+        'Reads of data-api: answered from memory, from memory after data-api has confirmed it, or by data-api.',
+        cacheResults.map((result) => line('', { result }, cacheUses[result])),
       ),
       family(
         'almanac_gateway_requests_cut_off_total',

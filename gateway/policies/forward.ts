@@ -24,14 +24,7 @@ export interface ForwardOptions {
 }
 
 // The client headers that services may read; all others are dropped, including hop-by-hop and unknown ones.
-const passedOn = [
-  'accept',
-  'accept-encoding',
-  'content-type',
-  'idempotency-key',
-  'if-none-match',
-  'user-agent',
-];
+const passedOn = ['accept', 'accept-encoding', 'content-type', 'idempotency-key', 'user-agent'];
 // The first two attempts follow each other at once. The further ones wait for an instance that is just being replaced.
 const attemptsMax = 5;
 const attemptPauseMs = 25;
@@ -97,6 +90,7 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity
   const sent = request.headers;
   const headers: string[] = [];
   for (const name of passedOn) pass(headers, name, sent[name]);
+  pass(headers, 'if-none-match', call.capture?.ifNoneMatch(request) ?? sent['if-none-match']);
   if (sent['traceparent'] !== undefined && traceparent.test(String(sent['traceparent']))) {
     pass(headers, 'traceparent', sent['traceparent']);
     pass(headers, 'tracestate', sent['tracestate']);

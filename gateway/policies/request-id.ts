@@ -44,6 +44,8 @@ export function requestId(options: {
       caller: undefined,
       admission: undefined,
       charge: undefined,
+      capture: undefined,
+      cache: undefined,
       head: [],
       contentSecurityPolicy: undefined,
       limits: [],

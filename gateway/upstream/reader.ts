@@ -1,6 +1,7 @@
 // Forwards a read to an instance of a service and its answer back, without copying: a third of what a proxy costs.
 // Hides backpressure, and which of an answer's headers are removed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { validityHeader } from '../../kernel/http/validity.ts';
 import { BadAnswer } from './answer-parser.ts';
 import { callOf, type Call } from '../call.ts';
 import { endAtEndOfTurn } from '../end-of-turn.ts';
@@ -84,7 +85,8 @@ class Relay implements Exchange {
   readonly #done: () => void;
   readonly #failed: (error: AttemptFailed) => void;
   #sent: Sent | undefined;
-  #isWhole = false;
+  /** The response is answered, or will be at the end of the turn. */
+  #isAnswered = false;
 
   constructor(
     response: ServerResponse,
@@ -107,34 +109,42 @@ class Relay implements Exchange {
     const call = this.#call;
     const handedOn: string[] = [];
     let answersTo: string | undefined;
+    let validity: string | undefined;
     for (let i = 0; i < head.length; i += 2) {
       const name = head[i] as string;
       const value = head[i + 1] as string;
       if (!setHere.has(name)) {
         if (!staysInside(name)) handedOn.push(name, value);
+        else if (name === validityHeader) validity = value;
       } else if (name === 'x-request-id') answersTo = value;
       else if (name === 'server-timing') call.serviceTiming = value;
     }
     // Bytes that a service sends after an answer would be read as the answer to the next call on the connection.
     if (answersTo !== call.requestId) throw new BadAnswer('The answer is to another request.');
-    this.#response.writeHead(status, handedOn);
+    if (call.capture?.onHead(status, handedOn, validity) === true) this.#isAnswered = true;
+    else this.#response.writeHead(status, handedOn);
   }
 
   onBody(bytes: Buffer, isLast: boolean): void {
+    if (this.#isAnswered) return;
     const response = this.#response;
+    const { capture } = this.#call;
+    capture?.onBody(bytes);
     if (isLast) {
-      this.#isWhole = true;
+      this.#isAnswered = true;
       endAtEndOfTurn(response, bytes); // head and body in one write
       return;
     }
-    if (response.write(Buffer.from(bytes))) return;
+    // What is captured is short, and other calls may wait for it: it does not come at the pace of this client.
+    if (response.write(Buffer.from(bytes)) || capture?.isOpen === true) return;
     this.#sent?.pause();
     response.once('drain', () => this.#sent?.resume());
   }
 
   onEnd(): void {
     this.#sent = undefined; // the connection may be reused by another call
-    if (!this.#isWhole) this.#response.end();
+    this.#call.capture?.onEnd();
+    if (!this.#isAnswered) this.#response.end();
   }
 
   onFailed(error: AttemptFailed): void {

@@ -37,6 +37,8 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   resource?: string;
   /** Prepended to the id of each column of a wide file that --map does not name. */
   prefix?: string;
+  /** No gateway serves the database: the load is done when it is committed. Otherwise it is done when it is in force everywhere. */
+  noGateway?: boolean;
   /** The time zone that determines today. */
   seriesTimeZone: string;
   /** From 1 to 12, of funds for which neither they nor their company state it; default: July. */

@@ -1,6 +1,7 @@
 // Loads a file into a dataset, atomically: read, stage, compare, store, in one transaction.
 // Hides which tables the rows of each dataset go to. One load runs at a time; readers see it once it is committed.
 import { statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { dateIn } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
@@ -21,6 +22,7 @@ import { loadTable } from './load-table.ts';
 import { NotAscending } from '../points/points.ts';
 import { Rejects } from './rejects.ts';
 import { lockLoads, relaxLimits } from './statements.sql.ts';
+import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
 /** Thrown to roll back a dry run; carries its result. */
@@ -34,7 +36,7 @@ class DryRunEnds extends Error {
 }
 
 /**
- * Loads the file. Loading a file twice changes nothing; a file of an older vintage is inserted at its place in the history.
+ * Loads the file; when it resolves, no call that begins later is answered from before. Loading a file twice changes nothing; a file of an older vintage is inserted at its place in the history.
  * @throws IngestFailure if the call or the file is invalid, or a row is and `skipInvalid` is not set; nothing is stored.
  */
 export async function load(database: Database, given: LoadOptions): Promise<LoadSummary> {
@@ -99,12 +101,17 @@ async function attempt(
         if (error instanceof DryRunEnds) return error.result;
         throw error;
       });
-    return { ...summarise(result, rejects, notes, (performance.now() - started) / 1000), rowsSkipped };
+    const seconds = (performance.now() - started) / 1000;
+    if (options.dryRun !== true && options.noGateway !== true) await inForce();
+    return { ...summarise(result, rejects, notes, seconds), rowsSkipped };
   } finally {
     rejects.close();
     await batches.return(undefined);
   }
 }
+
+/** Resolves when no gateway answers from memory as it was before: after a commit, and before its load is reported as done. */
+export const inForce = (): Promise<void> => pause(inForceAfterMs);
 
 function checkOptions(options: LoadOptions): void {
   if (options.full === true && options.skipInvalid === true)

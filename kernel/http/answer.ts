@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { mediaTypes, type Format } from './endpoint.ts';
 import { encodingFor, sendAnswer, sendBytes, sendStream, sendText } from './reply.ts';
+import { etagMatches } from './etag.ts';
 import type { ResponseCache } from './response-cache.ts';
 
 const cacheControls = {
@@ -84,7 +85,7 @@ export async function answer(
 
 /** Answers 304 if the client already has the same bytes. @returns whether it did. */
 export function sendNotModified(request: Request, response: Response, headers: CachingHeaders): boolean {
-  if (!matches(request.headers['if-none-match'], headers.etag)) return false;
+  if (!etagMatches(request.headers['if-none-match'], headers.etag)) return false;
   response.writeHead(304, Object.entries(headers).flat()).end();
   return true;
 }
@@ -148,11 +149,4 @@ function nextPageLink(request: Request, cursor: string | null): Record<string, s
   const url = new URL(request.url, 'http://host');
   url.searchParams.set('cursor', cursor);
   return { link: `<${url.pathname}${url.search}>; rel="next"` };
-}
-
-/** If-None-Match compares weakly: a proxy may have marked our strong tag with W/. */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  if (header.trim() === '*') return true;
-  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }

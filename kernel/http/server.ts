@@ -21,6 +21,15 @@ export interface ServiceCall {
   readonly identity: Identity;
   /** Runs one stage of the handler and adds its time to the Server-Timing header. */
   stage<T>(name: HandlerStage, work: () => Promise<T> | T): Promise<T>;
+  /** Says that the answer changes at an instant, even if no data does: it names what is to come, or a day that has begun. */
+  changesAt(instant: Date): void;
+  /** The earliest of these instants, in ms since 1970; Infinity if there is none. */
+  readonly changesAtMs: number;
+  /**
+   * Adds a header `x-almanac-*` to the answer: one for the gateway, which does not forward it.
+   * @param valueOf is called when the head is written; undefined: there is no such header.
+   */
+  tellGateway(name: string, valueOf: () => string | undefined): void;
 }
 
 export type Handler = (request: Request, response: Response, call: ServiceCall) => Promise<void> | void;
@@ -145,7 +154,9 @@ export function sendJson(response: Response, status: number, body: unknown): voi
 class OpenCall implements ServiceCall {
   readonly requestId: string;
   identity: Identity = anonymous;
+  changesAtMs = Infinity;
   #timing = '';
+  readonly #told: [name: string, valueOf: () => string | undefined][] = [];
 
   constructor(requestId: string) {
     this.requestId = requestId;
@@ -161,10 +172,22 @@ class OpenCall implements ServiceCall {
     }
   }
 
+  changesAt(instant: Date): void {
+    this.changesAtMs = Math.min(this.changesAtMs, instant.getTime());
+  }
+
+  tellGateway(name: string, valueOf: () => string | undefined): void {
+    this.#told.push([name, valueOf]);
+  }
+
   /** The headers of every answer to the call: alternating names and values. */
   ownHeaders(): string[] {
     // The gateway rejects an answer that does not name its request.
     const headers = this.requestId === '' ? [] : ['x-request-id', this.requestId];
+    for (const [name, valueOf] of this.#told) {
+      const value = valueOf();
+      if (value !== undefined) headers.push(name, value);
+    }
     if (this.#timing !== '') headers.push('server-timing', this.#timing);
     return headers;
   }

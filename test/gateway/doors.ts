@@ -1,6 +1,6 @@
 // A gateway as far as it looks keys up: the real modules, put together as `policies/admission.ts` and `policies/credential.ts` do.
 import { createAccounts } from '../../gateway/accounts.ts';
-import { createLease } from '../../gateway/credentials/lease.ts';
+import { createLease } from '../../gateway/lease.ts';
 import { createProcessCache } from '../../gateway/credentials/process-cache.ts';
 import { createRedisCache } from '../../gateway/credentials/redis-cache.ts';
 import { createAdmissions } from '../../gateway/quota/admission.ts';
@@ -46,7 +46,8 @@ export async function startDoor(
   };
   const leases = { asked: 0, given: 0 };
   const cacheIn = redis === undefined ? 'process' : 'redis';
-  const lease = createLease({
+  const lease = createLease<number>({
+    on: 'the credential cache',
     async ask(using) {
       leases.asked += 1;
       const generation = await accounts.leaseCredentialCache(cacheIn, using);

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
 import { selectLeases } from '../../accounts-api/keys/credential-leases.sql.ts';
-import { createLease, type Term } from '../../gateway/credentials/lease.ts';
+import { createLease, type Term } from '../../gateway/lease.ts';
 import { createProcessCache } from '../../gateway/credentials/process-cache.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
@@ -129,7 +129,7 @@ test.serial('entries cached before a lease ended are not used with the next leas
 });
 
 test('an answer of accounts-api that is older than the lease is used once, and not cached', async (t) => {
-  let lease: Term = { generation: 1 };
+  let lease: Term<number> = { generation: 1 };
   const answers: (() => void)[] = [];
   let asked = 0;
   const owner = { accountId: 'a', keyId: 'k', sessionId: null, plan: 'free', active: true };
@@ -169,7 +169,8 @@ test.serial('a cached key is refused from the instant at which it expires', asyn
 
 test('a lease is requested when first needed, renewed while in use, and not renewed otherwise', async (t) => {
   let asked = 0;
-  const lease = createLease({
+  const lease = createLease<number>({
+    on: 'the credential cache',
     ask: () => Promise.resolve((asked += 1) && 7),
     end: () => Promise.resolve(),
     ...{ leaseMs: credentialLeaseMs.process, renewEveryMs: 1, idleAfterMs: 20, log: silentLog },

@@ -31,6 +31,8 @@ export interface Upstream {
   received: Received[];
   /** How client calls are answered. */
   answer: Answer;
+  /** Given: how the gateway's own calls are answered. */
+  answerOurselves?: Answer | undefined;
   close(): Promise<void>;
 }
 
@@ -63,7 +65,8 @@ export async function startRecordingUpstream(service: Service, before?: string):
     if (isOfClient) {
       upstream.received.push(received);
       upstream.answer(received, response);
-    } else if (before === undefined) answerPlainly(received, response);
+    } else if (upstream.answerOurselves !== undefined) upstream.answerOurselves(received, response);
+    else if (before === undefined) answerPlainly(received, response);
     else passOn(before, received, response);
   });
   upstream.url = await listen(server, '127.0.0.1', 0);

@@ -71,6 +71,7 @@ export function loadCsv(
   return load(database, {
     dataset: 'observations',
     input: Readable.from([Buffer.from(text)]),
+    noGateway: true,
     seriesTimeZone: 'UTC',
     clock: fakeClock(`${today}T12:00:00Z`),
     ...options,

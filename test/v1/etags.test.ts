@@ -1,9 +1,10 @@
-// ETags and the caches of the data-api, over every parameter of every endpoint and every kind of load. The reference
-// is a second data-api on the same database with empty caches.
+// ETags and the caches of the data-api and of a gateway in front of it, over every parameter of every endpoint and every kind of load.
+// The reference is a second data-api on the same database with empty caches.
 import test, { type ExecutionContext } from 'ava';
 import { loadSynonyms } from '../../data-api/discovery/synonyms.ts';
 import { createCursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../../data-api/dependencies.ts';
+import { createLoads } from '../../data-api/loads.ts';
 import { toRoutes } from '../../data-api/endpoint.ts';
 import { endpoints as declared } from '../../data-api/routes.ts';
 import { findSeries } from '../../data-api/series/series.sql.ts';
@@ -15,28 +16,47 @@ import { freeAccount } from '../services/data-service.ts';
 import { declaredParameters, endpoints, requestsFor, withParameter } from './endpoint-requests.ts';
 import { changes } from './every-change.ts';
 import { initialLoads, loadInto } from './every-dataset.ts';
+import { startTestGateway, type TestGateway } from '../gateway/recording-upstream.ts';
+import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
+import { projectPlans, unhurried } from '../services/services.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { startListService, type ListService } from '../services/list-service.ts';
 
+const start = '2024-07-01T12:00:00Z';
 let service: ListService;
+let accounts: AccountsService;
+let gateway: TestGateway;
+let key: string;
 let closeUncached: () => Promise<void>;
 /** Asks the data-api without caches. */
 let truth: (path: string, headers?: Record<string, string>) => Promise<Answer>;
 
 test.before(async () => {
   service = await startListService({ openRevisionsSeries: 'CPI' });
-  service.clock.set('2024-07-01T12:00:00Z');
+  accounts = await startAccountsService(start);
+  setClocks(start);
   const uncached = await startUncachedService(service);
   closeUncached = uncached.close;
   const asked: DataService = { ...service, url: uncached.url };
   truth = (path, headers = {}) => callAt(asked, path, headers);
   for (const load of initialLoads) await loadInto(service, load);
+  ({ key } = await accounts.newClient('pro'));
+  const plans = unhurried(projectPlans());
+  gateway = await startTestGateway({ accounts, plans, dataApiUrls: [service.url] });
 });
 
 test.after.always(async () => {
+  await gateway?.close();
+  await accounts?.close();
   await closeUncached?.();
   await service?.close();
 });
+
+/** The gateway counts by the clock of accounts-api. */
+function setClocks(instant: string): void {
+  service.clock.set(instant);
+  accounts.clock.set(instant);
+}
 
 /** The same service, whose caches forget everything at once. */
 async function startUncachedService({ databaseUrl, clock }: ListService) {
@@ -50,6 +70,7 @@ async function startUncachedService({ databaseUrl, clock }: ListService) {
       isCurrent: () => Promise.resolve(false),
     },
     responseCache: { get: () => undefined, keep: () => undefined },
+    loads: createLoads(database, []),
     urlValidatorCache: { get: () => undefined, holds: () => Promise.resolve(false), keep: () => undefined },
     synonyms: loadSynonyms(),
     clock,
@@ -76,7 +97,7 @@ async function startUncachedService({ databaseUrl, clock }: ListService) {
 }
 
 async function callAt(
-  { url, headers: identity }: DataService,
+  { url, headers: identity }: Pick<DataService, 'url' | 'headers'>,
   path: string,
   headers: Record<string, string>,
 ): Promise<Answer> {
@@ -87,6 +108,10 @@ async function callAt(
 }
 
 const ask = (path: string, headers: Record<string, string> = {}) => callAt(service, path, headers);
+const askGateway = (path: string, headers: Record<string, string> = {}) =>
+  callAt({ url: gateway.url, headers: () => ({ 'x-api-key': key }) }, path, headers);
+/** Each has caches of its own. */
+const doors = { 'data-api': ask, 'the gateway': askGateway };
 
 /** What an ETag stands for. Two spellings of one request have one next page: the cursor says where it is. */
 function representationOf({ headers, text }: Answer) {
@@ -178,10 +203,14 @@ test.serial(
     });
     t.log(`${answers.size} requests`);
     await overAll([...answers], async ([path, expected]) => {
-      const answer = await ask(path);
-      t.is(answer.status, expected.status, path);
-      t.deepEqual(representationOf(answer), representationOf(expected), path);
-      t.is(answer.headers.get('etag'), expected.headers.get('etag'), path);
+      for (const [door, ask] of Object.entries(doors)) {
+        const answer = await ask(path);
+        t.is(answer.status, expected.status, `${path} at ${door}`);
+        if (expected.status !== 200) continue;
+        t.deepEqual(representationOf(answer), representationOf(expected), `${path} at ${door}`);
+        for (const name of ['etag', 'last-modified', 'cache-control', 'vary'])
+          t.is(answer.headers.get(name), expected.headers.get(name), `${name} of ${path} at ${door}`);
+      }
     });
     // Asked again, an answer may come out of a cache.
     await holdsAgainstOtherTags(t, answers);
@@ -200,15 +229,20 @@ async function holdsAgainstOtherTags(
     const siblings = byPath.get(path.split('?')[0] ?? '') ?? [];
     const others = new Set(siblings.map(([, { headers }]) => headers.get('etag') ?? ''));
     others.delete(own);
-    const answer = await ask(path, { 'if-none-match': [...others].slice(0, 300).join(', ') || '"none"' });
-    t.deepEqual([answer.status, answer.text], [200, expected.text], path);
-    const same = await ask(path, { 'if-none-match': own });
-    t.deepEqual([same.status, same.text], [304, ''], path);
+    for (const [door, ask] of Object.entries(doors)) {
+      const answer = await ask(path, { 'if-none-match': [...others].slice(0, 300).join(', ') || '"none"' });
+      t.deepEqual([answer.status, answer.text], [200, expected.text], `${path} at ${door}`);
+      const same = await ask(path, { 'if-none-match': own });
+      t.deepEqual([same.status, same.text], [304, ''], `${path} at ${door}`);
+    }
   });
 }
 
 test.serial('each encoding has its own ETag, and a cache keeps them apart', async (t) => {
-  for (const path of ['/v1/series/CPI', '/v1/series?ids=CPI,TRADES', '/v1/catalog?sort=-id', '/v1/funds']) {
+  const paths = ['/v1/series/CPI', '/v1/series?ids=CPI,TRADES', '/v1/catalog?sort=-id', '/v1/funds'];
+  for (const [path, ask] of paths.flatMap((path) =>
+    Object.values(doors).map((ask) => [path, ask] as const),
+  )) {
     const expected = (await truth(path)).text;
     const tags = new Set<string>();
     for (const encoding of ['identity', 'gzip', 'br', 'identity', 'gzip', 'br']) {
@@ -262,12 +296,16 @@ async function dirtyMarker(
     const isSame = old !== undefined && old.text === expected.text;
     if (!isSame) changed.push(path);
     const etag = old?.headers.get('etag') ?? '"none"';
-    const asked = await ask(path, { 'if-none-match': etag });
-    if (asked.status === 304) t.true(isSame, `${path} is 304 after ${name}`);
-    else t.deepEqual(representationOf(asked), representationOf(expected), `${path} after ${name}`);
-    if (!isSame) t.not(asked.headers.get('etag'), etag, `${path} keeps its ETag after ${name}`);
-    const plain = await ask(path);
-    t.is(plain.text, expected.text, `${path} after ${name}, without If-None-Match`);
+    for (const [door, ask] of Object.entries(doors)) {
+      const where = `${path} at ${door} after ${name}`;
+      const asked = await ask(path, { 'if-none-match': etag });
+      if (asked.status === 304) t.true(isSame, `${where} is 304`);
+      else t.deepEqual(representationOf(asked), representationOf(expected), where);
+      if (!isSame) t.not(asked.headers.get('etag'), etag, `${where} keeps its ETag`);
+      const plain = await ask(path);
+      t.is(plain.text, expected.text, `${where}, without If-None-Match`);
+      t.is(plain.headers.get('last-modified'), expected.headers.get('last-modified'), where);
+    }
   });
   return { now, changed };
 }
@@ -278,7 +316,7 @@ test.serial(
     const ledger = new Ledger();
     let { now } = await dirtyMarker(t, 'the start', new Map(), ledger);
     for (const change of changes) {
-      await loadInto(service, change);
+      await loadInto(service, { ...change, options: { ...change.options, noGateway: false } });
       const after = await dirtyMarker(t, change.name, now, ledger);
       t.true(after.changed.length > 0, `${change.name} changes some answer`);
       now = after.now;
@@ -297,7 +335,7 @@ test.serial('as time passes each answer is the present one, under a new ETag whe
     '2024-07-05T00:00:01Z',
     '2024-08-04T12:00:00Z',
   ]) {
-    service.clock.set(instant);
+    setClocks(instant);
     ({ now } = await dirtyMarker(t, instant, now, ledger));
   }
 });

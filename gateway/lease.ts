@@ -1,26 +1,31 @@
-// A gateway's lease on the credential cache. While it has one, accounts-api answers a change of a credential only after the lease
-// has ended or the change is known to be in force here. Hides the renewal.
-import type { Log } from '../../kernel/log.ts';
+// A gateway's lease on what it keeps: credentials, or answers of data-api. Whoever changes what is leased waits until the lease has
+// ended, or until the change is known to be in force here, before saying that it is done. Hides the renewal.
+import type { Log } from '../kernel/log.ts';
 
 /** The period of a lease. The same object while leases follow each other without a gap, on the same generation. */
-export interface Term {
-  readonly generation: number;
+export interface Term<Generation> {
+  readonly generation: Generation;
 }
 
-export interface Lease {
+export interface Lease<Generation> {
   /** Requests the lease before the first call needs it. Resolves when it is there, or could not be had. */
   open(): Promise<void>;
   /** Undefined without a lease. */
-  current(): Term | undefined;
+  current(): Term<Generation> | undefined;
   /** Gives the lease up. */
   close(): Promise<void>;
 }
 
-export interface LeaseOptions {
-  /** Requests a lease from accounts-api. @param using the generation used until the answer; null: none. @returns the generation. */
-  ask(using: number | null): Promise<number>;
-  /** Tells accounts-api that no generation is used any more. */
-  end(): Promise<void>;
+export interface LeaseOptions<Generation> {
+  /** For the log: what is leased, such as `the credential cache`. */
+  on: string;
+  /**
+   * Requests a lease. @param using the generation used until the answer; null: none.
+   * @returns the present generation; the same value as before while it has not changed.
+   */
+  ask(using: Generation | null): Promise<Generation>;
+  /** Tells that no generation is used any more; omitted if nobody needs to know. */
+  end?(): Promise<void>;
   /** How long a lease is valid from the moment of its request. */
   leaseMs: number;
   renewEveryMs: number;
@@ -29,8 +34,9 @@ export interface LeaseOptions {
   log: Log;
 }
 
-export function createLease({ ask, end, leaseMs, renewEveryMs, idleAfterMs, log }: LeaseOptions): Lease {
-  let term: Term | undefined;
+export function createLease<Generation>(options: LeaseOptions<Generation>): Lease<Generation> {
+  const { on, ask, end, leaseMs, renewEveryMs, idleAfterMs, log } = options;
+  let term: Term<Generation> | undefined;
   let leasedUntilMs = -Infinity;
   let usedAtMs = performance.now();
   let closed = false;
@@ -39,7 +45,7 @@ export function createLease({ ask, end, leaseMs, renewEveryMs, idleAfterMs, log 
 
   async function renew(): Promise<void> {
     renewing = true;
-    const askedAtMs = performance.now(); // accounts-api counts from a later moment, so the lease never outlasts the grant
+    const askedAtMs = performance.now(); // it is granted later than this, so the lease never outlasts the grant
     const using = term !== undefined && askedAtMs < leasedUntilMs ? term.generation : null;
     let waitMs = renewEveryMs;
     try {
@@ -48,7 +54,7 @@ export function createLease({ ask, end, leaseMs, renewEveryMs, idleAfterMs, log 
       leasedUntilMs = askedAtMs + leaseMs;
       if (using !== null && generation !== using) waitMs = 0; // a change waits to hear that the earlier one is not used any more
     } catch (error) {
-      log.debug({ err: error }, 'the lease on the credential cache was not renewed');
+      log.debug({ err: error }, `the lease on ${on} was not renewed`);
     }
     const isIdle = performance.now() - usedAtMs > idleAfterMs;
     if (!closed && !isIdle) timer = setTimeout(() => void renew(), waitMs);
@@ -66,9 +72,7 @@ export function createLease({ ask, end, leaseMs, renewEveryMs, idleAfterMs, log 
       closed = true;
       clearTimeout(timer);
       if (term === undefined) return;
-      await end().catch((error: unknown) =>
-        log.debug({ err: error }, 'the lease on the credential cache ends by itself'),
-      );
+      await end?.().catch((error: unknown) => log.debug({ err: error }, `the lease on ${on} ends by itself`));
     },
   };
 }

@@ -1,0 +1,121 @@
+// Answers a read from memory if it was answered before and no newer load can have been reported as done; else lets it be forwarded, and
+// keeps the answer if data-api allows it. Every check and charge precedes it. Hides what an answer depends on, and that calls for
+// the same answer wait for one that is under way.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../kernel/clock.ts';
+import { etagMatches } from '../../kernel/http/etag.ts';
+import { encodingFor, type Encoding } from '../../kernel/http/reply.ts';
+import { includes, type DataState } from '../../kernel/http/validity.ts';
+import type { Feature } from '../../kernel/plans.ts';
+import { callOf, enterStage, type CacheResult, type Call } from '../call.ts';
+import { atEndOfTurn } from '../end-of-turn.ts';
+import type { Lease } from '../lease.ts';
+import type { Policy } from '../policy.ts';
+import { Capture } from '../response-cache/capture.ts';
+import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/kept-answers.ts';
+
+export interface ResponseCacheOptions {
+  /** On the state of the data. */
+  lease: Pick<Lease<DataState>, 'current'>;
+  keptAnswers: KeptAnswers;
+  clock: Clock;
+}
+
+/** A call whose answer is looked for. */
+interface Sought {
+  call: Call;
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Of all that the answer depends on. */
+  name: string;
+  /** The state of the data that the answer must include. */
+  needed: DataState;
+}
+
+const nameLengthMax = 2_000;
+
+export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOptions): Policy {
+  const underWay = new Map<string, Capture>();
+
+  return (request, response, next) => {
+    const call = callOf(request);
+    call.cache = 'miss';
+    const needed = lease.current()?.generation;
+    const name = nameOf(call, request);
+    if (needed === undefined || name.length > nameLengthMax) return next();
+    const sought = { call, request, response, name, needed };
+    if (sendValid(sought)) return;
+    const sameAnswer = underWay.get(name);
+    if (sameAnswer !== undefined && includes(sameAnswer.needed, needed))
+      return sendWhenKept(sameAnswer, sought, next);
+    if (request.method === 'GET') capture(sought);
+    next();
+  };
+
+  /** @returns whether the call was answered. */
+  function sendValid(sought: Sought): boolean {
+    const kept = keptAnswers.get(sought.name);
+    if (kept === undefined || !isValid(kept, sought.needed, clock.now().getTime())) return false;
+    return send(sought, kept, 'hit');
+  }
+
+  async function sendWhenKept(capture: Capture, sought: Sought, next: () => void): Promise<void> {
+    enterStage(sought.call, 'upstream');
+    await capture.ended;
+    if (!sendValid(sought)) next();
+  }
+
+  function capture({ call, request, response, name, needed }: Sought): void {
+    const kept = keptAnswers.get(name);
+    const former = kept?.body === undefined || kept.state.edition !== needed.edition ? undefined : kept;
+    const own = new Capture({
+      needed,
+      askedAtMs: clock.now().getTime(),
+      former,
+      keep: (answer) => keptAnswers.keep(name, answer),
+      sendFormer: (answer) => void send({ call, request, response }, answer, 'revalidated'),
+    });
+    call.capture = own;
+    underWay.set(name, own);
+    response.once('close', () => own.end());
+    void own.ended.then(() => {
+      if (underWay.get(name) === own) underWay.delete(name);
+    });
+  }
+}
+
+/** @returns false if the call needs the body, and it is not known. */
+function send(
+  { call, request, response }: Pick<Sought, 'call' | 'request' | 'response'>,
+  { etag, head, validators, body }: KeptAnswer,
+  result: CacheResult,
+): boolean {
+  const isKnown = etagMatches(request.headers['if-none-match'], etag);
+  if (!isKnown && body === undefined) return false;
+  call.cache = result;
+  if (result === 'hit') call.serviceTiming = 'cache;desc=hit';
+  if (isKnown) response.writeHead(304, [...validators]);
+  else response.writeHead(200, head as string[]);
+  atEndOfTurn(() => {
+    if (!response.destroyed) response.end(isKnown ? undefined : body);
+  });
+  return true;
+}
+
+const namesOfFeatures = new WeakMap<readonly Feature[], string>();
+const encodings = new LRUCache<string, Encoding>({ max: 1_000 });
+
+/** As data-api decides by the same: the URL as sent, without the key; the features of the plan; what the client accepts. */
+function nameOf({ identity: { features } }: Call, { url = '', headers }: IncomingMessage): string {
+  let ofFeatures = namesOfFeatures.get(features);
+  if (ofFeatures === undefined) namesOfFeatures.set(features, (ofFeatures = features.toSorted().join()));
+  return `${encodingOf(headers['accept-encoding'])} ${ofFeatures} ${url} ${headers.accept ?? '*/*'}`;
+}
+
+function encodingOf(accepted: string | undefined): Encoding {
+  if (accepted === undefined) return 'identity';
+  let encoding = encodings.get(accepted);
+  if (encoding === undefined) encodings.set(accepted, (encoding = encodingFor(accepted)));
+  return encoding;
+}

@@ -1,0 +1,48 @@
+// What an answer of data-api is valid for: the newest load that it includes, and how long the clock leaves it as it is. The gateway
+// may keep an answer that says so, and answers from its memory while no newer load can have been reported as done.
+
+/** The header; like all `x-almanac-*` headers it does not leave the gateway. */
+export const validityHeader = 'x-almanac-valid';
+
+/** Where a gateway asks data-api for the state of the data. */
+export const newestLoadPath = '/internal/newest-load';
+
+/** How long a gateway may answer from memory, counted from the moment at which it asked for the newest load. */
+export const answerLeaseMs = 500;
+/**
+ * How long after its commit a load is in force everywhere: leases that were granted before it have ended. The clocks of the gateways
+ * and of whoever waits run at the same rate, to 50 ms in 500.
+ */
+export const inForceAfterMs = answerLeaseMs + 50;
+
+/** The state of the data of an installation. */
+export interface DataState {
+  /** Changes with the program and with the settings that answers depend on. */
+  edition: string;
+  /** The number of the newest load; 0: there is none. */
+  load: number;
+}
+
+export interface Validity {
+  state: DataState;
+  /** For how many ms the answer is the same, unless there is a load. */
+  forMs: number;
+}
+
+/** The longest time that is stated, a year. */
+const forMsMax = 31_536_000_000;
+
+export function validityText({ state: { edition, load }, forMs }: Validity): string {
+  return `${edition} ${load} ${Math.max(0, Math.floor(Math.min(forMs, forMsMax)))}`;
+}
+
+/** @returns undefined if it is no text of `validityText`. */
+export function parseValidity(text: string): Validity | undefined {
+  const [, edition = '', load, forMs] = /^([A-Za-z0-9_-]{1,64}) (\d{1,15}) (\d{1,12})$/.exec(text) ?? [];
+  return edition === '' ? undefined : { state: { edition, load: Number(load) }, forMs: Number(forMs) };
+}
+
+/** Whether an answer that includes the state of `has` includes that of `needed`. */
+export function includes(has: DataState, needed: DataState): boolean {
+  return has.edition === needed.edition && has.load >= needed.load;
+}
