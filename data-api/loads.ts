@@ -1,9 +1,10 @@
 // The newest load, as this service knows it: gateways ask for it and keep answers that include it.
 // Hides that an answer includes every load that this service knew of before the call began to read.
 import { createHash } from 'node:crypto';
-import type { Database } from '../kernel/database.ts';
+import type { Queryable } from '../kernel/database.ts';
 import { sendJson, type Route } from '../kernel/http/server.ts';
 import { newestLoadPath, type DataState } from '../kernel/http/validity.ts';
+import { readNewestLoad } from './loads.sql.ts';
 
 export interface Loads {
   /** Asks the database. */
@@ -13,18 +14,12 @@ export interface Loads {
 }
 
 /** @param shaping everything besides the data that answers depend on: the version of the program, settings. */
-export function createLoads(database: Pick<Database, 'query'>, shaping: readonly unknown[]): Loads {
+export function createLoads(database: Queryable, shaping: readonly unknown[]): Loads {
   const edition = createHash('sha256').update(JSON.stringify(shaping)).digest('base64url').slice(0, 12);
   let known: DataState | undefined;
   return {
     async newest() {
-      // Loads take turns: the highest number is that of the last one committed.
-      const [row] = await database.query<{ load: string }>(
-        'select coalesce(max(load_no), 0)::text as load from data.loads',
-        [],
-        'newest_load',
-      );
-      const load = Number(row?.load);
+      const load = await readNewestLoad(database);
       // Two questions may be answered in the other order.
       if (known === undefined || known.load < load) known = { edition, load };
       return known;

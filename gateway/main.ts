@@ -39,7 +39,7 @@ import { createForwarder } from './policies/forward.ts';
 import { framing, framingAction } from './policies/framing.ts';
 import { health } from './policies/health.ts';
 import { notFound } from './policies/not-found.ts';
-import { page, pageNames } from './policies/page.ts';
+import { page, pageNames } from './pages/page.ts';
 import { pathCheck } from './policies/path-check.ts';
 import { plan, planAction } from './policies/plan.ts';
 import { quota } from './policies/quota.ts';

@@ -28,6 +28,7 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
     errors: ['quota_exceeded', 'unavailable'],
     headers: ['X-Quota-Limit', 'X-Quota-Remaining', 'X-Quota-Reset'],
   },
+  'response-cache': {},
   forward: {
     errors: [
       'internal',

@@ -138,6 +138,7 @@ export async function startTestGateway({
     plans: projectPlans(),
     clock: accounts?.clock ?? fakeClock(noon),
     settleEveryMs: 20,
+    responseCacheMb: 0, // tests of what reaches data-api count it
     ...overrides,
   });
   const gateway = closedOnce(

@@ -96,6 +96,7 @@ const registered = [
   'rate',
   'concurrency',
   'quota',
+  'response-cache',
   'forward',
   'page',
   'dashboard',
@@ -121,6 +122,7 @@ test('on a keyed call everything is decided before it is forwarded', (t) => {
     'rate',
     'concurrency',
     'quota',
+    'response-cache',
     'forward',
   ]);
 });

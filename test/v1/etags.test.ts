@@ -42,7 +42,7 @@ test.before(async () => {
   for (const load of initialLoads) await loadInto(service, load);
   ({ key } = await accounts.newClient('pro'));
   const plans = unhurried(projectPlans());
-  gateway = await startTestGateway({ accounts, plans, dataApiUrls: [service.url] });
+  gateway = await startTestGateway({ accounts, plans, responseCacheMb: 64, dataApiUrls: [service.url] });
 });
 
 test.after.always(async () => {

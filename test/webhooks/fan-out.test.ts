@@ -7,6 +7,7 @@ import { setPlan, createAccount } from '../../accounts-api/operator/operator.ts'
 import { setStatus } from '../../accounts-api/operator/operator-access.ts';
 import { connect, type Deps } from '../../accounts-api/database.ts';
 import { eventTypes, eventKinds, seriesEventTypes, type EventType } from '../../kernel/events/catalogue.ts';
+import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { newWebhook } from './endpoints.ts';
@@ -250,3 +251,19 @@ test('for any events and endpoints, the messages are those that the rules give, 
     { numRuns: 200 },
   );
 });
+
+test.serial(
+  'whoever is told of a load is told when no gateway answers from before; of a key, at once',
+  async (t) => {
+    const client = await pro();
+    const { id } = await newWebhook(service, client, { events: ['series.updated', 'key.revoked'] });
+    await emit(service, seriesEvent(service, ['CPI']), keyEvent(service, client.accountId).event);
+    await makeAll();
+    const now = service.clock.now().getTime();
+    const due = (await messagesTo(service, id)).map(({ due_at: at }) => (at?.getTime() ?? 0) - now);
+    t.deepEqual(
+      due.toSorted((a, b) => a - b),
+      [0, inForceAfterMs],
+    );
+  },
+);

@@ -1,6 +1,7 @@
 // What is refused is sent again at the times of the table, or on request; and an attempt counts whenever its answer comes.
 import test from 'ava';
 import { retryDelaysMs } from '../../accounts-api/webhooks/health.ts';
+import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { until } from '../run/until.ts';
 import { dataOf } from '../services/accounts-service.ts';
 import { newWebhook } from './endpoints.ts';
@@ -104,8 +105,10 @@ test.serial(
     t.is((await it.service.as(it.client, path, { method: 'POST' })).status, 202);
     const other = await startReceiver(t);
     await it.service.deps.db.webhooks.update({ events: ['key.revoked'] }, { where: { id: it.webhook.id } });
-    await newWebhook(it.service, it.client, { url: other.url, events: ['series.updated'] });
+    const { id } = await newWebhook(it.service, it.client, { url: other.url, events: ['series.updated'] });
     await emit(it.service, seriesEvent(it.service, ['GDP']));
+    await until('there is a message', async () => (await messagesTo(it.service, id)).length === 1);
+    it.service.clock.advance(inForceAfterMs);
     await other.next(); // the worker has had its turn
     t.is(it.receiver.received.length, 1);
     answer();
