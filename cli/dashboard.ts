@@ -15,7 +15,7 @@ const gzip = promisify(zlib.gzip);
 
 const buildDirectory = path.join(projectRoot, 'dashboard/.build');
 /** What the dashboard is made of: its own files, what it imports, the guides, and the versions of the packages. */
-const sources = [
+export const dashboardSources = [
   'dashboard',
   'clients/typescript',
   'domain/chart',
@@ -39,7 +39,7 @@ export async function builtDashboard({
   signal,
   into = buildDirectory,
 }: { signal?: AbortSignal; into?: string } = {}): Promise<string> {
-  const directory = path.join(into, await digestOf(sources));
+  const directory = path.join(into, await digestOf(dashboardSources));
   if (existsSync(directory)) return directory;
   const vite = path.join(projectRoot, 'node_modules/vite/bin/vite.js');
   if (!existsSync(vite))
@@ -74,6 +74,8 @@ async function digestOf(names: readonly string[]): Promise<string> {
   return hash('sha256', digests.join('\n')).slice(0, 16);
 }
 
+const picturesOfDocs = path.join('docs', 'images'); // no guide has them
+
 /** The file itself, or all files of the directory but builds, as paths from the project's root. */
 async function filesBelow(name: string): Promise<string[]> {
   const at = path.join(projectRoot, name);
@@ -82,7 +84,8 @@ async function filesBelow(name: string): Promise<string[]> {
   const entries = await readdir(at, { withFileTypes: true });
   const below = entries
     .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')
-    .map((entry) => path.join(name, entry.name));
+    .map((entry) => path.join(name, entry.name))
+    .filter((file) => file !== picturesOfDocs);
   return (await Promise.all(below.map(filesBelow))).flat();
 }
 

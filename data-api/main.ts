@@ -28,7 +28,7 @@ interface DataApiOptions {
   previousIdentitySecret?: string | undefined;
   /** The publisher's time zone, an IANA name. */
   seriesTimeZone: string;
-  /** The most points per combination of dimension values in the previews of visitors; 0: there are none. Default 120. */
+  /** The most points per combination of dimension values in the previews of visitors; 0, the default: there are none. */
   previewPoints?: number | undefined;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
   openRevisionsSeries?: string | undefined;
@@ -47,7 +47,7 @@ export const longReadConnections = availableParallelism() > 2 ? 2 : 1;
 export async function start(options: DataApiOptions): Promise<RunningService> {
   const { databaseUrl, identitySecret, seriesTimeZone, host, port, log, clock } = options;
   const synonyms = loadSynonyms();
-  const { previewPoints = 120, openRevisionsSeries } = options;
+  const { previewPoints = 0, openRevisionsSeries } = options;
   const database = openDatabase(databaseUrl, log, {
     applicationName: 'almanac data-api',
     failsWhenStalled: true,

@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import { dashboardSources } from '../cli/dashboard.ts';
 import { errorTable } from '../kernel/errors.ts';
 import { projectRoot, settingNames } from '../kernel/settings.ts';
 
@@ -42,6 +43,18 @@ test('the dashboard imports only the client, the charts and the grammar of filte
     }
   }
   t.true(files.length > 10);
+});
+
+test('all that the dashboard imports, at whatever remove, is among what its build is named after', (t) => {
+  const reached = new Set(sources('dashboard').filter((name) => !name.endsWith('.test.ts')));
+  for (const file of reached) for (const target of importedFiles(file)) reached.add(target);
+  const isNamed = (file: string) =>
+    dashboardSources.some((source) => file === source || file.startsWith(`${source}/`));
+  t.deepEqual(
+    [...reached].filter((file) => !isNamed(file)),
+    [],
+  );
+  t.true(reached.has('kernel/dates.ts'), 'imports of imports are among them');
 });
 
 test('no folder holds more than sixteen source files side by side', (t) => {

@@ -74,14 +74,6 @@ export function startSyncing(deps: SyncDeps): Syncing {
   };
 }
 
-/** Fetches the customers that are due, at most eight. @returns how many. */
-export async function syncDue(deps: SyncDeps): Promise<number> {
-  const syncing = startSyncing(deps);
-  const count = await syncing.begin();
-  await syncing.end();
-  return count;
-}
-
 /** A failure is logged, and the customer is fetched again later: at the latest after an hour. */
 async function syncLeased(deps: SyncDeps, lease: Lease): Promise<void> {
   try {

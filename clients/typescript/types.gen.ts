@@ -3075,10 +3075,6 @@ export type GetCatalogByIdResponses = {
              * A path to try, with an API key.
              */
             sample_url: string;
-            /**
-             * The series whose triangle visitors may read, see `/v1/catalog/{id}/triangle`; null: none.
-             */
-            open_revisions_series: string | null;
         };
     };
 };
@@ -3338,7 +3334,7 @@ export type GetCatalogByIdChartSvgData = {
          */
         dims?: Array<string>;
         /**
-         * Points per line; never more than the operator allows (120).
+         * Points per combination of dimension values; never more than the operator allows (120).
          */
         limit?: number;
         /**

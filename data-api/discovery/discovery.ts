@@ -79,10 +79,6 @@ const entrySchema = z.object({
   ...factShapes,
   related: z.array(relatedSchema),
   sample_url: z.string().describe('A path to try, with an API key.'),
-  open_revisions_series: z
-    .string()
-    .nullable()
-    .describe('The series whose triangle visitors may read, see `/v1/catalog/{id}/triangle`; null: none.'),
 });
 
 export const getCatalogEntry = endpoint({
@@ -102,7 +98,6 @@ export const getCatalogEntry = endpoint({
         ...factsOf(series),
         related: await call.stage('related', () => findRelated(dependencies.database, series.seriesNo)),
         sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
-        open_revisions_series: dependencies.openRevisionsSeries ?? null,
       };
       return recordReply({ data, state: series });
     },

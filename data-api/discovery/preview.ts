@@ -5,7 +5,8 @@ import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listOf } from '../../kernel/http/list.ts';
 import { flagParam, idsParam, integerParam } from '../../kernel/http/params.ts';
-import { endpoint } from '../endpoint.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { endpoint, type Asked } from '../endpoint.ts';
 import { combinationsThatPass, parseDims } from '../series/dims.ts';
 import { readNewest, type Selection } from '../series/points.ts';
 import { defaultPointFields, seriesJson } from '../series/series-envelope.ts';
@@ -34,6 +35,32 @@ export function requirePreviews(previewPoints: number): void {
   );
 }
 
+/** The parameters of a preview and of its chart. */
+export const previewParams = {
+  dims: dimsParam,
+  limit: integerParam(1, previewPointsMax)
+    .optional()
+    .describe('Points per combination of dimension values; never more than the operator allows (120).'),
+};
+
+/** What a preview shows: the series, the combinations that match, and how many points of each. @throws Failure `not_found`. */
+export async function askedPreview(
+  dependencies: Dependencies,
+  {
+    query,
+    params,
+    call,
+  }: Pick<Asked<{ dims: string[]; limit?: number | undefined }>, 'query' | 'params' | 'call'>,
+): Promise<{ series: Series; dimsNos: number[]; pointsMax: number }> {
+  const { previewPoints } = dependencies;
+  requirePreviews(previewPoints);
+  const series = await call.stage('lookup', () =>
+    requireSeries(dependencies, call, memberOf(params, 'id'), null),
+  );
+  const dimsNos = combinationsThatPass(series, parseDims(query.dims));
+  return { series, dimsNos, pointsMax: Math.min(query.limit ?? previewPoints, previewPoints) };
+}
+
 const previewFacts = {
   preview: z.object({
     points_max: z.int().describe('The most points of each combination of dimension values.'),
@@ -46,45 +73,35 @@ export const getPreview = endpoint({
   summary: 'The newest points of a series, without a key.',
   params: seriesParam,
   query: {
-    dims: dimsParam,
-    limit: integerParam(1, previewPointsMax)
-      .optional()
-      .describe('Points per combination of dimension values; never more than the operator allows (120).'),
+    ...previewParams,
     include_missing: flagParam(false).describe('Includes points without a value, as null.'),
   },
   json: seriesSchemaWithMeta(previewFacts),
   caching: 'public',
   isKept: true,
   errors: ['not_found', 'unknown_dimension'],
-  handler:
-    (dependencies) =>
-    async ({ query, params, call }) => {
-      const { database, previewPoints } = dependencies;
-      requirePreviews(previewPoints);
-      const series = await call.stage('lookup', () =>
-        requireSeries(dependencies, call, memberOf(params, 'id'), null),
-      );
-      const points_max = Math.min(query.limit ?? previewPoints, previewPoints);
-      const matching = combinationsThatPass(series, parseDims(query.dims));
-      const dimsNos = matching.slice(0, combinationsMax);
-      const preview = {
-        points_max,
-        combinations: matching.length,
-        combinations_shown: dimsNos.length,
-      };
-      const selection = newestOf(series, dimsNos, query.include_missing ? 'all' : 'values');
-      return {
-        identity: ['preview', series.rowVersion, series.releases[0], dimsNos, preview, selection.wanted],
-        lastModified: series.changedAt,
-        format: 'json',
-        ofSeries: series,
-        async read() {
-          const points = await call.stage('sql', () => readNewest(database, selection, points_max));
-          const meta = { ...metaOf(series, selection, null), preview };
-          return { text: seriesJson(series, meta, { points, nextCursor: null }, defaultPointFields) };
-        },
-      };
-    },
+  handler: (dependencies) => async (asked) => {
+    const { query, call } = asked;
+    const { series, dimsNos: matching, pointsMax } = await askedPreview(dependencies, asked);
+    const dimsNos = matching.slice(0, combinationsMax);
+    const preview = {
+      points_max: pointsMax,
+      combinations: matching.length,
+      combinations_shown: dimsNos.length,
+    };
+    const selection = newestOf(series, dimsNos, query.include_missing ? 'all' : 'values');
+    return {
+      identity: ['preview', series.rowVersion, series.releases[0], dimsNos, preview, selection.wanted],
+      lastModified: series.changedAt,
+      format: 'json',
+      ofSeries: series,
+      async read() {
+        const points = await call.stage('sql', () => readNewest(dependencies.database, selection, pointsMax));
+        const meta = { ...metaOf(series, selection, null), preview };
+        return { text: seriesJson(series, meta, { points, nextCursor: null }, defaultPointFields) };
+      },
+    };
+  },
 });
 
 /** The newest points of some combinations of a series. */

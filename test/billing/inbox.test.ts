@@ -2,7 +2,7 @@
 import test from 'ava';
 import { leaseDueCustomers } from '../../accounts-api/billing/customers.sql.ts';
 import { inboxPath } from '../../accounts-api/billing/inbox.ts';
-import { syncDue } from '../../accounts-api/billing/sync.ts';
+import { syncDue } from './sync-due.ts';
 import { dayMs, startPaying, webhookSecret, type Paying } from './paying.ts';
 
 let paying: Paying;

@@ -1,7 +1,7 @@
 // Six events of a subscription's life, in each of their 720 orders and twice each: the end is always the same.
 import test from 'ava';
 import { askForCustomer, insertStripeEvent } from '../../accounts-api/billing/inbox.sql.ts';
-import { syncDue } from '../../accounts-api/billing/sync.ts';
+import { syncDue } from './sync-due.ts';
 import { dayMs, startPaying, type Paying } from './paying.ts';
 
 let paying: Paying;

@@ -3,7 +3,8 @@
 import { QueryTypes } from 'sequelize';
 import { createBilling } from '../../accounts-api/billing/connection.ts';
 import { endGraces } from '../../accounts-api/billing/settle.ts';
-import { checkSessions, syncDue, type SyncDeps } from '../../accounts-api/billing/sync.ts';
+import { checkSessions, type SyncDeps } from '../../accounts-api/billing/sync.ts';
+import { syncDue } from './sync-due.ts';
 import { inboxPath } from '../../accounts-api/billing/inbox.ts';
 import type { StripeSettings } from '../../kernel/settings.ts';
 import { noteSecret } from '../run/traces.ts';

@@ -1,7 +1,7 @@
 // What each status of a subscription at Stripe means for the account's next call, through a gateway.
 import test, { type ExecutionContext } from 'ava';
 import { billingFigures, describeBilling } from '../../accounts-api/billing/figures.ts';
-import { syncDue } from '../../accounts-api/billing/sync.ts';
+import { syncDue } from './sync-due.ts';
 import { dayMs, startPaying, type Paying } from './paying.ts';
 
 let paying: Paying;

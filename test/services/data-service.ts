@@ -53,6 +53,7 @@ export async function startDataService(
     port: 0,
     log: silentLog,
     clock,
+    previewPoints: 120,
     ...more,
   });
   const pool = new pg.Pool({ connectionString: testDatabase.url, max: 4 });

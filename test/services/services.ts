@@ -92,6 +92,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     ...shared,
     databaseUrl: serviceUrl(databaseUrl, 'almanac_data_api'),
     seriesTimeZone: 'UTC',
+    previewPoints: 120,
     openRevisionsSeries: options.openRevisionsSeries,
   });
   const { publicUrl } = { ...testSignIn, ...options.signIn };

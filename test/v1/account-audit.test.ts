@@ -3,7 +3,7 @@ import { instantText } from '../../kernel/clock.ts';
 import test, { type ExecutionContext } from 'ava';
 import { createBilling } from '../../accounts-api/billing/connection.ts';
 import { askForCustomer } from '../../accounts-api/billing/inbox.sql.ts';
-import { syncDue } from '../../accounts-api/billing/sync.ts';
+import { syncDue } from '../billing/sync-due.ts';
 import { actions, type Action } from '../../accounts-api/models/audit-event.ts';
 import { openJobs } from '../../accounts-api/jobs.ts';
 import {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import test from 'ava';
 import { createAccount } from '../../accounts-api/operator/operator.ts';
 import { billingFigures } from '../../accounts-api/billing/figures.ts';
-import { syncDue } from '../../accounts-api/billing/sync.ts';
+import { syncDue } from '../billing/sync-due.ts';
 import { createClient } from '../../clients/typescript/client.ts';
 import {
   openPurchase,

@@ -278,4 +278,6 @@ test('the series that the operator names shows its triangle to visitors, and no 
   t.is(refused.status, 404);
   t.regex((refused.json as Envelope).error.message, /not open to visitors\. Those of OPEN are/);
   t.is((await visit('/v1/series/OPEN/triangle')).status, 403);
+  const status = (await visit('/v1/status')).json as { data: { open_revisions_series: string } };
+  t.is(status.data.open_revisions_series, 'OPEN');
 });

@@ -2,13 +2,14 @@
 // Hides that a closed triangle is no failure: then the page shows the open one, and the plan that opens all of them.
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../clients/typescript/errors.ts';
+import { writeDims } from '../../../domain/dims-text.ts';
 import type { RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { api } from '../../api/clients.ts';
+import type { Plan } from '../../components/plan-cards.tsx';
 import { keyedApi } from '../../api/access-key.ts';
 
 export type Entry = AnswerOf<'get', '/v1/catalog/{id}'>['data'];
 type Triangle = AnswerOf<'get', '/v1/series/{id}/triangle'>;
-export type Plan = AnswerOf<'get', '/v1/plans'>['data'][number];
 
 /** One combination of dimension values, and its triangle. */
 export interface Combination {
@@ -49,14 +50,11 @@ export async function loadRevisions(id: string, signal: AbortSignal): Promise<Lo
       failure = error.message;
     }
   }
-  if (entry.open_revisions_series === id) return { state: 'shown', ...(await loadOpen(entry, signal)) };
-  return {
-    state: 'locked',
-    entry,
-    plan: await loadPlan(signal),
-    demo: await loadDemo(entry, signal),
-    failure,
-  };
+  const { data: status } = await api.get('/v1/status', { signal });
+  const openId = status.open_revisions_series;
+  if (openId === id) return { state: 'shown', ...(await loadOpen(entry, signal)) };
+  const demo = openId === null ? undefined : await loadDemo(openId, signal);
+  return { state: 'locked', entry, plan: await loadPlan(signal), demo, failure };
 }
 
 const wide = (id: string, signal: AbortSignal) =>
@@ -67,9 +65,8 @@ async function loadOpen(entry: Entry, signal: AbortSignal): Promise<Revisions> {
   return { entry, combinations: combinationsOf(entry, triangle), isOpen: true };
 }
 
-/** The series that is open to all; undefined if there is none, or the operator has not loaded it. */
-async function loadDemo({ open_revisions_series: id }: Entry, signal: AbortSignal) {
-  if (id === null) return undefined;
+/** The series that is open to all; undefined if the operator has not loaded it. */
+async function loadDemo(id: string, signal: AbortSignal) {
   try {
     const { data } = await api.get('/v1/catalog/{id}', { path: { id }, signal });
     return await loadOpen(data, signal);
@@ -90,9 +87,9 @@ function combinationsOf(entry: Entry, { meta, data }: Triangle): Combination[] {
   const byDims = new Map<string, { name: string; dates: string[]; rows: (number | null)[][] }>();
   for (const row of data) {
     if (!('values' in row)) throw new TypeError('The triangle is not in the layout that was asked for.');
-    const dims = Object.entries(row.dims)
-      .map(([name, value]) => `${name}:${escaped(value)}`)
-      .join(',');
+    const dims = writeDims(
+      Object.fromEntries(Object.entries(row.dims).map(([name, value]) => [name, [value]])),
+    );
     let found = byDims.get(dims);
     if (found === undefined)
       byDims.set(dims, (found = { name: nameOf(entry, row.dims), dates: [], rows: [] }));
@@ -105,8 +102,6 @@ function combinationsOf(entry: Entry, { meta, data }: Triangle): Combination[] {
     table: { dates, vintages, rows },
   }));
 }
-
-const escaped = (value: string): string => value.replaceAll(/[\\,|]/g, (character) => `\\${character}`);
 
 function nameOf({ dims }: Entry, values: Readonly<Record<string, string>>): string {
   return dims

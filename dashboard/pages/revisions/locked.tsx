@@ -4,7 +4,8 @@ import { Link } from 'wouter-preact';
 import { giveKey } from '../../api/access-key.ts';
 import { dayText } from '../../text/times.ts';
 import { FanPreview } from './fan-preview.tsx';
-import type { Loaded, Plan } from './load-revisions.ts';
+import type { Plan } from '../../components/plan-cards.tsx';
+import type { Loaded } from './load-revisions.ts';
 
 type Locked = Extract<Loaded, { state: 'locked' }>;
 
