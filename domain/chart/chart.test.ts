@@ -8,6 +8,7 @@ import { chartSvg, layoutSvg } from './chart.ts';
 import { labelGap } from './end-labels.ts';
 import { findingOf } from './finding.ts';
 import { layOut, nearestDate, type Chart, type ChartLine } from './layout.ts';
+import { overviewOf } from './overview.ts';
 import { runsOf, sampled, type ChartPoint } from './line-points.ts';
 import { decimalsOf, escapeXml, formatNumber, periodName } from './text.ts';
 
@@ -318,3 +319,13 @@ function chartOf(lines: ChartLine[], more: Partial<Chart> = {}): Chart {
     ...more,
   };
 }
+
+test('the ticks of an overview are days that it shows, also where it shows a single one', (t) => {
+  const place = { left: 0, right: 600, height: 40 };
+  for (const dates of [['2024-05-31'], ['2024-05-31', '2024-06-01'], ['2020-01-31', '2024-05-31']]) {
+    const line = dates.map((date): ChartPoint => ({ date, value: 1 }));
+    const { ticks, x } = overviewOf([line], { frequency: 'daily', isLog: false }, place);
+    t.true(ticks.length > 0);
+    for (const { day } of ticks) t.true(x(day) >= 0 && x(day) <= 600, dates.join());
+  }
+});

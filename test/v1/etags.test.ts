@@ -266,6 +266,7 @@ const watched = [
   '/v1/series/CPI?include_missing=true&fields=date,value,status',
   '/v1/commodities/by-city?item=rice&format=csv',
   '/v1/catalog?facets=true',
+  '/v1/funds/share/nav?format=csv',
   '/v1/catalog?q=prices',
   '/v1/catalog?format=csv',
   '/v1/calendar?format=ics',
