@@ -1,5 +1,5 @@
 import test from 'ava';
-import { batched } from './batched.ts';
+import { batched, batchedBy } from './batched.ts';
 
 /** A send that answers each batch when told. */
 function heldSend() {
@@ -76,4 +76,19 @@ test('a failed call fails its own items only', async (t) => {
 test('a wrong number of results is given to nobody', async (t) => {
   const ask = batched(500, async () => ['one', 'more']);
   await t.throwsAsync(ask(1));
+});
+
+test('the queues of a turn begin together: what they send can be sent as one', async (t) => {
+  const order: string[] = [];
+  const ask = batchedBy(
+    500,
+    (item: string) => item,
+    (items) => {
+      order.push(`sends ${items.join()}`);
+      process.nextTick(() => order.push('a tick later'));
+      return Promise.resolve(items);
+    },
+  );
+  await Promise.all(['a', 'b', 'a', 'c'].map((item) => ask(item)));
+  t.deepEqual(order.slice(0, 4), ['sends a,a', 'sends b', 'sends c', 'a tick later']);
 });

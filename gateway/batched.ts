@@ -12,7 +12,10 @@ export function batched<Item, Result>(
   return batchedBy(itemsMax, () => '', send);
 }
 
-/** As `batched`, with a queue per key, so that a slow call delays only its own key. */
+/**
+ * As `batched`, with a queue per key, so that a slow call delays only its own key. The queues of a turn begin together, without a
+ * turn of their own between them: what they send, such as scripts for Redis, can be sent as one.
+ */
 export function batchedBy<Item, Result>(
   itemsMax: number,
   keyOf: (item: Item) => string,
@@ -24,6 +27,7 @@ export function batchedBy<Item, Result>(
     reject(error: unknown): void;
   }
   const queues = new Map<string, Waiting[]>(); // for keys with a call under way
+  let beginning: string[] = [];
 
   async function sendAll(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
@@ -39,16 +43,22 @@ export function batchedBy<Item, Result>(
     queues.delete(key);
   }
 
+  function begin(): void {
+    const keys = beginning;
+    beginning = [];
+    for (const key of keys) void sendAll(key, queues.get(key) ?? []);
+  }
+
   return (item) =>
     new Promise((resolve, reject) => {
       const key = keyOf(item);
       const waiting = { item, resolve, reject };
       const queue = queues.get(key);
       if (queue === undefined) {
-        const begun = [waiting];
-        queues.set(key, begun);
+        queues.set(key, [waiting]);
         // Not at once: calls that were read in one turn of the event loop, or woken by one answer, then stay together.
-        setImmediate(() => void sendAll(key, begun));
+        if (beginning.length === 0) setImmediate(begin);
+        beginning.push(key);
       } else queue.push(waiting);
     });
 }
