@@ -1,5 +1,5 @@
 // The state of one call besides the request itself; `request-id` creates it, the other policies read and extend it.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
@@ -77,6 +77,8 @@ export interface Call {
   readonly stageMs: Record<Stage, number>;
   stage: Stage | undefined;
   stageSinceMs: number;
+  /** What is done when the response has closed, in this order; see `whenClosed`. */
+  readonly closing: (() => void)[];
   /** The code of the failure with which the gateway itself answered. */
   failureCode: ErrorCode | undefined;
 }
@@ -99,6 +101,12 @@ export function callOf(request: Opened): Call {
 /** The call, or undefined before `request-id` ran, for answering failures. */
 export function callIfOpen(request: Opened): Call | undefined {
   return request[ofRequest];
+}
+
+/** Does the work when the response to the call has closed: whole, cut off, or left by its client; at once if it has closed already. */
+export function whenClosed(call: Call, response: ServerResponse, work: () => void): void {
+  if (response.closed) work();
+  else call.closing.push(work);
 }
 
 /** Begins a stage, which ends the previous one; undefined ends the last. */

@@ -46,6 +46,7 @@ test('a data call runs the policies of its pipeline, in the order of the file, w
       'rate',
       'concurrency',
       'quota',
+      'response-cache',
       'forward',
     ],
   );

@@ -78,9 +78,12 @@ export function luaFunction(name: string, text: string): string {
   return `local function ${name}(KEYS, ARGV)\n${text}\nend\n`;
 }
 
-/** @param text the script for one key, or for the keys of one call. */
-export function script(text: string): Script {
-  const many = `
+/**
+ * @param text the script for one key, or for the keys of one call.
+ * @param before it, and before those for many keys but once: what they need and is the same for all, such as functions.
+ */
+export function script(text: string, before = ''): Script {
+  const many = `${before}
 local keys, words, answers, at = KEYS, ARGV, {}, 1
 ${luaFunction('one', text)}for i, key in ipairs(keys) do
   local own, count = {}, tonumber(words[at])
@@ -91,7 +94,7 @@ ${luaFunction('one', text)}for i, key in ipairs(keys) do
   answers[i] = answer or false
 end
 return answers`;
-  return { ...hashed(text), forMany: hashed(many) };
+  return { ...hashed(before + text), forMany: hashed(many) };
 }
 
 function hashed(text: string): Lua {

@@ -2,7 +2,7 @@
 // No line holds a key, a token or a query: a query is the client's business, and a mistyped parameter may hold a key.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { lineWriter, withoutSecrets, type Log } from '../../kernel/log.ts';
-import { enterStage, stages, type Call } from '../call.ts';
+import { enterStage, stages, whenClosed, type Call } from '../call.ts';
 import type { GatewayRoutes } from '../routes.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -41,7 +41,7 @@ export function createAccessLog(options: {
     const isLogged = log.isLevelEnabled('info');
     const bytesBefore = isLogged ? socket.bytesWritten : 0;
     metrics.began();
-    response.on('close', () => {
+    whenClosed(call, response, () => {
       enterStage(call, undefined);
       metrics.ended({
         group: routes().groupOf(call.path),

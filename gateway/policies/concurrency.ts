@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
-import { callOf, callerOf, enterStage } from '../call.ts';
+import { callOf, callerOf, enterStage, whenClosed } from '../call.ts';
 import { answerFailure } from '../failure.ts';
 import type { Policy } from '../policy.ts';
 import type { Answer, Answers } from '../quota/answers.ts';
@@ -15,13 +15,13 @@ export function concurrency({ answers, log }: { answers: Pick<Answers, 'begin'>;
     const { accountId, plan } = callerOf(call);
     const begun = answers.begin(accountId, plan.concurrency, () => endLate(log, request, response));
     if (begun instanceof Promise) return beginLater(begun);
-    hold(response, begun);
+    whenClosed(call, response, () => begun.end());
     return next();
 
     async function beginLater(waiting: Promise<Answer | null>): Promise<void> {
       const answer = await waiting;
       if (answer === null) return refuse(plan.concurrency);
-      hold(response, answer);
+      whenClosed(call, response, () => answer.end());
       next();
     }
   };
@@ -33,12 +33,6 @@ function refuse(most: number): never {
     `Too many answers at once: the plan allows ${most} answers of an account under way at once. Wait until one has ended.`,
     { headers: { 'retry-after': '1' } },
   );
-}
-
-function hold(response: ServerResponse, answer: Answer): void {
-  if (response.closed)
-    answer.end(); // the client left before; `close` is not emitted again
-  else response.once('close', () => answer.end());
 }
 
 function endLate(log: Log, request: IncomingMessage, response: ServerResponse): void {

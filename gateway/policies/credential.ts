@@ -37,14 +37,24 @@ export function credential(
   { accounts, findKey, failures, journal, plans, setCallerContext }: CredentialOptions,
   { accept, optional }: z.output<typeof credentialAction>,
 ): Policy {
-  return async (request, _response, next) => {
+  return (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
     if (optional && Object.values(call.presented).every((given) => given.length === 0)) return next();
-    const found = call.admission?.credential ?? (await requireAccepted(failures, call, accept, find));
-    setCallerContext(call, found, planOf(plans, found.plan));
-    if (found.keyId !== null) journal.touch(found.keyId);
-    next();
+    const admitted = call.admission?.credential ?? undefined;
+    if (admitted === undefined) return lookUp();
+    identify(admitted);
+    return next();
+
+    async function lookUp(): Promise<void> {
+      identify(await requireAccepted(failures, call, accept, find));
+      next();
+    }
+
+    function identify(found: Credential): void {
+      setCallerContext(call, found, planOf(plans, found.plan));
+      if (found.keyId !== null) journal.touch(found.keyId);
+    }
   };
 
   async function find({ hash, session }: Presented): Promise<Credential | null> {

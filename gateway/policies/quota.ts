@@ -13,19 +13,26 @@ export interface QuotaOptions {
 const seriesMax = 100; // per list; data-api refuses longer ones, so no more is ever served
 
 export function quota({ month, clock }: QuotaOptions): Policy {
-  return async (request, response, next) => {
+  return (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'quota');
-    const { accountId, plan } = callerOf(call);
     const calls = callsOf(call.path, call.query);
-    let take = call.admission?.month;
-    if (take === undefined) {
-      take = await month.take(accountId, calls, plan.calls_month);
+    if (call.admission?.month === undefined) return takeNow();
+    decide(call.admission.month);
+    return next();
+
+    async function takeNow(): Promise<void> {
+      const { accountId, plan } = callerOf(call);
+      const take = await month.take(accountId, calls, plan.calls_month);
       month.charge(call, response, take);
+      decide(take);
+      next();
     }
-    tellQuota(call, take, clock);
-    if (!take.granted) refuse(take, calls, clock);
-    next();
+
+    function decide(take: Take): void {
+      tellQuota(call, take, clock);
+      if (!take.granted) refuse(take, calls, clock);
+    }
   };
 }
 

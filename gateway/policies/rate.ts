@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
 import { callOf, callerOf, enterStage, type Call } from '../call.ts';
-import type { Limits } from '../quota/limits.ts';
+import type { Limits, Taken } from '../quota/limits.ts';
 import type { Policy } from '../policy.ts';
 
 export const rateAction = z.strictObject({
@@ -31,24 +31,30 @@ const whose = {
 } as const;
 
 export function rate(options: RateOptions, { by, of }: RateAction): Policy {
-  return async (request, _response, next) => {
+  return (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'rate');
     const callsPerSecond = callsPerSecondOf(options, call, by);
-    const taken =
-      call.admission?.second ??
-      (await options.limits.take(`${of ?? by}:${countedOf(call, by)}`, callsPerSecond));
-    const resetSeconds = Math.max(1, Math.ceil(taken.resetMs / 1000));
-    call.limits.push({
-      policy: `"second";q=${callsPerSecond};w=1`,
-      state: `"second";r=${taken.remaining};t=${resetSeconds}`,
-    });
-    if (!taken.allowed) {
+    if (call.admission?.second === undefined) return takeNow();
+    decide(call.admission.second);
+    return next();
+
+    async function takeNow(): Promise<void> {
+      decide(await options.limits.take(`${of ?? by}:${countedOf(call, by)}`, callsPerSecond));
+      next();
+    }
+
+    function decide({ allowed, remaining, resetMs }: Taken): void {
+      const resetSeconds = Math.max(1, Math.ceil(resetMs / 1000));
+      call.limits.push({
+        policy: `"second";q=${callsPerSecond};w=1`,
+        state: `"second";r=${remaining};t=${resetSeconds}`,
+      });
+      if (allowed) return;
       fail('rate_limited', `Too many requests: ${whose[by]} ${callsPerSecond} a second.`, {
         headers: { 'retry-after': String(resetSeconds) },
       });
     }
-    next();
   };
 }
 

@@ -53,9 +53,14 @@ export function requestId(options: {
       stageMs: { credential: 0, rate: 0, quota: 0, upstream: 0, answer: 0 },
       stage: undefined,
       stageSinceMs: 0,
+      closing: [],
       failureCode: undefined,
     };
     openCall(request, call);
+    // One listener for all that wait for it: each costs as much as what it does.
+    response.once('close', () => {
+      for (const work of call.closing) work();
+    });
     // In the engine's path, Express has replaced our class by its own.
     if (!(response instanceof GatewayResponse)) response.writeHead = GatewayResponse.prototype.writeHead;
     options.accessLog(request, response, call);

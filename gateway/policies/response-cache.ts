@@ -8,7 +8,7 @@ import { etagMatches } from '../../kernel/http/etag.ts';
 import { encodingFor, type Encoding } from '../../kernel/http/reply.ts';
 import { includes, type DataState } from '../../kernel/http/validity.ts';
 import type { Feature } from '../../kernel/plans.ts';
-import { callOf, enterStage, type CacheResult, type Call } from '../call.ts';
+import { callOf, enterStage, whenClosed, type CacheResult, type Call } from '../call.ts';
 import { atEndOfTurn } from '../end-of-turn.ts';
 import type { Lease } from '../lease.ts';
 import type { Policy } from '../policy.ts';
@@ -78,7 +78,7 @@ export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOption
     });
     call.capture = own;
     underWay.set(name, own);
-    response.once('close', () => own.end());
+    whenClosed(call, response, () => own.end());
     void own.ended.then(() => {
       if (underWay.get(name) === own) underWay.delete(name);
     });

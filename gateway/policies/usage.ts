@@ -1,7 +1,7 @@
 // Journals each call of a key after its response: the ledger of usage. A call is billed if it was charged and served.
 import type { ServerResponse } from 'node:http';
 import { utcDate, type Clock } from '../../kernel/clock.ts';
-import { callOf, callerOf, type Call } from '../call.ts';
+import { callOf, callerOf, whenClosed, type Call } from '../call.ts';
 import type { Journal } from '../quota/journal.ts';
 import { isServed } from '../quota/month.ts';
 import type { Policy } from '../policy.ts';
@@ -17,7 +17,7 @@ export function usage({ journal, clock }: UsageOptions): Policy {
     const { keyId } = callerOf(call);
     if (keyId === null) throw new Error('Calls are counted by key, and this pipeline accepts sessions.');
     const day = utcDate(clock.now());
-    response.on('close', () => record(journal, response, call, { keyId, day }));
+    whenClosed(call, response, () => record(journal, response, call, { keyId, day }));
     next();
   };
 }

@@ -40,12 +40,12 @@ export interface AdmissionsOptions {
 }
 
 const admit = script(
+  luaFile(new URL('admit.lua', import.meta.url)),
   [
     replicationIdLua,
     luaFunction('cached', readCachedCredentialLua),
     luaFunction('count', countLua),
     luaFunction('draw', drawLua),
-    luaFile(new URL('admit.lua', import.meta.url)),
   ].join('\n'),
 );
 

@@ -13,7 +13,7 @@ const redis = openRedis(testRedisUrl(), silentLog);
 test.before(() => redis.opened());
 test.after.always(() => redis.close());
 
-const draw = script(replicationIdLua + drawLua);
+const draw = script(drawLua, replicationIdLua);
 const tell = script(tellLua);
 const setField = script(`return redis.call('hset', KEYS[1], ARGV[1], ARGV[2])`);
 const getField = script(`return redis.call('hget', KEYS[1], ARGV[1])`);

@@ -8,7 +8,7 @@ import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/cl
 import { Failure, fail } from '../../kernel/errors.ts';
 import { RedisUnavailable } from '../../kernel/redis.ts';
 import { batchedBy } from '../batched.ts';
-import type { Call } from '../call.ts';
+import { whenClosed, type Call } from '../call.ts';
 import type { Allotments, Grant } from './allotments.ts';
 import { Hold, type Source } from './hold.ts';
 import type { Journal } from './journal.ts';
@@ -191,9 +191,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
     charge(call, response, { hold }) {
       if (hold === null) return;
       call.charge = hold;
-      const end = () => hold.end(isServed(response));
-      if (response.closed) end();
-      else response.once('close', end);
+      whenClosed(call, response, () => hold.end(isServed(response)));
     },
   };
 }

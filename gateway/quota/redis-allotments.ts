@@ -33,7 +33,7 @@ export interface DrawQuestion {
 
 /** Needs `replid`. */
 export const drawLua = endedLua + luaFile(new URL('draw.lua', import.meta.url));
-const drawScript = script(replicationIdLua + drawLua);
+const drawScript = script(drawLua, replicationIdLua);
 const discardScript = script(luaFile(new URL('discard.lua', import.meta.url)));
 
 // A draw written to a connection just before Redis stalled must not run when Redis resumes much later.

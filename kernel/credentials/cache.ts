@@ -37,13 +37,13 @@ export function credentialCacheKey(generation: number, keyHash: string): string 
   return `almanac:credential:${generation}:${keyHash}`;
 }
 
-/** Prepended to scripts that need the replication id of the server. */
+/** What scripts run before that need the replication id of the server: one INFO, however many keys they are for. */
 export const replicationIdLua = luaFile(new URL('replication-id.lua', import.meta.url));
 export const readCachedCredentialLua = luaFile(new URL('read.lua', import.meta.url));
 
-export const readCachedCredential = script(replicationIdLua + readCachedCredentialLua);
+export const readCachedCredential = script(readCachedCredentialLua, replicationIdLua);
 
-const writeScript = script(replicationIdLua + luaFile(new URL('write.lua', import.meta.url)));
+const writeScript = script(luaFile(new URL('write.lua', import.meta.url)), replicationIdLua);
 
 /**
  * Writes an entry, unless a newer one exists. @param replicationId of the server that holds the cache; null: accept any server.
