@@ -1,6 +1,7 @@
 // Reads config/gateway.config.yml and refuses an unsafe one.
 // Hides how its paths become patterns: anchored and case-sensitive, where the engine is tolerant.
 import { readFileSync } from 'node:fs';
+import { LRUCache } from 'lru-cache';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
@@ -46,14 +47,19 @@ export interface PipelineRoutes {
   steps: readonly { policy: string; action: object }[];
 }
 
+export interface Place {
+  /** The segment after /v1, such as `series`, or the first segment, such as `auth`; `dashboard` for its pages, `other` without a route. */
+  group: string;
+  /** The path as written in the file, such as `/v1/series/:id`; undefined if there is no route. */
+  route: string | undefined;
+}
+
 export interface GatewayRoutes {
   readonly pipelines: readonly PipelineRoutes[];
   /** All route groups; `other` is for paths without a route, `dashboard` for all pages of the dashboard. */
   readonly groups: readonly string[];
-  /** The group of a path: the segment after /v1, such as `series`, or the first segment, such as `auth`. */
-  groupOf(path: string): string;
-  /** The path as written in the file, such as `/v1/series/:id`; undefined if there is no route. */
-  routeOf(path: string): string | undefined;
+  /** Where a path belongs. */
+  placeOf(path: string): Place;
   /** The methods of the path, with HEAD and OPTIONS if supported; empty if there is no route. */
   methodsAt(path: string): readonly string[];
   /** The routes in express-gateway's format, every path an anchored pattern. */
@@ -97,12 +103,12 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
   const ofApi = routes.map(({ path }) => path).filter((path) => pages.every((page) => page.path !== path));
   return {
     groups: [...new Set([...ofApi.map(groupName), ...(pages.length > 0 ? ['dashboard'] : []), 'other'])],
-    groupOf(path) {
-      if (isPage(path)) return 'dashboard'; // /series/GDP is no call of /v1/series
+    placeOf: remembered((path) => {
       const name = groupName(path);
-      return byGroup.has(name) ? name : 'other';
-    },
-    routeOf: (path) => byGroup.get(groupName(path))?.find(({ pattern }) => pattern.test(path))?.path,
+      const route = byGroup.get(name)?.find(({ pattern }) => pattern.test(path))?.path;
+      if (isPage(path)) return { group: 'dashboard', route }; // /series/GDP is no call of /v1/series
+      return { group: byGroup.has(name) ? name : 'other', route };
+    }),
     methodsAt(path) {
       const found = routes.filter((route) => route.pattern.test(path));
       const taken = new Set(found.flatMap((route) => route.methods ?? methods));
@@ -118,6 +124,18 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
       policies: file.policies,
       pipelines: file.pipelines,
     },
+  };
+}
+
+const pathsMax = 1_000;
+
+/** The function, with what it gave for the paths of late: each call asks, and most are for a few paths. */
+function remembered(find: (path: string) => Place): (path: string) => Place {
+  const places = new LRUCache<string, Place>({ max: pathsMax });
+  return (path) => {
+    let place = places.get(path);
+    if (place === undefined) places.set(path, (place = find(path)));
+    return place;
   };
 }
 

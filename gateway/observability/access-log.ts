@@ -2,7 +2,7 @@
 // No line holds a key, a token or a query: a query is the client's business, and a mistyped parameter may hold a key.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { lineWriter, withoutSecrets, type Log } from '../../kernel/log.ts';
-import { enterStage, stages, whenClosed, type Call } from '../call.ts';
+import { enterStage, stages, whenClosed, type Call, type Caller } from '../call.ts';
 import type { GatewayRoutes } from '../routes.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -19,10 +19,9 @@ export function createAccessLog(options: {
 
   function note(request: IncomingMessage, response: ServerResponse, call: Call, bytes: number): void {
     const { caller, stageMs } = call;
-    const route = routes().routeOf(call.path);
+    const { route } = routes().placeOf(call.path);
     let line = `,"request_id":"${call.requestId}","ip":${JSON.stringify(call.clientIp)}`;
-    if (caller !== undefined) line += `,"account_id":${JSON.stringify(caller.accountId)}`;
-    if (typeof caller?.keyId === 'string') line += `,"key_id":${JSON.stringify(caller.keyId)}`;
+    if (caller !== undefined) line += textOf(caller);
     line += `,"method":${JSON.stringify(request.method ?? '')}`;
     if (route !== undefined)
       line += `,"route":"${route}","path":${JSON.stringify(withoutSecrets(call.path))}`;
@@ -44,7 +43,7 @@ export function createAccessLog(options: {
     whenClosed(call, response, () => {
       enterStage(call, undefined);
       metrics.ended({
-        group: routes().groupOf(call.path),
+        group: routes().placeOf(call.path).group,
         status: statusOf(response),
         complete: response.writableFinished,
         totalMs: call.stageSinceMs - call.arrivedAtMs,
@@ -55,6 +54,19 @@ export function createAccessLog(options: {
       if (isLogged) note(request, response, call, socket.bytesWritten - bytesBefore);
     });
   };
+}
+
+const texts = new WeakMap<Caller, string>();
+
+/** The same object is the caller of many calls. */
+function textOf(caller: Caller): string {
+  let text = texts.get(caller);
+  if (text === undefined) {
+    text = `,"account_id":${JSON.stringify(caller.accountId)}`;
+    if (caller.keyId !== null) text += `,"key_id":${JSON.stringify(caller.keyId)}`;
+    texts.set(caller, text);
+  }
+  return text;
 }
 
 // As nginx logs a client that left before its answer began.

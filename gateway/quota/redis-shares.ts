@@ -49,7 +49,7 @@ export const tellLua = endedLua + luaFile(new URL('tell.lua', import.meta.url));
 const tellScript = script(tellLua);
 
 const sharesMax = 100_000;
-/** Redis is told of served calls by the next draw, or after this time. */
+/** Redis is told of served calls by the next draw, or when there was none for this time. */
 const tellServedAfterMs = 20;
 const tellAgainAfterMs = 500;
 
@@ -126,11 +126,22 @@ export function createShares({ redis, journal, nowMs }: SharesOptions): Shares {
     }
   }
 
+  /** Tells of shares by which nothing is drawn at the moment: the next draw tells of the others. */
+  function tellOfIdle(): void {
+    const drawnAfterMs = nowMs() - tellServedAfterMs;
+    for (const share of untold) {
+      if (share.leasedUntilMs - leaseMs > drawnAfterMs) continue;
+      untold.delete(share);
+      if (share.ended !== share.told) void tellOf(share);
+    }
+    if (untold.size > 0) tellLater(tellServedAfterMs);
+  }
+
   function tellLater(afterMs: number): void {
     if (isClosed) return;
     telling ??= setTimeout(() => {
       telling = undefined;
-      tell();
+      tellOfIdle();
     }, afterMs);
   }
 
