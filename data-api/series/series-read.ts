@@ -75,12 +75,13 @@ export function pageQueryOf(series: Series, request: SeriesRequest, cursors: Cur
     fail('invalid_parameter', `"version" must be at most ${series.version}, the newest.`, {
       param: 'version',
     });
-  const { from, to, sort, vintage, release, wanted } = request;
+  const { from, to, sort, vintage, release, wanted, fields } = request;
+  const hasDetails = fields.includes('published_on') || fields.includes('status');
   const dimsNos = combinationsThatPass(series, request.filter);
   return {
     query,
     after: date === undefined || dimsNo === undefined ? null : { date, dimsNo },
-    selection: { series, dimsNos, from, to, order: sort, vintage, release, wanted, version },
+    selection: { series, dimsNos, from, to, order: sort, vintage, release, wanted, hasDetails, version },
   };
 }
 
