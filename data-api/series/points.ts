@@ -37,7 +37,12 @@ export interface Selection {
   hasDetails?: boolean;
   /** The load that the points are read as of; the same for every page of a page query. */
   version: number;
+  /** The facts of the series may have changed since they were read: each statement that reads points then says so. */
+  isUnchecked?: boolean;
 }
+
+/** Thrown by a read of an unchecked selection. */
+export class FactsChanged extends Error {}
 
 /** The approximate number of points in a block of a streamed answer: what such an answer holds in memory. */
 export const blockPoints = 5_000;
@@ -75,7 +80,8 @@ export async function* readBlocks(
 /** The first point of each combination, in the order of the selection. */
 export async function readFirst(database: Queryable, selection: Selection): Promise<Points> {
   if (selection.dimsNos.length === 0) return noPoints();
-  if (averageOf(selection) === null) return pointsOf(await readPinned(database, selection, 1, 'all'), selection);
+  if (averageOf(selection) === null)
+    return pointsOf(await readPinned(database, selection, 1, 'all'), selection);
   for await (const block of readBlocks(database, { ...selection, wanted: 'values' }, 1)) {
     const first = block.values.findIndex((value) => selection.wanted !== 'not_zero' || Number(value) !== 0);
     if (first >= 0) return filterPoints(block, (i) => i === first);
@@ -168,7 +174,7 @@ export function noPoints(): Points {
 
 /**
  * One statement if the version is still the newest, and a second, slower one if a load arrived in between.
- * @throws Failure `gone` if that load rewrote the history: the state before it can no longer be read.
+ * @throws Failure `gone` if that load rewrote the history: the state before it can no longer be read. FactsChanged.
  */
 async function readPinned(
   database: Queryable,
@@ -182,6 +188,7 @@ async function readPinned(
   const query = { ...selection, seriesNo, vintagePublishedOn, hasDetails, perCombinationMax, cut };
   const reading = version === series.version ? readingOf(selection) : pinnedReadingOf(selection);
   let row = await readPoints(database, { ...query, reading });
+  if (selection.isUnchecked === true && row.rowVersion !== series.rowVersion) throw new FactsChanged();
   if (row.version === version) return row;
   if (reading !== pinnedReadingOf(selection)) {
     row = await readPoints(database, { ...query, reading: pinnedReadingOf(selection) });
