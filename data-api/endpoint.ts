@@ -26,6 +26,8 @@ export interface Asked<Query> {
   call: ServiceCall;
   /** The URL as received, if the answer depends on the client's spelling. */
   url: string;
+  /** The client has an answer, which may still be the right one: nothing is to be read before that is known. */
+  isConditional: boolean;
 }
 
 interface EndpointOf<Shape extends z.ZodRawShape> {
@@ -92,8 +94,10 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         if (caching !== 'none') tellValidity(dependencies, call);
         if (await sendKnown(dependencies, name, request, response, call)) return;
         const asked = await call.stage('parse', () => readQuery(query, request, format, formats));
-        const { params, url } = request;
-        const reply = await decide({ query: asked, params: params as Record<string, string>, call, url });
+        const { url } = request;
+        const params = request.params as Record<string, string>;
+        const isConditional = request.headers['if-none-match'] !== undefined;
+        const reply = await decide({ query: asked, params, call, url, isConditional });
         const headers = await answer(request, response, namingSeries(reply), { caching, responseCache });
         if (headers !== null && reply.ofSeries !== undefined) {
           dependencies.urlValidatorCache.keep(name, headers, reply.ofSeries);

@@ -11,7 +11,6 @@ function setUp() {
   const state = { rowVersion: '1' };
   const clock = fakeClock('2026-06-15T12:00:00Z');
   const seriesFacts = {
-    find: () => Promise.resolve(undefined),
     isCurrent: (_id: string, rowVersion: string) => Promise.resolve(rowVersion === state.rowVersion),
   };
   const known = createUrlValidatorCache(seriesFacts, clock);

@@ -27,7 +27,10 @@ interface CachedUrl {
 const urlsMax = 10_000;
 const urlLengthMax = 500;
 
-export function createUrlValidatorCache(seriesFacts: SeriesFacts, clock: Clock): UrlValidatorCache {
+export function createUrlValidatorCache(
+  seriesFacts: Pick<SeriesFacts, 'isCurrent'>,
+  clock: Clock,
+): UrlValidatorCache {
   const urls = new LRUCache<string, CachedUrl>({ max: urlsMax });
   return {
     get: (url) => urls.get(url),

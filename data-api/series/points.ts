@@ -5,7 +5,8 @@ import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { decimal, mean } from '../decimal.ts';
-import { isRewrittenSince, readPoints, type PointsRow, type Reading, type Series } from './series.sql.ts';
+import { readPoints, type PointsRow, type Reading } from './points.sql.ts';
+import { isRewrittenSince, type Series } from './series.sql.ts';
 
 /** Points as columns of equal length, in order of date, then dimsNo. */
 export interface Points {
@@ -13,7 +14,9 @@ export interface Points {
   /** The published digits; '' if the value is missing. */
   values: string[];
   dimsNos: number[];
+  /** '' if the selection has no details. */
   publishedOn: string[];
+  /** Null if the point or the selection has none. */
   statuses: (string | null)[];
 }
 
@@ -30,9 +33,16 @@ export interface Selection {
   release: 'first' | 'current';
   /** `values`: points with a value · `all`: also those published as missing · `not_zero`: values other than 0. */
   wanted: 'values' | 'all' | 'not_zero';
+  /** Whether the day of publication and the status of each point are needed; by default they are not. */
+  hasDetails?: boolean;
   /** The load that the points are read as of; the same for every page of a page query. */
   version: number;
+  /** The facts of the series may have changed since they were read: each statement that reads points then says so. */
+  isUnchecked?: boolean;
 }
+
+/** Thrown by a read of an unchecked selection. */
+export class FactsChanged extends Error {}
 
 /** The approximate number of points in a block of a streamed answer: what such an answer holds in memory. */
 export const blockPoints = 5_000;
@@ -59,7 +69,7 @@ export async function* readBlocks(
   const perCombinationMax = Math.ceil(points / selection.dimsNos.length) + 1;
   while (from <= to) {
     const row = await readPinned(database, { ...selection, from, to }, perCombinationMax, 'complete_dates');
-    yield pointsOf(row);
+    yield pointsOf(row, selection);
     const ended = row.lastComplete;
     if (ended === null || ended === (selection.order === 'asc' ? to : from)) return;
     if (selection.order === 'asc') from = addDays(ended, 1);
@@ -70,7 +80,8 @@ export async function* readBlocks(
 /** The first point of each combination, in the order of the selection. */
 export async function readFirst(database: Queryable, selection: Selection): Promise<Points> {
   if (selection.dimsNos.length === 0) return noPoints();
-  if (averageOf(selection) === null) return pointsOf(await readPinned(database, selection, 1, 'all'));
+  if (averageOf(selection) === null)
+    return pointsOf(await readPinned(database, selection, 1, 'all'), selection);
   for await (const block of readBlocks(database, { ...selection, wanted: 'values' }, 1)) {
     const first = block.values.findIndex((value) => selection.wanted !== 'not_zero' || Number(value) !== 0);
     if (first >= 0) return filterPoints(block, (i) => i === first);
@@ -82,7 +93,7 @@ export async function readFirst(database: Queryable, selection: Selection): Prom
 export async function readNewest(database: Queryable, selection: Selection, count: number): Promise<Points> {
   if (averageOf(selection) !== null) return readAll(database, { ...selection, order: 'asc' });
   const row = await readPinned(database, { ...selection, order: 'desc' }, count, 'all');
-  return reversePoints(pointsOf(row));
+  return reversePoints(pointsOf(row, selection));
 }
 
 /** All points of a selection at once. For bounded windows. */
@@ -90,7 +101,7 @@ export async function readAll(database: Queryable, selection: Selection): Promis
   const wholeSelection = 2_147_483_647;
   const average = averageOf(selection);
   const stored = average === null ? selection : { ...selection, dimsNos: average.of };
-  const points = pointsOf(await readPinned(database, stored, wholeSelection, 'all'));
+  const points = pointsOf(await readPinned(database, stored, wholeSelection, 'all'), stored);
   return average === null ? points : averageByDate(points, average.dimsNo);
 }
 
@@ -163,7 +174,7 @@ export function noPoints(): Points {
 
 /**
  * One statement if the version is still the newest, and a second, slower one if a load arrived in between.
- * @throws Failure `gone` if that load rewrote the history: the state before it can no longer be read.
+ * @throws Failure `gone` if that load rewrote the history: the state before it can no longer be read. FactsChanged.
  */
 async function readPinned(
   database: Queryable,
@@ -173,9 +184,11 @@ async function readPinned(
 ): Promise<PointsRow> {
   const { series, version } = selection;
   const { seriesNo, vintagePublishedOn } = series;
-  const query = { ...selection, seriesNo, vintagePublishedOn, perCombinationMax, cut };
+  const { hasDetails = false } = selection;
+  const query = { ...selection, seriesNo, vintagePublishedOn, hasDetails, perCombinationMax, cut };
   const reading = version === series.version ? readingOf(selection) : pinnedReadingOf(selection);
   let row = await readPoints(database, { ...query, reading });
+  if (selection.isUnchecked === true && row.rowVersion !== series.rowVersion) throw new FactsChanged();
   if (row.version === version) return row;
   if (reading !== pinnedReadingOf(selection)) {
     row = await readPoints(database, { ...query, reading: pinnedReadingOf(selection) });
@@ -199,15 +212,18 @@ function pinnedReadingOf({ release }: Selection): Reading {
   return release === 'first' ? 'first_release' : 'history';
 }
 
-function pointsOf(row: PointsRow): Points {
+function pointsOf(row: PointsRow, { dimsNos }: Pick<Selection, 'dimsNos'>): Points {
   if (row.dates === null) return noPoints();
   const dates = row.dates.split(',');
+  const { length } = dates;
+  const filled = <Value>(value: Value) => new Array<Value>(length).fill(value);
   return {
     dates,
-    values: columnOf(row.values, dates.length),
-    dimsNos: columnOf(row.dimsNos, dates.length).map(Number),
-    publishedOn: columnOf(row.publishedOn, dates.length),
-    statuses: row.statuses ?? dates.map(() => null),
+    values: columnOf(row.values, length),
+    dimsNos:
+      row.dimsNos === undefined ? filled(entryAt(dimsNos, 0)) : columnOf(row.dimsNos, length).map(Number),
+    publishedOn: row.publishedOn === undefined ? filled('') : columnOf(row.publishedOn, length),
+    statuses: row.statuses ?? filled(null),
   };
 }
 

@@ -88,8 +88,8 @@ test('each vintage has facts of its own, and missing series are not cached', asy
   const held = heldDatabase();
   const facts = createSeriesFacts(held.database);
   for (const [id, vintage, statement] of [
-    ['A', '2024-01-01', 'series'],
-    ['A', '2024-01-02', 'series'],
+    ['A', '2024-01-01', 'series_at_vintage'],
+    ['A', '2024-01-02', 'series_at_vintage'],
     ['A', null, 'series'],
     ['A', '2024-01-01', 'series_row_versions'],
     ['NONE', null, 'series'],

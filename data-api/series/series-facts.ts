@@ -1,4 +1,4 @@
-// Caches the facts of series in memory; every call first asks the database whether they still hold.
+// Caches the facts of series in memory; every call asks the database whether they still hold, here or by the statement that reads.
 // Hides that concurrent calls share one statement. A call waits for a statement that began after the call arrived,
 // so the next call sees a load, in this process as in any other.
 import { LRUCache } from 'lru-cache';
@@ -6,6 +6,8 @@ import type { Queryable } from '../../kernel/database.ts';
 import { findSeries, readRowVersions, type Series } from './series.sql.ts';
 
 export interface SeriesFacts {
+  /** What is in memory of the series, which may have changed since: for a statement that tells whether it still holds. */
+  known(id: string, vintage: string | null): Series | undefined;
   /** The current state of the series, or undefined. @param vintage fills the fields about a vintage. */
   find(id: string, vintage: string | null): Promise<Series | undefined>;
   /** Whether the series is still at that version of its row. */
@@ -21,8 +23,9 @@ export function createSeriesFacts(database: Queryable): SeriesFacts {
   const rowVersionOf = createAsker((ids) => readRowVersions(database, ids));
 
   return {
+    known: (id, vintage) => kept.get(nameOf(id, vintage)),
     async find(id, vintage) {
-      const name = vintage === null ? id : `${id} ${vintage}`; // no id contains a space
+      const name = nameOf(id, vintage);
       const known = kept.get(name);
       // Every change of a fact changes the row: a load that changes points or a vintage, or new metadata.
       const isCurrent = known !== undefined && (await this.isCurrent(id, known.rowVersion));
@@ -33,6 +36,10 @@ export function createSeriesFacts(database: Queryable): SeriesFacts {
     },
     isCurrent: (id, rowVersion) => rowVersionOf(id).then((found) => found === rowVersion),
   };
+}
+
+function nameOf(id: string, vintage: string | null): string {
+  return vintage === null ? id : `${id} ${vintage}`; // no id contains a space
 }
 
 /** Resolves when all calls received so far have begun, so that one statement serves them. */

@@ -2,15 +2,17 @@
 // Hides where a page begins and ends; a page never changes a value.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { Failure, fail } from '../../kernel/errors.ts';
 import { nearestName } from '../../kernel/http/params.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Cursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
 import {
   appendPoints,
+  FactsChanged,
   filterPoints,
   firstPoints,
   noPoints,
@@ -51,17 +53,44 @@ export async function requireSeries(
 ): Promise<Series> {
   const couldBe = isSeriesId(id);
   const series = couldBe ? await seriesFacts.find(id, vintage) : undefined;
-  if (series !== undefined) {
-    const now = clock.now().getTime();
-    const releases = series.releases.filter((releaseAt) => Date.parse(releaseAt) > now);
-    const [next] = releases;
-    if (next !== undefined) call.changesAt(new Date(next));
-    return { ...series, releases };
-  }
+  if (series !== undefined) return comingOnly(series, call, clock);
   const nearest = couldBe ? nearestName(id, await findNeighbourIds(database, id)) : undefined;
   const hint = nearest === undefined ? 'GET /v1/catalog lists them.' : `Did you mean "${nearest}"?`;
   const shown = couldBe ? `"${id}"` : 'of that id';
   return fail('not_found', `There is no series ${shown}. ${hint}`, { param: 'id' });
+}
+
+function comingOnly(series: Series, call: Pick<ServiceCall, 'changesAt'>, clock: Clock): Series {
+  const now = clock.now().getTime();
+  const releases = series.releases.filter((releaseAt) => Date.parse(releaseAt) > now);
+  const [next] = releases;
+  if (next !== undefined) call.changesAt(new Date(next));
+  return { ...series, releases };
+}
+
+/**
+ * Reads with the facts in memory. The statement that reads the points says whether these still hold, so that a call takes one round trip
+ * to PostgreSQL instead of two.
+ * @param read reads the points of the page query; null if it is not to be read yet.
+ * @returns null if it cannot be done, or came to a failure, which may be that of old facts: `requireSeries` has the current ones.
+ */
+export async function readWithKnown<Page>(
+  { seriesFacts, cursors, clock }: Dependencies,
+  call: Pick<ServiceCall, 'changesAt'>,
+  { id, request }: { id: string; request: SeriesRequest },
+  read: (pageQuery: PageQuery) => Promise<Page> | null,
+): Promise<{ series: Series; page: Page } | null> {
+  const known = seriesFacts.known(id, request.vintage);
+  if (known === undefined) return null;
+  try {
+    const { selection, ...pageQuery } = pageQueryOf(known, request, cursors);
+    if (selection.dimsNos.length === 0) return null; // there is nothing to read that would say so
+    const page = await read({ ...pageQuery, selection: { ...selection, isUnchecked: true } });
+    return page === null ? null : { series: comingOnly(known, call, clock), page };
+  } catch (error) {
+    if (error instanceof FactsChanged || error instanceof Failure) return null;
+    throw error;
+  }
 }
 
 /** @throws Failure `unknown_dimension`, `invalid_cursor`, or `invalid_parameter` for a version that does not exist yet. */
@@ -75,12 +104,13 @@ export function pageQueryOf(series: Series, request: SeriesRequest, cursors: Cur
     fail('invalid_parameter', `"version" must be at most ${series.version}, the newest.`, {
       param: 'version',
     });
-  const { from, to, sort, vintage, release, wanted } = request;
+  const { from, to, sort, vintage, release, wanted, fields } = request;
+  const hasDetails = fields.includes('published_on') || fields.includes('status');
   const dimsNos = combinationsThatPass(series, request.filter);
   return {
     query,
     after: date === undefined || dimsNo === undefined ? null : { date, dimsNo },
-    selection: { series, dimsNos, from, to, order: sort, vintage, release, wanted, version },
+    selection: { series, dimsNos, from, to, order: sort, vintage, release, wanted, hasDetails, version },
   };
 }
 

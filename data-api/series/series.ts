@@ -16,6 +16,7 @@ import {
   pointsOfQuery,
   readLatest,
   readPage,
+  readWithKnown,
   requireSeries,
   type PageQuery,
 } from './series-read.ts';
@@ -55,42 +56,81 @@ export const getSeries = endpoint({
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
-    const { query, params, call } = asked;
-    const request = toRequest(query, call, dependencies);
-    const series = await call.stage('lookup', () =>
-      requireSeries(dependencies, call, memberOf(params, 'id'), request.vintage),
+    const request = toRequest(asked.query, asked.call, dependencies);
+    const found = await lookUp(dependencies, asked, request, (pageQuery) =>
+      isStream(request) ? null : readPageOf(dependencies, asked.call, pageQuery, request),
     );
-    const reply = seriesReply(dependencies, asked, { endpoint: 'series', series, request });
-    return { ...reply, ofSeries: series };
+    const reply = seriesReply(dependencies, asked, { endpoint: 'series', request, ...found });
+    return { ...reply, ofSeries: found.series };
   },
 });
 
-/** The points of a series: a page, or all of them for CSV without a limit. */
+interface Page {
+  computation: Computation | null;
+  points: Points;
+  nextCursor: string | null;
+}
+
+/** The series, and what was read of it already. @param read returns null if it has to wait. */
+async function lookUp(
+  dependencies: Dependencies,
+  { params, call, isConditional }: Asked<unknown>,
+  request: SeriesRequest,
+  read: (pageQuery: PageQuery) => Promise<Page> | null,
+): Promise<{ series: Series; page: Page | null }> {
+  const id = memberOf(params, 'id');
+  const early = isConditional ? null : await readWithKnown(dependencies, call, { id, request }, read);
+  return (
+    early ?? {
+      series: await call.stage('lookup', () => requireSeries(dependencies, call, id, request.vintage)),
+      page: null,
+    }
+  );
+}
+
+/** CSV without a limit. */
+function isStream({ format, limit }: SeriesRequest): boolean {
+  return format === 'csv' && limit === undefined;
+}
+
+async function readPageOf(
+  dependencies: Dependencies,
+  call: ServiceCall,
+  pageQuery: PageQuery,
+  request: SeriesRequest,
+): Promise<Page> {
+  const limit = request.limit ?? limitDefault;
+  const database = readerOf(dependencies, limit);
+  const computation = await computationOf(database, pageQuery, request, call);
+  const { cursors } = dependencies;
+  const page = await call.stage('sql', () => readPage({ database, cursors }, pageQuery, computation, limit));
+  return { computation, ...page };
+}
+
+/** The points of a series: a page, or all of them for CSV without a limit. @param page if it was read already. */
 export function seriesReply(
   dependencies: Dependencies,
   { call, url }: Pick<Asked<unknown>, 'call' | 'url'>,
-  { endpoint: name, series, request }: { endpoint: string; series: Series; request: SeriesRequest },
+  asked: { endpoint: string; series: Series; request: SeriesRequest; page?: Page | null },
 ): Reply {
+  const { series, request } = asked;
   const pageQuery = pageQueryOf(series, request, dependencies.cursors);
   const { version, limit, format, fields } = request;
-  const isStream = format === 'csv' && limit === undefined;
-  const database = isStream ? dependencies.longReads : readerOf(dependencies, limit ?? limitDefault);
   return {
     ...validityOf(url, pageQuery, request),
-    identity: [name, ...identityOf(pageQuery), version, limit, format, fields],
+    identity: [asked.endpoint, ...identityOf(pageQuery), version, limit, format, fields],
     format,
     fileName: series.id,
     async read() {
-      const computation = await computationOf(database, pageQuery, request, call);
-      if (isStream) {
+      if (isStream(request)) {
+        const { longReads } = dependencies;
+        const computation = await computationOf(longReads, pageQuery, request, call);
         return {
-          parts: csvParts(series, request, pointsOfQuery(database, pageQuery, computation, blockPoints)),
+          parts: csvParts(series, request, pointsOfQuery(longReads, pageQuery, computation, blockPoints)),
         };
       }
-      const page = await call.stage('sql', () =>
-        readPage({ database, cursors: dependencies.cursors }, pageQuery, computation, limit ?? limitDefault),
-      );
-      return pageText(call, { selection: pageQuery.selection, request, computation, ...page });
+      const page = asked.page ?? (await readPageOf(dependencies, call, pageQuery, request));
+      return pageText(call, { selection: pageQuery.selection, request, ...page });
     },
   };
 }
@@ -103,32 +143,38 @@ export const getLatest = endpoint({
   isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
-  handler: (dependencies) => {
-    const { database, cursors } = dependencies;
-    return async ({ query, params, call, url }) => {
-      const request: SeriesRequest = { ...toRequest(query, call, dependencies), sort: 'desc' };
-      const series = await call.stage('lookup', () =>
-        requireSeries(dependencies, call, memberOf(params, 'id'), request.vintage),
-      );
-      const pageQuery = pageQueryOf(series, request, cursors);
-      const { selection } = pageQuery;
-      const { version, format, fields } = request;
-      return {
-        ...validityOf(url, pageQuery, request),
-        identity: ['latest', ...identityOf(pageQuery), query.sort, version, format, fields],
-        format,
-        fileName: `${series.id}-latest`,
-        ofSeries: series,
-        async read() {
-          const computation = await computationOf(database, pageQuery, request, call);
-          const newest = await call.stage('sql', () => readLatest(database, selection, computation));
-          const points = query.sort === 'desc' ? reversePoints(newest) : newest;
-          return pageText(call, { selection, request, computation, points, nextCursor: null });
-        },
-      };
+  handler: (dependencies) => async (asked) => {
+    const { query, call, url } = asked;
+    const request: SeriesRequest = { ...toRequest(query, call, dependencies), sort: 'desc' };
+    const readNewestOf = (pageQuery: PageQuery) => readLatestOf(dependencies, call, pageQuery, request);
+    const { series, page } = await lookUp(dependencies, asked, request, readNewestOf);
+    const pageQuery = pageQueryOf(series, request, dependencies.cursors);
+    const { version, format, fields } = request;
+    return {
+      ...validityOf(url, pageQuery, request),
+      identity: ['latest', ...identityOf(pageQuery), query.sort, version, format, fields],
+      format,
+      fileName: `${series.id}-latest`,
+      ofSeries: series,
+      async read() {
+        const { points, ...newest } = page ?? (await readNewestOf(pageQuery));
+        const ordered = query.sort === 'desc' ? reversePoints(points) : points;
+        return pageText(call, { selection: pageQuery.selection, request, ...newest, points: ordered });
+      },
     };
   },
 });
+
+async function readLatestOf(
+  { database }: Dependencies,
+  call: ServiceCall,
+  pageQuery: PageQuery,
+  request: SeriesRequest,
+): Promise<Page> {
+  const computation = await computationOf(database, pageQuery, request, call);
+  const points = await call.stage('sql', () => readLatest(database, pageQuery.selection, computation));
+  return { computation, points, nextCursor: null };
+}
 
 /** Answers for all series or, if one fails, for none. */
 export const getManySeries = endpoint({
@@ -212,12 +258,9 @@ export async function computationOf(
   return call.stage('transform', () => prepareTransform(database, selection, transform, base));
 }
 
-interface PageAnswer {
+interface PageAnswer extends Page {
   selection: Selection;
   request: SeriesRequest;
-  computation: Computation | null;
-  points: Points;
-  nextCursor: string | null;
 }
 
 async function pageText(call: ServiceCall, page: PageAnswer): Promise<Content> {

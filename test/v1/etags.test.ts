@@ -66,6 +66,7 @@ async function startUncachedService({ databaseUrl, clock }: ListService) {
     longReads: database,
     cursors: createCursors(testIdentitySecret),
     seriesFacts: {
+      known: () => undefined,
       find: (id, vintage) => findSeries(database, id, vintage),
       isCurrent: () => Promise.resolve(false),
     },
