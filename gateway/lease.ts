@@ -32,20 +32,38 @@ export interface LeaseOptions<Generation> {
   /** A lease that is not used for this long is not renewed until it is needed again. */
   idleAfterMs: number;
   log: Log;
+  /** That of the process by default. */
+  time?: LeaseTime;
 }
 
+/** What leases are counted and renewed by. */
+export interface LeaseTime {
+  /** In ms; never goes back. */
+  now(): number;
+  /** Runs it once, so many ms later. @returns calls that off. */
+  after(ms: number, run: () => void): () => void;
+}
+
+const processTime: LeaseTime = {
+  now: () => performance.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
 export function createLease<Generation>(options: LeaseOptions<Generation>): Lease<Generation> {
-  const { on, ask, end, leaseMs, renewEveryMs, idleAfterMs, log } = options;
+  const { on, ask, end, leaseMs, renewEveryMs, idleAfterMs, log, time = processTime } = options;
   let term: Term<Generation> | undefined;
   let leasedUntilMs = -Infinity;
-  let usedAtMs = performance.now();
+  let usedAtMs = time.now();
   let closed = false;
   let renewing = false;
-  let timer: NodeJS.Timeout | undefined;
+  let callOff = () => {};
 
   async function renew(): Promise<void> {
     renewing = true;
-    const askedAtMs = performance.now(); // it is granted later than this, so the lease never outlasts the grant
+    const askedAtMs = time.now(); // it is granted later than this, so the lease never outlasts the grant
     const using = term !== undefined && askedAtMs < leasedUntilMs ? term.generation : null;
     let waitMs = renewEveryMs;
     try {
@@ -56,21 +74,21 @@ export function createLease<Generation>(options: LeaseOptions<Generation>): Leas
     } catch (error) {
       log.debug({ err: error }, `the lease on ${on} was not renewed`);
     }
-    const isIdle = performance.now() - usedAtMs > idleAfterMs;
-    if (!closed && !isIdle) timer = setTimeout(() => void renew(), waitMs);
+    const isIdle = time.now() - usedAtMs > idleAfterMs;
+    if (!closed && !isIdle) callOff = time.after(waitMs, () => void renew());
     else renewing = false;
   }
 
   return {
     open: renew,
     current() {
-      usedAtMs = performance.now();
+      usedAtMs = time.now();
       if (!renewing && !closed) void renew();
       return usedAtMs < leasedUntilMs && !closed ? term : undefined;
     },
     async close() {
       closed = true;
-      clearTimeout(timer);
+      callOff();
       if (term === undefined) return;
       await end?.().catch((error: unknown) => log.debug({ err: error }, `the lease on ${on} ends by itself`));
     },
