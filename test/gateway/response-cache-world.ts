@@ -245,6 +245,7 @@ class World {
       capture: undefined,
       cache: undefined,
       stage: undefined,
+      closing: [],
     } as unknown as Call;
     const response = new Answered((status, head, body) => {
       const given = String(head[head.indexOf('etag') + 1]);
@@ -257,7 +258,8 @@ class World {
     });
     const arrives = () => {
       openCall(request as unknown as IncomingMessage, call);
-      const forward = () => void this.#forward(request as unknown as IncomingMessage, response, call, series);
+      response.once('close', () => call.closing.forEach((work) => work())); // as request-id does
+      const forward = () => this.#forward(request as unknown as IncomingMessage, response, call, series);
       void this.#policy(
         request as unknown as IncomingMessage,
         response as unknown as ServerResponse,
