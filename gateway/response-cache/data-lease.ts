@@ -14,6 +14,8 @@ const renewEveryMs = 250;
 /** Beyond this the answer would come when the lease that it grants has ended. */
 const answersWithinMs = answerLeaseMs;
 const idleAfterMs = 5_000;
+/** The codes of a connection that was refused or broken; one that is only slow may serve calls. */
+const isBroken = /^(ECONNREFUSED|ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 
 export interface DataLeaseOptions {
   upstreams: Upstreams;
@@ -28,14 +30,20 @@ export function createDataLease({ upstreams, identitySecret, log }: DataLeaseOpt
   let newest: DataState | undefined;
 
   async function ask(): Promise<DataState> {
-    const response = await agent.request({
-      origin: upstreams.pick(undefined),
+    const origin = upstreams.pick(undefined); // calls wait for what becomes of it, if it had failed before
+    const request = agent.request({
+      origin,
       path: newestLoadPath,
       method: 'GET',
       headers: { [identityHeader]: seal(ourselves) },
       headersTimeout: answersWithinMs,
       bodyTimeout: answersWithinMs,
     });
+    const response = await request.catch((error: NodeJS.ErrnoException) => {
+      if (isBroken.test(error.code ?? '')) upstreams.failed(origin);
+      throw error;
+    });
+    upstreams.answered(origin);
     const text = await response.body.text();
     if (response.statusCode !== 200) throw new Error(`data-api answered ${response.statusCode}: ${text}`);
     const found = stateSchema.parse(JSON.parse(text));

@@ -7,14 +7,27 @@ import type { Service } from './units.ts';
 /** One request that clients make, and what is right to be answered. */
 export interface Question {
   path: string;
-  method?: 'GET' | 'DELETE';
+  method?: 'GET' | 'HEAD' | 'DELETE';
   headers?: Record<string, string>;
   /** Of the answers that are the service's own. */
   status: number;
   /** What the body must be; undefined: an envelope that tells of an error, or nothing where there is nothing to say. */
   body?: Buffer;
+  /** Instead of the body: says what is wrong with a whole answer below 400, or null. */
+  judge?: (answer: Answer) => string | null;
   /** What it counts as where it is answered 2xx or 304. */
   calls: number;
+}
+
+/** A whole answer. */
+export interface Answer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+  /** When the call began. */
+  beganAtMs: number;
+  /** From the memory of the gateway. */
+  isHit: boolean;
 }
 
 /** What became of one request. Times are `performance.now()`. */
@@ -27,6 +40,8 @@ export interface Seen {
   status: number | null;
   /** What it counts as, if it counts. */
   calls: number;
+  /** It was answered from the memory of the gateway. */
+  isHit: boolean;
 }
 
 export interface Clients {
@@ -43,6 +58,7 @@ export interface Clients {
 
 export interface Caller {
   accountId: string;
+  /** '': calls without. */
   key: string;
 }
 
@@ -71,7 +87,7 @@ export function createClients(gateways: readonly Service[]): Clients {
   ): Promise<Seen | null> {
     const { path, method = 'GET', headers = {}, calls } = question;
     const beganAtMs = performance.now();
-    const remember = (status: number | null): Seen => {
+    const remember = (status: number | null, isHit = false): Seen => {
       const one = {
         accountId,
         gateway: gateway.name,
@@ -79,17 +95,25 @@ export function createClients(gateways: readonly Service[]): Clients {
         endedAtMs: performance.now(),
         status,
         calls,
+        isHit,
       };
       seen.push(one);
       return one;
     };
     try {
       const pool = pools.get(gateway.url) as Pool;
-      const response = await pool.request({ path, method, headers: { 'x-api-key': key, ...headers } });
+      const response = await pool.request({
+        path,
+        method,
+        headers: { ...(key !== '' && { 'x-api-key': key }), ...headers },
+      });
+      const { statusCode: status } = response;
       const body = Buffer.from(await response.body.arrayBuffer());
-      const fault = faultOf(question, allowed, response.statusCode, body);
+      const isHit = String(response.headers['server-timing']).includes('cache;desc=hit');
+      const answer = { status, headers: response.headers, body, beganAtMs, isHit };
+      const fault = faultOf(question, allowed, answer);
       if (fault !== null) faults.push(`${method} ${path} at ${gateway.name}: ${fault}`);
-      return remember(response.statusCode);
+      return remember(status, isHit);
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? '';
       if (code === 'ECONNREFUSED') {
@@ -119,15 +143,13 @@ export function createClients(gateways: readonly Service[]): Clients {
 }
 
 /** @returns what is wrong with a whole answer, or null. */
-function faultOf(
-  question: Question,
-  allowed: readonly number[],
-  status: number,
-  body: Buffer,
-): string | null {
+function faultOf(question: Question, allowed: readonly number[], answer: Answer): string | null {
+  const { status, body } = answer;
   if (![question.status, ...inTrouble, ...allowed].includes(status)) {
     return `${status} was answered, not ${question.status}: ${body.toString().slice(0, 300)}`;
   }
+  if (status < 400 && question.judge !== undefined) return question.judge(answer);
+  if (question.method === 'HEAD') return null;
   if (status < 400) {
     const right = question.body ?? Buffer.alloc(0);
     if (status === question.status && !body.equals(right))

@@ -12,7 +12,9 @@ import { migrate } from '../../migrations/run.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import type { Caller, Question } from './calls.ts';
 import type { Cluster } from './faults.ts';
+import { startLink } from './links.ts';
 import type { Victim } from './load.ts';
+import { tick } from './publisher.ts';
 import { startPostgresUnit, startRedisUnit, makeService, type ServiceName, type Unit } from './units.ts';
 
 export interface Scene {
@@ -21,6 +23,8 @@ export interface Scene {
   /** Asks what is right to be answered, before anybody else calls. */
   scout: Caller;
   readers: Caller[];
+  /** They read the series that is loaded again and again. */
+  watchers: Caller[];
   /** Accounts with `smallLimit` calls a month. */
   small: Caller[];
   victims: Victim[];
@@ -87,10 +91,14 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',
   };
-  const start = (service: ServiceName, count: number, more: Record<string, string> = {}) =>
+  const start = (
+    service: ServiceName,
+    count: number,
+    more: (i: number) => Record<string, string> = () => ({}),
+  ) =>
     Promise.all(
       Array.from({ length: count }, async (_, i) => {
-        const unit = keep(await makeService(service, i + 1, { ...env, ...more }, options.logDirectory, over));
+        const unit = keep(await makeService(service, i + 1, { ...env, ...more(i) }, options));
         await unit.start();
         return unit;
       }),
@@ -100,15 +108,18 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     start('accounts-api', 2),
     start('worker', 2),
   ]);
-  const gateways = await start('gateway', options.gateways, {
-    DATA_API_URL: dataApis.map(({ url }) => url).join(),
+  const linksOf = () => Promise.all(dataApis.map(({ url }) => startLink(url)));
+  const links = await Promise.all(Array.from({ length: options.gateways }, linksOf));
+  const gateways = await start('gateway', options.gateways, (i) => ({
+    DATA_API_URL: (links[i] ?? []).map(({ url }) => url).join(),
     ACCOUNTS_API_URL: accountsApis.map(({ url }) => url).join(),
-  });
-  const cluster = { gateways, dataApis, accountsApis, workers, postgres, redis };
+  }));
+  const toData = new Map(gateways.map((gateway, i) => [gateway, links[i] ?? []]));
+  const cluster = { gateways, dataApis, toData, accountsApis, workers, postgres, redis };
   return { cluster, databaseUrl: postgres.url, ...people };
 }
 
-/** A short series and one whose answer takes many writes. */
+/** A short series, one whose answer takes many writes, and one that will be loaded again and again, long enough to be compressed. */
 async function loadSeries(databaseUrl: string): Promise<void> {
   const day = (i: number) => new Date(Date.UTC(1960, 0, 1 + i)).toISOString().slice(0, 10);
   const rows = (id: string, count: number) =>
@@ -116,7 +127,9 @@ async function loadSeries(databaseUrl: string): Promise<void> {
   const database = openDatabase(databaseUrl, silentLog, { applicationName: 'chaos' });
   await load(database, {
     dataset: 'observations',
-    input: Readable.from([`series_id,date,value\n${rows('SHORT', 300)}${rows('LONG', 20_000)}`]),
+    input: Readable.from([
+      `series_id,date,value\n${rows('SHORT', 300)}${rows('LONG', 20_000)}${rows(tick.id, 60)}${tick.id},${tick.date},${tick.value}\n`,
+    ]),
     create: true,
     set: { unit: 'Index', frequency: 'daily', source: 'Chaos' },
     seriesTimeZone: 'UTC',
@@ -128,7 +141,7 @@ async function loadSeries(databaseUrl: string): Promise<void> {
 async function makeAccounts(
   deps: Deps,
   seconds: number,
-): Promise<Pick<Scene, 'scout' | 'readers' | 'small' | 'victims' | 'customer'>> {
+): Promise<Pick<Scene, 'scout' | 'readers' | 'watchers' | 'small' | 'victims' | 'customer'>> {
   let made = 0;
   async function account(plan: string, keys: number): Promise<(Caller & { keyId: string })[]> {
     const { id: accountId } = await createAccount(deps, { email: `chaos-${(made += 1)}@example.org`, plan });
@@ -140,6 +153,7 @@ async function makeAccounts(
     return callers;
   }
   const readers = (await Promise.all([account('big', 2), account('big', 2), account('big', 1)])).flat();
+  const watchers = (await Promise.all([account('big', 1), account('big', 1)])).flat();
   const [scout] = await account('big', 1);
   const [customer] = await account('big', 1);
   if (scout === undefined || customer === undefined) throw new Error('There is no scout, or no customer.');
@@ -151,14 +165,14 @@ async function makeAccounts(
     if (manager !== undefined) victims.push(...others.map((victim) => ({ ...victim, manager })));
   }
   await deps.db.close();
-  return { scout, readers, small, victims, customer };
+  return { scout, readers, watchers, small, victims, customer };
 }
 
 /** Everything the readers ask, with the answers as they are while all is well. */
 export async function questionsOf(
   cluster: Cluster,
   { key }: Caller,
-): Promise<{ plain: Question; all: Question[] }> {
+): Promise<{ plain: Question; long: Question; all: Question[] }> {
   const url = cluster.gateways[0]?.url ?? '';
   async function asItIs(target: string, calls: number): Promise<Question & { etag: string }> {
     const response = await fetch(url + target, {
@@ -175,5 +189,5 @@ export async function questionsOf(
   const unchanged = { path: plain.path, status: 304, headers: { 'if-none-match': plain.etag }, calls: 1 };
   const unknown = { path: '/v1/series/NOWHERE', status: 404, calls: 1 };
   const wrong = { path: '/v1/series/SHORT?limit=none', status: 400, calls: 1 };
-  return { plain, all: [plain, plain, plain, long, list, unchanged, unknown, wrong] };
+  return { plain, long, all: [plain, plain, plain, long, list, unchanged, unknown, wrong] };
 }

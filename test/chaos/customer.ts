@@ -1,50 +1,45 @@
-// A customer in the chaos run: an operator loads one point after the other, and a webhook endpoint is told of it. Afterwards it must
-// have been told of every load at least once, and of nothing else.
+// A customer in the chaos run, whose webhook endpoint is told of each load, and calls at once. Afterwards it must have been told of every
+// load at least once, and of nothing else.
 import { createServer, type IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { load } from '../../ingest/load/load.ts';
-import { systemClock } from '../../kernel/clock.ts';
-import { openDatabase, type Database } from '../../kernel/database.ts';
+import type { Database } from '../../kernel/database.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import { until } from '../run/until.ts';
-import { silentLog } from '../services/harness.ts';
 import type { Caller } from './calls.ts';
 import type { Service } from './units.ts';
 
 export interface Customer {
-  /** Ends the loads, and waits until the endpoint was told of all of them. @returns what is wrong, in words. */
+  /** After the last load: waits until the endpoint was told of all of them. @returns what is wrong, in words. */
   stop(): Promise<string[]>;
   /** For the summary of the run. */
   readonly summary: string;
 }
 
 export interface CustomerOptions {
-  databaseUrl: string;
+  database: Database;
+  /** Runs when the endpoint is told of a load. */
+  onTold: (load: number) => void;
   /** The gateways, for the management of the endpoint. */
   gateways: readonly Service[];
   /** Of an account whose plan has webhooks. */
   who: Caller;
 }
 
-const betweenLoadsMs = 250;
 const toldWithinMs = 180_000;
 const event = z.object({ type: z.literal('series.updated'), data: z.object({ load: z.int() }) });
 const made = z.object({ data: z.object({ id: z.string(), secret: z.string() }) });
 const listed = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 export async function startCustomer(options: CustomerOptions): Promise<Customer> {
-  const database = openDatabase(options.databaseUrl, silentLog, { applicationName: 'chaos customer' });
+  const { database, onTold } = options;
   const before = await loadsAfter(database, 0);
-  const receiver = createReceiver();
+  const receiver = createReceiver(onTold);
   const url = await listen(receiver.server, '127.0.0.1', 0);
   const { id, secret } = made.parse(
     await manage(options, 'POST', '/v1/webhooks', { url: `${url}/events`, events: ['series.updated'] }),
   ).data;
   receiver.verifyWith(secret);
-  const publisher = publish(database);
   let loads: number[] = [];
 
   async function resendWaiting(): Promise<void> {
@@ -59,7 +54,6 @@ export async function startCustomer(options: CustomerOptions): Promise<Customer>
 
   return {
     async stop() {
-      await publisher.stop();
       loads = await loadsAfter(database, Math.max(...before));
       const untold = () => loads.filter((loadNo) => !receiver.told.has(loadNo));
       await resendWaiting();
@@ -72,18 +66,17 @@ export async function startCustomer(options: CustomerOptions): Promise<Customer>
         ...invented.map((loadNo) => `the endpoint was told of load ${loadNo}, which does not exist`),
       );
       await closeServer(receiver.server);
-      await database.close();
       return wrong;
     },
     get summary() {
       const calls = [...receiver.told.values()].reduce((sum, count) => sum + count, 0);
-      return `${loads.length} loads, ${publisher.failed} failed; the endpoint was told ${calls} times, and refused ${receiver.refused}`;
+      return `${loads.length} loads; the endpoint was told ${calls} times, and refused ${receiver.refused}`;
     },
   };
 }
 
 /** An endpoint that refuses every third message once. */
-function createReceiver() {
+function createReceiver(onTold: (load: number) => void) {
   const told = new Map<number, number>(); // by load
   const seen = new Set<string>();
   const faults: string[] = [];
@@ -102,6 +95,7 @@ function createReceiver() {
       try {
         const { load: loadNo } = event.parse(webhook?.verify(body, headersOf(request))).data;
         told.set(loadNo, (told.get(loadNo) ?? 0) + 1);
+        onTold(loadNo);
       } catch (error) {
         faults.push(`the endpoint was sent what is no event: ${String(error)}`);
       }
@@ -127,29 +121,6 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 function headersOf({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-}
-
-/** Loads a value after the other into one point. A load that fails, as PostgreSQL is away, is followed by the next. */
-function publish(database: Database): { failed: number; stop(): Promise<void> } {
-  const publisher = { failed: 0, goesOn: true, stop };
-  const loop = (async () => {
-    for (let value = 1; publisher.goesOn; value += 1) {
-      await load(database, {
-        dataset: 'observations',
-        input: Readable.from([`series_id,date,value\nTICK,2026-01-01,${value}\n`]),
-        create: true,
-        set: { unit: 'Index', frequency: 'daily', source: 'Chaos' },
-        seriesTimeZone: 'UTC',
-        clock: systemClock,
-      }).catch(() => void (publisher.failed += 1));
-      await pause(betweenLoadsMs);
-    }
-  })();
-  async function stop(): Promise<void> {
-    publisher.goesOn = false;
-    await loop;
-  }
-  return publisher;
 }
 
 async function loadsAfter(database: Database, loadNo: number): Promise<number[]> {

@@ -1,5 +1,6 @@
 // The faults of the chaos run and their times: a list drawn from the seed before the run, and carried out as drawn.
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Link } from './links.ts';
 import type { Random } from './random.ts';
 import { until } from '../run/until.ts';
 import type { RedisUnit, Service, Unit } from './units.ts';
@@ -7,6 +8,8 @@ import type { RedisUnit, Service, Unit } from './units.ts';
 export interface Cluster {
   gateways: Service[];
   dataApis: Service[];
+  /** The ways of each gateway to the data-apis. */
+  toData: ReadonlyMap<Unit, readonly Link[]>;
   accountsApis: Service[];
   workers: Service[];
   postgres: Unit;
@@ -14,13 +17,24 @@ export interface Cluster {
   redis: RedisUnit | undefined;
 }
 
-type What = 'killed' | 'stopped' | 'stalled' | 'emptied' | 'scripts forgotten' | 'read-only';
+type What =
+  | ('killed' | 'stopped' | 'stalled')
+  // Of Redis.
+  | ('emptied' | 'scripts forgotten' | 'read-only')
+  // Of a gateway: its connections to every data-api break, or it hears of nothing any more. It reaches accounts-api.
+  | ('cut off' | 'deafened')
+  // Of a gateway: it hears of another data-api meanwhile. What this one had read by then arrives at the end.
+  | 'deafened to one'
+  // Of a gateway or a data-api.
+  | 'clock moved';
 
 export interface Fault {
   atMs: number;
   unit: Unit;
   what: What;
   forMs: number;
+  /** How far its clock is moved. */
+  aheadMs: number;
 }
 
 /** A fault as it came about. Times are `performance.now()`. */
@@ -40,11 +54,33 @@ const atOnceMax = 2;
 // A fault that would come so late is left out: a slow machine cannot carry out all that are drawn, and would fall ever further behind.
 const lateMaxMs = 5_000;
 const longestMs = 1_800;
-const shortestMs = 150;
+const longestStallMs = 3_000; // of a service
+const shortestMs = 100;
+/**
+ * A gateway and a data-api may be moved at once, in opposite directions. Tokens of the gateway are accepted where the clocks differ by less than 30 s,
+ * so neither is moved by half of that. Accounts-api, which fills months up to a minute early, and the workers keep the machine's time.
+ */
+const clockMaxMs = 12_000;
 const restartMs = 1_500; // about what a service takes to serve again
 const quietAtEndMs = 1_000;
 // A stall of PostgreSQL that outlasts the deadlines of those who wait for it.
 const longStallMs = 6_000;
+
+const toDataApi: readonly What[] = ['cut off', 'deafened', 'deafened to one', 'deafened to one'];
+
+function waysOf(unit: Unit, { gateways, dataApis, redis }: Cluster): readonly What[] {
+  const ways: What[] = ['killed', 'stopped', 'stalled'];
+  if (unit === redis) return [...ways, 'emptied', 'scripts forgotten', 'read-only'];
+  if (dataApis.some((each) => each === unit)) return [...ways, 'stalled', 'clock moved'];
+  if (!gateways.some((each) => each === unit)) return ways;
+  return [...ways, 'stalled', ...toDataApi, 'clock moved', 'clock moved'];
+}
+
+function durationOf(random: Random, unit: Unit, what: What, { postgres, redis }: Cluster): number {
+  if (what !== 'stalled' || unit === redis) return random.between(shortestMs, longestMs);
+  if (unit !== postgres) return random.between(shortestMs, longestStallMs);
+  return random.between(0, 2) < 1 ? longStallMs : random.between(shortestMs, longestMs);
+}
 
 /** Draws the faults of a run. A unit has one at a time; several units may have theirs at once. */
 export function drawFaults(random: Random, cluster: Cluster, seconds: number): Fault[] {
@@ -53,6 +89,7 @@ export function drawFaults(random: Random, cluster: Cluster, seconds: number): F
   for (let atMs = 300; atMs < seconds * 1000 - quietAtEndMs; atMs += random.between(200, 1_000)) {
     const units = [
       random.pick(cluster.gateways),
+      random.pick(cluster.gateways),
       random.pick(cluster.dataApis),
       random.pick(cluster.accountsApis),
       random.pick(cluster.workers),
@@ -60,14 +97,13 @@ export function drawFaults(random: Random, cluster: Cluster, seconds: number): F
       ...(cluster.redis === undefined ? [] : [cluster.redis]),
     ];
     const unit = random.pick(units);
-    const ways: What[] = ['killed', 'stopped', 'stalled'];
-    if (unit === cluster.redis) ways.push('emptied', 'scripts forgotten', 'read-only');
-    const what = random.pick(ways);
-    const isLong = unit === cluster.postgres && what === 'stalled' && random.between(0, 2) < 1;
-    const forMs = isLong ? longStallMs : random.between(shortestMs, longestMs);
+    const what = random.pick(waysOf(unit, cluster));
+    const forMs = durationOf(random, unit, what, cluster);
+    // As often by less than a second as by more: both ways.
+    const aheadMs = random.pick([-1, 1]) * random.between(1, random.pick([1_000, clockMaxMs]));
     if ((busyUntilMs.get(unit) ?? 0) > atMs) continue;
     busyUntilMs.set(unit, atMs + forMs + restartMs);
-    faults.push({ atMs, unit, what, forMs });
+    faults.push({ atMs, unit, what, forMs, aheadMs });
   }
   return faults;
 }
@@ -104,17 +140,30 @@ export async function carryOut(
   return troubles;
 }
 
-async function inflict({ what, unit }: Fault, { redis }: Cluster): Promise<void> {
+async function inflict({ what, unit, aheadMs }: Fault, cluster: Cluster): Promise<void> {
+  const { redis } = cluster;
+  const links = cluster.toData.get(unit) ?? [];
   if (what === 'killed') await unit.kill();
   else if (what === 'stopped') await unit.stop();
   else if (what === 'stalled') unit.stall();
+  else if (what === 'cut off') for (const link of links) link.cut();
+  else if (what === 'deafened') for (const link of links) link.deafen();
+  else if (what === 'deafened to one') links[0]?.deafen();
+  else if (what === 'clock moved') clockOf(unit, cluster)?.moveClock(aheadMs);
   else if (what === 'emptied') await redis?.redis.command('flushall');
   else if (what === 'scripts forgotten') await redis?.redis.command('script', 'flush');
   else await redis?.redis.command('config', 'set', 'min-replicas-to-write', '1');
 }
 
-async function mend({ what, unit }: Fault, { redis }: Cluster): Promise<void> {
+async function mend({ what, unit }: Fault, cluster: Cluster): Promise<void> {
+  const { redis } = cluster;
   if (what === 'killed' || what === 'stopped') await unit.start();
   else if (what === 'stalled') unit.goOn();
+  else if (what === 'cut off' || what === 'deafened' || what === 'deafened to one')
+    for (const link of cluster.toData.get(unit) ?? []) link.mend();
+  else if (what === 'clock moved') clockOf(unit, cluster)?.moveClock(0);
   else if (what === 'read-only') await redis?.redis.command('config', 'set', 'min-replicas-to-write', '0');
 }
+
+const clockOf = (unit: Unit, { gateways, dataApis }: Cluster) =>
+  [...gateways, ...dataApis].find((service) => service === unit);

@@ -18,7 +18,7 @@ export interface LoadOptions {
 const refusedPauseMs = 50;
 
 /** Calls as long as `goesOn` holds, one after the other, each time another gateway. */
-async function callOnAndOn(
+export async function callOnAndOn(
   { clients, gateways }: LoadOptions,
   random: Random,
   goesOn: () => boolean,

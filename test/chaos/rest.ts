@@ -18,7 +18,10 @@ const underWay = 50;
 const comesBackWithinMs = 120_000;
 const betweenRoundsMs = 2_000;
 
-/** Has a gateway serve some calls of an account, and kills it while others wait for their answers. It runs again afterwards. */
+/**
+ * Has a gateway serve some calls of an account, and kills it while others wait for their answers, which must be none that it has in
+ * memory. It runs again afterwards.
+ */
 export async function killWithCallsUnderWay(options: RestOptions, who: Caller): Promise<void> {
   const { cluster, clients, databaseUrl, question } = options;
   const [gateway] = cluster.gateways;
@@ -37,7 +40,9 @@ export async function killWithCallsUnderWay(options: RestOptions, who: Caller): 
       return (rows[0]?.used ?? 0) >= servedBefore + underWay;
     });
     await gateway.kill();
-    await Promise.all(asked);
+    const cut = (await Promise.all(asked)).filter((answer) => answer?.status === null).length;
+    if (cut < underWay)
+      throw new Error(`Only ${cut} of ${underWay} calls were under way when the gateway was killed.`);
   } finally {
     for (const unit of cluster.dataApis) unit.goOn();
     await client.end();

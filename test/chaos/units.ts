@@ -1,6 +1,6 @@
 // The processes that the chaos run kills and stalls: services, PostgreSQL and Redis, each restarted at its old port.
 import { spawn } from 'node:child_process';
-import { createWriteStream, readFileSync, readdirSync, statSync } from 'node:fs';
+import { createWriteStream, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -28,6 +28,8 @@ export type ServiceName = 'gateway' | 'data-api' | 'accounts-api' | 'worker';
 
 export interface Service extends Unit {
   readonly url: string;
+  /** From now on its clock is so far ahead of the machine's. Gateways and data-apis only; a restart keeps it. */
+  moveClock(aheadMs: number): void;
 }
 
 // Its shared memory is in files of the data directory: what a kill leaves goes with that.
@@ -50,16 +52,29 @@ async function stubbornly(what: string, over: AbortSignal, start: () => Promise<
   }
 }
 
-/** A service as `almanac start <service>`, not started yet. @param logDirectory where its output is kept; null: nowhere. */
+const withClock: ReadonlySet<ServiceName> = new Set(['gateway', 'data-api']);
+
+export interface ServicePlace {
+  /** For the files that it shares with the run. */
+  directory: string;
+  /** Where its output is kept; null: nowhere. */
+  logDirectory: string | null;
+  /** Nothing is started any more. */
+  over: AbortSignal;
+}
+
+/** A service as `almanac start <service>`, not started yet. */
 export async function makeService(
   service: ServiceName,
   number: number,
   env: Record<string, string>,
-  logDirectory: string | null,
-  over: AbortSignal,
+  { directory, logDirectory, over }: ServicePlace,
 ): Promise<Service> {
   const port = await freePort();
   const name = `${service} ${number}`;
+  const clock = path.join(directory, `${name.replace(' ', '-')}.clock`);
+  const moveClock = (aheadMs: number) => writeFileSync(clock, new Float64Array([aheadMs]), { flag: 'r+' });
+  writeFileSync(clock, new Float64Array([0]));
   const log =
     logDirectory === null
       ? undefined
@@ -70,11 +85,15 @@ export async function makeService(
     'accounts-api': 'ACCOUNTS_API_PORT',
     worker: 'METRICS_PORT',
   };
-  const words = [path.join(projectRoot, 'almanac.js'), 'start', service];
+  const preload = withClock.has(service)
+    ? ['--import', path.join(import.meta.dirname, 'moved-clock.ts')]
+    : [];
+  const words = [...preload, path.join(projectRoot, 'almanac.js'), 'start', service];
   let child: Child | undefined;
   return {
     name,
     url: `http://127.0.0.1:${port}`,
+    moveClock,
     async kill() {
       await child?.end('SIGKILL');
     },
@@ -88,7 +107,13 @@ export async function makeService(
       stubbornly(name, over, async () => {
         child = await startServing(new RegExp(`${service} is running`), process.execPath, words, {
           name,
-          env: { ...process.env, DASHBOARD: 'off', ...env, [ports[service]]: String(port) },
+          env: {
+            ...process.env,
+            DASHBOARD: 'off',
+            CHAOS_CLOCK: clock,
+            ...env,
+            [ports[service]]: String(port),
+          },
           onOutput: (text) => void log?.write(text),
         });
       }),

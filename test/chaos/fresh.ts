@@ -1,0 +1,227 @@
+// The readers of the series that is loaded again and again: they ask every gateway for it by several doors, and judge each answer. It must be
+// at least as new as the newest load that was reported as done before the call began. Hides how an answer says of which load it is.
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { Answer, Caller, Question } from './calls.ts';
+import { callOnAndOn, type Load, type LoadOptions } from './load.ts';
+import { tick, type Publisher } from './publisher.ts';
+import type { Service } from './units.ts';
+
+export interface FreshOptions extends LoadOptions {
+  who: readonly Caller[];
+  publisher: Publisher;
+}
+
+export interface Fresh extends Load {
+  /** Calls every gateway, as somebody does who waited for a load. */
+  callAtOnce(): void;
+  /** Calls somewhere, as the webhook endpoint that was told of a load. */
+  callAsTold(load: number): void;
+  /** Resolves when all calls of the endpoint that was told are answered. */
+  allAnswered(): Promise<void>;
+  /** What the calls of the endpoint got that was told of loads, and whether enough was judged. To be asked when all has stopped. */
+  faults(): string[];
+  summary(): string[];
+}
+
+/** A way to ask for the series. */
+interface Door {
+  name: string;
+  path: string;
+  method?: 'GET' | 'HEAD';
+  headers?: Record<string, string>;
+  /** Sends an ETag of a former answer. */
+  knowsEtag?: boolean;
+  isPublic?: boolean;
+  calls: number;
+}
+
+const series = `/v1/series/${tick.id}`;
+const doors: readonly Door[] = [
+  { name: 'series', path: series, calls: 1 },
+  { name: 'If-None-Match', path: series, knowsEtag: true, calls: 1 },
+  { name: 'gzip', path: series, headers: { 'accept-encoding': 'gzip' }, calls: 1 },
+  { name: 'HEAD', path: series, method: 'HEAD', calls: 1 },
+  { name: 'latest', path: `${series}/latest`, calls: 1 },
+  { name: 'list', path: `/v1/series?ids=SHORT,${tick.id}&from=${tick.date}`, calls: 2 },
+  { name: 'preview', path: `/v1/catalog/${tick.id}/preview`, isPublic: true, calls: 0 },
+  { name: 'previews', path: `/v1/previews?ids=${tick.id}`, isPublic: true, calls: 0 },
+];
+/** Each answer says its value by itself. */
+const withBody = doors.filter(({ method, knowsEtag }) => method !== 'HEAD' && knowsEtag !== true);
+const visitor: Caller = { accountId: 'nobody', key: '' };
+const readersCount = 8;
+/** At each gateway, when a load is reported. */
+const callsAtOnce = 4;
+/** A stale answer would be found above all in calls that begin so soon after a report. */
+const soonMs = 500;
+/** Of the answers of a door, and the least that are judged: a run that has fewer proves nothing. */
+const hitsMin = 1 / 10;
+const judgedMin = 50;
+
+interface Count {
+  judged: number;
+  hits: number;
+  /** Of the hits, those soon after a report. */
+  soonHits: number;
+}
+
+export function readFresh(options: FreshOptions): Fresh {
+  const { clients, gateways, publisher } = options;
+  const counts = new Map<Door, Count>(doors.map((door) => [door, { judged: 0, hits: 0, soonHits: 0 }]));
+  const etags = createEtags();
+  const told: { load: number; value: number; atMs: number; gateway: string }[] = [];
+  const lateFaults: string[] = [];
+  const random = options.random.fork();
+  const underWay = new Set<Promise<unknown>>();
+  let stopped = false;
+
+  const ask = (door: Door) => ({
+    who: door.isPublic === true ? visitor : random.pick(options.who),
+    question: questionOf(door),
+    allowed: door.knowsEtag === true ? [304] : [],
+  });
+
+  function questionOf(door: Door, onValue: (value: number) => void = () => undefined): Question {
+    const { path, method, headers, calls } = door;
+    const etag = door.knowsEtag === true ? etags.some(random.below(3)) : undefined;
+    return {
+      ...{ path, calls, status: 200 },
+      ...(method && { method }),
+      headers: { ...headers, ...(etag !== undefined && { 'if-none-match': etag }) },
+      judge(answer) {
+        const judgeLater = (value: number) =>
+          void lateFaults.push(...[judge(door, answer, value) ?? []].flat());
+        const value = etags.valueOf(path, answer, judgeLater);
+        if (typeof value !== 'number') return value;
+        onValue(value);
+        return judge(door, answer, value);
+      },
+    };
+  }
+
+  function judge(door: Door, { beganAtMs, isHit }: Answer, value: number): string | null {
+    const { value: needed, atMs, load } = publisher.doneBefore(beganAtMs);
+    const count = counts.get(door) as Count;
+    count.judged += 1;
+    if (isHit) count.hits += 1;
+    if (isHit && beganAtMs - atMs < soonMs) count.soonHits += 1;
+    if (value > publisher.begun) return `value ${value} was answered, which was never loaded`;
+    if (value >= needed) return null;
+    const where = isHit ? 'memory' : 'data-api';
+    return `value ${value} was answered from ${where} to a call that began at ${beganAtMs.toFixed(1)} ms; ${needed}, of load ${load ?? 'unknown'}, was reported as done at ${atMs.toFixed(1)} ms`;
+  }
+
+  function keep(call: Promise<unknown>): void {
+    underWay.add(call);
+    void call.finally(() => underWay.delete(call));
+  }
+
+  const loops = Array.from({ length: readersCount }, () =>
+    callOnAndOn(
+      options,
+      random.fork(),
+      () => !stopped,
+      () => ask(random.pick(doors)),
+    ),
+  );
+  return {
+    callAtOnce() {
+      for (const gateway of gateways)
+        for (let i = 0; i < callsAtOnce; i += 1) {
+          const { who, question, allowed } = ask(random.pick(doors));
+          keep(clients.ask(gateway, who, question, allowed));
+        }
+    },
+    callAsTold(load) {
+      const gateway = random.pick<Service>(gateways);
+      const atMs = performance.now();
+      const onValue = (value: number) => void told.push({ load, value, atMs, gateway: gateway.name });
+      const door = random.pick(withBody);
+      keep(clients.ask(gateway, ask(door).who, questionOf(door, onValue)));
+    },
+    async stop() {
+      stopped = true;
+      await Promise.all(loops);
+    },
+    async allAnswered() {
+      await Promise.all(underWay);
+    },
+    faults: () => [...lateFaults, ...faultsOfTold(told, publisher), ...tooFew(counts, told.length)],
+    summary: () => summaryOf(counts, told.length, publisher),
+  };
+}
+
+/** Of which value the answers with an ETag are. */
+function createEtags() {
+  const values = new Map<string, number>();
+  const waiting = new Map<string, ((value: number) => void)[]>();
+  const ofSeries: string[] = []; // the newest last
+  return {
+    /** @param back 0: the newest of the series. */
+    some: (back: number): string | undefined => ofSeries.at(-1 - back),
+    /**
+     * @returns what is wrong, in words; or null: an answer without a body has an ETag that no body came with yet.
+     * @param onKnown is told of the value when one does.
+     */
+    valueOf(path: string, { status, headers, body }: Answer, onKnown: (value: number) => void) {
+      const etag = String(headers['etag']);
+      const name = `${path} ${etag}`;
+      const known = values.get(name);
+      if (status === 304 || body.length === 0) {
+        if (known === undefined) waiting.set(name, [...(waiting.get(name) ?? []), onKnown]);
+        return known ?? null;
+      }
+      const value = valueIn(textOf(headers, body));
+      if (value === undefined) return `it does not name the point: ${body.toString().slice(0, 300)}`;
+      if (known === value) return value;
+      if (known !== undefined) return `the ETag ${etag} was that of ${known}, and is that of ${value}`;
+      values.set(name, value);
+      for (const tell of waiting.get(name) ?? []) tell(value);
+      waiting.delete(name);
+      if (path === series && headers['content-encoding'] === undefined) ofSeries.push(etag);
+      return value;
+    },
+  };
+}
+
+function textOf(headers: Answer['headers'], body: Buffer): string {
+  const encoding = headers['content-encoding'];
+  if (encoding === 'gzip') return gunzipSync(body).toString();
+  return (encoding === 'br' ? brotliDecompressSync(body) : body).toString();
+}
+
+function valueIn(text: string): number | undefined {
+  const found = new RegExp(`"date":"${tick.date}"[^}]*?"value":(\\d+)[,}]`).exec(text);
+  return found === null ? undefined : Number(found[1]);
+}
+
+function faultsOfTold(
+  told: readonly { load: number; value: number; atMs: number; gateway: string }[],
+  { done }: Publisher,
+): string[] {
+  return told.flatMap(({ load, value, atMs, gateway }) => {
+    const needed = done.findLast((one) => one.load !== undefined && one.load <= load)?.value ?? tick.value;
+    if (value >= needed) return [];
+    return `${gateway} answered value ${value} to the endpoint that was told of load ${load}, of ${needed}, at ${atMs.toFixed(1)} ms`;
+  });
+}
+
+function tooFew(counts: ReadonlyMap<Door, Count>, told: number): string[] {
+  const few = [...counts].filter(([, { judged, hits }]) => judged < judgedMin || hits < judged * hitsMin);
+  return [
+    ...few.map(
+      ([{ name }, { judged, hits }]) =>
+        `too few fresh reads by ${name}: ${judged}, ${hits} of them from memory`,
+    ),
+    ...(told === 0 ? ['no call of the webhook endpoint was answered'] : []),
+  ];
+}
+
+function summaryOf(counts: ReadonlyMap<Door, Count>, told: number, { done, failed }: Publisher): string[] {
+  const sum = (of: keyof Count) => [...counts.values()].reduce((total, count) => total + count[of], 0);
+  const each = [...counts].map(([{ name }, { judged, hits }]) => `${name} ${hits}/${judged}`);
+  return [
+    `fresh: ${done.length} loads were reported as done, ${failed} failed; ${sum('judged')} answers judged, ${sum('hits')} of them from memory, ${sum('soonHits')} of those in the ${soonMs} ms after a report; ${told} of the endpoint that was told`,
+    `       from memory: ${each.join(', ')}`,
+  ];
+}
