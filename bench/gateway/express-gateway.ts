@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../../test/services/instance.ts';
-import { startOn, targetCore } from './load.ts';
+import { startOn, targetCore } from './processes.ts';
 
 const server = `
 const crypto = require('node:crypto');
@@ -45,7 +45,7 @@ export async function install(directory: string): Promise<boolean> {
 export async function startStock(
   directory: string,
   options: { upstreamUrl: string; redisPort: number },
-): Promise<{ url: string; key: string; pids: number[]; stop(): Promise<void> }> {
+): Promise<{ url: string; key: string; pid: number; stop(): Promise<void> }> {
   const port = await freePort();
   const config = path.join(directory, 'config');
   const stockModels = path.join(directory, 'node_modules/express-gateway/lib/config/models');
@@ -85,5 +85,5 @@ export async function startStock(
   const env = { NODE_ENV: 'production', LOG_LEVEL: 'error', EG_DISABLE_CONFIG_WATCH: '1' };
   const where = { core: targetCore, outputFile: path.join(directory, 'output'), env };
   const program = await startOn(where, [process.execPath, file], /KEY (\S+) END/);
-  return { url: `http://127.0.0.1:${port}`, key: program.said, pids: [program.pid], stop: program.stop };
+  return { url: `http://127.0.0.1:${port}`, key: program.said, pid: program.pid, stop: program.stop };
 }

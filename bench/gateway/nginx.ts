@@ -1,15 +1,15 @@
 // nginx as the bench uses it: the upstream with one fixed answer, and the competing gateway in Lua, which looks
-// a key up, counts the month in Redis, and proxies. Debian's nginx, libnginx-mod-http-lua and lua-nginx-redis.
+// a key up, counts the month in Redis, and proxies or answers from its cache. Debian's nginx, libnginx-mod-http-lua and lua-nginx-redis.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { newestLoadPath, validityHeader, validityText } from '../../kernel/http/validity.ts';
 import { freePort } from '../../test/services/instance.ts';
-import { childrenOf, startOn, targetCore, upstreamCore } from './load.ts';
+import { startOn, targetCore, upstreamCore } from './processes.ts';
 
 export interface NginxServer {
   url: string;
-  /** Its workers. */
-  pids: readonly number[];
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -21,17 +21,20 @@ export function hasNginx(): boolean {
   return probe.status === 0 && spawnSync('nginx', ['-v']).status === 0;
 }
 
-/** Answers every URL with one body. */
+/** Answers every URL with one body, which gateways may keep: it says so, and tells the newest load, as data-api does. */
 export async function startUpstream(directory: string, body: string): Promise<NginxServer> {
   const port = await freePort();
   const root = path.join(directory, 'upstream-root');
   mkdirSync(root);
   writeFileSync(path.join(root, 'body.json'), body);
+  const state = { edition: 'bench', load: 1 };
   const http = `server {
     listen 127.0.0.1:${port};
     root ${root};
     default_type application/json;
     add_header x-request-id $http_x_request_id;
+    add_header ${validityHeader} "${validityText({ state, forMs: Infinity })}";
+    location = ${newestLoadPath} { return 200 '${JSON.stringify(state)}'; }
     location / { try_files /body.json =404; }
   }`;
   return {
@@ -40,18 +43,25 @@ export async function startUpstream(directory: string, body: string): Promise<Ng
   };
 }
 
-/** Looks up `key:<value>` → account, counts `quota:<account>:<month>`, refuses beyond the limit, proxies. */
+/**
+ * Looks up `key:<value>` → account, counts `quota:<account>:<month>`, refuses beyond the limit, proxies. @param options.cached whether it
+ * also keeps the answers, as cheaply as nginx can: for ten minutes whatever happens to the data, and with the files kept open.
+ */
 export async function startLuaGateway(
   directory: string,
-  options: { upstreamUrl: string; redisPort: number },
+  options: { name: string; upstreamUrl: string; redisPort: number; cached: boolean },
 ): Promise<NginxServer> {
   const port = await freePort();
+  const own = path.join(directory, options.name);
+  const cache = `proxy_cache answers; proxy_cache_valid 200 10m; proxy_cache_key $request_uri;
+      proxy_ignore_headers Cache-Control Expires Vary; open_file_cache max=1000;`;
   const http = `
   upstream service { server ${new URL(options.upstreamUrl).host}; keepalive 64; }
+  ${options.cached ? `proxy_cache_path ${own}/cache keys_zone=answers:10m max_size=256m use_temp_path=off;` : ''}
   server {
     listen 127.0.0.1:${port};
     keepalive_requests 1000000;
-    access_log ${path.join(directory, 'lua', 'access.log')}; # as the gateway beside it keeps one
+    access_log ${own}/access.log combined buffer=64k flush=1s; # the gateway beside it gathers its lines as well
     location / {
       access_by_lua_block {
         local key = ngx.var.http_x_api_key
@@ -71,9 +81,13 @@ export async function startLuaGateway(
       proxy_pass http://service;
       proxy_http_version 1.1;
       proxy_set_header Connection '';
+      ${options.cached ? cache : ''}
     }
   }`;
-  return { url: `http://127.0.0.1:${port}`, ...(await startNginx(directory, 'lua', targetCore, http)) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    ...(await startNginx(directory, options.name, targetCore, http)),
+  };
 }
 
 async function startNginx(
@@ -99,6 +113,5 @@ http {
 }`,
   );
   const where = { core, outputFile: path.join(prefix, 'output') };
-  const program = await startOn(where, ['nginx', '-p', prefix, '-c', file], /start worker process (\d+)/);
-  return { pids: childrenOf(program.pid), stop: program.stop };
+  return startOn(where, ['nginx', '-p', prefix, '-c', file], /start worker process (\d+)/);
 }

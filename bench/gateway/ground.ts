@@ -1,0 +1,171 @@
+// What the measured gateways stand on: PostgreSQL with one series and the keys, Redis, accounts-api, data-api, and a bare upstream
+// that answers with the same bytes as data-api. Hides how each is started and filled, and that all are stopped and removed.
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { createClient } from 'redis';
+import { connect } from '../../accounts-api/database.ts';
+import { createAccount, createKey } from '../../accounts-api/operator/operator.ts';
+import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
+import { load as ingest } from '../../ingest/load/load.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
+import { createLog } from '../../kernel/log.ts';
+import { loadPlans } from '../../kernel/plans.ts';
+import { projectRoot } from '../../kernel/settings.ts';
+import { migrate } from '../../migrations/run.ts';
+import { freePort } from '../../test/services/instance.ts';
+import { startUpstream, type NginxServer } from './nginx.ts';
+import { otherCore, redisCore, startOn, targetCore, type Program } from './processes.ts';
+
+export const seriesPath = '/v1/series/BENCH';
+export const accountCount = 100;
+const identitySecret = 'a secret of the bench, long enough';
+const seal = createSealer(identitySecret, 'data-api');
+
+/** What was started, and where its files are. */
+export class Run {
+  /** For every file of the run; removed with it. */
+  readonly directory = mkdtempSync(path.join(tmpdir(), 'almanac-bench-'));
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  constructor() {
+    chmodSync(this.directory, 0o755); // the users of PostgreSQL and nginx must reach it where root runs the bench
+  }
+
+  keep<Started extends { stop(): Promise<void> }>(started: Started): Started {
+    this.#stops.push(() => started.stop());
+    return started;
+  }
+
+  /** A program in Node, which says where it listens. */
+  async startNode(
+    core: string,
+    words: readonly string[],
+    env: Record<string, string> = {},
+  ): Promise<Program> {
+    const where = { core, outputFile: path.join(this.directory, `output-${this.#stops.length}`), env };
+    return this.keep(await startOn(where, [process.execPath, ...words], /is running: (http:\S+)/));
+  }
+
+  /** @param flags of Node. */
+  startService(
+    core: string,
+    service: string,
+    env: Record<string, string>,
+    flags: readonly string[] = [],
+  ): Promise<Program> {
+    const words = [...flags, path.join(projectRoot, 'almanac.js'), 'start', service];
+    const journals = path.join(this.directory, `journal-${this.#stops.length}`);
+    const own = { HOST: '127.0.0.1', DASHBOARD: 'off', JOURNAL_DIR: journals };
+    return this.startNode(core, words, { ...own, ...env });
+  }
+
+  /** Last started, first stopped. */
+  async stop(): Promise<void> {
+    for (const each of this.#stops.splice(0).toReversed()) await each();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+export interface Ground {
+  dataApi: Program;
+  accountsApi: Program;
+  /** The bare one. */
+  upstream: NginxServer;
+  redis: Program;
+  redisPort: number;
+  redisUrl: string;
+  /** The process id of the server. */
+  postgres: number;
+  /** What all services are told. */
+  env: Record<string, string>;
+  /** One of each account. */
+  keys: readonly string[];
+  /** The length of the answer. */
+  bytes: number;
+}
+
+/** data-api shares the core of the targets: in front of it, that core serves the whole call but for the stores. */
+export async function layGround(run: Run): Promise<Ground> {
+  const { directory } = run;
+  const postgres = run.keep(await startEmbeddedPostgres(path.join(directory, 'data')));
+  const DATABASE_URL = postgres.url;
+  await migrate(DATABASE_URL);
+  await loadSeries(DATABASE_URL);
+  const redisPort = await freePort();
+  const redisUrl = `redis://127.0.0.1:${redisPort}`;
+  const redisArgs = ['--port', String(redisPort), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
+  const redisOutput = { core: redisCore, outputFile: path.join(directory, 'redis-output') };
+  const redisReady = /(Ready to accept connections)/;
+  const redis = run.keep(await startOn(redisOutput, ['redis-server', ...redisArgs], redisReady));
+  const plansFile = path.join(directory, 'plans.yml');
+  writeFileSync(
+    plansFile,
+    `plans:\n  - { id: free, name: Free, price_usd_month: 0, calls_month: 1000000000, calls_second: 1000000, concurrency: 100000, features: [] }\n`,
+  );
+  const env = { IDENTITY_SECRET: identitySecret, PLANS_FILE: plansFile };
+  const dataApi = await run.startService(targetCore, 'data-api', {
+    ...env,
+    DATABASE_URL,
+    DATA_API_PORT: '0',
+  });
+  const accountsEnv = { ...env, DATABASE_URL, REDIS_URL: redisUrl, ACCOUNTS_API_PORT: '0' };
+  const accountsApi = await run.startService(otherCore, 'accounts-api', accountsEnv);
+  const body = await (await fetch(dataApi.said + seriesPath, { headers: sealed() })).text();
+  const upstream = run.keep(await startUpstream(directory, body));
+  const keys = await makeKeys(DATABASE_URL, plansFile);
+  await copyKeys(redisUrl, keys);
+  const [pid] = readFileSync(path.join(postgres.directory, 'postmaster.pid'), 'utf8').split('\n');
+  return {
+    ...{ dataApi, accountsApi, upstream, redis, redisPort, redisUrl, postgres: Number(pid), env, keys },
+    bytes: body.length,
+  };
+}
+
+/** What data-api wants to see of a caller; good for a minute. */
+export function sealed(): Record<string, string> {
+  return { [identityHeader]: seal(anonymous) };
+}
+
+/** 300 monthly points. */
+async function loadSeries(databaseUrl: string): Promise<void> {
+  const database = openDatabase(databaseUrl, createLog('bench', 'error'), { applicationName: 'bench' });
+  const lines = Array.from({ length: 300 }, (_, i) => {
+    const date = new Date(Date.UTC(2000, i + 1, 0)).toISOString().slice(0, 10);
+    return `BENCH,${date},${(100 + Math.sin(i) * 10).toFixed(2)}`;
+  });
+  await ingest(database, {
+    dataset: 'observations',
+    input: Readable.from([`series_id,date,value\n${lines.join('\n')}\n`]),
+    create: true,
+    set: { unit: 'Index', frequency: 'monthly', source: 'Bench' },
+    noGateway: true,
+    seriesTimeZone: 'UTC',
+    clock: systemClock,
+  });
+  await database.close();
+}
+
+/** A key each of many accounts. */
+async function makeKeys(databaseUrl: string, plansFile: string): Promise<string[]> {
+  const db = connect(databaseUrl);
+  const deps = { db, plans: loadPlans(plansFile), clock: systemClock };
+  const keys: string[] = [];
+  for (let i = 0; i < accountCount; i += 1) {
+    const account = await createAccount(deps, { email: `bench-${i}@example.org`, plan: 'free' });
+    keys.push((await createKey(deps, account.id, 'bench')).key);
+  }
+  await db.close();
+  return keys;
+}
+
+/** Where nginx + Lua looks them up. */
+async function copyKeys(redisUrl: string, keys: readonly string[]): Promise<void> {
+  const redis = createClient({ url: redisUrl });
+  await redis.connect();
+  for (const [i, key] of keys.entries()) await redis.set(`key:${key}`, `account-${i}`);
+  redis.destroy();
+}

@@ -1,0 +1,90 @@
+// Starts the programs of the bench, each on its core, and reads the CPU time of their processes.
+// Hides taskset and /proc.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const cores = Number(process.env['BENCH_CORES'] ?? availableParallelism());
+
+/** The target's. */
+export const targetCore = '0';
+/** The load's, and that of all that has no other. */
+export const otherCore = '1';
+/** Cores of their own where the machine has them, as in a cluster, so that the load does not wait for its own peers. */
+export const upstreamCore = cores >= 4 ? '3' : otherCore;
+export const redisCore = cores >= 3 ? '2' : otherCore;
+
+export interface Program {
+  pid: number;
+  /** The first group of the pattern it was waited for by. */
+  said: string;
+  stop(): Promise<void>;
+}
+
+/** Where and with what a program runs. */
+export interface Start {
+  core: string;
+  /** What it prints goes here, as an access log does: a pipe would have to be emptied while it is measured. */
+  outputFile: string;
+  env?: Record<string, string>;
+}
+
+/** Starts a program on a core and waits until its output matches. @throws Error with what it printed where it ends first. */
+export async function startOn(
+  { core, outputFile, env = {} }: Start,
+  command: readonly string[],
+  ready: RegExp,
+): Promise<Program> {
+  const output = openSync(outputFile, 'w');
+  const child = spawn('taskset', ['-c', core, ...command], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  const ended = once(child, 'close');
+  await once(child, 'spawn');
+  for (;;) {
+    const printed = readFileSync(outputFile, 'utf8');
+    const said = ready.exec(printed)?.[1];
+    if (said !== undefined) {
+      const pid = child.pid ?? 0; // taskset becomes the program: the id stays
+      return { pid, said, stop: async () => void (child.kill('SIGTERM') && (await ended)) };
+    }
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(`${command.join(' ')} ended:\n${printed}`);
+    }
+    await pause(20);
+  }
+}
+
+const ticksPerSecond = 100; // USER_HZ, fixed on Linux
+
+/** The CPU time that processes have used, with all that they have started: also what has ended meanwhile. */
+export function cpuSeconds(roots: readonly number[]): number {
+  const ticks = roots.flatMap(withDescendants).map((pid) => {
+    const stat = textOf(`/proc/${pid}/stat`);
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // utime, stime, and the same of the children it has waited for; the fields before are cut off.
+    return fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
+}
+
+function withDescendants(pid: number): number[] {
+  const children = textOf(`/proc/${pid}/task/${pid}/children`).trim();
+  return [
+    pid,
+    ...(children === '' ? [] : children.split(' ').flatMap((child) => withDescendants(Number(child)))),
+  ];
+}
+
+/** Empty for a process that has just ended: its time is its parent's then. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,34 @@
+-- A script for wrk: sends sets of headers in turn, one per request. The first argument is a word for the query that makes each URL a new
+-- one, or empty: all are the same. The second is the average pause of a connection before each request, in ms. Each other one is a
+-- set of headers: name, value, name, value, divided by tabs.
+local requests = {}
+local turn = 0
+
+function init(args)
+  local word, pause_ms = args[1], tonumber(args[2])
+  for i = 3, math.max(3, #args) do
+    local headers = {}
+    for name, value in (args[i] or ''):gmatch('([^\t]+)\t([^\t]+)') do headers[name] = value end
+    requests[i - 2] = wrk.format('GET', nil, headers)
+  end
+  if pause_ms > 0 then
+    -- wrk asks this before each request. Even in distribution: together the connections send at random, at a steady rate.
+    function delay() return math.random(0, 2 * pause_ms) end
+  end
+  if word ~= '' then ask_for_new_urls(word) end
+end
+
+function request()
+  turn = turn % #requests + 1
+  return requests[turn]
+end
+
+function ask_for_new_urls(word)
+  local first, rest, sent = {}, {}, 0
+  for i, text in ipairs(requests) do first[i], rest[i] = text:match('^(GET %S+)(.*)$') end
+  function request()
+    turn = turn % #requests + 1
+    sent = sent + 1
+    return first[turn] .. '?new=' .. word .. '-' .. sent .. rest[turn]
+  end
+end
