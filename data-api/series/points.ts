@@ -216,7 +216,7 @@ function pointsOf(row: PointsRow, { dimsNos }: Pick<Selection, 'dimsNos'>): Poin
   if (row.dates === null) return noPoints();
   const dates = row.dates.split(',');
   const { length } = dates;
-  const filled = <Value>(value: Value) => new Array<Value>(length).fill(value);
+  const filled = <Value>(value: Value): Value[] => Array.from<Value>({ length }).fill(value);
   return {
     dates,
     values: columnOf(row.values, length),
