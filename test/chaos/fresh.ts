@@ -9,6 +9,8 @@ import type { Service } from './units.ts';
 export interface FreshOptions extends LoadOptions {
   who: readonly Caller[];
   publisher: Publisher;
+  /** How long the run is. */
+  seconds: number;
 }
 
 export interface Fresh extends Load {
@@ -56,7 +58,7 @@ const callsAtOnce = 4;
 const soonMs = 500;
 /** Of the answers of a door, and the least that are judged: a run that has fewer proves nothing. */
 const hitsMin = 1 / 10;
-const judgedMin = 50;
+const judgedMinPerSecond = 1;
 
 interface Count {
   judged: number;
@@ -146,7 +148,11 @@ export function readFresh(options: FreshOptions): Fresh {
     async allAnswered() {
       await Promise.all(underWay);
     },
-    faults: () => [...lateFaults, ...faultsOfTold(told, publisher), ...tooFew(counts, told.length)],
+    faults: () => [
+      ...lateFaults,
+      ...faultsOfTold(told, publisher),
+      ...tooFew(counts, told.length, options.seconds),
+    ],
     summary: () => summaryOf(counts, told.length, publisher),
   };
 }
@@ -206,7 +212,8 @@ function faultsOfTold(
   });
 }
 
-function tooFew(counts: ReadonlyMap<Door, Count>, told: number): string[] {
+function tooFew(counts: ReadonlyMap<Door, Count>, told: number, seconds: number): string[] {
+  const judgedMin = judgedMinPerSecond * seconds;
   const few = [...counts].filter(([, { judged, hits }]) => judged < judgedMin || hits < judged * hitsMin);
   return [
     ...few.map(

@@ -81,7 +81,7 @@ async function run(scene: Scene): Promise<string[]> {
   const onTold = (load: number) => fresh.callAsTold(load);
   const customer = await startCustomer({ database, onTold, gateways, who: scene.customer });
   const publisher = startPublisher(database, () => fresh.callAtOnce());
-  const fresh = readFresh({ ...options, who: watchers, publisher });
+  const fresh = readFresh({ ...options, who: watchers, publisher, seconds });
   const revocations = revoke(options, victims, plain);
   const loads = [read(options, readers, all), driveOver(options, small.slice(1), plain), revocations];
   const beganAtMs = performance.now();
