@@ -13,6 +13,7 @@ import { atEndOfTurn } from '../end-of-turn.ts';
 import type { Lease } from '../lease.ts';
 import type { Policy } from '../policy.ts';
 import { Capture } from '../response-cache/capture.ts';
+import { createDoorkeeper } from '../response-cache/doorkeeper.ts';
 import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/kept-answers.ts';
 
 export interface ResponseCacheOptions {
@@ -37,6 +38,7 @@ const nameLengthMax = 2_000;
 
 export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOptions): Policy {
   const underWay = new Map<string, Capture>();
+  const wasAskedFor = createDoorkeeper();
 
   return (request, response, next) => {
     const call = callOf(request);
@@ -47,8 +49,10 @@ export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOption
     const sought = { call, request, response, name, needed };
     if (sendValid(sought)) return;
     const sameAnswer = underWay.get(name);
-    if (sameAnswer !== undefined && includes(sameAnswer.needed, needed))
-      return sendWhenKept(sameAnswer, sought, next);
+    if (sameAnswer !== undefined && includes(sameAnswer.needed, needed)) {
+      const kept = sameAnswer.want();
+      if (kept !== undefined) return sendWhenKept(kept, sought, next);
+    }
     if (request.method === 'GET') capture(sought);
     next();
   };
@@ -60,9 +64,9 @@ export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOption
     return send(sought, kept, 'hit');
   }
 
-  async function sendWhenKept(capture: Capture, sought: Sought, next: () => void): Promise<void> {
+  async function sendWhenKept(kept: Promise<unknown>, sought: Sought, next: () => void): Promise<void> {
     enterStage(sought.call, 'upstream');
-    await capture.ended;
+    await kept;
     if (!sendValid(sought)) next();
   }
 
@@ -73,6 +77,7 @@ export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOption
       needed,
       askedAtMs: clock.now().getTime(),
       former,
+      isWanted: former !== undefined || wasAskedFor(name),
       keep: (answer) => keptAnswers.keep(name, answer),
       sendFormer: (answer) => void send({ call, request, response }, answer, 'revalidated'),
     });

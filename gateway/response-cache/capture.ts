@@ -1,5 +1,5 @@
-// Observes the answer of data-api to one call while it is forwarded, and keeps it if that is allowed. Other calls for the same answer
-// wait for it. Hides when it is known that the answer cannot be kept: from then on nobody waits.
+// Observes the answer of data-api to one call while it is forwarded, and keeps it if that is allowed and somebody wants it. Other calls
+// for the same answer wait for it. Hides when it is known that the answer is not kept: from then on nobody waits.
 import type { IncomingMessage } from 'node:http';
 import { entryAt } from '../../kernel/entries.ts';
 import { includes, parseValidity, type DataState, type Validity } from '../../kernel/http/validity.ts';
@@ -12,6 +12,8 @@ export interface CaptureOptions {
   askedAtMs: number;
   /** The whole answer as it was kept, to be validated by its ETag. */
   former: KeptAnswer | undefined;
+  /** It was asked for before. Otherwise it is kept only if another call wants it before it comes: most URLs are asked for once. */
+  isWanted: boolean;
   keep(answer: KeptAnswer): void;
   /** Sends the former answer, which data-api has confirmed. */
   sendFormer(former: KeptAnswer): void;
@@ -24,11 +26,21 @@ export class Capture {
   #head: readonly string[] = [];
   #pieces: Buffer[] = [];
   #length = 0;
+  #isWanted: boolean;
+  #hasHead = false;
   /** Whether the body is being collected. */
   isOpen = false;
 
   constructor(options: CaptureOptions) {
     this.#options = options;
+    this.#isWanted = options.isWanted;
+  }
+
+  /** Asks for the answer to be kept. @returns what was kept, later; undefined if it comes already, and is not kept. */
+  want(): Promise<KeptAnswer | undefined> | undefined {
+    if (this.#hasHead && !this.#isWanted) return undefined;
+    this.#isWanted = true;
+    return this.ended;
   }
 
   /** What was kept; undefined: the answer could not be, and whoever waits asks for itself. */
@@ -51,6 +63,11 @@ export class Capture {
   /** @param validity the header. @returns whether it has answered the call: the head and the body are not to be forwarded. */
   onHead(status: number, head: readonly string[], validity: string | undefined): boolean {
     const { needed, askedAtMs, former } = this.#options;
+    this.#hasHead = true;
+    if (!this.#isWanted) {
+      this.end();
+      return false;
+    }
     const stated = validity === undefined ? undefined : parseValidity(validity);
     const mayKeep = stated !== undefined && includes(stated.state, needed);
     if (status === 304) return this.#onNotModified(head, mayKeep ? stated : undefined, former, askedAtMs);
