@@ -19,8 +19,8 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? (isQuick ? 1 : 2));
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? (isQuick ? 1 : 5));
 const connections = Number(process.env['BENCH_CONNECTIONS'] ?? 32);
 const onlyNamed = process.env['BENCH_TARGETS']?.split(',');
-const warmRequests = isQuick ? 10_000 : 60_000; // until V8 has compiled what they run: the first 50,000 cost twice as much
-const warmSecondsMax = isQuick ? 2 : 8;
+const warmRequests = isQuick ? 10_000 : 50_000; // until V8 has compiled what they run: the first 50,000 cost twice as much
+const warmSecondsMax = isQuick ? 2 : 6;
 /** So many that each has a long pause between its calls: a slow answer then hardly delays the next call, as with many clients. */
 const pacedConnections = 256;
 const pacedTargets: readonly string[] = [names.direct, names.hot, names.hotAlone, names.lua];
