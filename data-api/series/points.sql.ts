@@ -93,6 +93,39 @@ function pointsOf(dimsNo: string, { reading, order }: Pick<PointsQuery, 'reading
   return `select p.* from ${rows} p where ${wanted} order by p.date ${order} limit $5`;
 }
 
+/**
+ * A page of one combination as of a vintage. Most points of a vintage were published on its day itself: these are one range of
+ * an index, whereas `as_of` looks each point up. A page ends after so many live points, whether or not the vintage has them.
+ */
+function pageAsOfSql({ order, hasDetails }: PointsQuery): string {
+  const end = order === 'asc' ? 'last' : 'first';
+  const closed = `c.series_no = $1 and c.dims_no = $2 and c.superseded_on <> 'infinity' and c.superseded_on > $7`;
+  // Without the materialized parts and NOT IN, which is a hash, PostgreSQL would compare each live point with each of the day.
+  return `
+    with live as materialized (
+      select ${columns} from data.observations o
+      where o.series_no = $1 and o.dims_no = $2 and o.date between $3 and $4 and o.superseded_on = 'infinity'
+      order by o.date ${order} limit $5
+    ), bounds as materialized (
+      select min(date) as first, max(date) as last, count(*) as points from live
+    ), of_day as materialized (
+      select c.date, c.value, c.status, c.published_on from data.observations c
+      where ${closed} and c.published_on = $8
+        and c.date between (select first from bounds) and (select last from bounds)
+    ), known as (
+      select * from live where published_on <= $7
+      union all
+      select * from of_day
+      union all
+      select o.date, c.* from live o cross join lateral (
+        select c.value, c.status, c.published_on from data.observations c
+        where ${closed} and c.date = o.date and c.published_on <= $7 order by c.published_on desc limit 1) c
+      where o.published_on > $7 and o.date not in (select date from of_day)
+    )
+    select (select ${end} from bounds where points >= $5) as "lastComplete", ${textsOf(hasDetails)}
+    from (select * from known p where ${wanted} order by p.date ${order}) points`;
+}
+
 /** The text columns of the points, in their order. */
 function textsOf(hasDetails: boolean): string {
   const always = `string_agg(date::text, ',') as dates, string_agg(coalesce(value::text, ''), ',') as values`;
@@ -125,13 +158,21 @@ function combinationsSql(query: PointsQuery): string {
       order by date ${order}, dims_no ${order}) points`;
 }
 
+function isPageAsOf({ reading, dimsNos, cut }: PointsQuery): boolean {
+  return reading === 'as_of' && dimsNos.length === 1 && cut === 'complete_dates';
+}
+
 /** name → text. The client compares the text of a statement with that of its name at each call: the same string compares at once. */
 const texts = new Map<string, string>();
 
 function textOf(name: string, query: PointsQuery): string {
   let text = texts.get(name);
   if (text === undefined) {
-    const points = query.dimsNos.length === 1 ? oneCombinationSql(query) : combinationsSql(query);
+    const points = isPageAsOf(query)
+      ? pageAsOfSql(query)
+      : query.dimsNos.length === 1
+        ? oneCombinationSql(query)
+        : combinationsSql(query);
     text = `select s.version, s."rowVersion", p.* from (${points}) p
       left join (select data_version as version, xmin::text as "rowVersion" from data.series where series_no = $1) s on true`;
     texts.set(name, text);
@@ -157,7 +198,8 @@ export async function readPoints(database: Queryable, query: PointsQuery): Promi
   if (reading !== 'live') values.push(query.vintage ?? 'infinity');
   if (reading === 'as_of') values.push(query.vintagePublishedOn);
   if (reading === 'history' || reading === 'first_release') values.push(query.version);
-  const name = `points_${reading}_${order}_${isOne ? 'one' : cut}${hasDetails ? '_details' : ''}`;
+  const form = isPageAsOf(query) ? 'page' : isOne ? 'one' : cut;
+  const name = `points_${reading}_${order}_${form}${hasDetails ? '_details' : ''}`;
   const [row] = await database.query<PointsRow>(textOf(name, query), values, name);
   if (row === undefined) throw new Error('an aggregate always gives one row');
   return row;
