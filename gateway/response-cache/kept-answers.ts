@@ -27,8 +27,11 @@ export interface KeptAnswers {
   size(): { answers: number; bytes: number };
 }
 
-/** Longer answers are not kept: they are rare, and cost more to send than to find. */
-export const bodyBytesMax = 256 * 1024;
+/**
+ * Longer answers are not kept: they are rare, and cost more to send than to find. They are also sent at the pace of their client, where one
+ * from memory is handed over at once: of 260 kB, most did not arrive when the gateway was stopped meanwhile (2026-11-23).
+ */
+export const bodyBytesMax = 64 * 1024;
 // Of the objects of an entry, besides its texts and its body.
 const overheadBytes = 1_024;
 
