@@ -28,8 +28,9 @@ export interface KeptAnswers {
 }
 
 /**
- * Longer answers are not kept: they are rare, and cost more to send than to find. They are also sent at the pace of their client, where one
- * from memory is handed over at once: of 260 kB, most did not arrive when the gateway was stopped meanwhile (2026-11-23).
+ * Longer answers are not kept: they are rare, and cost more to send than to find. They are also sent at the pace of their client. One from
+ * memory is handed over at once, and a gateway that stops may then close the connection: Node's fetch loses what it has not read by then,
+ * beyond 64 kB (2026-11-23; other clients get all of it).
  */
 export const bodyBytesMax = 64 * 1024;
 // Of the objects of an entry, besides its texts and its body.
