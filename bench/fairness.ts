@@ -1,21 +1,11 @@
 // Whether one account can stall the others: the latency of other accounts' short reads, alone and while ten clients of one account
 // request the most expensive answers there are. Everything shares two cores, through a gateway without Redis, as `npm start` runs it.
-import path from 'node:path';
-import { writeFileSync } from 'node:fs';
-import { connect } from '../accounts-api/database.ts';
-import { start as startAccountsApi } from '../accounts-api/main.ts';
-import { createAccount, createKey } from '../accounts-api/operator/operator.ts';
-import { start as startDataApi } from '../data-api/main.ts';
-import { start as startGateway } from '../gateway/main.ts';
-import { systemClock } from '../kernel/clock.ts';
-import { createLog } from '../kernel/log.ts';
-import { loadPlans } from '../kernel/plans.ts';
 import { ask } from './instruments/client.ts';
-import { print, printRow } from './instruments/figures.ts';
-import { startBenchPostgres, withClient, type BenchPostgres } from './instruments/postgres.ts';
+import { print, printLatencies, printRow } from './instruments/figures.ts';
+import { startBenchPostgres, withClient } from './instruments/postgres.ts';
+import { withGateway } from './instruments/gateway.ts';
 import { fillPlaces, fillVintages } from './series/fill.sql.ts';
 
-const identitySecret = 'a secret of the bench, long enough';
 const seconds = 20;
 const otherAccounts = 4;
 const greedyClients = 10;
@@ -36,7 +26,9 @@ export async function run(): Promise<void> {
       await fillVintages(client, { id: 'SHORT', points: 300, vintages: 1, revised: 0 });
       await client.query('vacuum analyze');
     });
-    await withGateway({ ...postgres, databaseUrl }, async (url, [greedy = '', ...others]) => {
+    const { directory } = postgres;
+    const accounts = otherAccounts + 1;
+    await withGateway({ directory, databaseUrl, accounts }, async (url, [greedy = '', ...others]) => {
       await shortReads(url, others, 2); // warm
       const alone = await shortReads(url, others, seconds);
       const stop = new AbortController();
@@ -53,51 +45,6 @@ export async function run(): Promise<void> {
     });
   } finally {
     await postgres.stop();
-  }
-}
-
-/** The three services in this process. @param work is given the gateway's URL and keys of accounts of their own. */
-async function withGateway(
-  { directory, databaseUrl }: BenchPostgres & { databaseUrl: string },
-  work: (url: string, keys: readonly string[]) => Promise<void>,
-): Promise<void> {
-  const plansFile = path.join(directory, 'plans.yml');
-  const plan =
-    'id: free, name: Free, price_usd_month: 0, calls_month: null, calls_second: 100000, concurrency: 16';
-  writeFileSync(plansFile, `plans:\n  - { ${plan}, features: [] }\n`);
-  const plans = loadPlans(plansFile);
-  const [log, clock] = [createLog('bench', 'error'), systemClock];
-  const shared = { databaseUrl, identitySecret, host: '127.0.0.1', port: 0, log, clock };
-  const signIn = {
-    publicUrl: 'http://127.0.0.1',
-    mailGoesOut: false,
-    passwordLengthMin: 8,
-    google: undefined,
-  };
-  const dataApi = await startDataApi({ ...shared, seriesTimeZone: 'UTC' });
-  const accountsApi = await startAccountsApi({ ...shared, plans, signIn, redisUrl: undefined });
-  const gateway = await startGateway({
-    ...{ ...shared, plans, redisUrl: undefined, trustedProxyHops: 0, drainDelayMs: 0 },
-    ...{ publicCallsPerSecond: 100_000, managementCallsPerSecond: 100_000 },
-    dataApiUrls: [dataApi.url],
-    accountsApiUrls: [accountsApi.url],
-  });
-  const db = connect(databaseUrl);
-  try {
-    const keys: string[] = [];
-    for (let i = 0; i <= otherAccounts; i += 1) {
-      const { id } = await createAccount(
-        { db, plans, clock },
-        { email: `bench${i}@example.org`, plan: 'free' },
-      );
-      keys.push((await createKey({ db, plans, clock }, id, 'bench')).key);
-    }
-    await work(gateway.url, keys);
-  } finally {
-    await db.close();
-    await gateway.close();
-    await accountsApi.close();
-    await dataApi.close();
   }
 }
 
@@ -132,10 +79,4 @@ async function keepAsking(url: string, key: string, client: number, signal: Abor
     if (!signal.aborted) throw error;
   }
   return begun;
-}
-
-function printLatencies(name: string, latenciesMs: readonly number[]): void {
-  const sorted = latenciesMs.toSorted((a, b) => a - b);
-  const at = (share: number) => (sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN).toFixed(1);
-  printRow(name, [String(sorted.length), at(0.5), at(0.99)]);
 }

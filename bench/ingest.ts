@@ -14,7 +14,7 @@ import { figuresOf, print, printRow, ratios, shown } from './instruments/figures
 import { startBenchPostgres, withClient, type BenchPostgres } from './instruments/postgres.ts';
 
 const rounds = 3;
-const pointsPerSeries = 500;
+export const pointsPerSeries = 500;
 
 /** Builds, measures, prints; removes everything it made. */
 export async function run(): Promise<void> {
@@ -95,14 +95,14 @@ function* vintageLines(): Generator<string> {
 }
 
 /** A long file of daily points; every `revise`-th value differs from the file without revisions. */
-function* lines(series: number, revise: number): Generator<string> {
+export function* lines(series: number, revise: number, prefix = 'BENCH'): Generator<string> {
   yield 'series_id,date,value\n';
   for (let s = 1; s <= series; s += 1) {
     let text = '';
     for (let n = 0; n < pointsPerSeries; n += 1) {
       const date = new Date(Date.UTC(2020, 0, 1 + n)).toISOString().slice(0, 10);
       const isRevised = revise > 0 && (s + n) % revise === 0;
-      text += `BENCH.${s},${date},${(100 + ((s * 7 + n * 13) % 9973) / 100 + (isRevised ? 0.5 : 0)).toFixed(2)}\n`;
+      text += `${prefix}.${s},${date},${(100 + ((s * 7 + n * 13) % 9973) / 100 + (isRevised ? 0.5 : 0)).toFixed(2)}\n`;
     }
     yield text;
   }
@@ -148,7 +148,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
 }
 
 /** The command itself, its start included. */
-async function ingest(databaseUrl: string, words: readonly string[]): Promise<void> {
+export async function ingest(databaseUrl: string, words: readonly string[]): Promise<void> {
   const child = spawn(
     process.execPath,
     [path.join(projectRoot, 'almanac.js'), 'ingest', 'observations', ...words, '--json'],

@@ -49,3 +49,15 @@ export function printRow(name: string, cells: readonly string[]): void {
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
+
+/** Prints a line of a table: how many, their median and their 99th percentile. */
+export function printLatencies(name: string, latenciesMs: readonly number[]): void {
+  const at = (share: number) => percentile(latenciesMs, share).toFixed(1);
+  printRow(name, [String(latenciesMs.length), at(0.5), at(0.99)]);
+}
+
+/** @param share from 0 to 1. NaN if there are no values. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
+}

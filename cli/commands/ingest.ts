@@ -5,6 +5,7 @@ import { shellWord } from '../../ingest/datasets/columns.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
 import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
 import { load } from '../../ingest/load/load.ts';
+import type { LoadUnderWay } from '../../ingest/load/statements.sql.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { UsageError, printJson, parseCommandArgs, type Command, type Terminal } from '../command.ts';
 import { withDatabase, withInstallation, type Environment } from '../installation.ts';
@@ -93,6 +94,7 @@ Datasets: ${datasetNames.join(', ')}
       missing: values.missing ?? [],
       reportFile: values.report ?? 'almanac-rejects.csv',
       onProgress: progress.show,
+      onWaiting: (other) => terminal.stderr.write(`${waitingFor(other)}\n`),
       skipRows: wholeNumber(values['skip-rows'], '--skip-rows'),
       headerLine: wholeNumber(values['header-line'], '--header-line'),
       skipWhere: (values['skip-where'] ?? []).map(cellChoice),
@@ -149,6 +151,13 @@ function loadInto(
       load(database, { ...wish, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock }),
     );
   });
+}
+
+function waitingFor(other: LoadUnderWay | undefined): string {
+  if (other === undefined) return 'Another load is under way; this one waits for it.';
+  const { since, program, clientAddress } = other;
+  const from = clientAddress === null ? '' : ` from ${clientAddress}`;
+  return `Another load is under way since ${since.toISOString()} (${program}${from}); this one waits for it.`;
 }
 
 /** `target=source` pairs; a comma begins a new pair only before a name and `=`, so values may contain commas. */

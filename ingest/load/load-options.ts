@@ -5,7 +5,7 @@ import type { ColumnOptions } from '../datasets/columns.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import type { Reject } from './failure.ts';
 import type { Rejects } from './rejects.ts';
-import type { LoadCounts } from './statements.sql.ts';
+import type { LoadCounts, LoadUnderWay } from './statements.sql.ts';
 import type { CellOptions } from '../files/cells.ts';
 import type { RowOptions } from '../files/row-selection.ts';
 
@@ -46,6 +46,8 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   clock: Clock;
   /** bytesTotal is unknown for streams. */
   onProgress?: (rowsRead: number, bytesRead: number, bytesTotal?: number) => void;
+  /** Called once if the load has to wait for another one. */
+  onWaiting?: (load: LoadUnderWay | undefined) => void;
   /** A CSV file that receives every refused row. */
   reportFile?: string;
 }

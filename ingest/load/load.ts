@@ -76,7 +76,7 @@ async function attempt(
     const result = await database
       .transaction(async (on) => {
         await relaxLimits(on);
-        await lockLoads(on);
+        await lockLoads(on, options.onWaiting);
         const { rows, ...head } = await headerAndRows(batches, options);
         const input = {
           ...head,

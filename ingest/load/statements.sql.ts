@@ -3,20 +3,58 @@ import type { Transaction } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { LoadRow } from './revise.sql.ts';
 
-/** Serialises loads: waits for the load under way, and holds the lock until the transaction ends. */
-export async function lockLoads(on: Transaction): Promise<void> {
-  await on.query('select pg_advisory_xact_lock(4115202)'); // an arbitrary constant
+const loadsLock = 4_115_202; // an arbitrary constant
+
+/** The load that holds the lock, as PostgreSQL knows its connection. */
+export interface LoadUnderWay {
+  /** When it began. */
+  since: Date;
+  /** Of the connection: `almanac ingest`. */
+  program: string;
+  /** Its IP address; null: this machine, by a Unix socket. */
+  clientAddress: string | null;
 }
 
 /**
- * Removes the timeouts, and turns off JIT compilation and memoization: loads take long, and every point is looked up only
- * once, which the planner cannot know.
+ * Serialises loads: waits for the load under way, and holds the lock until the transaction ends.
+ * @param onWaiting is called once before it waits; without a load if that has just ended, or belongs to a role that may not be seen.
+ */
+export async function lockLoads(
+  on: Transaction,
+  onWaiting?: (load: LoadUnderWay | undefined) => void,
+): Promise<void> {
+  const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
+    loadsLock,
+  ]);
+  if (entryAt(tried, 0).locked) return;
+  onWaiting?.(await findLoadUnderWay(on));
+  await on.query('select pg_advisory_xact_lock($1)', [loadsLock]);
+}
+
+async function findLoadUnderWay(on: Transaction): Promise<LoadUnderWay | undefined> {
+  const [load] = await on.query<LoadUnderWay>(
+    `select a.xact_start as since, a.application_name as program, host(a.client_addr) as "clientAddress"
+     from pg_locks l join pg_stat_activity a using (pid)
+     where l.locktype = 'advisory' and l.objid = $1 and l.granted and a.datname = current_database() and a.xact_start is not null`,
+    [loadsLock],
+  );
+  return load;
+}
+
+/**
+ * Prepares the transaction for a load, which takes long: no timeouts; no JIT compilation and no memoization, as every point is looked
+ * up only once, which the planner cannot know. A client that is killed or cut off leaves its lock within some 30 s, also while a
+ * statement runs: PostgreSQL would otherwise end that first, and notice a lost network after hours.
  */
 export async function relaxLimits(on: Transaction): Promise<void> {
   await on.query(
     `select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
        set_config('jit', 'off', true), set_config('work_mem', '128MB', true),
-       set_config('enable_memoize', 'off', true)`,
+       set_config('enable_memoize', 'off', true),
+       set_config('tcp_keepalives_idle', '10', true), set_config('tcp_keepalives_interval', '5', true),
+       set_config('tcp_keepalives_count', '4', true),
+       -- PostgreSQL on Windows refuses any other value than 0.
+       case when version() !~* 'windows|mingw|visual c' then set_config('client_connection_check_interval', '2s', true) end`,
   );
 }
 
