@@ -2,14 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import {
-  misspelledSettings,
-  projectRoot,
-  readSettings,
-  secretSettings,
-  settingNames,
-  variableNames,
-} from './settings.ts';
+import { misspelledSettings, projectRoot, readSettings, secretSettings, variableNames } from './settings.ts';
 
 test('without any variable every setting has its default', (t) => {
   const settings = readSettings({ PATH: '/bin', PORT: '' });
