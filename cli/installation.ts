@@ -81,7 +81,10 @@ export async function openInstallation(
     dataApiDatabaseUrl: settings.databaseReadUrl ?? databaseUrl,
     accountsDatabaseUrl: databaseUrl,
     migrated: await migrate(databaseUrl),
-    identitySecret: settings.identitySecret ?? readOrMakeSecret(settings.dataDir),
+    // Read where it is needed: a command that needs none writes no file.
+    get identitySecret() {
+      return settings.identitySecret ?? readOrMakeSecret(settings.dataDir);
+    },
     databaseDirectory: undefined,
     stop: nothing,
     release: nothing,

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { isTimeZone } from './clock.ts';
 import { editDistance } from './http/params.ts';
 import { parseRedisUrl } from './redis.ts';
+import { readSecretFiles, withPasswords } from './secrets.ts';
 
 const anyPort = z
   .string()
@@ -79,9 +80,11 @@ const variables = z.object({
   DATA_DIR: z.string().min(1).default('.almanac'),
   DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
   DATABASE_READ_URL: urlOf('postgres', 'postgresql').optional(),
+  DATABASE_PASSWORD: z.string().optional(),
   DATA_API_DATABASE_PASSWORD: databasePassword.optional(),
   ACCOUNTS_API_DATABASE_PASSWORD: databasePassword.optional(),
   REDIS_URL: redisUrl.optional(),
+  REDIS_PASSWORD: z.string().optional(),
   IDENTITY_SECRET: secret.optional(),
   IDENTITY_SECRET_PREVIOUS: secret.optional(),
   DATA_API_URL: urls.optional(),
@@ -109,6 +112,7 @@ const variables = z.object({
   DASHBOARD_ORIGINS: origins.optional(),
   PASSWORD_LENGTH_MIN: wholeNumber(8, 8, 64),
   SMTP_URL: urlOf('smtp', 'smtps').optional(),
+  SMTP_PASSWORD: z.string().optional(),
   MAIL_FROM: z.string().min(3).default('Almanac <almanac@localhost>'),
   GOOGLE_CLIENT_ID: z.string().min(1).optional(),
   GOOGLE_CLIENT_SECRET: z.string().min(1).optional(),
@@ -221,10 +225,43 @@ function inProject(file: string): string {
   return path.resolve(projectRoot, file);
 }
 
-type SettingName = keyof typeof variables.shape;
+export type SettingName = keyof typeof variables.shape;
 
 /** The names of all settings. */
 export const settingNames: readonly string[] = Object.keys(variables.shape);
+
+/** The settings that are secret, or may have a password in them: each may be given as the path of a file, under its name and `_FILE`. */
+export const secretSettings = [
+  'DATABASE_URL',
+  'DATABASE_READ_URL',
+  'DATABASE_PASSWORD',
+  'DATA_API_DATABASE_PASSWORD',
+  'ACCOUNTS_API_DATABASE_PASSWORD',
+  'REDIS_URL',
+  'REDIS_PASSWORD',
+  'IDENTITY_SECRET',
+  'IDENTITY_SECRET_PREVIOUS',
+  'SMTP_URL',
+  'SMTP_PASSWORD',
+  'GOOGLE_CLIENT_SECRET',
+  'WEBHOOK_SECRET_KEY',
+  'WEBHOOK_SECRET_KEY_PREVIOUS',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRET',
+] as const satisfies readonly SettingName[];
+
+/** The passwords that are given apart from their URLs, in which they need no encoding. */
+const passwords = [
+  { password: 'DATABASE_PASSWORD', urls: ['DATABASE_URL', 'DATABASE_READ_URL'] },
+  { password: 'REDIS_PASSWORD', urls: ['REDIS_URL'] },
+  { password: 'SMTP_PASSWORD', urls: ['SMTP_URL'] },
+] as const satisfies readonly { password: SettingName; urls: readonly SettingName[] }[];
+
+/** All names of variables that are read. */
+export const variableNames: readonly string[] = [
+  ...settingNames,
+  ...secretSettings.map((name) => `${name}_FILE`),
+];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -234,8 +271,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function misspelledSettings(env: Environment): { name: string; meant: string }[] {
   return Object.keys(env).flatMap((name) => {
-    if (settingNames.includes(name)) return [];
-    const meant = settingNames.find((setting) => isNearly(name.toUpperCase(), setting));
+    if (variableNames.includes(name)) return [];
+    const meant = variableNames.find((setting) => isNearly(name.toUpperCase(), setting));
     return meant === undefined ? [] : [{ name, meant }];
   });
 }
@@ -282,13 +319,17 @@ export interface Needs {
  * @throws SettingsError with all faults at once.
  */
 export function readSettings(env: Environment, needs?: Needs): Settings {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  const set = Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])),
   );
-  const missing = (needs?.settings ?? []).filter((name) => given[name] === undefined);
+  const { given, faults: unreadable } = readSecretFiles(set, secretSettings, inProject);
+  const missing = (needs?.settings ?? []).filter(
+    (name) => given[name] === undefined && set[`${name}_FILE`] === undefined,
+  );
   const parsed = variables.safeParse(given);
   const invalid = parsed.success ? [] : parsed.error.issues;
   const faults = [
+    ...unreadable,
     ...missing.map((name) => `${name} must be set: a ${needs?.service} of its own needs it`),
     ...invalid.map((issue) => `${String(issue.path[0])} ${issue.message}`),
   ];
@@ -296,6 +337,8 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     faults.push('GOOGLE_CLIENT_SECRET and GOOGLE_CLIENT_ID must be given both, or neither');
   if ((given['STRIPE_SECRET_KEY'] === undefined) !== (given['STRIPE_WEBHOOK_SECRET'] === undefined))
     faults.push('STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET must be given both, or neither');
+  const { complete, faults: misplaced } = withPasswords(given, passwords);
+  faults.push(...misplaced);
   if (!parsed.success || faults.length > 0) throw new SettingsError([...new Set(faults)]);
   const s = parsed.data;
   return Object.freeze({
@@ -304,13 +347,13 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     dataApiPort: s.DATA_API_PORT,
     accountsApiPort: s.ACCOUNTS_API_PORT,
     dataDir: inProject(s.DATA_DIR),
-    databaseUrl: s.DATABASE_URL,
-    databaseReadUrl: s.DATABASE_READ_URL,
+    databaseUrl: complete['DATABASE_URL'],
+    databaseReadUrl: complete['DATABASE_READ_URL'],
     databasePasswords: {
       dataApi: s.DATA_API_DATABASE_PASSWORD,
       accountsApi: s.ACCOUNTS_API_DATABASE_PASSWORD,
     },
-    redisUrl: s.REDIS_URL,
+    redisUrl: complete['REDIS_URL'],
     identitySecret: s.IDENTITY_SECRET,
     previousIdentitySecret: s.IDENTITY_SECRET_PREVIOUS,
     dataApiUrls: s.DATA_API_URL,
@@ -333,7 +376,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     dashboard: s.DASHBOARD === 'on',
     dashboardOrigins: s.DASHBOARD_ORIGINS ?? [],
     passwordLengthMin: s.PASSWORD_LENGTH_MIN,
-    smtpUrl: s.SMTP_URL,
+    smtpUrl: complete['SMTP_URL'],
     mailFrom: s.MAIL_FROM,
     google:
       s.GOOGLE_CLIENT_ID === undefined || s.GOOGLE_CLIENT_SECRET === undefined

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { dashboardSources } from '../cli/dashboard.ts';
 import { errorTable } from '../kernel/errors.ts';
-import { projectRoot, settingNames } from '../kernel/settings.ts';
+import { projectRoot, secretSettings, settingNames } from '../kernel/settings.ts';
 
 const services = ['gateway', 'data-api', 'accounts-api', 'ingest'];
 
@@ -109,6 +109,11 @@ test('.env.example documents every setting and no other', (t) => {
     (match) => match[1] ?? '',
   );
   t.deepEqual(documented.sort(), [...settingNames].sort());
+});
+
+test('.env.example names every secret setting, which may be given as a file, and no other', (t) => {
+  const [, list = ''] = /These are secret:\n((?:# {3}.*\n)+)/.exec(read('.env.example')) ?? [];
+  t.deepEqual((list.match(/[A-Z_]+/g) ?? []).sort(), [...secretSettings].sort());
 });
 
 test('docs/errors.md lists every error code with its status and meaning', (t) => {

@@ -61,15 +61,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
   const services: Pick<RunningService, 'close'>[] = [];
   const stopping = new AbortController();
   try {
-    const shared = sharedOptions(installation, plans);
-    const dataApi = await startDataApi({
-      ...shared,
-      databaseUrl: installation.dataApiDatabaseUrl,
-      ...loopback,
-      seriesTimeZone: installation.settings.seriesTimeZone,
-      previewPoints: installation.settings.previewPoints,
-      openRevisionsSeries: installation.settings.openRevisionsSeries,
-    });
+    const dataApi = await startDataApi({ ...dataApiOptions(installation, plans), ...loopback });
     services.unshift(dataApi);
     const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
     services.unshift(accountsApi);
@@ -83,7 +75,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       dataApiUrls: [dataApi.url],
       accountsApiUrls: [accountsApi.url],
     });
-    reloadOnHangUp([plans.prepareReload, gateway.prepareReload], shared.log);
+    reloadOnHangUp([plans.prepareReload, gateway.prepareReload], createLog('services', settings.logLevel));
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
     const demoKey = databaseDirectory !== undefined ? await seedDemo(installation) : undefined;
     greet(stdout, gateway.url, { demoKey, dashboard: installation.settings.dashboard });
@@ -113,9 +105,8 @@ async function serveGateway(env: Environment, stopping: AbortSignal): Promise<Ru
     service: 'gateway',
     settings: ['DATA_API_URL', 'ACCOUNTS_API_URL', 'IDENTITY_SECRET'],
   });
-  const { dataApiUrls = [], accountsApiUrls = [], identitySecret = '' } = settings; // all of them are set
-  const options = gatewayOptions(settings, plans, stopping);
-  const gateway = await startGateway({ ...options, dataApiUrls, accountsApiUrls, identitySecret });
+  const options = ownGatewayOptions(settings, plans, stopping);
+  const gateway = await startGateway(options);
   reloadOnHangUp([plans.prepareReload, gateway.prepareReload], options.log);
   return gateway;
 }
@@ -127,28 +118,15 @@ async function serveDatabaseService(
   const needs = { service: name, settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
   const { settings, plans } = readConfiguration(env, needs);
   const installation = await openInstallation(settings);
-  const shared = sharedOptions(installation, plans);
-  reloadOnHangUp([plans.prepareReload], shared.log);
+  reloadOnHangUp([plans.prepareReload], createLog('services', settings.logLevel));
   if (name === 'worker') return serveWorker(installation, plans);
-  if (name === 'accounts-api') {
-    const { host, accountsApiPort: port, drainDelayMs } = settings;
-    return startAccountsApi({ ...accountsOptions(installation, plans), host, port, drainDelayMs });
-  }
-  return startDataApi({
-    ...shared,
-    databaseUrl: installation.dataApiDatabaseUrl,
-    seriesTimeZone: settings.seriesTimeZone,
-    previewPoints: settings.previewPoints,
-    openRevisionsSeries: settings.openRevisionsSeries,
-    host: settings.host,
-    port: settings.dataApiPort,
-    drainDelayMs: settings.drainDelayMs,
-  });
+  if (name === 'accounts-api') return startAccountsApi(ownAccountsOptions(installation, plans));
+  return startDataApi(ownDataApiOptions(installation, plans));
 }
 
 async function serveWorker(installation: Installation, plans: Plans): Promise<Pick<RunningWorker, 'close'>> {
-  const worker = await startWorker(workerOptions(installation, plans));
-  const { metrics } = installation.settings;
+  const { options, metrics } = ownWorkerOptions(installation, plans);
+  const worker = await startWorker(options);
   if (metrics === undefined) return worker;
   try {
     const scraped = await serveMetrics((gauges) => gaugesText([...worker.gauges, ...gauges]), metrics);
@@ -177,6 +155,27 @@ function sharedOptions({ settings, identitySecret }: Installation, plans: Plans)
   };
 }
 
+function dataApiOptions(installation: Installation, plans: Plans) {
+  const { seriesTimeZone, previewPoints, openRevisionsSeries } = installation.settings;
+  const databaseUrl = installation.dataApiDatabaseUrl;
+  return {
+    ...sharedOptions(installation, plans),
+    ...{ databaseUrl, seriesTimeZone, previewPoints, openRevisionsSeries },
+  };
+}
+
+/** Of a data-api that is a process of its own. */
+export function ownDataApiOptions(installation: Installation, plans: Plans) {
+  const { host, dataApiPort: port, drainDelayMs } = installation.settings;
+  return { ...dataApiOptions(installation, plans), host, port, drainDelayMs };
+}
+
+/** Of an accounts-api that is a process of its own. */
+export function ownAccountsOptions(installation: Installation, plans: Plans) {
+  const { host, accountsApiPort: port, drainDelayMs } = installation.settings;
+  return { ...accountsOptions(installation, plans), host, port, drainDelayMs };
+}
+
 function accountsOptions(installation: Installation, plans: Plans) {
   const { publicUrl, smtpUrl, passwordLengthMin, google, redisUrl, stripe } = installation.settings;
   const signIn = { publicUrl, mailGoesOut: smtpUrl !== undefined, passwordLengthMin, google };
@@ -185,12 +184,23 @@ function accountsOptions(installation: Installation, plans: Plans) {
   return { ...sharedOptions(installation, plans), databaseUrl, signIn, redisUrl, stripe, webhooks };
 }
 
+/** Of a worker that is a process of its own, which serves its metrics itself. */
+export function ownWorkerOptions(installation: Installation, plans: Plans) {
+  return { options: workerOptions(installation, plans), metrics: installation.settings.metrics };
+}
+
 function workerOptions(installation: Installation, plans: Plans) {
   const { publicUrl, smtpUrl, mailFrom, dataDir, stripe } = installation.settings;
   const mail = { smtpUrl, from: mailFrom, outboxDirectory: path.join(dataDir, 'outbox') };
   const databaseUrl = installation.accountsDatabaseUrl;
   const webhooks = webhookSettings(installation);
   return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, stripe, webhooks };
+}
+
+/** Of a gateway that is a process of its own. */
+export function ownGatewayOptions(settings: Installation['settings'], plans: Plans, stopping: AbortSignal) {
+  const { dataApiUrls = [], accountsApiUrls = [], identitySecret = '' } = settings; // all of them are set
+  return { ...gatewayOptions(settings, plans, stopping), dataApiUrls, accountsApiUrls, identitySecret };
 }
 
 /** @param stopping ends a build of the dashboard. */

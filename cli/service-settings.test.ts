@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import {
+  ownAccountsOptions,
+  ownDataApiOptions,
+  ownGatewayOptions,
+  ownWorkerOptions,
+} from './commands/start.ts';
+import type { Installation } from './installation.ts';
+import { processNames, readBy, settingsOf, type ProcessName } from './service-settings.ts';
+import { openPlans } from '../kernel/plans.ts';
+import { plansFileOf, projectRoot, readSettings, settingNames, type Settings } from '../kernel/settings.ts';
+
+/** The variables that each property of the settings is made of. */
+const variablesOf: Record<keyof Settings, readonly string[]> = {
+  host: ['HOST'],
+  port: ['PORT'],
+  dataApiPort: ['DATA_API_PORT'],
+  accountsApiPort: ['ACCOUNTS_API_PORT'],
+  dataDir: ['DATA_DIR'],
+  databaseUrl: ['DATABASE_URL', 'DATABASE_PASSWORD'],
+  databaseReadUrl: ['DATABASE_READ_URL', 'DATABASE_PASSWORD'],
+  redisUrl: ['REDIS_URL', 'REDIS_PASSWORD'],
+  identitySecret: ['IDENTITY_SECRET'],
+  previousIdentitySecret: ['IDENTITY_SECRET_PREVIOUS'],
+  dataApiUrls: ['DATA_API_URL'],
+  accountsApiUrls: ['ACCOUNTS_API_URL'],
+  seriesTimeZone: ['SERIES_TIME_ZONE'],
+  fiscalYearFirstMonth: ['FISCAL_YEAR_FIRST_MONTH'],
+  previewPoints: ['PREVIEW_POINTS'],
+  openRevisionsSeries: ['OPEN_REVISIONS_SERIES'],
+  plansFile: ['PLANS_FILE'],
+  trustedProxyHops: ['TRUSTED_PROXY_HOPS'],
+  publicCallsPerSecond: ['PUBLIC_CALLS_SECOND'],
+  managementCallsPerSecond: ['MANAGEMENT_CALLS_SECOND'],
+  answerWithinMs: ['ANSWER_WITHIN_MS'],
+  responseCacheMb: ['RESPONSE_CACHE_MB'],
+  quotaOutage: ['QUOTA_OUTAGE'],
+  drainDelayMs: ['DRAIN_DELAY_MS'],
+  journalDir: ['JOURNAL_DIR', 'DATA_DIR'],
+  metrics: ['METRICS_PORT', 'METRICS_HOST'],
+  publicUrl: ['PUBLIC_URL'],
+  dashboard: ['DASHBOARD'],
+  dashboardOrigins: ['DASHBOARD_ORIGINS'],
+  passwordLengthMin: ['PASSWORD_LENGTH_MIN'],
+  smtpUrl: ['SMTP_URL', 'SMTP_PASSWORD'],
+  mailFrom: ['MAIL_FROM'],
+  google: ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET', 'GOOGLE_ISSUER'],
+  webhooks: [
+    'WEBHOOK_SECRET_KEY',
+    'WEBHOOK_SECRET_KEY_PREVIOUS',
+    'WEBHOOK_ALLOW_CIDRS',
+    'WEBHOOK_ALLOW_HTTP',
+  ],
+  stripe: ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_API_URL', 'BILLING_GRACE_DAYS'],
+  logLevel: ['LOG_LEVEL'],
+};
+
+/** The variables behind all settings that work reads; every start of a service reads the plans as well. */
+function readWithin(work: (settings: Settings) => void): string[] {
+  const read = new Set<keyof Settings>(['plansFile']);
+  const real = readSettings({ DASHBOARD: 'off' });
+  work(
+    new Proxy(real, {
+      get(target, name) {
+        read.add(name as keyof Settings);
+        return Reflect.get(target, name) as unknown;
+      },
+    }),
+  );
+  return [...new Set([...read].flatMap((name) => variablesOf[name]))].sort();
+}
+
+const plans = openPlans(plansFileOf({}));
+
+/** As openInstallation makes it for a database of one's own. */
+function installationOf(settings: Settings): Installation {
+  const nothing = () => Promise.resolve();
+  return {
+    settings,
+    ...{ databaseUrl: 'postgres://h/d', migrated: [], databaseDirectory: undefined },
+    get dataApiDatabaseUrl() {
+      return settings.databaseReadUrl ?? settings.databaseUrl ?? '';
+    },
+    get accountsDatabaseUrl() {
+      return settings.databaseUrl ?? '';
+    },
+    get identitySecret() {
+      return settings.identitySecret ?? '';
+    },
+    ...{ stop: nothing, release: nothing },
+  };
+}
+
+test('each service reads the settings that the table says, and no other', (t) => {
+  const signal = new AbortController().signal;
+  const starts: Partial<Record<ProcessName, (settings: Settings) => void>> = {
+    gateway: (settings) => void ownGatewayOptions(settings, plans, signal),
+    'data-api': (settings) => void ownDataApiOptions(installationOf(settings), plans),
+    'accounts-api': (settings) => void ownAccountsOptions(installationOf(settings), plans),
+    worker: (settings) => void ownWorkerOptions(installationOf(settings), plans),
+  };
+  for (const [name, start] of Object.entries(starts))
+    t.deepEqual(readWithin(start), [...settingsOf(name as ProcessName)].sort(), name);
+  t.deepEqual(
+    Object.values(variablesOf)
+      .flat()
+      .filter((name) => !settingNames.includes(name)),
+    [],
+  );
+});
+
+test('each setting is read by a process', (t) => {
+  t.deepEqual(Object.keys(readBy).sort(), [...settingNames].sort());
+  for (const [name, processes] of Object.entries(readBy)) t.true(processes.length > 0, name);
+});
+
+test('docs/operations.md says which process reads which setting', (t) => {
+  const text = readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| `([A-Z][A-Z_]+)` \|((?: [x ]? ?\|){6})$/gm)];
+  const documented = rows.map(([, name = '', cells = '']) => {
+    const marks = cells.split('|').slice(0, -1);
+    return [name, processNames.filter((_, at) => marks[at]?.trim() === 'x')];
+  });
+  const table = settingNames.map((name) => [
+    name,
+    processNames.filter((each) => settingsOf(each).includes(name)),
+  ]);
+  t.deepEqual(documented, table);
+});

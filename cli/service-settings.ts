@@ -1,0 +1,68 @@
+// Which process of a cluster reads which setting: the one table that docs/operations.md, docker-compose.yml and k8s/ are tested against.
+import { settingNames, type SettingName } from '../kernel/settings.ts';
+
+/** The processes: the services, the job that migrates, and every other command. */
+export const processNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'migrate', 'commands'] as const;
+export type ProcessName = (typeof processNames)[number];
+
+const [gateway, dataApi, accountsApi, worker, migrate, commands] = processNames;
+const serving = [gateway, dataApi, accountsApi] as const;
+const services = [...serving, worker] as const;
+const ofAccounts = [accountsApi, worker, commands] as const;
+
+/** The processes that read each setting. */
+export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
+  HOST: serving,
+  PORT: [gateway],
+  DATA_API_PORT: [dataApi],
+  ACCOUNTS_API_PORT: [accountsApi],
+  DATA_DIR: [gateway, worker, commands],
+  DATABASE_URL: [dataApi, accountsApi, worker, migrate, commands],
+  DATABASE_READ_URL: [dataApi],
+  DATABASE_PASSWORD: [dataApi, accountsApi, worker, migrate, commands],
+  REDIS_URL: [gateway, accountsApi, commands],
+  REDIS_PASSWORD: [gateway, accountsApi, commands],
+  IDENTITY_SECRET: [...services, commands],
+  IDENTITY_SECRET_PREVIOUS: [dataApi, ...ofAccounts],
+  DATA_API_URL: [gateway],
+  ACCOUNTS_API_URL: [gateway],
+  SERIES_TIME_ZONE: [dataApi, commands],
+  FISCAL_YEAR_FIRST_MONTH: [commands],
+  PREVIEW_POINTS: [dataApi],
+  OPEN_REVISIONS_SERIES: [dataApi],
+  PLANS_FILE: [...services, commands],
+  TRUSTED_PROXY_HOPS: [gateway],
+  PUBLIC_CALLS_SECOND: [gateway],
+  MANAGEMENT_CALLS_SECOND: [gateway],
+  ANSWER_WITHIN_MS: [gateway],
+  RESPONSE_CACHE_MB: [gateway],
+  QUOTA_OUTAGE: [gateway],
+  DRAIN_DELAY_MS: serving,
+  JOURNAL_DIR: [gateway],
+  METRICS_PORT: [gateway, worker],
+  METRICS_HOST: [gateway, worker],
+  PUBLIC_URL: [gateway, ...ofAccounts],
+  DASHBOARD: [gateway],
+  DASHBOARD_ORIGINS: [gateway],
+  PASSWORD_LENGTH_MIN: [accountsApi, commands],
+  SMTP_URL: ofAccounts,
+  SMTP_PASSWORD: ofAccounts,
+  MAIL_FROM: [worker],
+  GOOGLE_CLIENT_ID: [accountsApi, commands],
+  GOOGLE_CLIENT_SECRET: [accountsApi, commands],
+  GOOGLE_ISSUER: [accountsApi, commands],
+  WEBHOOK_SECRET_KEY: ofAccounts,
+  WEBHOOK_SECRET_KEY_PREVIOUS: ofAccounts,
+  WEBHOOK_ALLOW_CIDRS: ofAccounts,
+  WEBHOOK_ALLOW_HTTP: ofAccounts,
+  STRIPE_SECRET_KEY: ofAccounts,
+  STRIPE_WEBHOOK_SECRET: ofAccounts,
+  STRIPE_API_URL: ofAccounts,
+  BILLING_GRACE_DAYS: ofAccounts,
+  LOG_LEVEL: [...services, commands],
+};
+
+/** The settings that a process reads. */
+export function settingsOf(name: ProcessName): readonly string[] {
+  return settingNames.filter((setting) => readBy[setting as SettingName].includes(name));
+}

@@ -1,0 +1,66 @@
+// Secrets among the settings: read from files (NAME_FILE), and passwords put into the URLs that they belong to.
+// Hides reading and encoding; never shows a value, or a path, which may be a secret set under the wrong name.
+import { readFileSync } from 'node:fs';
+
+type Given = Readonly<Record<string, string>>;
+
+/**
+ * Adds the secrets that are given as files: the content of the file that NAME_FILE names, without its last line end, is NAME.
+ * @param absolute makes a path absolute.
+ */
+export function readSecretFiles(
+  set: Given,
+  names: readonly string[],
+  absolute: (file: string) => string,
+): { given: Given; faults: string[] } {
+  const given: Record<string, string> = { ...set };
+  const faults: string[] = [];
+  for (const name of names) {
+    const file = set[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (set[name] !== undefined) {
+      faults.push(`${name}_FILE and ${name} must not both be given`);
+      continue;
+    }
+    try {
+      const content = readFileSync(absolute(file), 'utf8').replace(/\r?\n$/, '');
+      if (content === '') faults.push(`${name}_FILE must name a file that is not empty`);
+      else given[name] = content;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      faults.push(`${name}_FILE must name a file that can be read (${code})`);
+    }
+  }
+  return { given, faults };
+}
+
+/** Puts each password into its URLs, encoded. A password without a URL, or for a URL that has one, is a fault. */
+export function withPasswords(
+  given: Given,
+  passwords: readonly { password: string; urls: readonly string[] }[],
+): { complete: Given; faults: string[] } {
+  const complete: Record<string, string> = { ...given };
+  const faults: string[] = [];
+  for (const { password, urls } of passwords) {
+    const secret = given[password];
+    if (secret === undefined) continue;
+    const named = urls.filter((name) => given[name] !== undefined);
+    if (named.length === 0) faults.push(`${password} must be given with ${urls[0]}`);
+    for (const name of named) {
+      const url = withPassword(given[name] ?? '', secret);
+      if (url === undefined)
+        faults.push(`${name} must name a host, and no password, if ${password} is given`);
+      else complete[name] = url;
+    }
+  }
+  return { complete, faults };
+}
+
+// Not by the class URL: it cannot read the hosts of a cluster.
+const beforePath = /^([a-z][a-z+]*:\/\/)(?:([^/?#]*)@)?([^/?#@]+)(.*)$/;
+
+function withPassword(url: string, password: string): string | undefined {
+  const [, scheme, user = '', hosts, rest = ''] = beforePath.exec(url) ?? [];
+  if (scheme === undefined || user.includes(':')) return undefined;
+  return `${scheme}${user}:${encodeURIComponent(password)}@${hosts}${rest}`;
+}
