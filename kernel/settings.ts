@@ -74,6 +74,7 @@ const variables = z.object({
   DATA_DIR: z.string().min(1).default('.almanac'),
   DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
   DATABASE_READ_URL: urlOf('postgres', 'postgresql').optional(),
+  REPLICA_LAG_MAX_MS: wholeNumber(60_000, 0, 86_400_000),
   REDIS_URL: redisUrl.optional(),
   IDENTITY_SECRET: secret.optional(),
   IDENTITY_SECRET_PREVIOUS: secret.optional(),
@@ -135,7 +136,10 @@ export type Settings = Readonly<{
   dataDir: string;
   /** Undefined: the embedded PostgreSQL. */
   databaseUrl: string | undefined;
+  /** A streaming replica of the database, for data-api. */
   databaseReadUrl: string | undefined;
+  /** For how long data-api reads from the replica alone while the primary does not answer. */
+  replicaLagMaxMs: number;
   redisUrl: string | undefined;
   identitySecret: string | undefined;
   /** The previous secret, while it is being replaced. */
@@ -297,6 +301,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     dataDir: inProject(s.DATA_DIR),
     databaseUrl: s.DATABASE_URL,
     databaseReadUrl: s.DATABASE_READ_URL,
+    replicaLagMaxMs: s.REPLICA_LAG_MAX_MS,
     redisUrl: s.REDIS_URL,
     identitySecret: s.IDENTITY_SECRET,
     previousIdentitySecret: s.IDENTITY_SECRET_PREVIOUS,

@@ -64,7 +64,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
     const shared = sharedOptions(installation, plans);
     const dataApi = await startDataApi({
       ...shared,
-      databaseUrl: installation.dataApiDatabaseUrl,
+      ...dataDatabases(installation),
       ...loopback,
       seriesTimeZone: installation.settings.seriesTimeZone,
       previewPoints: installation.settings.previewPoints,
@@ -136,7 +136,7 @@ async function serveDatabaseService(
   }
   return startDataApi({
     ...shared,
-    databaseUrl: installation.dataApiDatabaseUrl,
+    ...dataDatabases(installation),
     seriesTimeZone: settings.seriesTimeZone,
     previewPoints: settings.previewPoints,
     openRevisionsSeries: settings.openRevisionsSeries,
@@ -175,6 +175,13 @@ function sharedOptions({ settings, identitySecret }: Installation, plans: Plans)
     log: createLog('services', settings.logLevel),
     schema: knownMigrations(),
   };
+}
+
+/** The embedded database has no replica. */
+function dataDatabases({ dataApiDatabaseUrl, settings }: Installation) {
+  const { databaseUrl, databaseReadUrl: url, replicaLagMaxMs: lagMaxMs } = settings;
+  const replica = databaseUrl === undefined || url === undefined ? undefined : { url, lagMaxMs };
+  return { databaseUrl: dataApiDatabaseUrl, replica };
 }
 
 function accountsOptions(installation: Installation, plans: Plans) {
