@@ -19,7 +19,7 @@ export interface Installation {
   settings: Settings;
   /** For the operator: migrations, loads. */
   databaseUrl: string;
-  /** Of data-api: in the embedded database a role that reads schema data and nothing else, otherwise DATABASE_READ_URL if it is set. */
+  /** Of data-api: in the embedded database a role that reads schema data and nothing else. */
   dataApiDatabaseUrl: string;
   /** Of accounts-api, its worker and the commands for accounts: in the embedded database a role for schema accounts. */
   accountsDatabaseUrl: string;
@@ -78,7 +78,7 @@ export async function openInstallation(
   return {
     settings,
     databaseUrl,
-    dataApiDatabaseUrl: settings.databaseReadUrl ?? databaseUrl,
+    dataApiDatabaseUrl: databaseUrl,
     accountsDatabaseUrl: databaseUrl,
     migrated: await migrate(databaseUrl),
     // Read where it is needed: a command that needs none writes no file.

@@ -21,6 +21,8 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   dataDir: ['DATA_DIR'],
   databaseUrl: ['DATABASE_URL', 'DATABASE_PASSWORD'],
   databaseReadUrl: ['DATABASE_READ_URL', 'DATABASE_PASSWORD'],
+  databasePasswords: ['DATA_API_DATABASE_PASSWORD', 'ACCOUNTS_API_DATABASE_PASSWORD'],
+  replicaLagMaxMs: ['REPLICA_LAG_MAX_MS'],
   redisUrl: ['REDIS_URL', 'REDIS_PASSWORD'],
   identitySecret: ['IDENTITY_SECRET'],
   previousIdentitySecret: ['IDENTITY_SECRET_PREVIOUS'],
@@ -81,7 +83,7 @@ function installationOf(settings: Settings): Installation {
     settings,
     ...{ databaseUrl: 'postgres://h/d', migrated: [], databaseDirectory: undefined },
     get dataApiDatabaseUrl() {
-      return settings.databaseReadUrl ?? settings.databaseUrl ?? '';
+      return settings.databaseUrl ?? '';
     },
     get accountsDatabaseUrl() {
       return settings.databaseUrl ?? '';

@@ -11,20 +11,23 @@ export interface Loads {
   newest(): Promise<DataState>;
   /** What was the newest load when the database was asked last: what is read from now on includes it. Undefined: it was never asked. */
   known(): DataState | undefined;
+  /** The database has said otherwise that this is its newest load. */
+  note(load: number): void;
 }
 
 /** @param shaping everything besides the data that answers depend on: the version of the program, settings. */
 export function createLoads(database: Queryable, shaping: readonly unknown[]): Loads {
   const edition = createHash('sha256').update(JSON.stringify(shaping)).digest('base64url').slice(0, 12);
   let known: DataState | undefined;
+  function note(load: number): DataState {
+    // Two questions may be answered in the other order.
+    if (known === undefined || known.load < load) known = { edition, load };
+    return known;
+  }
   return {
-    async newest() {
-      const load = await readNewestLoad(database);
-      // Two questions may be answered in the other order.
-      if (known === undefined || known.load < load) known = { edition, load };
-      return known;
-    },
+    newest: async () => note(await readNewestLoad(database)),
     known: () => known,
+    note: (load) => void note(load),
   };
 }
 

@@ -1,16 +1,17 @@
 // Starts the data-api: the service that reads schema `data`. It holds no state; any number of instances may run.
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { openDatabase } from '../kernel/database.ts';
+import { openDatabase, type Database } from '../kernel/database.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { startService, type RunningService } from '../kernel/http/server.ts';
+import { startService, type Route, type RunningService } from '../kernel/http/server.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log.ts';
 import { programVersion } from '../kernel/settings.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createResponseCache } from '../kernel/http/response-cache.ts';
-import { createLoads, newestLoad } from './loads.ts';
+import { createLoads, newestLoad, type Loads } from './loads.ts';
+import { routesOfEither, watchReplica, type WatchedServer } from './replica.ts';
 import { createUrlValidatorCache } from './url-validator-cache.ts';
 import { loadSynonyms, synonymsFile } from './discovery/synonyms.ts';
 import { toRoutes } from './endpoint.ts';
@@ -18,8 +19,10 @@ import { endpoints } from './routes.ts';
 import { createSeriesFacts } from './series/series-facts.ts';
 
 interface DataApiOptions {
-  /** The primary database or a read replica. */
+  /** The primary database. */
   databaseUrl: string;
+  /** A streaming replica of it, which is read while it is known to be current. */
+  replica?: { url: string; lagMaxMs: number } | undefined;
   /** The migrations that the database must have for this to be ready. Undefined: it need only answer. */
   schema?: readonly Migration[] | undefined;
   /** Verifies the gateway's tokens and seals the page cursors; the same for every data-api of an installation. */
@@ -44,46 +47,35 @@ interface DataApiOptions {
 // takes CPU from short reads unless PostgreSQL has cores of its own: their p99 was 159 ms on two cores, and 68 ms with one (2026-11-22).
 export const longReadConnections = availableParallelism() > 2 ? 2 : 1;
 
+/** What a server is read by: connections, and caches of what was read there. */
+interface DataServer extends WatchedServer {
+  database: Database;
+  /** Of the newest load there. */
+  loads: Loads;
+  routes: Route[];
+  close(): Promise<void>;
+}
+
 export async function start(options: DataApiOptions): Promise<RunningService> {
-  const { databaseUrl, identitySecret, seriesTimeZone, host, port, log, clock } = options;
-  const synonyms = loadSynonyms();
-  const { previewPoints = 0, openRevisionsSeries } = options;
-  const database = openDatabase(databaseUrl, log, {
-    applicationName: 'almanac data-api',
-    failsWhenStalled: true,
-  });
-  const longReads = openDatabase(databaseUrl, log, {
-    applicationName: 'almanac data-api long reads',
-    connectionsMax: longReadConnections,
-    failsWhenStalled: true,
-  });
-  const seriesFacts = createSeriesFacts(database);
-  const loads = createLoads(database, [
-    ...[programVersion, readFileSync(synonymsFile, 'utf8'), identitySecret], // the secret seals cursors
-    ...[seriesTimeZone, previewPoints, openRevisionsSeries],
-  ]);
+  const { identitySecret, host, port, log } = options;
+  const shared = sharedDependencies(options);
+  const primary = openServer(options.databaseUrl, options, shared);
+  const replica = options.replica && openServer(options.replica.url, options, shared);
+  const watch =
+    options.replica && replica && watchReplica({ primary, replica, lagMaxMs: options.replica.lagMaxMs, log });
   const service = await startService({
     log,
     routes: [
-      newestLoad(loads),
-      ...toRoutes(endpoints, {
-        database,
-        longReads,
-        cursors: createCursors(identitySecret),
-        seriesFacts,
-        responseCache: createResponseCache(),
-        urlValidatorCache: createUrlValidatorCache(seriesFacts, clock),
-        loads,
-        synonyms,
-        clock,
-        seriesTimeZone,
-        previewPoints,
-        openRevisionsSeries,
-        log,
-      }),
+      newestLoad(primary.loads),
+      ...(watch && replica
+        ? routesOfEither(watch, { primary: primary.routes, replica: replica.routes })
+        : primary.routes),
     ],
     openIdentity: createOpener(identitySecret, 'data-api', options.previousIdentitySecret),
-    ready: () => requireSchema((text) => database.query(text), options.schema ?? []),
+    ready() {
+      const { database } = watch?.choose() === 'replica' && replica ? replica : primary;
+      return requireSchema((text) => database.query(text), options.schema ?? []);
+    },
     host,
     port,
     portSetting: 'DATA_API_PORT',
@@ -93,6 +85,52 @@ export async function start(options: DataApiOptions): Promise<RunningService> {
     url: service.url,
     async close() {
       await service.close();
+      watch?.close();
+      await replica?.close();
+      await primary.close();
+    },
+  };
+}
+
+type Shared = ReturnType<typeof sharedDependencies>;
+
+/** What does not depend on the server that is read. An ETag says all that an answer depends on, so both have one cache of answers. */
+function sharedDependencies(options: DataApiOptions) {
+  const { identitySecret, seriesTimeZone, clock, log, previewPoints = 0, openRevisionsSeries } = options;
+  const responseCache = createResponseCache();
+  const cursors = createCursors(identitySecret);
+  const synonyms = loadSynonyms();
+  return {
+    ...{ responseCache, cursors, synonyms, clock, log, seriesTimeZone, previewPoints, openRevisionsSeries },
+  };
+}
+
+function openServer(url: string, { log, clock, identitySecret }: DataApiOptions, shared: Shared): DataServer {
+  const failsWhenStalled = true;
+  const applicationName = 'almanac data-api';
+  const database = openDatabase(url, log, { applicationName, failsWhenStalled });
+  const longReads = openDatabase(url, log, {
+    applicationName: `${applicationName} long reads`,
+    connectionsMax: longReadConnections,
+    failsWhenStalled,
+  });
+  const questions = openDatabase(url, log, {
+    applicationName: `${applicationName} questions`,
+    connectionsMax: 1,
+    cutsAtClose: true,
+  });
+  const loads = createLoads(database, [
+    ...[programVersion, readFileSync(synonymsFile, 'utf8'), identitySecret], // the secret seals cursors
+    ...[shared.seriesTimeZone, shared.previewPoints, shared.openRevisionsSeries],
+  ]);
+  const seriesFacts = createSeriesFacts(database);
+  const urlValidatorCache = createUrlValidatorCache(seriesFacts, clock);
+  const own = { database, longReads, seriesFacts, urlValidatorCache, loads };
+  return {
+    ...{ database, questions, loads },
+    routes: toRoutes(endpoints, { ...shared, ...own }),
+    async close() {
+      await questions.close();
       await longReads.close();
       await database.close();
     },

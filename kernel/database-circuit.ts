@@ -121,7 +121,7 @@ export function createDatabaseCircuit(url: string, log: Log, answerWithinMs: num
 }
 
 /** Fails all that waits on the connection. */
-function cut(client: pg.Client): void {
+export function cut(client: pg.Client): void {
   (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy(new DatabaseStalled());
 }
 

@@ -1,7 +1,7 @@
 // PostgreSQL for the services that speak SQL: one pool, typed rows, transactions.
 // Hides type parsing: a date is text `YYYY-MM-DD`, a numeric is text with its published digits, a bigint is a number.
 import pg from 'pg';
-import { createDatabaseCircuit } from './database-circuit.ts';
+import { createDatabaseCircuit, cut, SteadyClient } from './database-circuit.ts';
 import type { Log } from './log.ts';
 
 const dateOid = 1082;
@@ -46,6 +46,8 @@ export interface DatabaseOptions {
   connectionsMax?: number;
   /** Fails what waits for a stalled PostgreSQL: for calls, which are better answered 503, not for loads, which can wait. */
   failsWhenStalled?: boolean;
+  /** close() breaks what is under way: for questions that a stalled server may leave unanswered. */
+  cutsAtClose?: boolean;
 }
 
 /** Of a call's statement. */
@@ -60,7 +62,16 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
     options.failsWhenStalled === true
       ? createDatabaseCircuit(url, log, timeoutMs + answerMarginMs)
       : undefined;
+  const toCut = new Set<pg.Client>();
+  class CutClient extends SteadyClient {
+    constructor(config?: string | pg.ClientConfig) {
+      super(config);
+      toCut.add(this);
+      this.once('end', () => toCut.delete(this));
+    }
+  }
   const pool = new pg.Pool({
+    ...(options.cutsAtClose === true && { Client: CutClient }),
     ...(circuit && { Client: circuit.Client }),
     connectionString: url,
     application_name: options.applicationName,
@@ -98,6 +109,7 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
       }
     },
     async close() {
+      for (const client of toCut) cut(client);
       await pool.end();
       circuit?.close();
     },

@@ -60,6 +60,7 @@ test('each number is accepted at both ends of its range and refused just outside
     ANSWER_WITHIN_MS: [1_000, 86_400_000],
     DRAIN_DELAY_MS: [0, 600_000],
     PREVIEW_POINTS: [0, 1_000],
+    REPLICA_LAG_MAX_MS: [0, 86_400_000],
     PASSWORD_LENGTH_MIN: [8, 64],
   };
   for (const [name, [least, most]] of Object.entries(ranges)) {
@@ -144,6 +145,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     databaseUrl: undefined,
     databaseReadUrl: undefined,
     databasePasswords: { dataApi: undefined, accountsApi: undefined },
+    replicaLagMaxMs: 60_000,
     redisUrl: undefined,
     identitySecret: undefined,
     previousIdentitySecret: undefined,
@@ -180,6 +182,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ HOST: '0.0.0.0', PORT: '1', DATA_API_PORT: '2', ACCOUNTS_API_PORT: '3', DATA_DIR: 'data' },
     ...{ DATABASE_URL: 'postgres://h/a', DATABASE_READ_URL: 'postgres://h/b', REDIS_URL: 'redis://h' },
     ...{ DATA_API_DATABASE_PASSWORD: "of-data-api'1", ACCOUNTS_API_DATABASE_PASSWORD: 'of-accounts-api' },
+    REPLICA_LAG_MAX_MS: '700',
     ...{ IDENTITY_SECRET: secret('a'), IDENTITY_SECRET_PREVIOUS: secret('b') },
     ...{ DATA_API_URL: 'http://a, http://b', ACCOUNTS_API_URL: 'http://c', SERIES_TIME_ZONE: 'Asia/Karachi' },
     ...{
@@ -215,6 +218,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ host: '0.0.0.0', port: 1, dataApiPort: 2, accountsApiPort: 3 },
     ...{ databaseUrl: 'postgres://h/a', databaseReadUrl: 'postgres://h/b', redisUrl: 'redis://h' },
     databasePasswords: { dataApi: "of-data-api'1", accountsApi: 'of-accounts-api' },
+    replicaLagMaxMs: 700,
     ...{ identitySecret: secret('a'), previousIdentitySecret: secret('b') },
     ...{
       dataApiUrls: ['http://a', 'http://b'],

@@ -80,6 +80,7 @@ const variables = z.object({
   DATA_DIR: z.string().min(1).default('.almanac'),
   DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
   DATABASE_READ_URL: urlOf('postgres', 'postgresql').optional(),
+  REPLICA_LAG_MAX_MS: wholeNumber(60_000, 0, 86_400_000),
   DATABASE_PASSWORD: z.string().optional(),
   DATA_API_DATABASE_PASSWORD: databasePassword.optional(),
   ACCOUNTS_API_DATABASE_PASSWORD: databasePassword.optional(),
@@ -146,9 +147,12 @@ export type Settings = Readonly<{
   dataDir: string;
   /** Undefined: the embedded PostgreSQL. */
   databaseUrl: string | undefined;
+  /** A streaming replica of the database, for data-api. */
   databaseReadUrl: string | undefined;
   /** The passwords that "almanac migrate" gives to the roles of the services; undefined: it leaves them. */
   databasePasswords: { dataApi: string | undefined; accountsApi: string | undefined };
+  /** For how long data-api reads from the replica alone while the primary does not answer. */
+  replicaLagMaxMs: number;
   redisUrl: string | undefined;
   identitySecret: string | undefined;
   /** The previous secret, while it is being replaced. */
@@ -349,6 +353,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     dataDir: inProject(s.DATA_DIR),
     databaseUrl: complete['DATABASE_URL'],
     databaseReadUrl: complete['DATABASE_READ_URL'],
+    replicaLagMaxMs: s.REPLICA_LAG_MAX_MS,
     databasePasswords: {
       dataApi: s.DATA_API_DATABASE_PASSWORD,
       accountsApi: s.ACCOUNTS_API_DATABASE_PASSWORD,

@@ -156,11 +156,15 @@ function sharedOptions({ settings, identitySecret }: Installation, plans: Plans)
 }
 
 function dataApiOptions(installation: Installation, plans: Plans) {
-  const { seriesTimeZone, previewPoints, openRevisionsSeries } = installation.settings;
-  const databaseUrl = installation.dataApiDatabaseUrl;
+  const { dataApiDatabaseUrl, settings } = installation;
+  const { databaseUrl, databaseReadUrl: url, replicaLagMaxMs: lagMaxMs } = settings;
+  const { seriesTimeZone, previewPoints, openRevisionsSeries } = settings;
   return {
     ...sharedOptions(installation, plans),
-    ...{ databaseUrl, seriesTimeZone, previewPoints, openRevisionsSeries },
+    databaseUrl: dataApiDatabaseUrl,
+    // The embedded database has none.
+    replica: databaseUrl === undefined || url === undefined ? undefined : { url, lagMaxMs },
+    ...{ seriesTimeZone, previewPoints, openRevisionsSeries },
   };
 }
 

@@ -26,7 +26,7 @@ export interface ServiceCall {
   /** The earliest of these instants, in ms since 1970; Infinity if there is none. */
   readonly changesAtMs: number;
   /**
-   * Adds a header `x-almanac-*` to the answer: one for the gateway, which does not forward it.
+   * Gives the answer a header `x-almanac-*`: one for the gateway, which does not forward it.
    * @param valueOf is called when the head is written; undefined: there is no such header.
    */
   tellGateway(name: string, valueOf: () => string | undefined): void;
@@ -156,7 +156,7 @@ class OpenCall implements ServiceCall {
   identity: Identity = anonymous;
   changesAtMs = Infinity;
   #timing = '';
-  readonly #told: [name: string, valueOf: () => string | undefined][] = [];
+  readonly #told = new Map<string, () => string | undefined>();
 
   constructor(requestId: string) {
     this.requestId = requestId;
@@ -177,7 +177,7 @@ class OpenCall implements ServiceCall {
   }
 
   tellGateway(name: string, valueOf: () => string | undefined): void {
-    this.#told.push([name, valueOf]);
+    this.#told.set(name, valueOf);
   }
 
   /** The headers of every answer to the call: alternating names and values. */

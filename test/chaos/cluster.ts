@@ -10,12 +10,13 @@ import { openDatabase } from '../../kernel/database.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { migrate } from '../../migrations/run.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { startPostgresUnit } from '../services/postgres.ts';
 import type { Caller, Question } from './calls.ts';
 import type { Cluster } from './faults.ts';
 import { startLink } from './links.ts';
 import type { Victim } from './load.ts';
 import { tick } from './publisher.ts';
-import { startPostgresUnit, startRedisUnit, makeService, type ServiceName, type Unit } from './units.ts';
+import { startRedisUnit, makeService, type ServiceName, type Unit } from './units.ts';
 
 export interface Scene {
   cluster: Cluster;

@@ -1,15 +1,11 @@
-// The processes that the chaos run kills and stalls: services, PostgreSQL and Redis, each restarted at its old port.
-import { spawn } from 'node:child_process';
-import { createWriteStream, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+// The processes that the chaos run kills and stalls: services and Redis, each restarted at its old port.
+import { createWriteStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
-import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
 import { projectRoot } from '../../kernel/settings.ts';
 import { freePort } from '../services/instance.ts';
 import { startServing, type Child } from '../run/processes.ts';
 import { startRedis, type PrivateRedis } from '../services/redis.ts';
-import { until } from '../run/until.ts';
 
 export interface Unit {
   readonly name: string;
@@ -32,15 +28,13 @@ export interface Service extends Unit {
   moveClock(aheadMs: number): void;
 }
 
-// Its shared memory is in files of the data directory: what a kill leaves goes with that.
-const settings = { dynamic_shared_memory_type: 'mmap' };
 const startTries = 20;
 const betweenTriesMs = 250;
 /** A gateway that cannot hand its journal over tries for 10 s. */
 const stopWithinMs = 30_000;
 
 /** @param over no start is tried any more. */
-async function stubbornly(what: string, over: AbortSignal, start: () => Promise<void>): Promise<void> {
+export async function stubbornly(what: string, over: AbortSignal, start: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     over.throwIfAborted();
     try {
@@ -135,93 +129,4 @@ export async function startRedisUnit(over: AbortSignal): Promise<RedisUnit> {
     goOn: redis.goOn,
     start: () => stubbornly('redis', over, redis.restart),
   };
-}
-
-export interface PostgresUnit extends Unit {
-  /** Of the database `almanac`; the same after every restart. */
-  readonly url: string;
-}
-
-/** PostgreSQL of the embedded package in a directory of its own; started again by the words it was started with. */
-export async function startPostgresUnit(dataDir: string, over: AbortSignal): Promise<PostgresUnit> {
-  const { url } = await startEmbeddedPostgres(dataDir, settings);
-  const location = path.join(dataDir, 'postgres.location');
-  const cluster = readdirSync(dataDir).includes('postgres.location')
-    ? readFileSync(location, 'utf8').trim()
-    : path.join(dataDir, 'postgres');
-  const pidFile = path.join(cluster, 'postmaster.pid');
-  const [program = '', ...words] = readFileSync(path.join(cluster, 'postmaster.opts'), 'utf8')
-    .trim()
-    .split(/ (?=")/)
-    .map((word) => word.replaceAll('"', ''));
-  const { uid, gid } = statSync(cluster);
-  let pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
-
-  async function launch(): Promise<void> {
-    const owner = process.getuid?.() === 0 ? { uid, gid } : {};
-    const child = spawn(program, words, { ...owner, stdio: 'ignore', cwd: '/', detached: true });
-    child.unref();
-    pid = child.pid ?? 0;
-    await new Promise<void>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', (code) => reject(new Error(`postgres ended with ${code}`)));
-      void until('postgres answers', () => child.exitCode !== null || answers(url)).then(resolve, reject);
-    });
-    child.removeAllListeners('exit');
-  }
-
-  async function end(by: 'SIGKILL' | 'SIGINT'): Promise<void> {
-    signal(pid, by);
-    signal(pid, 'SIGCONT');
-    await until('postgres has ended', () => !isAlive(pid));
-  }
-
-  return {
-    name: 'postgres',
-    url,
-    kill: () => end('SIGKILL'),
-    stop: () => end('SIGINT'), // its fast shutdown
-    stall() {
-      for (const each of [pid, ...childrenOf(pid)]) signal(each, 'SIGSTOP');
-    },
-    goOn() {
-      for (const each of [...childrenOf(pid), pid]) signal(each, 'SIGCONT');
-    },
-    start: () => stubbornly('postgres', over, launch),
-  };
-}
-
-/** Not while it starts, or recovers. */
-async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-  client.on('error', () => undefined); // told by connect as well
-  try {
-    await client.connect();
-    await client.end();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .filter(Boolean)
-    .map(Number);
-}
-
-/** A process that has ended, waited for or not, is not alive. */
-function isAlive(pid: number): boolean {
-  try {
-    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
-  } catch {
-    return false;
-  }
-}
-
-/** A backend may end between being listed and being told. */
-function signal(pid: number, name: NodeJS.Signals): void {
-  if (isAlive(pid)) process.kill(pid, name);
 }
