@@ -3,6 +3,7 @@ import { QueryTypes } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { fail } from '../kernel/errors.ts';
+import type { ServiceCertificate } from '../kernel/http/certificate.ts';
 import { startService, type RunningService } from '../kernel/http/server.ts';
 import { createOpener } from '../kernel/identity.ts';
 import type { Log } from '../kernel/log.ts';
@@ -43,6 +44,8 @@ export interface AccountsApiOptions {
   port: number;
   /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
   drainDelayMs?: number | undefined;
+  /** Serves TLS with it. Undefined: plain HTTP, for the gateway alone. */
+  certificate?: ServiceCertificate | undefined;
   log: Log;
   clock: Clock;
 }
@@ -99,6 +102,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
     port: options.port,
     portSetting: 'ACCOUNTS_API_PORT',
     drainDelayMs: options.drainDelayMs,
+    certificate: options.certificate,
   }).catch(async (error: unknown) => {
     await close();
     throw error;

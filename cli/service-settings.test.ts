@@ -28,6 +28,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   previousIdentitySecret: ['IDENTITY_SECRET_PREVIOUS'],
   dataApiUrls: ['DATA_API_URL'],
   accountsApiUrls: ['ACCOUNTS_API_URL'],
+  serviceTls: ['SERVICE_TLS_CERT', 'SERVICE_TLS_KEY'],
   seriesTimeZone: ['SERIES_TIME_ZONE'],
   fiscalYearFirstMonth: ['FISCAL_YEAR_FIRST_MONTH'],
   previewPoints: ['PREVIEW_POINTS'],

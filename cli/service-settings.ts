@@ -29,6 +29,8 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   IDENTITY_SECRET_PREVIOUS: [dataApi, ...ofAccounts],
   DATA_API_URL: [gateway],
   ACCOUNTS_API_URL: [gateway],
+  SERVICE_TLS_CERT: [dataApi, accountsApi],
+  SERVICE_TLS_KEY: [dataApi, accountsApi],
   SERIES_TIME_ZONE: [dataApi, commands],
   FISCAL_YEAR_FIRST_MONTH: [commands],
   PREVIEW_POINTS: [dataApi],

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { openDatabase, type Database } from '../kernel/database.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { ServiceCertificate } from '../kernel/http/certificate.ts';
 import { startService, type Route, type RunningService } from '../kernel/http/server.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
@@ -39,6 +40,8 @@ interface DataApiOptions {
   port: number;
   /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
   drainDelayMs?: number | undefined;
+  /** Serves TLS with it. Undefined: plain HTTP, for the gateway alone. */
+  certificate?: ServiceCertificate | undefined;
   log: Log;
   clock: Clock;
 }
@@ -80,6 +83,7 @@ export async function start(options: DataApiOptions): Promise<RunningService> {
     port,
     portSetting: 'DATA_API_PORT',
     drainDelayMs: options.drainDelayMs,
+    certificate: options.certificate,
   });
   return {
     url: service.url,

@@ -1,5 +1,6 @@
-// Secrets among the settings: read from files (NAME_FILE), and passwords put into the URLs that they belong to.
+// Secrets among the settings: read from files (NAME_FILE), passwords put into the URLs that they belong to, certificates checked.
 // Hides reading and encoding; never shows a value, or a path, which may be a secret set under the wrong name.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 type Given = Readonly<Record<string, string>>;
@@ -63,4 +64,31 @@ function withPassword(url: string, password: string): string | undefined {
   const [, scheme, user = '', hosts, rest = ''] = beforePath.exec(url) ?? [];
   if (scheme === undefined || user.includes(':')) return undefined;
   return `${scheme}${user}:${encodeURIComponent(password)}@${hosts}${rest}`;
+}
+
+/** What is wrong with a certificate and its key, as PEM. */
+export function certificateFaults({
+  cert,
+  key,
+}: Partial<Record<'cert' | 'key', string | undefined>>): string[] {
+  if (cert === undefined && key === undefined) return [];
+  if (cert === undefined || key === undefined)
+    return ['SERVICE_TLS_CERT and SERVICE_TLS_KEY must be given both, or neither'];
+  const certificate = parsedPem(() => new X509Certificate(cert));
+  const privateKey = parsedPem(() => createPrivateKey(key));
+  const faults: string[] = [];
+  if (certificate === null) faults.push('SERVICE_TLS_CERT must be a certificate, as PEM');
+  if (privateKey === null) faults.push('SERVICE_TLS_KEY must be a private key without a passphrase, as PEM');
+  if (certificate !== null && privateKey !== null && !certificate.checkPrivateKey(privateKey))
+    faults.push('SERVICE_TLS_KEY must be the private key of SERVICE_TLS_CERT');
+  return faults;
+}
+
+/** Null if it is none: OpenSSL's errors would show parts of it. */
+function parsedPem<T>(parse: () => T): T | null {
+  try {
+    return parse();
+  } catch {
+    return null;
+  }
 }

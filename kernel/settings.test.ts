@@ -2,7 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { misspelledSettings, projectRoot, readSettings, secretSettings, variableNames } from './settings.ts';
+import {
+  misspelledSettings,
+  projectRoot,
+  readSettings,
+  secretSettings,
+  SettingsError,
+  variableNames,
+} from './settings.ts';
+import { createAuthority } from '../test/services/certificates.ts';
 
 test('without any variable every setting has its default', (t) => {
   const settings = readSettings({ PATH: '/bin', PORT: '' });
@@ -87,8 +95,8 @@ test('a setting for words or URLs accepts those that it lists, and no others', (
     IDENTITY_SECRET: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
     IDENTITY_SECRET_PREVIOUS: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
     DATA_API_URL: {
-      accepted: ['http://a', 'http://a, http://b:1'],
-      refused: ['https://a', 'http://a,', 'a'],
+      accepted: ['https://a', 'http://a', 'http://a, http://b:1'],
+      refused: ['ftp://a', 'http://a,', 'a'],
     },
     ACCOUNTS_API_URL: { accepted: ['http://a,http://b'], refused: ['ftp://a', ','] },
     SERIES_TIME_ZONE: { accepted: ['UTC', 'Asia/Karachi'], refused: ['Mars/Olympus', 'Karachi'] },
@@ -151,6 +159,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     previousIdentitySecret: undefined,
     dataApiUrls: undefined,
     accountsApiUrls: undefined,
+    serviceTls: undefined,
     seriesTimeZone: 'UTC',
     fiscalYearFirstMonth: 7,
     previewPoints: 120,
@@ -184,7 +193,12 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ DATA_API_DATABASE_PASSWORD: "of-data-api'1", ACCOUNTS_API_DATABASE_PASSWORD: 'of-accounts-api' },
     REPLICA_LAG_MAX_MS: '700',
     ...{ IDENTITY_SECRET: secret('a'), IDENTITY_SECRET_PREVIOUS: secret('b') },
-    ...{ DATA_API_URL: 'http://a, http://b', ACCOUNTS_API_URL: 'http://c', SERIES_TIME_ZONE: 'Asia/Karachi' },
+    ...{
+      DATA_API_URL: 'http://a, https://b',
+      ACCOUNTS_API_URL: 'http://c',
+      SERIES_TIME_ZONE: 'Asia/Karachi',
+    },
+    ...{ SERVICE_TLS_CERT: cert, SERVICE_TLS_KEY: key },
     ...{
       PLANS_FILE: 'plans.yml',
       FISCAL_YEAR_FIRST_MONTH: '10',
@@ -221,7 +235,8 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     replicaLagMaxMs: 700,
     ...{ identitySecret: secret('a'), previousIdentitySecret: secret('b') },
     ...{
-      dataApiUrls: ['http://a', 'http://b'],
+      serviceTls: { cert, key },
+      dataApiUrls: ['http://a', 'https://b'],
       accountsApiUrls: ['http://c'],
       seriesTimeZone: 'Asia/Karachi',
       fiscalYearFirstMonth: 10,
@@ -338,6 +353,10 @@ function fileWith(t: ExecutionContext, content: string): string {
   return file;
 }
 
+const authority = createAuthority();
+test.after.always(() => authority.remove());
+const { cert, key } = authority.issue();
+
 const validSecrets: Record<(typeof secretSettings)[number], string> = {
   DATABASE_URL: 'postgres://h/a',
   DATABASE_READ_URL: 'postgres://h/b',
@@ -348,6 +367,8 @@ const validSecrets: Record<(typeof secretSettings)[number], string> = {
   REDIS_PASSWORD: 'of redis',
   IDENTITY_SECRET: 'i'.repeat(32),
   IDENTITY_SECRET_PREVIOUS: 'j'.repeat(32),
+  SERVICE_TLS_CERT: cert,
+  SERVICE_TLS_KEY: key,
   SMTP_URL: 'smtp://m',
   SMTP_PASSWORD: 'of the mail',
   GOOGLE_CLIENT_SECRET: 'of google',
@@ -423,4 +444,26 @@ test('a password without its URL is refused, and a URL that has one already', (t
     t.deepEqual(faultsOf({ DATABASE_URL: url, DATABASE_PASSWORD: 'p' }), ['DATABASE_URL'], url);
   const both = { DATABASE_URL: 'postgres://u@h/d', DATABASE_READ_URL: 'postgres://u:q@h/d' };
   t.deepEqual(faultsOf({ ...both, DATABASE_PASSWORD: 'p' }), ['DATABASE_READ_URL']);
+});
+
+test('a certificate and its key are given together, as PEM, and belong to each other; no part of a key is shown', (t) => {
+  const rules = {
+    both: 'SERVICE_TLS_CERT and SERVICE_TLS_KEY must be given both, or neither',
+    cert: 'SERVICE_TLS_CERT must be a certificate, as PEM',
+    key: 'SERVICE_TLS_KEY must be a private key without a passphrase, as PEM',
+    pair: 'SERVICE_TLS_KEY must be the private key of SERVICE_TLS_CERT',
+  };
+  const other = authority.issue();
+  for (const [given, ...faults] of [
+    [{ SERVICE_TLS_CERT: cert }, rules.both],
+    [{ SERVICE_TLS_KEY: key }, rules.both],
+    [{ SERVICE_TLS_CERT: 'hunter2', SERVICE_TLS_KEY: key }, rules.cert],
+    [{ SERVICE_TLS_CERT: cert, SERVICE_TLS_KEY: cert }, rules.key],
+    [{ SERVICE_TLS_CERT: 'hunter2', SERVICE_TLS_KEY: 'hunter2' }, rules.cert, rules.key],
+    [{ SERVICE_TLS_CERT: cert, SERVICE_TLS_KEY: other.key }, rules.pair],
+  ] as const) {
+    const error = t.throws(() => readSettings(given), { instanceOf: SettingsError });
+    t.deepEqual(error?.faults, faults);
+  }
+  t.deepEqual(readSettings({ SERVICE_TLS_CERT: other.cert, SERVICE_TLS_KEY: other.key }).serviceTls, other);
 });

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { isTimeZone } from './clock.ts';
 import { editDistance } from './http/params.ts';
 import { parseRedisUrl } from './redis.ts';
-import { readSecretFiles, withPasswords } from './secrets.ts';
+import { certificateFaults, readSecretFiles, withPasswords } from './secrets.ts';
 
 const anyPort = z
   .string()
@@ -35,7 +35,7 @@ const urlOf = (...protocols: string[]) =>
   );
 
 const commaList = z.string().transform((text) => text.split(',').map((part) => part.trim()));
-const urls = commaList.pipe(z.array(urlOf('http')).min(1));
+const urls = commaList.pipe(z.array(urlOf('http', 'https')).min(1));
 
 const originRule = 'must be origins, such as https://dashboard.example, divided by commas, without a path';
 const origins = commaList.pipe(
@@ -90,6 +90,8 @@ const variables = z.object({
   IDENTITY_SECRET_PREVIOUS: secret.optional(),
   DATA_API_URL: urls.optional(),
   ACCOUNTS_API_URL: urls.optional(),
+  SERVICE_TLS_CERT: z.string().optional(),
+  SERVICE_TLS_KEY: z.string().optional(),
   SERIES_TIME_ZONE: timeZone.default('UTC'),
   FISCAL_YEAR_FIRST_MONTH: wholeNumber(7, 1, 12),
   PREVIEW_POINTS: wholeNumber(120, 0, 1_000),
@@ -159,6 +161,8 @@ export type Settings = Readonly<{
   previousIdentitySecret: string | undefined;
   dataApiUrls: readonly string[] | undefined;
   accountsApiUrls: readonly string[] | undefined;
+  /** What data-api or accounts-api serves TLS with; undefined: it serves plain HTTP. */
+  serviceTls: Certificate | undefined;
   seriesTimeZone: string;
   /** Of funds for which neither they nor their company state it; 1 is January. */
   fiscalYearFirstMonth: number;
@@ -208,6 +212,12 @@ export type Settings = Readonly<{
   logLevel: string;
 }>;
 
+/** A certificate of a server, with the chain below the authority, and its private key; both PEM. */
+export interface Certificate {
+  cert: string;
+  key: string;
+}
+
 /** The connection to Stripe. */
 export interface StripeSettings {
   secretKey: string;
@@ -245,6 +255,8 @@ export const secretSettings = [
   'REDIS_PASSWORD',
   'IDENTITY_SECRET',
   'IDENTITY_SECRET_PREVIOUS',
+  'SERVICE_TLS_CERT',
+  'SERVICE_TLS_KEY',
   'SMTP_URL',
   'SMTP_PASSWORD',
   'GOOGLE_CLIENT_SECRET',
@@ -341,6 +353,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     faults.push('GOOGLE_CLIENT_SECRET and GOOGLE_CLIENT_ID must be given both, or neither');
   if ((given['STRIPE_SECRET_KEY'] === undefined) !== (given['STRIPE_WEBHOOK_SECRET'] === undefined))
     faults.push('STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET must be given both, or neither');
+  faults.push(...certificateFaults({ cert: given['SERVICE_TLS_CERT'], key: given['SERVICE_TLS_KEY'] }));
   const { complete, faults: misplaced } = withPasswords(given, passwords);
   faults.push(...misplaced);
   if (!parsed.success || faults.length > 0) throw new SettingsError([...new Set(faults)]);
@@ -363,6 +376,10 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     previousIdentitySecret: s.IDENTITY_SECRET_PREVIOUS,
     dataApiUrls: s.DATA_API_URL,
     accountsApiUrls: s.ACCOUNTS_API_URL,
+    serviceTls:
+      s.SERVICE_TLS_CERT !== undefined && s.SERVICE_TLS_KEY !== undefined
+        ? { cert: s.SERVICE_TLS_CERT, key: s.SERVICE_TLS_KEY }
+        : undefined,
     seriesTimeZone: s.SERIES_TIME_ZONE,
     fiscalYearFirstMonth: s.FISCAL_YEAR_FIRST_MONTH,
     previewPoints: s.PREVIEW_POINTS,

@@ -8,11 +8,13 @@ import { start as startDataApi } from '../../data-api/main.ts';
 import { start as startGateway, type RunningGateway } from '../../gateway/main.ts';
 import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
+import { openCertificate, type ServiceCertificate } from '../../kernel/http/certificate.ts';
 import type { RunningService } from '../../kernel/http/server.ts';
 import { createLog } from '../../kernel/log.ts';
 import { serveMetrics } from '../../kernel/metrics/server.ts';
 import { gaugesText } from '../../kernel/metrics/text.ts';
 import type { Plans } from '../../kernel/plans.ts';
+import { readSettings } from '../../kernel/settings.ts';
 import { knownMigrations } from '../../migrations/run.ts';
 import { UsageError, parseCommandArgs, type Command, type Output, type Terminal } from '../command.ts';
 import { builtDashboard } from '../dashboard.ts';
@@ -118,10 +120,23 @@ async function serveDatabaseService(
   const needs = { service: name, settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
   const { settings, plans } = readConfiguration(env, needs);
   const installation = await openInstallation(settings);
-  reloadOnHangUp([plans.prepareReload], createLog('services', settings.logLevel));
-  if (name === 'worker') return serveWorker(installation, plans);
-  if (name === 'accounts-api') return startAccountsApi(ownAccountsOptions(installation, plans));
-  return startDataApi(ownDataApiOptions(installation, plans));
+  const log = createLog('services', settings.logLevel);
+  const reload = (certificate?: ServiceCertificate) => {
+    const renew = () => certificate?.prepareRenewal(readSettings(env).serviceTls) ?? (() => undefined);
+    reloadOnHangUp([plans.prepareReload, renew], log);
+  };
+  if (name === 'worker') {
+    reload();
+    return serveWorker(installation, plans);
+  }
+  if (name === 'accounts-api') {
+    const options = ownAccountsOptions(installation, plans);
+    reload(options.certificate);
+    return startAccountsApi(options);
+  }
+  const options = ownDataApiOptions(installation, plans);
+  reload(options.certificate);
+  return startDataApi(options);
 }
 
 async function serveWorker(installation: Installation, plans: Plans): Promise<Pick<RunningWorker, 'close'>> {
@@ -170,14 +185,16 @@ function dataApiOptions(installation: Installation, plans: Plans) {
 
 /** Of a data-api that is a process of its own. */
 export function ownDataApiOptions(installation: Installation, plans: Plans) {
-  const { host, dataApiPort: port, drainDelayMs } = installation.settings;
-  return { ...dataApiOptions(installation, plans), host, port, drainDelayMs };
+  const { host, dataApiPort: port, drainDelayMs, serviceTls } = installation.settings;
+  const certificate = openCertificate(serviceTls);
+  return { ...dataApiOptions(installation, plans), host, port, drainDelayMs, certificate };
 }
 
 /** Of an accounts-api that is a process of its own. */
 export function ownAccountsOptions(installation: Installation, plans: Plans) {
-  const { host, accountsApiPort: port, drainDelayMs } = installation.settings;
-  return { ...accountsOptions(installation, plans), host, port, drainDelayMs };
+  const { host, accountsApiPort: port, drainDelayMs, serviceTls } = installation.settings;
+  const certificate = openCertificate(serviceTls);
+  return { ...accountsOptions(installation, plans), host, port, drainDelayMs, certificate };
 }
 
 function accountsOptions(installation: Installation, plans: Plans) {

@@ -1,6 +1,7 @@
 // The connections to one instance of a service: one request at a time on each, kept alive. Hides when one may be used again,
 // how long a service may be silent, and who is notified when a connection breaks.
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { AnswerParser, BadAnswer, NoAnswer, type AnswerHandler } from './answer-parser.ts';
 import { atEndOfTurn } from '../end-of-turn.ts';
 
@@ -45,14 +46,21 @@ const idleMaxMs = 60_000;
 // All connections read into it in turn: its content is passed on before the next read.
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** @param url `http://host:port`. @param silenceMs how long the service may be silent, before its answer or within it. */
+/** @param url `http://host:port` or `https://host:port`. @param silenceMs how long the service may be silent, before its answer or within it. */
 export function createUpstreamConnections(url: string, silenceMs: number): UpstreamConnections {
-  const { hostname, port } = new URL(url);
-  const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 80 };
+  const { hostname, port, protocol } = new URL(url);
+  const isTls = protocol === 'https:';
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const address = {
+    host,
+    port: Number(port) || (isTls ? 443 : 80),
+    ...(isTls && isIP(host) === 0 && { servername: host }),
+  };
   const all = new Set<Connection>();
   const idle: Connection[] = []; // the most recently used one is last, and is used next
   const pool: Pool = {
     address,
+    isTls,
     silenceMs,
     freed: (connection) => void idle.push(connection),
     closed(connection) {
@@ -94,7 +102,8 @@ export function createUpstreamConnections(url: string, silenceMs: number): Upstr
 
 /** The part of the pool that a connection notifies. */
 interface Pool {
-  readonly address: { host: string; port: number };
+  readonly address: { host: string; port: number; servername?: string };
+  readonly isTls: boolean;
   readonly silenceMs: number;
   freed(connection: Connection): void;
   closed(connection: Connection): void;
@@ -116,14 +125,15 @@ class Connection implements Sent {
 
   constructor(pool: Pool) {
     this.#pool = pool;
-    this.#socket = connect({
+    const options = {
       ...pool.address,
       noDelay: true,
       keepAlive: true,
       // Avoids a stream, which allocates memory for each chunk.
-      onread: { buffer: shared, callback: (length) => this.#receive(length) },
-    });
-    this.#socket.once('connect', () => void (this.#isConnected = true));
+      onread: { buffer: shared, callback: (length: number) => this.#receive(length) },
+    };
+    this.#socket = pool.isTls ? connectTls(options) : connect(options);
+    this.#socket.once(pool.isTls ? 'secureConnect' : 'connect', () => void (this.#isConnected = true));
     this.#socket.once('error', (error) => void (this.#error ??= error));
     this.#socket.once('end', () => void (this.#error ??= new Error('The service closed the connection.')));
     this.#socket.once('close', () => this.#onClose());

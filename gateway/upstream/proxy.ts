@@ -1,5 +1,6 @@
 // Forwards a write to an instance of a service and its answer back, by http-proxy-middleware. Hides the library's own behaviour.
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
 import type { Stream } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { staysInside, type Outgoing, type Transport } from './reader.ts';
@@ -17,9 +18,14 @@ interface Attempt {
 export function createProxy(urls: readonly string[], silenceMs: number): Transport {
   // One connection per write: the service may close a kept one just when the write is sent, and a write cannot
   // be sent again. Also, no bytes left on a connection can be read as the answer.
-  const agent = new Agent({ keepAlive: false });
+  const agents = { 'http:': new Agent({ keepAlive: false }), 'https:': new TlsAgent({ keepAlive: false }) };
   const attempts = new WeakMap<IncomingMessage, Attempt>();
-  const proxies = new Map(urls.map((url) => [url, proxyTo(url, agent, silenceMs, attempts)]));
+  const proxies = new Map(
+    urls.map((url) => [
+      url,
+      proxyTo(url, url.startsWith('https:') ? agents['https:'] : agents['http:'], silenceMs, attempts),
+    ]),
+  );
   return {
     send(url, request, response, outgoing) {
       return new Promise((resolve, reject) => {
@@ -41,7 +47,9 @@ export function createProxy(urls: readonly string[], silenceMs: number): Transpo
         });
       });
     },
-    close: () => agent.destroy(),
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
   };
 }
 

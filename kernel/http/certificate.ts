@@ -1,0 +1,29 @@
+// The certificate that a service serves TLS with. Hides that it is replaced while the service runs.
+import type { Certificate } from '../settings.ts';
+
+export interface ServiceCertificate {
+  current(): Certificate;
+  /** Calls `use` with each certificate that replaces the current one. */
+  onRenewed(use: (renewed: Certificate) => void): void;
+  /** @returns puts another one in force, for new connections. @throws Error if there is none: TLS ends with a restart only. */
+  prepareRenewal(renewed: Certificate | undefined): () => void;
+}
+
+/** @returns undefined if there is none. */
+export function openCertificate(first: Certificate | undefined): ServiceCertificate | undefined {
+  if (first === undefined) return undefined;
+  let current = first;
+  const users: ((renewed: Certificate) => void)[] = [];
+  return {
+    current: () => current,
+    onRenewed: (use) => void users.push(use),
+    prepareRenewal(renewed) {
+      if (renewed === undefined)
+        throw new Error('SERVICE_TLS_CERT and SERVICE_TLS_KEY can be removed by a restart only.');
+      return () => {
+        current = renewed;
+        for (const use of users) use(renewed);
+      };
+    },
+  };
+}
