@@ -56,7 +56,9 @@ async function shortReads(url: string, keys: readonly string[], secondsMax: numb
     return `/v1/series/SHORT?from=${from}`; // no answer is cached
   };
   const asked = await Promise.all(
-    keys.map((key) => ask({ url, headers: { 'x-api-key': key }, nextPath, connections: 1, secondsMax })),
+    keys.map((key) =>
+      ask({ url, headers: () => ({ 'x-api-key': key }), nextPath, connections: 1, secondsMax }),
+    ),
   );
   return asked.flatMap(({ latenciesMs }) => latenciesMs);
 }

@@ -125,8 +125,9 @@ async function measure(
     for (let i = 0; i < queriesPerKind && performance.now() < deadline; i += 1) {
       const query = make();
       const started = performance.now();
-      const response = await fetch(`${url}/v1/search?limit=20&q=${encodeURIComponent(query)}`, {
-        headers: { [identityHeader]: seal(anonymous) },
+      const target = `/v1/search?limit=20&q=${encodeURIComponent(query)}`;
+      const response = await fetch(url + target, {
+        headers: { [identityHeader]: seal(anonymous, 'GET', target) },
       });
       const body = (await response.json()) as { count: number };
       timesMs.push(performance.now() - started);

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import zlib from 'node:zlib';
 import type pg from 'pg';
-import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
+import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
 import { compareWithCopy } from './ingest.ts';
 import { ask, type Load } from './instruments/client.ts';
 import { leaveMeasuredCore } from './instruments/cores.ts';
@@ -79,7 +79,8 @@ async function costOf(
   { server, client }: Pick<Service, 'server'> & Partial<Service>,
   asking: Asking,
 ): Promise<Cost> {
-  const headers = { [identityHeader]: seal({ ...anonymous, features: ['vintages'] }) };
+  const identity: Identity = { ...anonymous, features: ['vintages'] };
+  const headers = (target: string) => ({ [identityHeader]: seal(identity, 'GET', target) });
   const databaseBefore = client === undefined ? 0 : await backendCpuUs(client);
   const before = await server.state();
   const { requests, seconds, latenciesMs } = await ask({ ...asking, url: server.url, headers });
@@ -145,7 +146,7 @@ async function measureOne(postgres: BenchPostgres): Promise<void> {
 async function measureBare(postgres: BenchPostgres, service: Service): Promise<void> {
   const target = '/v1/series/PLAIN';
   const answer = await fetch(service.server.url + target, {
-    headers: { [identityHeader]: seal(anonymous), 'accept-encoding': 'identity' },
+    headers: { [identityHeader]: seal(anonymous, 'GET', target), 'accept-encoding': 'identity' },
   });
   const own = ['connection', 'keep-alive', 'date']; // Node sends these by itself
   const headers = [...answer.headers].filter(([name]) => !own.includes(name));
@@ -277,12 +278,12 @@ async function costOfStream(
   { server, client }: Service,
   ...targets: string[]
 ): Promise<Pick<Cost, 'serverUs' | 'databaseUs'>> {
-  const identity = seal({ ...anonymous, features: ['vintages'] });
+  const identity: Identity = { ...anonymous, features: ['vintages'] };
   const databaseBefore = await backendCpuUs(client);
   const before = await server.state();
   for (const target of targets) {
     const answer = await fetch(server.url + target, {
-      headers: { [identityHeader]: identity, 'accept-encoding': 'identity' },
+      headers: { [identityHeader]: seal(identity, 'GET', target), 'accept-encoding': 'identity' },
     });
     if (!answer.ok || answer.body === null) throw new Error(`${target} was answered ${answer.status}`);
     for await (const chunk of answer.body) void chunk;
@@ -297,8 +298,9 @@ async function costOfStream(
 async function measureStream(service: Service, encoding: string): Promise<void> {
   const before = await service.server.state();
   const started = performance.now();
-  const request = http.get(`${service.server.url}/v1/series/PLACES?format=csv`, {
-    headers: { [identityHeader]: seal(anonymous), 'accept-encoding': encoding },
+  const target = '/v1/series/PLACES?format=csv';
+  const request = http.get(service.server.url + target, {
+    headers: { [identityHeader]: seal(anonymous, 'GET', target), 'accept-encoding': encoding },
   });
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
   const text = encoding === 'gzip' ? response.pipe(zlib.createGunzip()) : response;

@@ -88,14 +88,15 @@ let hosts = 0;
 /** @returns the status, and the milliseconds until the whole answer was there. Each call comes from an IP address of its own. */
 async function timed(url: string, target: string, body?: object): Promise<{ status: number; ms: number }> {
   hosts += 1;
+  const method = body === undefined ? 'GET' : 'POST';
   const headers = {
-    [identityHeader]: seal(anonymous),
+    [identityHeader]: seal(anonymous, method, target),
     'content-type': 'application/json',
     'x-forwarded-for': `10.${(hosts >> 16) & 255}.${(hosts >> 8) & 255}.${hosts & 255}`,
   };
   const started = performance.now();
   const response = await fetch(url + target, {
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });

@@ -200,7 +200,7 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        [identityHeader]: seal(ourselves),
+        [identityHeader]: seal(ourselves, 'POST', path),
         'x-request-id': requestId,
       },
       body: JSON.stringify(body),

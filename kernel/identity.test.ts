@@ -2,7 +2,7 @@ import { createHash, createHmac, generateKeyPairSync, hkdfSync } from 'node:cryp
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
 import { fakeClock } from '../test/services/harness.ts';
-import { createOpener, createSealer, type Identity } from './identity.ts';
+import { createOpener, createSealer, type Identity, type Open, type Seal } from './identity.ts';
 
 const secret = 'a secret of the tests, long enough';
 const identity: Identity = {
@@ -19,31 +19,74 @@ const kid = createHash('sha256').update(serviceKey).digest('hex').slice(0, 16);
 const claims = { identity, iss: 'almanac-gateway', aud: 'data-api' };
 const header = (extra: object = {}) => ({ header: { alg: 'HS256', typ: 'identity+jwt', kid, ...extra } });
 
+const target = '/v1/series/GDP?limit=3';
+const opens = (open: Open, header: string | undefined) => open(header, 'GET', target);
+const seals = (seal: Seal, who = identity) => seal(who, 'GET', target);
+const tokenIn = (header: string) => header.split('~')[0];
+
+/** Binds a token to the call of these tests, as a gateway does. */
+function bound(token: string | undefined): string | undefined {
+  if (token === undefined) return undefined;
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac calls to data-api', 32));
+  const text = `${token.slice(token.lastIndexOf('.') + 1)}\nGET\n${target}`;
+  return `${token}~${createHmac('sha256', key).update(text).digest('base64url')}`;
+}
+
 test('a token sealed for a service is valid there and nowhere else', (t) => {
-  const token = createSealer(secret, 'data-api')(identity);
-  t.deepEqual(createOpener(secret, 'data-api')(token), identity);
-  t.is(createOpener(secret, 'accounts-api')(token), null);
-  t.is(createOpener('another secret, as long as the first', 'data-api')(token), null);
+  const token = seals(createSealer(secret, 'data-api'));
+  t.deepEqual(opens(createOpener(secret, 'data-api'), token), identity);
+  t.is(opens(createOpener(secret, 'accounts-api'), token), null);
+  t.is(opens(createOpener('another secret, as long as the first', 'data-api'), token), null);
+});
+
+test('what is sealed for one call is refused for every other method, path and query', (t) => {
+  const seal = createSealer(secret, 'data-api');
+  const open = createOpener(secret, 'data-api');
+  const header = seals(seal);
+  t.deepEqual(open(header, 'GET', target), identity);
+  t.deepEqual(open(header, 'GET', target), identity, 'a read may be sent twice');
+  for (const [method, other] of [
+    ['HEAD', target],
+    ['DELETE', target],
+    ['GET', '/v1/series/GDP?limit=4'],
+    ['GET', '/v1/series/GDP'],
+    ['GET', `${target}&x`],
+    ['GET', '/v1/series/gdp?limit=3'],
+    ['', `GET\n${target}`],
+  ] as const)
+    t.is(open(header, method, other), null, `${method} ${other}`);
+
+  const [token = '', binding = ''] = header.split('~');
+  const other = seals(seal, { ...identity, accountId: 'acct_2' });
+  for (const [what, forged] of Object.entries({
+    'the token alone': token,
+    'an empty binding': `${token}~`,
+    'the binding of another token': `${token}~${other.split('~')[1] ?? ''}`,
+    'another binding': `${token}~${'A'.repeat(43)}`,
+    'a longer binding': `${header}A`,
+    'two bindings': `${header}~${binding}`,
+  }))
+    t.is(open(forged, 'GET', target), null, what);
 });
 
 test('one credential is signed once in half a minute', (t) => {
   const seal = createSealer(secret, 'data-api');
-  t.is(seal(identity), seal(identity));
-  t.not(seal(identity), seal({ ...identity, plan: 'free' }));
+  t.is(tokenIn(seals(seal)), tokenIn(seals(seal)));
+  t.not(tokenIn(seals(seal)), tokenIn(seals(seal, { ...identity, plan: 'free' })));
 });
 
 test('a token is refused from the instant of its expiry, opened for the first time or before', (t) => {
   const clock = fakeClock('2026-11-20T10:00:00.000Z');
-  const token = createSealer(secret, 'data-api', clock)(identity);
+  const token = seals(createSealer(secret, 'data-api', clock));
   const cached = createOpener(secret, 'data-api', undefined, clock);
-  t.deepEqual(cached(token), identity);
+  t.deepEqual(opens(cached, token), identity);
   clock.advance(59_999);
-  t.deepEqual(cached(token), identity, 'from the cache');
-  t.deepEqual(createOpener(secret, 'data-api', undefined, clock)(token), identity, 'verified anew');
+  t.deepEqual(opens(cached, token), identity, 'from the cache');
+  t.deepEqual(opens(createOpener(secret, 'data-api', undefined, clock), token), identity, 'verified anew');
   clock.advance(1);
-  t.is(cached(token), null, 'from the cache');
-  t.is(cached(token), null, 'once more');
-  t.is(createOpener(secret, 'data-api', undefined, clock)(token), null, 'verified anew');
+  t.is(opens(cached, token), null, 'from the cache');
+  t.is(opens(cached, token), null, 'once more');
+  t.is(opens(createOpener(secret, 'data-api', undefined, clock), token), null, 'verified anew');
 });
 
 test('a token of a gateway whose clock is ahead is accepted up to half a minute, and refused beyond', (t) => {
@@ -53,12 +96,9 @@ test('a token of a gateway whose clock is ahead is accepted up to half a minute,
     [30_000, true],
     [31_000, false],
   ] as const) {
-    const token = createSealer(
-      secret,
-      'data-api',
-      fakeClock(new Date(clock.now().getTime() + aheadMs).toISOString()),
-    )(identity);
-    const opened = createOpener(secret, 'data-api', undefined, clock)(token);
+    const ahead = fakeClock(new Date(clock.now().getTime() + aheadMs).toISOString());
+    const header = seals(createSealer(secret, 'data-api', ahead));
+    const opened = opens(createOpener(secret, 'data-api', undefined, clock), header);
     t.is(opened !== null, isAccepted, `${aheadMs} ms`);
   }
 });
@@ -66,14 +106,14 @@ test('a token of a gateway whose clock is ahead is accepted up to half a minute,
 test('a token is handed out while it has at least half a minute left, and then replaced', (t) => {
   const clock = fakeClock('2026-11-20T10:00:00.000Z');
   const seal = createSealer(secret, 'data-api', clock);
-  const first = seal(identity);
+  const first = tokenIn(seals(seal));
   clock.advance(29_999);
-  t.is(seal(identity), first);
+  t.is(tokenIn(seals(seal)), first);
   clock.advance(1);
-  const second = seal(identity);
-  t.not(second, first);
+  const second = seals(seal);
+  t.not(tokenIn(second), first);
   clock.advance(59_999);
-  t.deepEqual(createOpener(secret, 'data-api', undefined, clock)(second), identity);
+  t.deepEqual(opens(createOpener(secret, 'data-api', undefined, clock), second), identity);
 });
 
 test('a forged, stale, foreign or malformed token is refused', (t) => {
@@ -82,7 +122,7 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
   const sign = (payload: object, options: jsonwebtoken.SignOptions) =>
     jsonwebtoken.sign(payload, serviceKey, options);
   const valid = sign({ ...claims }, { expiresIn: 60, ...header() });
-  t.deepEqual(open(valid), identity);
+  t.deepEqual(opens(open, bound(valid)), identity);
 
   const none = `${Buffer.from(`{"alg":"none","typ":"identity+jwt","kid":"${kid}"}`).toString('base64url')}.${valid.split('.')[1]}.`;
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -91,7 +131,7 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
     return `${signed}.${createHmac('sha256', serviceKey).update(signed).digest('base64url')}`;
   };
   const soon = Math.floor(Date.now() / 1000) + 30;
-  t.deepEqual(open(byHand({}, { ...claims, exp: soon })), identity);
+  t.deepEqual(opens(open, bound(byHand({}, { ...claims, exp: soon }))), identity);
 
   const refused: Record<string, string | undefined> = {
     missing: undefined,
@@ -167,24 +207,31 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
     }),
     tampered: `${valid.slice(0, -3)}abc`,
   };
-  for (const [what, token] of Object.entries(refused)) t.is(open(token), null, what);
+  for (const [what, token] of Object.entries(refused)) t.is(opens(open, bound(token)), null, what);
 });
 
 test('a secret is replaced without failed calls: the previous one is accepted as long as it is set, and not after', (t) => {
   const next = 'the secret that takes its place, as long';
-  const [sealedBefore, sealedAfter] = [secret, next].map((each) => createSealer(each, 'data-api')(identity));
+  const [sealedBefore, sealedAfter] = [secret, next].map((each) => seals(createSealer(each, 'data-api')));
   const services = {
     before: createOpener(secret, 'data-api'),
     meanwhile: createOpener(next, 'data-api', secret),
     after: createOpener(next, 'data-api'),
   };
   t.deepEqual(
-    Object.values(services).map((open) => [open(sealedBefore) !== null, open(sealedAfter) !== null]),
+    Object.values(services).map((open) => [
+      opens(open, sealedBefore) !== null,
+      opens(open, sealedAfter) !== null,
+    ]),
     [
       [true, false],
       [true, true],
       [false, true],
     ],
   );
-  t.is(createOpener(next, 'accounts-api', secret)(sealedBefore), null, 'still for its own service alone');
+  t.is(
+    opens(createOpener(next, 'accounts-api', secret), sealedBefore),
+    null,
+    'still for its own service alone',
+  );
 });

@@ -1,7 +1,7 @@
-// The identity of a caller: a signed, short-lived token that the gateway sends to the services.
+// The identity of a caller: a signed, short-lived token that the gateway sends to the services, bound to one method and URL.
 // Hides the signature: HS256 with a key derived per service, so a token for one service is invalid at another. Each token names its
-// key by `kid`, so that a secret can be replaced without failed calls.
-import { hkdfSync } from 'node:crypto';
+// key by `kid`, so that a secret can be replaced without failed calls. The binding is an HMAC of each call, by a key derived likewise.
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -42,6 +42,15 @@ const lifetimeSeconds = 60;
 const clocksDifferSeconds = 30; // that a gateway's clock may be ahead of a service's
 const reuseSeconds = 30; // a token is reused for half its life, so the one sent is always valid for another 30 s
 const cacheMax = 10_000;
+/** Between a token and what binds it to a call, 32 bytes. The binding needs no time of its own: it ends with its token. */
+const divider = '~';
+const bindingLength = 43;
+
+/** Seals an identity for one call. @param target the path and query, as they are sent. @returns the value of the header. */
+export type Seal = (identity: Identity, method: string, target: string) => string;
+
+/** Opens the header of a call: the identity, or null. @param target the path and query, as they have arrived. */
+export type Open = (header: string | undefined, method: string, target: string) => Identity | null;
 
 const identitySchema: z.ZodType<Identity> = z.object({
   scope: z.enum(['client', 'internal']),
@@ -53,18 +62,13 @@ const identitySchema: z.ZodType<Identity> = z.object({
 });
 
 /**
- * Seals identities for a service. The token of an identity is reused for 30 s, which saves signing on every call: pass
+ * Seals identities for a service. The token of an identity is reused for 30 s, which saves signing a token on every call: pass
  * the same object for the same identity. It must not change.
  */
-export function createSealer(
-  secret: string,
-  service: Service,
-  clock: Clock = systemClock,
-): (identity: Identity) => string {
-  const { key, kid } = serviceKey(secret, service);
+export function createSealer(secret: string, service: Service, clock: Clock = systemClock): Seal {
+  const { key, kid, bindingKey } = serviceKeys(secret, service);
   const tokens = new WeakMap<Identity, { token: string; staleAt: number }>();
-  return (identity) => {
-    const now = clock.now().getTime();
+  function tokenOf(identity: Identity, now: number): string {
     const known = tokens.get(identity);
     if (known !== undefined && known.staleAt > now) return known.token;
     const token = jsonwebtoken.sign({ identity, iat: Math.floor(now / 1000) }, key, {
@@ -76,11 +80,16 @@ export function createSealer(
     });
     tokens.set(identity, { token, staleAt: now + reuseSeconds * 1000 });
     return token;
+  }
+  return (identity, method, target) => {
+    const token = tokenOf(identity, clock.now().getTime());
+    return `${token}${divider}${bindingOf(bindingKey, token, method, target).toString('base64url')}`;
   };
 }
 
 /**
- * Opens tokens sealed for a service: the identity, or null if the token is missing, forged, expired or for another service.
+ * Opens what was sealed for a service: the identity, or null if the token is missing, forged, expired, for another service or bound to
+ * another call. The body is not bound: it is read after this.
  * @param previousSecret that gateways may still seal with while the secret is being replaced.
  */
 export function createOpener(
@@ -88,37 +97,57 @@ export function createOpener(
   service: Service,
   previousSecret?: string,
   clock: Clock = systemClock,
-): (token: string | undefined) => Identity | null {
+): Open {
   const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
-  const keys = new Map(secrets.map((each) => serviceKey(each, service)).map(({ key, kid }) => [kid, key]));
-  const cache = new LRUCache<string, { identity: Identity; expiresAt: number }>({ max: cacheMax });
-  return (token) => {
-    if (token === undefined) return null;
+  const keys = new Map(secrets.map((each) => serviceKeys(each, service)).map((each) => [each.kid, each]));
+  const cache = new LRUCache<string, Opened>({ max: cacheMax });
+  function openToken(token: string, now: number): Opened | null {
     const known = cache.get(token);
-    const now = clock.now().getTime();
     if (known !== undefined) {
-      if (known.expiresAt > now) return known.identity;
+      if (known.expiresAt > now) return known;
       cache.delete(token);
       return null;
     }
     const opened = verify(token, keys, service, now);
+    if (opened !== null) cache.set(token, opened);
+    return opened;
+  }
+  return (header, method, target) => {
+    const end = (header?.length ?? 0) - bindingLength - divider.length;
+    if (header === undefined || header[end] !== divider) return null;
+    const token = header.slice(0, end);
+    const opened = openToken(token, clock.now().getTime());
     if (opened === null) return null;
-    cache.set(token, opened);
-    return opened.identity;
+    const given = Buffer.from(header.slice(end + divider.length), 'base64url');
+    const expected = bindingOf(opened.bindingKey, token, method, target);
+    return given.length === expected.length && timingSafeEqual(expected, given) ? opened.identity : null;
   };
+}
+
+/** What binds a token to a call: nobody else can make it for another one. The token's signature stands for the token. */
+function bindingOf(key: KeyObject, token: string, method: string, target: string): Buffer {
+  const signature = token.slice(token.lastIndexOf('.') + 1);
+  return createHmac('sha256', key).update(`${signature}\n${method}\n${target}`).digest();
+}
+
+interface Opened {
+  identity: Identity;
+  expiresAt: number;
+  /** Of the secret that the token was sealed with. */
+  bindingKey: KeyObject;
 }
 
 function verify(
   token: string,
-  keys: ReadonlyMap<string, Buffer>,
+  keys: ReadonlyMap<string, ServiceKeys>,
   service: Service,
   now: number,
-): { identity: Identity; expiresAt: number } | null {
+): Opened | null {
   try {
     // `kid` only selects one of the keys here; it is never used as a path, a URL or part of a statement.
-    const key = keys.get(jsonwebtoken.decode(token, { complete: true })?.header.kid ?? '');
-    if (key === undefined) return null;
-    const { header, payload } = jsonwebtoken.verify(token, key, {
+    const known = keys.get(jsonwebtoken.decode(token, { complete: true })?.header.kid ?? '');
+    if (known === undefined) return null;
+    const { header, payload } = jsonwebtoken.verify(token, known.key, {
       algorithms: ['HS256'],
       issuer,
       audience: service,
@@ -131,14 +160,25 @@ function verify(
     if (payload.exp > now / 1000 + lifetimeSeconds + clocksDifferSeconds) return null;
     if (header.typ !== tokenType || 'crit' in header) return null;
     const identity = identitySchema.safeParse(payload['identity']);
-    return identity.success ? { identity: identity.data, expiresAt: payload.exp * 1000 } : null;
+    if (!identity.success) return null;
+    return { identity: identity.data, expiresAt: payload.exp * 1000, bindingKey: known.bindingKey };
   } catch (error) {
     if (error instanceof jsonwebtoken.JsonWebTokenError) return null;
     throw error;
   }
 }
 
-function serviceKey(secret: string, service: Service): { key: Buffer; kid: string } {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', `almanac identity for ${service}`, 32));
-  return { key, kid: sha256(key).slice(0, 16) };
+interface ServiceKeys {
+  /** Signs tokens. */
+  key: Buffer;
+  kid: string;
+  /** Binds tokens to calls. */
+  bindingKey: KeyObject;
+}
+
+function serviceKeys(secret: string, service: Service): ServiceKeys {
+  const derived = (purpose: string) =>
+    Buffer.from(hkdfSync('sha256', secret, '', `almanac ${purpose} ${service}`, 32));
+  const key = derived('identity for');
+  return { key, kid: sha256(key).slice(0, 16), bindingKey: createSecretKey(derived('calls to')) };
 }

@@ -125,9 +125,9 @@ export async function layGround(run: Run): Promise<Ground> {
   };
 }
 
-/** What data-api wants to see of a caller; good for a minute. */
+/** What data-api wants to see of a caller of `seriesPath`; good for a minute. */
 export function sealed(): Record<string, string> {
-  return { [identityHeader]: seal(anonymous) };
+  return { [identityHeader]: seal(anonymous, 'GET', seriesPath) };
 }
 
 /** 300 monthly points. */

@@ -11,7 +11,8 @@ export interface Asked {
 
 export interface Load {
   url: string;
-  headers: Readonly<Record<string, string>>;
+  /** Of a request for a path. */
+  headers: (path: string) => Readonly<Record<string, string>>;
   /** The path of each next request. */
   nextPath: () => string;
   connections: number;
@@ -23,15 +24,15 @@ export interface Load {
 /** @throws Error where an answer is not 200: what is measured must be served. */
 export async function ask(load: Load): Promise<Asked> {
   const { hostname, port } = new URL(load.url);
-  const headers = Object.entries(load.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const rest = ` HTTP/1.1\r\nhost: ${hostname}:${port}\r\n${headers.join('')}\r\n`;
   const latenciesMs: number[] = [];
   const started = performance.now();
   let left = load.requestsMax ?? Number.POSITIVE_INFINITY;
   const next = (): string | null => {
     if (left <= 0 || performance.now() - started > load.secondsMax * 1000) return null;
     left -= 1;
-    return `GET ${load.nextPath()}${rest}`;
+    const path = load.nextPath();
+    const headers = Object.entries(load.headers(path)).map(([name, value]) => `${name}: ${value}\r\n`);
+    return `GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n${headers.join('')}\r\n`;
   };
   const sockets = Array.from({ length: load.connections }, () => createConnection(Number(port), hostname));
   try {

@@ -117,12 +117,12 @@ async function compare(call: string, sides: readonly Side[]): Promise<void> {
 const seal = createSealer(identitySecret, 'data-api');
 
 async function costOf({ server, client }: Side, call: string): Promise<Cost> {
-  const headers = { [identityHeader]: seal(anonymous) };
+  const headers = { [identityHeader]: seal(anonymous, 'GET', call) };
   const cpuUs = async () => (await server.state()).cpuUs + (await backendCpuUs(client));
   const before = await cpuUs();
   const { requests, latenciesMs } = await ask({
     url: server.url,
-    headers,
+    headers: () => headers,
     nextPath: () => call,
     connections: 1,
     requestsMax: callsATurn,

@@ -43,7 +43,8 @@ export function createForwarder(options: ForwardOptions): Forwarder {
       enterStage(call, 'upstream');
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       const body = isRead ? noBody : await readBody(request, call.bodyBytesMax);
-      const headers = headersFor(request, call, body, seal(call.identity));
+      const identity = seal(call.identity, request.method ?? 'GET', request.url ?? '/');
+      const headers = headersFor(request, call, body, identity);
       const transport = isRead ? reader : proxy;
       const startedAtMs = performance.now();
       let failed: string | undefined;

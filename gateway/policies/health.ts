@@ -23,7 +23,7 @@ const ourselves: Identity = { ...anonymous, scope: 'internal' };
 export function health({ services, identitySecret, isDraining, requireReady }: HealthOptions): Policy {
   const probes = services.map(({ name, urls }) => {
     const seal = createSealer(identitySecret, name);
-    return async () => ({ name, ...(await stateOf(urls, () => seal(ourselves))) });
+    return async () => ({ name, ...(await stateOf(urls, () => seal(ourselves, 'GET', '/readyz'))) });
   });
 
   async function readiness(): Promise<Record<string, State>> {

@@ -35,7 +35,7 @@ export function createDataLease({ upstreams, identitySecret, log }: DataLeaseOpt
       origin,
       path: newestLoadPath,
       method: 'GET',
-      headers: { [identityHeader]: seal(ourselves) },
+      headers: { [identityHeader]: seal(ourselves, 'GET', newestLoadPath) },
       headersTimeout: answersWithinMs,
       bodyTimeout: answersWithinMs,
     });

@@ -18,7 +18,10 @@ function beBusy(): void {
 }
 
 const seal = createSealer(testIdentitySecret, 'data-api');
-const headers = { [identityHeader]: seal(anonymous), 'x-request-id': 'req_1' };
+/** Of the gateway, for a call of a client. */
+const headersOf = (method: string, path: string) => ({
+  ...{ [identityHeader]: seal(anonymous, method, path), 'x-request-id': 'req_1' },
+});
 
 // Port 9 discards; nothing listens there.
 const database = openDatabase('postgres://nobody@127.0.0.1:9/none', silentLog, { applicationName: 'test' });
@@ -100,7 +103,7 @@ async function call(
   path: string,
   init: RequestInit = {},
 ): Promise<{ status: number; body: string; headers: Headers }> {
-  const response = await fetch(service.url + path, { method, headers, ...init });
+  const response = await fetch(service.url + path, { method, headers: headersOf(method, path), ...init });
   return { status: response.status, body: await response.text(), headers: response.headers };
 }
 
@@ -122,9 +125,11 @@ test('a service outlives a token that cannot even be read', async (t) => {
 
 test("clients get 404 for the gateway's internal endpoints, and the gateway's identity gets 404 for those of clients", async (t) => {
   t.is((await call('POST', '/internal/x')).status, 404);
-  const internal = { [identityHeader]: seal({ ...anonymous, scope: 'internal' }) };
-  t.is((await call('POST', '/internal/x', { headers: internal })).status, 200);
-  t.is((await call('GET', '/things/1', { headers: internal })).status, 404);
+  const internal = (method: string, path: string) => ({
+    [identityHeader]: seal({ ...anonymous, scope: 'internal' }, method, path),
+  });
+  t.is((await call('POST', '/internal/x', { headers: internal('POST', '/internal/x') })).status, 200);
+  t.is((await call('GET', '/things/1', { headers: internal('GET', '/things/1') })).status, 404);
 });
 
 test('every failure has the envelope, and no detail of ours', async (t) => {
@@ -139,7 +144,7 @@ test('every failure has the envelope, and no detail of ours', async (t) => {
 });
 
 test('a failure in mid-body cuts the connection, so that a truncated body never looks complete', async (t) => {
-  const response = await fetch(`${service.url}/half`, { headers });
+  const response = await fetch(`${service.url}/half`, { headers: headersOf('GET', '/half') });
   t.is(response.status, 200);
   const received: string[] = [];
   await t.throwsAsync(async () => {
@@ -156,10 +161,8 @@ test('a path answers an unsupported method with 405 and names those that it supp
 });
 
 test('a path has one spelling: no other letter case, no trailing slash', async (t) => {
-  t.is((await fetch(`${service.url}/things/1`, { headers })).status, 200);
-  for (const path of ['/Things/1', '/things/1/']) {
-    t.is((await fetch(service.url + path, { headers })).status, 404, path);
-  }
+  t.is((await call('GET', '/things/1')).status, 200);
+  for (const path of ['/Things/1', '/things/1/']) t.is((await call('GET', path)).status, 404, path);
 });
 
 test('HEAD works wherever GET does', async (t) => {
@@ -169,6 +172,7 @@ test('HEAD works wherever GET does', async (t) => {
 });
 
 test('a body that is too large, malformed or not JSON is refused by its own code', async (t) => {
+  const headers = headersOf('POST', '/things');
   const json = { ...headers, 'content-type': 'application/json' };
   t.is((await call('POST', '/things', { headers: json, body: '{"a":1}' })).status, 201);
   t.is((await call('POST', '/things', { headers: json, body: '{"a":' })).status, 400);
@@ -194,7 +198,7 @@ const unreadable: [what: string, headers: Record<string, string>, body: string |
 ];
 for (const [what, more, body] of unreadable) {
   test(`a body ${what} is refused as invalid, and is no failure of ours`, async (t) => {
-    const json = { ...headers, 'content-type': 'application/json', ...more };
+    const json = { ...headersOf('POST', '/things'), 'content-type': 'application/json', ...more };
     const answer = await call('POST', '/things', { headers: json, body });
     t.is(answer.status, 400);
     t.like(JSON.parse(answer.body), {
@@ -205,7 +209,11 @@ for (const [what, more, body] of unreadable) {
 
 test('how long a body may be is said, and is counted after it is unpacked', async (t) => {
   const packed = gzipSync(JSON.stringify({ a: 'x'.repeat(70_000) }));
-  const gzip = { ...headers, 'content-type': 'application/json', 'content-encoding': 'gzip' };
+  const gzip = {
+    ...headersOf('POST', '/things'),
+    'content-type': 'application/json',
+    'content-encoding': 'gzip',
+  };
   const answer = await call('POST', '/things', { headers: gzip, body: packed });
   t.is(answer.status, 413);
   t.like(JSON.parse(answer.body), {

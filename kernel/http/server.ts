@@ -9,7 +9,7 @@ import express, { type Request, type Response } from 'express';
 import type { ServiceCertificate } from './certificate.ts';
 import { entryAt } from '../entries.ts';
 import { Failure, fail, toEnvelope, toFailure } from '../errors.ts';
-import { anonymous, identityHeader, type Identity } from '../identity.ts';
+import { anonymous, identityHeader, type Identity, type Open } from '../identity.ts';
 import type { Log } from '../log.ts';
 import { createRouteTable } from './route-table.ts';
 
@@ -55,7 +55,7 @@ export interface ServiceOptions {
   log: Log;
   routes: readonly Route[];
   /** Opens the gateway's identity token; a call without a valid one is refused. */
-  openIdentity: (token: string | undefined) => Identity | null;
+  openIdentity: Open;
   /** Rejects while a dependency is missing; /readyz then answers 503. */
   ready: () => Promise<void>;
   host: string;
@@ -249,7 +249,8 @@ function createAnswerer(options: ServiceOptions): Answerer {
   async function serve(request: Request, response: Response, path: string, call: OpenCall): Promise<void> {
     if (path === '/healthz') return sendJson(response, 200, { success: true });
     const token = request.headers[identityHeader];
-    const identity = openIdentity(typeof token === 'string' ? token : undefined);
+    const sealed = typeof token === 'string' ? token : undefined;
+    const identity = openIdentity(sealed, request.method, request.url);
     // Anyone may ask whether the service is ready. A gateway asks with its identity, to learn whether its calls would be refused.
     if (path === '/readyz' && (token === undefined || identity !== null)) {
       await ready();

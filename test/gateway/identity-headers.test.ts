@@ -14,17 +14,18 @@ test.after.always(async () => {
 });
 
 // The strongest forgery: a token that the services would accept.
-const forged = createSealer(
-  testIdentitySecret,
-  'data-api',
-)({
-  scope: 'client',
-  accountId: 'somebody else',
-  keyId: 'a key of theirs',
-  sessionId: null,
-  plan: 'enterprise',
-  features: ['vintages'],
-});
+const forged = createSealer(testIdentitySecret, 'data-api')(
+  {
+    scope: 'client',
+    accountId: 'somebody else',
+    keyId: 'a key of theirs',
+    sessionId: null,
+    plan: 'enterprise',
+    features: ['vintages'],
+  },
+  'GET',
+  '/v1/series/A',
+);
 
 const spellings = [
   'x-almanac-identity',
@@ -130,4 +131,38 @@ test.serial('a well-formed traceparent is forwarded, any other is not', async (t
   await fetch(`${gateway.url}/v1/catalog`, { headers: { traceparent: 'mine', tracestate: 'a=1' } });
   t.is(gateway.dataApi.received.at(-1)?.headers['traceparent'], undefined);
   t.is(gateway.dataApi.received.at(-1)?.headers['tracestate'], undefined);
+});
+
+test.serial('whatever a target may hold, the service finds the identity bound to it', async (t) => {
+  const targets = [
+    'GET /v1/series/A?from=2020&dims=side%3abuy&dims=a|b',
+    'HEAD /v1/series/A?x=%E2%82%AC&y=%zz',
+    'GET /v1/series/A?',
+    "GET /v1/series/A?q='(a)*~!$;@:,/?&&=",
+    `GET /v1/series/A?limit=3&api_key=${key}&sort=desc`,
+    'GET /v1/catalog?q=a%20b+c',
+  ];
+  for (const line of targets) {
+    const before = gateway.dataApi.received.length;
+    await exchange(
+      gateway.url,
+      lines(`${line} HTTP/1.1`, 'Host: a', 'Connection: close', `X-API-Key: ${key}`),
+    );
+    const received = gateway.dataApi.received.slice(before);
+    t.is(received.length, 1, line);
+    t.is(received[0]?.identity?.scope, 'client', line);
+  }
+});
+
+test.serial('accounts-api finds the identity bound to whatever write the gateway forwards', async (t) => {
+  const ask = (target: string) => {
+    const request = [`POST ${target} HTTP/1.1`, 'Host: a', 'Connection: close', `X-API-Key: ${key}`];
+    return exchange(
+      gateway.url,
+      lines(...request, 'Content-Type: application/json', 'Content-Length: 2') + '{}',
+    );
+  };
+  for (const query of ["?q='(a)*~!$;@:,/?&&=", '?x=%E2%82%AC&y=%zz', '?%7e'])
+    t.is((await ask(`/v1/keys${query}`))[0]?.status, 400, 'refused for its query, not for its identity');
+  t.is((await ask('/v1/keys?'))[0]?.status, 400, 'refused for its body');
 });

@@ -102,7 +102,7 @@ test('anyone may ask a service whether it is ready, but not with an identity tha
     t.is((await fetch(`${url}/readyz`, { headers: { 'x-almanac-identity': 'forged' } })).status, 401);
     t.is((await fetch(`${url}/readyz`, { headers: { 'x-almanac-identity': '' } })).status, 401);
   }
-  t.is((await fetch(`${dataApi.url}/readyz`, { headers: dataApi.headers() })).status, 200);
+  t.is((await fetch(`${dataApi.url}/readyz`, { headers: dataApi.headers('/readyz') })).status, 200);
 });
 
 test('a service that is told to stop serves for DRAIN_DELAY_MS, says that it is not ready, and closes each connection', async (t) => {

@@ -58,7 +58,8 @@ export async function startRecordingUpstream(service: Service, before?: string):
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const identity = open(String(request.headers[identityHeader]));
+    const { method = '', url: target = '' } = request;
+    const identity = open(String(request.headers[identityHeader]), method, target);
     const received = describe(request, response, Buffer.concat(chunks).toString(), identity);
     response.setHeader('x-request-id', String(request.headers['x-request-id']));
     const isOfClient = identity?.scope !== 'internal' && request.url !== '/readyz';

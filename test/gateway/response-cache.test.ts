@@ -110,7 +110,9 @@ test.serial(
     const path = '/v1/series/PPI?limit=7';
     const etag =
       (
-        await fetch(`${data.url}${path}`, { headers: { ...data.headers(), 'accept-encoding': 'identity' } })
+        await fetch(`${data.url}${path}`, {
+          headers: { ...data.headers(path), 'accept-encoding': 'identity' },
+        })
       ).headers.get('etag') ?? '';
     await hit(path, { 'if-none-match': etag });
     const plain = await call(path);

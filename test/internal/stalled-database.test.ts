@@ -52,7 +52,9 @@ for (const [name, start, ask] of [
     (log: Log) => startDataApi({ ...shared, log, databaseUrl: url, seriesTimeZone: 'UTC' }),
     (at: string) =>
       fetch(`${at}/v1/catalog`, {
-        headers: { [identityHeader]: createSealer(testIdentitySecret, 'data-api')(anonymous) },
+        headers: {
+          [identityHeader]: createSealer(testIdentitySecret, 'data-api')(anonymous, 'GET', '/v1/catalog'),
+        },
       }),
   ],
   [
@@ -67,7 +69,11 @@ for (const [name, start, ask] of [
         method: 'POST',
         body: JSON.stringify({ keys: ['0'.repeat(64)] }),
         headers: {
-          [identityHeader]: createSealer(testIdentitySecret, 'accounts-api')(internal),
+          [identityHeader]: createSealer(testIdentitySecret, 'accounts-api')(
+            internal,
+            'POST',
+            '/internal/credentials',
+          ),
           'content-type': 'application/json',
         },
       }),

@@ -125,10 +125,11 @@ export async function startAccountsService(
 
   async function call(identity: Partial<Identity>, path: string, ask: Ask = {}): Promise<Answer> {
     const text = typeof ask.body === 'string' ? ask.body : JSON.stringify(ask.body);
+    const method = ask.method ?? (ask.body === undefined ? 'GET' : 'POST');
     const response = await fetch(service.url + path, {
-      method: ask.method ?? (ask.body === undefined ? 'GET' : 'POST'),
+      method,
       headers: {
-        [identityHeader]: seal({ ...anonymous, ...identity }),
+        [identityHeader]: seal({ ...anonymous, ...identity }, method, path),
         ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }),
         ...ask.headers,
       },

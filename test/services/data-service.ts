@@ -22,7 +22,7 @@ export interface DataService {
   /** Calls with an identity that has every feature, or with that one. */
   call(path: string, init?: RequestInit & { identity?: Identity }): Promise<Answer>;
   /** The headers that such a call carries. */
-  headers(identity?: Identity): Record<string, string>;
+  headers(target: string, identity?: Identity, method?: string): Record<string, string>;
   close(): Promise<void>;
 }
 
@@ -58,7 +58,9 @@ export async function startDataService(
   });
   const pool = new pg.Pool({ connectionString: testDatabase.url, max: 4 });
   const seal = createSealer(testIdentitySecret, 'data-api');
-  const headers = (identity = proAccount) => ({ [identityHeader]: seal(identity) });
+  const headers = (target: string, identity = proAccount, method = 'GET') => ({
+    [identityHeader]: seal(identity, method, target),
+  });
   return {
     url: service.url,
     databaseUrl: testDatabase.url,
@@ -68,7 +70,7 @@ export async function startDataService(
     async call(path, { identity, headers: more, ...init } = {}) {
       const response = await fetch(service.url + path, {
         ...init,
-        headers: { ...headers(identity), ...(more as Record<string, string> | undefined) },
+        headers: { ...headers(path, identity, init.method), ...(more as Record<string, string> | undefined) },
       });
       const text = await response.text();
       const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;

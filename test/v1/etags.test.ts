@@ -103,7 +103,7 @@ async function callAt(
   headers: Record<string, string>,
 ): Promise<Answer> {
   const response = await fetch(url + path, {
-    headers: { 'accept-encoding': 'identity', ...identity(), ...headers },
+    headers: { 'accept-encoding': 'identity', ...identity(path), ...headers },
   });
   return { status: response.status, headers: response.headers, text: await response.text(), json: undefined };
 }

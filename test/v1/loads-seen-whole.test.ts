@@ -61,7 +61,9 @@ async function load(number: number): Promise<void> {
 
 /** The numbers of the loads that an answer shows: one, or it is half of each. @returns them, and how many points. */
 async function numbersSeen(url: string, target: string): Promise<{ numbers: number[]; points: number }> {
-  const response = await fetch(url + target, { headers: { [identityHeader]: seal(proAccount) } });
+  const response = await fetch(url + target, {
+    headers: { [identityHeader]: seal(proAccount, 'GET', target) },
+  });
   const text = await response.text();
   if (response.status !== 200) throw new Error(text);
   const values = target.includes('format=csv')
@@ -118,7 +120,7 @@ test.serial(
     for (let page = 0; cursor !== null; page += 1) {
       const target: string = `/v1/series/WHOLE.A?limit=700${cursor === '' ? '' : `&cursor=${cursor}`}`;
       const response = await fetch((page % 2 === 0 ? one : other) + target, {
-        headers: { [identityHeader]: seal(proAccount) },
+        headers: { [identityHeader]: seal(proAccount, 'GET', target) },
       });
       const { data, pagination } = (await response.json()) as {
         data: { value: number }[];

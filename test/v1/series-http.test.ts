@@ -144,12 +144,16 @@ test('clients that leave their streams keep no connection: the next call is serv
   );
   const leaveAfterFirstBytes = () =>
     new Promise<void>((resolve, reject) => {
-      get(`${service.url}/v1/series/HUGE?format=csv`, { headers: service.headers() }, (response) => {
-        response.once('data', () => {
-          response.destroy();
-          resolve();
-        });
-      }).on('error', reject);
+      get(
+        `${service.url}/v1/series/HUGE?format=csv`,
+        { headers: service.headers('/v1/series/HUGE?format=csv') },
+        (response) => {
+          response.once('data', () => {
+            response.destroy();
+            resolve();
+          });
+        },
+      ).on('error', reject);
     });
   // More clients than the pool has connections.
   await Promise.all(Array.from({ length: 15 }, leaveAfterFirstBytes));
