@@ -17,7 +17,7 @@ import { toRoutes } from './endpoint.ts';
 import { endpoints } from './routes.ts';
 import { createSeriesFacts } from './series/series-facts.ts';
 
-interface DataApiOptions {
+export interface DataApiOptions {
   /** The primary database or a read replica. */
   databaseUrl: string;
   /** The migrations that the database must have for this to be ready. Undefined: it need only answer. */
