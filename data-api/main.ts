@@ -19,7 +19,7 @@ import { toRoutes } from './endpoint.ts';
 import { endpoints } from './routes.ts';
 import { createSeriesFacts } from './series/series-facts.ts';
 
-interface DataApiOptions {
+export interface DataApiOptions {
   /** The primary database. */
   databaseUrl: string;
   /** A streaming replica of it, which is read while it is known to be current. */

@@ -1,8 +1,6 @@
 // almanac seed: the built-in demo data, synthetic, and the demo account with its first key.
 import { Readable } from 'node:stream';
 import { createAccount, createKey, listAccounts } from '../../accounts-api/operator/operator.ts';
-import { demoFiles } from '../../ingest/demo/demo.ts';
-import { inForce, load } from '../../ingest/load/load.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import { parseCommandArgs, type Command } from '../command.ts';
 import { withDatabase, withInstallation, type Installation } from '../installation.ts';
@@ -17,7 +15,7 @@ export const seed: Command = {
   async run(args, { env, stdout }) {
     parseCommandArgs(args, {});
     const key = await withInstallation(env, seedDemo, { create: true });
-    await inForce();
+    await (await import('../../ingest/load/load.ts')).inForce();
     stdout.write(key === undefined ? 'the demo is there already\n' : `API key: ${key}\n`);
   },
 };
@@ -37,6 +35,9 @@ export async function seedDemo(installation: Installation): Promise<string | und
 }
 
 async function loadDemoFiles({ databaseUrl, settings }: Installation): Promise<void> {
+  // Imported here: a start finds the demo loaded, but for the first.
+  const { demoFiles } = await import('../../ingest/demo/demo.ts');
+  const { load } = await import('../../ingest/load/load.ts');
   const { seriesTimeZone, fiscalYearFirstMonth } = settings;
   const clock = systemClock;
   const today = dateIn(seriesTimeZone, clock.now());

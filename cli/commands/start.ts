@@ -2,10 +2,10 @@
 // Hides the order of starting and of draining: services first, then the database.
 import path from 'node:path';
 import pg from 'pg';
-import { start as startAccountsApi } from '../../accounts-api/main.ts';
-import { startWorker, type RunningWorker } from '../../accounts-api/worker.ts';
-import { start as startDataApi } from '../../data-api/main.ts';
-import { start as startGateway, type RunningGateway } from '../../gateway/main.ts';
+import type { AccountsApiOptions } from '../../accounts-api/main.ts';
+import type { RunningWorker, WorkerOptions } from '../../accounts-api/worker.ts';
+import type { DataApiOptions } from '../../data-api/main.ts';
+import type { GatewayOptions, RunningGateway } from '../../gateway/main.ts';
 import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openCertificate, type ServiceCertificate } from '../../kernel/http/certificate.ts';
@@ -25,11 +25,20 @@ import {
   type Environment,
   type Installation,
 } from '../installation.ts';
-import { seedDemo } from './seed.ts';
 import { reloadOnHangUp, stopSignal } from '../signals.ts';
 
 const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker'] as const;
 type ServiceName = (typeof serviceNames)[number];
+
+// Imported when started: a process that runs one service does not hold the modules of the others.
+const startGateway = async (options: GatewayOptions) =>
+  (await import('../../gateway/main.ts')).start(options);
+const startDataApi = async (options: DataApiOptions) =>
+  (await import('../../data-api/main.ts')).start(options);
+const startAccountsApi = async (options: AccountsApiOptions) =>
+  (await import('../../accounts-api/main.ts')).start(options);
+const startWorker = async (options: WorkerOptions) =>
+  (await import('../../accounts-api/worker.ts')).startWorker(options);
 
 // Any constants of our own; the lock says that a process serves all services from this database.
 const serveLock = [4_115_202, 1];
@@ -79,7 +88,8 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
     });
     reloadOnHangUp([plans.prepareReload, gateway.prepareReload], createLog('services', settings.logLevel));
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
-    const demoKey = databaseDirectory !== undefined ? await seedDemo(installation) : undefined;
+    const demoKey =
+      databaseDirectory === undefined ? undefined : await (await import('./seed.ts')).seedDemo(installation);
     greet(stdout, gateway.url, { demoKey, dashboard: installation.settings.dashboard });
     await stopped;
     stdout.write('\nStopping …\n');
