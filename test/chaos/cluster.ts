@@ -57,6 +57,8 @@ export interface SceneOptions {
   /** Whether every data-api reads from a streaming replica of PostgreSQL. */
   hasReplica: boolean;
   seconds: number;
+  /** Of every service. */
+  drainDelayMs: number;
   logDirectory: string | null;
   /** Nothing is started any more. */
   over: AbortSignal;
@@ -101,7 +103,7 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     DATA_DIR: path.join(directory, 'data'),
     NODE_COMPILE_CACHE: path.join(directory, 'compiled'), // restarts take half the CPU
     QUOTA_OUTAGE: 'closed', // the others serve beyond the limit while nobody can be asked, as they are told to
-    DRAIN_DELAY_MS: '300',
+    DRAIN_DELAY_MS: String(options.drainDelayMs),
     WEBHOOK_ALLOW_HTTP: 'true', // the customer's endpoint is in the run itself
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',

@@ -53,6 +53,7 @@ await underGuard(async ({ directory }) => {
       {
         directory,
         seconds,
+        drainDelayMs: 300,
         gateways: Number(values.gateways),
         dataApis: values.production ? 3 : 2,
         hasReplica: values.production,
