@@ -129,8 +129,9 @@ async function untilReplicaIsRead(reader: Reader): Promise<void> {
 test.serial('a replica that holds every load is read', async (t) => {
   const reader = await startReader(t);
   await untilReplicaIsRead(reader);
-  const { status, value } = await reader.read();
+  const { status, value, load } = await reader.read();
   t.deepEqual([status, value], [200, 0]);
+  t.is(load, await reader.newestLoad(), 'a gateway may keep the answer');
 });
 
 test.serial(

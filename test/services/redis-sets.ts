@@ -70,7 +70,8 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   }
 }
 
-async function follows(replica: PrivateRedis): Promise<boolean> {
+/** Whether it is a replica that gets what its master has. */
+export async function follows(replica: PrivateRedis): Promise<boolean> {
   return String(await replica.command('info', 'replication')).includes('master_link_status:up');
 }
 
