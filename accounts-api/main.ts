@@ -1,10 +1,13 @@
 // Starts accounts-api: the service that owns accounts, sign-in, sessions, API keys, quota and the usage ledger.
-import { QueryTypes } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { fail } from '../kernel/errors.ts';
 import { startService, type RunningService } from '../kernel/http/server.ts';
 import { createOpener } from '../kernel/identity.ts';
+import { serverMetrics } from '../kernel/metrics/database.ts';
+import { redisMetrics } from '../kernel/metrics/redis.ts';
+import { createServiceMetrics } from '../kernel/metrics/service.ts';
+import type { Metric } from '../kernel/metrics/text.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
@@ -43,6 +46,8 @@ export interface AccountsApiOptions {
   port: number;
   /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
   drainDelayMs?: number | undefined;
+  /** Logs each statement that takes longer; 0, the default: none. */
+  slowStatementMs?: number | undefined;
   log: Log;
   clock: Clock;
 }
@@ -51,11 +56,13 @@ const pruneEveryMs = 60 * 60_000;
 const settleEveryMs = 1_000;
 
 /** Starts the service. `close()` answers the calls under way, then closes the connections. */
-export async function start(options: AccountsApiOptions): Promise<RunningService> {
-  const { plans, clock, log } = options;
+export async function start(
+  options: AccountsApiOptions,
+): Promise<RunningService & { metrics: readonly Metric[] }> {
+  const { plans, clock, log, slowStatementMs } = options;
   const { google, ...settings } = options.signIn;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
-  const db = connect(options.databaseUrl, redis, log);
+  const db = connect(options.databaseUrl, redis, { log, failsWhenStalled: true, slowStatementMs });
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
   const throttle = createThrottle({ redis, secret: options.identitySecret, clock });
   const close = async () => {
@@ -63,8 +70,10 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
     await db.close();
     redis?.close();
   };
+  const metrics = createServiceMetrics('accounts-api');
   const service = await startService({
     log,
+    metrics,
     routes: toRoutes({
       db,
       plans,
@@ -90,10 +99,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
       } catch (error) {
         fail('unavailable', 'The accounts database does not respond.', { detail: error });
       }
-      await requireSchema(
-        (text) => db.sequelize.query(text, { type: QueryTypes.SELECT }),
-        options.schema ?? [],
-      );
+      await requireSchema(db.read, options.schema ?? []);
     },
     host: options.host,
     port: options.port,
@@ -124,6 +130,12 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
   jobs.warmUp();
   return {
     url: service.url,
+    metrics: [
+      ...metrics.metrics,
+      ...db.metrics,
+      ...serverMetrics({ service: 'accounts-api', server: 'primary' }, db.read, log),
+      ...(redis === undefined ? [] : redisMetrics('accounts-api', redis, log)),
+    ],
     async close() {
       clearInterval(pruning);
       clearInterval(settling);

@@ -4,6 +4,9 @@ import { availableParallelism } from 'node:os';
 import { openDatabase } from '../kernel/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { startService, type RunningService } from '../kernel/http/server.ts';
+import { serverMetrics } from '../kernel/metrics/database.ts';
+import { createServiceMetrics } from '../kernel/metrics/service.ts';
+import type { Metric } from '../kernel/metrics/text.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log.ts';
@@ -11,6 +14,7 @@ import { programVersion } from '../kernel/settings.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createResponseCache } from '../kernel/http/response-cache.ts';
 import { createLoads, newestLoad } from './loads.ts';
+import { loadsMetrics } from './observability/loads-metrics.ts';
 import { createUrlValidatorCache } from './url-validator-cache.ts';
 import { loadSynonyms, synonymsFile } from './discovery/synonyms.ts';
 import { toRoutes } from './endpoint.ts';
@@ -36,6 +40,8 @@ interface DataApiOptions {
   port: number;
   /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
   drainDelayMs?: number | undefined;
+  /** Logs each statement that takes longer; 0, the default: none. */
+  slowStatementMs?: number | undefined;
   log: Log;
   clock: Clock;
 }
@@ -44,26 +50,32 @@ interface DataApiOptions {
 // takes CPU from short reads unless PostgreSQL has cores of its own: their p99 was 159 ms on two cores, and 68 ms with one (2026-11-22).
 export const longReadConnections = availableParallelism() > 2 ? 2 : 1;
 
-export async function start(options: DataApiOptions): Promise<RunningService> {
-  const { databaseUrl, identitySecret, seriesTimeZone, host, port, log, clock } = options;
+export async function start(
+  options: DataApiOptions,
+): Promise<RunningService & { metrics: readonly Metric[] }> {
+  const { databaseUrl, identitySecret, seriesTimeZone, host, port, log, clock, slowStatementMs } = options;
   const synonyms = loadSynonyms();
   const { previewPoints = 0, openRevisionsSeries } = options;
   const database = openDatabase(databaseUrl, log, {
     applicationName: 'almanac data-api',
     failsWhenStalled: true,
+    slowStatementMs,
   });
   const longReads = openDatabase(databaseUrl, log, {
     applicationName: 'almanac data-api long reads',
     connectionsMax: longReadConnections,
     failsWhenStalled: true,
+    slowStatementMs,
   });
   const seriesFacts = createSeriesFacts(database);
   const loads = createLoads(database, [
     ...[programVersion, readFileSync(synonymsFile, 'utf8'), identitySecret], // the secret seals cursors
     ...[seriesTimeZone, previewPoints, openRevisionsSeries],
   ]);
+  const metrics = createServiceMetrics('data-api');
   const service = await startService({
     log,
+    metrics,
     routes: [
       newestLoad(loads),
       ...toRoutes(endpoints, {
@@ -91,6 +103,13 @@ export async function start(options: DataApiOptions): Promise<RunningService> {
   });
   return {
     url: service.url,
+    metrics: [
+      ...metrics.metrics,
+      ...database.metrics,
+      ...longReads.metrics,
+      ...serverMetrics({ service: 'data-api', server: 'primary' }, (text) => database.query(text), log),
+      ...loadsMetrics(database, log),
+    ],
     async close() {
       await service.close();
       await longReads.close();

@@ -3,6 +3,9 @@
 import pg from 'pg';
 import { createDatabaseCircuit } from './database-circuit.ts';
 import type { Log } from './log.ts';
+import { poolMetrics } from './metrics/database.ts';
+import { watchStatements, type StatementWatch } from './metrics/statements.ts';
+import type { Metric } from './metrics/text.ts';
 
 const dateOid = 1082;
 const bigintOid = 20;
@@ -34,6 +37,8 @@ export interface Transaction extends Queryable {
 export interface Database extends Queryable {
   /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** Of the pool and its statements. */
+  readonly metrics: readonly Metric[];
   close(): Promise<void>;
 }
 
@@ -46,6 +51,8 @@ export interface DatabaseOptions {
   connectionsMax?: number;
   /** Fails what waits for a stalled PostgreSQL: for calls, which are better answered 503, not for loads, which can wait. */
   failsWhenStalled?: boolean;
+  /** Logs each statement that takes longer; 0, the default: none. */
+  slowStatementMs?: number | undefined;
 }
 
 /** Of a call's statement. */
@@ -60,11 +67,12 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
     options.failsWhenStalled === true
       ? createDatabaseCircuit(url, log, timeoutMs + answerMarginMs)
       : undefined;
+  const { applicationName, connectionsMax = 10, slowStatementMs = 0 } = options;
   const pool = new pg.Pool({
     ...(circuit && { Client: circuit.Client }),
     connectionString: url,
-    application_name: options.applicationName,
-    max: options.connectionsMax ?? 10,
+    application_name: applicationName,
+    max: connectionsMax,
     connectionTimeoutMillis: 10_000,
     statement_timeout: timeoutMs,
     // The planner overestimates lookups in many vintages and would JIT-compile them: 100 ms for a call of 2 ms.
@@ -74,8 +82,9 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
   // An idle connection that breaks (server restart) emits here; the pool replaces it on the next statement.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
 
+  const statements = watchStatements({ log, slowMs: slowStatementMs, waiting: () => pool.waitingCount });
   return {
-    query: (text, values, name) => run(pool, text, values, name),
+    query: (text, values, name) => run(statements, pool, text, values, name),
     async transaction(work) {
       const client = await pool.connect();
       let broken: Error | undefined;
@@ -84,7 +93,10 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
       client.on('error', onError);
       try {
         await client.query('begin');
-        const result = await work({ client, query: (text, values, name) => run(client, text, values, name) });
+        const result = await work({
+          client,
+          query: (text, values, name) => run(statements, client, text, values, name),
+        });
         await client.query('commit');
         return result;
       } catch (error) {
@@ -97,6 +109,10 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
         client.release(broken);
       }
     },
+    metrics: poolMetrics({
+      ...{ name: applicationName.replace(/^almanac /, ''), connectionsMax, statements },
+      figures: () => ({ size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    }),
     async close() {
       await pool.end();
       circuit?.close();
@@ -105,11 +121,13 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
 }
 
 async function run<Row extends object>(
+  statements: StatementWatch,
   on: pg.Pool | pg.PoolClient,
   text: string,
   values: readonly unknown[] = [],
   name?: string,
 ): Promise<Row[]> {
-  const result = await on.query<Row>({ text, values: [...values], ...(name === undefined ? {} : { name }) });
+  const statement = { text, values: [...values], ...(name === undefined ? {} : { name }) };
+  const result = await statements.run(text, name, () => on.query<Row>(statement));
   return result.rows;
 }

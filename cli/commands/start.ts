@@ -3,15 +3,14 @@
 import path from 'node:path';
 import pg from 'pg';
 import { start as startAccountsApi } from '../../accounts-api/main.ts';
-import { startWorker, type RunningWorker } from '../../accounts-api/worker.ts';
+import { startWorker } from '../../accounts-api/worker.ts';
 import { start as startDataApi } from '../../data-api/main.ts';
 import { start as startGateway, type RunningGateway } from '../../gateway/main.ts';
 import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { RunningService } from '../../kernel/http/server.ts';
 import { createLog } from '../../kernel/log.ts';
-import { serveMetrics } from '../../kernel/metrics/server.ts';
-import { gaugesText } from '../../kernel/metrics/text.ts';
+import { diskMetrics } from '../../kernel/metrics/disk.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import { knownMigrations } from '../../migrations/run.ts';
 import { UsageError, parseCommandArgs, type Command, type Output, type Terminal } from '../command.ts';
@@ -23,6 +22,7 @@ import {
   type Environment,
   type Installation,
 } from '../installation.ts';
+import { watchedDirectories, withMetrics } from '../metrics.ts';
 import { seedDemo } from './seed.ts';
 import { reloadOnHangUp, stopSignal } from '../signals.ts';
 
@@ -78,7 +78,12 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
     const gateway = await startGateway({
       ...gatewayOptions(installation.settings, plans, stopping.signal),
       identitySecret: installation.identitySecret,
-      moreGauges: worker.gauges,
+      moreMetrics: [
+        ...dataApi.metrics,
+        ...accountsApi.metrics,
+        ...worker.metrics,
+        ...diskMetrics(watchedDirectories(installation.settings, databaseDirectory), shared.log),
+      ],
       ...(databaseDirectory === undefined ? {} : { requireReady: () => requireSpace(databaseDirectory) }),
       dataApiUrls: [dataApi.url],
       accountsApiUrls: [accountsApi.url],
@@ -115,7 +120,10 @@ async function serveGateway(env: Environment, stopping: AbortSignal): Promise<Ru
   });
   const { dataApiUrls = [], accountsApiUrls = [], identitySecret = '' } = settings; // all of them are set
   const options = gatewayOptions(settings, plans, stopping);
-  const gateway = await startGateway({ ...options, dataApiUrls, accountsApiUrls, identitySecret });
+  const moreMetrics = diskMetrics(watchedDirectories(settings, undefined), options.log);
+  const gateway = await startGateway({
+    ...{ ...options, dataApiUrls, accountsApiUrls, identitySecret, moreMetrics },
+  });
   reloadOnHangUp([plans.prepareReload, gateway.prepareReload], options.log);
   return gateway;
 }
@@ -123,18 +131,19 @@ async function serveGateway(env: Environment, stopping: AbortSignal): Promise<Ru
 async function serveDatabaseService(
   name: 'data-api' | 'accounts-api' | 'worker',
   env: Environment,
-): Promise<RunningService | (Pick<RunningWorker, 'close'> & { url?: undefined })> {
+): Promise<Pick<RunningService, 'close'> & { url?: string }> {
   const needs = { service: name, settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
   const { settings, plans } = readConfiguration(env, needs);
   const installation = await openInstallation(settings);
   const shared = sharedOptions(installation, plans);
   reloadOnHangUp([plans.prepareReload], shared.log);
-  if (name === 'worker') return serveWorker(installation, plans);
+  if (name === 'worker') return withMetrics(await startWorker(workerOptions(installation, plans)), settings);
   if (name === 'accounts-api') {
     const { host, accountsApiPort: port, drainDelayMs } = settings;
-    return startAccountsApi({ ...accountsOptions(installation, plans), host, port, drainDelayMs });
+    const options = { ...accountsOptions(installation, plans), host, port, drainDelayMs };
+    return withMetrics(await startAccountsApi(options), settings);
   }
-  return startDataApi({
+  const dataApi = await startDataApi({
     ...shared,
     databaseUrl: installation.dataApiDatabaseUrl,
     seriesTimeZone: settings.seriesTimeZone,
@@ -144,24 +153,7 @@ async function serveDatabaseService(
     port: settings.dataApiPort,
     drainDelayMs: settings.drainDelayMs,
   });
-}
-
-async function serveWorker(installation: Installation, plans: Plans): Promise<Pick<RunningWorker, 'close'>> {
-  const worker = await startWorker(workerOptions(installation, plans));
-  const { metrics } = installation.settings;
-  if (metrics === undefined) return worker;
-  try {
-    const scraped = await serveMetrics((gauges) => gaugesText([...worker.gauges, ...gauges]), metrics);
-    return {
-      async close() {
-        await worker.close();
-        await scraped.close();
-      },
-    };
-  } catch (error) {
-    await worker.close();
-    throw error;
-  }
+  return withMetrics(dataApi, settings);
 }
 
 const loopback = { host: '127.0.0.1', port: 0 };
@@ -174,6 +166,7 @@ function sharedOptions({ settings, identitySecret }: Installation, plans: Plans)
     clock: systemClock,
     log: createLog('services', settings.logLevel),
     schema: knownMigrations(),
+    slowStatementMs: settings.slowStatementMs,
   };
 }
 
