@@ -1,7 +1,6 @@
 // Starts accounts-api: the service that owns accounts, sign-in, sessions, API keys, quota and the usage ledger.
 import type { Clock } from '../kernel/clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
-import { fail } from '../kernel/errors.ts';
 import { startService, type RunningService } from '../kernel/http/server.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
@@ -93,14 +92,7 @@ export async function start(
       webhooks: openWebhookTools(options.webhooks ?? { secretKeys: [options.identitySecret] }),
     }),
     openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),
-    async ready() {
-      try {
-        await db.accounts.findOne({ attributes: ['id'] }); // also fails if the schema is missing
-      } catch (error) {
-        fail('unavailable', 'The accounts database does not respond.', { detail: error });
-      }
-      await requireSchema(db.read, options.schema ?? []);
-    },
+    ready: () => requireSchema(db.read, options.schema ?? []),
     host: options.host,
     port: options.port,
     portSetting: 'ACCOUNTS_API_PORT',
