@@ -1,10 +1,13 @@
 // The connection of accounts-api: Sequelize, its pool and the models of schema `accounts`. Hides their setup.
 import pg from 'pg';
-import { Sequelize, type Transaction } from 'sequelize';
+import { QueryTypes, Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import { answerMarginMs, statementTimeoutMs } from '../kernel/database.ts';
 import { createDatabaseCircuit, SteadyClient } from '../kernel/database-circuit.ts';
-import type { Log } from '../kernel/log.ts';
+import { createLog, type Log } from '../kernel/log.ts';
+import { poolMetrics } from '../kernel/metrics/database.ts';
+import { watchStatements } from '../kernel/metrics/statements.ts';
+import type { Metric } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
 import type { RedisLink } from '../kernel/redis.ts';
 import { createCredentialCacheWriter, type CredentialCacheWriter } from './keys/credential-cache.ts';
@@ -18,6 +21,8 @@ import { webhookModel, type Webhook } from './models/webhook.ts';
 export interface AccountsDatabase {
   /** For the statements of the `*.sql.ts` files. */
   readonly sequelize: Sequelize;
+  /** The rows of a statement without parameters. */
+  read<Row extends object>(text: string): Promise<Row[]>;
   /**
    * Runs work in a transaction, commits it, and resolves when its changes of credentials are in force at every gateway.
    * The only way to begin a transaction that may change one: otherwise a request would be answered before its change is in force.
@@ -32,6 +37,8 @@ export interface AccountsDatabase {
   readonly signups: typeof Signup;
   readonly auditEvents: typeof AuditEvent;
   readonly webhooks: typeof Webhook;
+  /** Of the pool and its statements. */
+  readonly metrics: readonly Metric[];
   /** Waits for statements under way, then closes all connections. */
   close(): Promise<void>;
 }
@@ -46,12 +53,31 @@ export interface Deps {
 const connectionsMax = 10;
 const acquireTimeoutMs = 10_000;
 
-/**
- * Opens a pool. Nothing connects before the first statement. @param redis where gateways read credentials, if known.
- * @param log given: what waits for a stalled PostgreSQL fails, and the log says so.
- */
-export function connect(databaseUrl: string, redis?: RedisLink, log?: Log): AccountsDatabase {
-  const circuit = log && createDatabaseCircuit(databaseUrl, log, statementTimeoutMs + answerMarginMs);
+export interface ConnectOptions {
+  /** The name of the pool in /metrics and in the log; `accounts-api` by default. */
+  pool?: string;
+  log?: Log;
+  /** What waits for a stalled PostgreSQL fails, and the log says so. */
+  failsWhenStalled?: boolean;
+  /** Logs each statement that takes longer; 0, the default: none. */
+  slowStatementMs?: number | undefined;
+}
+
+/** Opens a pool. Nothing connects before the first statement. @param redis where gateways read credentials, if known. */
+export function connect(
+  databaseUrl: string,
+  redis?: RedisLink,
+  options: ConnectOptions = {},
+): AccountsDatabase {
+  const {
+    pool = 'accounts-api',
+    log = createLog(pool, 'silent'),
+    failsWhenStalled = false,
+    slowStatementMs = 0,
+  } = options;
+  const circuit = failsWhenStalled
+    ? createDatabaseCircuit(databaseUrl, log, statementTimeoutMs + answerMarginMs)
+    : undefined;
   const sequelize = new Sequelize(databaseUrl, {
     dialect: 'postgres',
     dialectModule: Object.create(pg, { Client: { value: circuit?.Client ?? SteadyClient } }) as object,
@@ -61,9 +87,12 @@ export function connect(databaseUrl: string, redis?: RedisLink, log?: Log): Acco
     dialectOptions: { application_name: 'almanac accounts-api', statement_timeout: statementTimeoutMs },
     logging: false, // Sequelize writes values into its statements, including key hashes
   });
+  const metrics = watchQueries(sequelize, { pool, log, slowStatementMs });
   const credentialCache = createCredentialCacheWriter(sequelize, redis);
   return {
     sequelize,
+    read: (text) => sequelize.query(text, { type: QueryTypes.SELECT }),
+    metrics,
     credentialCache,
     async inTransaction(work) {
       const result = await sequelize.transaction(work);
@@ -82,4 +111,31 @@ export function connect(databaseUrl: string, redis?: RedisLink, log?: Log): Acco
       circuit?.close();
     },
   };
+}
+
+/** Sequelize's pool, of which it types nothing. */
+interface SequelizePool {
+  size: number;
+  available: number;
+  waiting: number;
+}
+
+/** Has each statement timed, those of the models too: all go through `query`. @returns the metrics of the pool. */
+function watchQueries(
+  sequelize: Sequelize,
+  { pool: name, log, slowStatementMs }: { pool: string; log: Log; slowStatementMs: number },
+): Metric[] {
+  const { pool } = (sequelize as unknown as { connectionManager: { pool: SequelizePool } }).connectionManager;
+  const statements = watchStatements({ log, slowMs: slowStatementMs, waiting: () => pool.waiting });
+  const { query } = sequelize;
+  type Words = [text: string | { query: string }, ...more: unknown[]];
+  Object.assign(sequelize, {
+    query(...words: Words) {
+      const [text] = words;
+      const run = () => Reflect.apply(query, sequelize, words) as Promise<unknown>;
+      return statements.run(typeof text === 'string' ? text : text.query, undefined, run);
+    },
+  });
+  const figures = () => ({ size: pool.size, idle: pool.available, waiting: pool.waiting });
+  return poolMetrics({ name, connectionsMax, figures, statements });
 }

@@ -1,11 +1,13 @@
 // Starts accounts-api: the service that owns accounts, sign-in, sessions, API keys, quota and the usage ledger.
-import { QueryTypes } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
-import { fail } from '../kernel/errors.ts';
 import type { ServiceCertificate } from '../kernel/http/certificate.ts';
 import { startService, type RunningService } from '../kernel/http/server.ts';
 import { createOpener } from '../kernel/identity.ts';
+import { serverMetrics } from '../kernel/metrics/database.ts';
+import { redisMetrics } from '../kernel/metrics/redis.ts';
+import { createServiceMetrics } from '../kernel/metrics/service.ts';
+import type { Metric } from '../kernel/metrics/text.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
@@ -46,6 +48,8 @@ export interface AccountsApiOptions {
   drainDelayMs?: number | undefined;
   /** Serves TLS with it. Undefined: plain HTTP, for the gateway alone. */
   certificate?: ServiceCertificate | undefined;
+  /** Logs each statement that takes longer; 0, the default: none. */
+  slowStatementMs?: number | undefined;
   log: Log;
   clock: Clock;
 }
@@ -54,11 +58,13 @@ const pruneEveryMs = 60 * 60_000;
 const settleEveryMs = 1_000;
 
 /** Starts the service. `close()` answers the calls under way, then closes the connections. */
-export async function start(options: AccountsApiOptions): Promise<RunningService> {
-  const { plans, clock, log } = options;
+export async function start(
+  options: AccountsApiOptions,
+): Promise<RunningService & { metrics: readonly Metric[] }> {
+  const { plans, clock, log, slowStatementMs } = options;
   const { google, ...settings } = options.signIn;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
-  const db = connect(options.databaseUrl, redis, log);
+  const db = connect(options.databaseUrl, redis, { log, failsWhenStalled: true, slowStatementMs });
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
   const throttle = createThrottle({ redis, secret: options.identitySecret, clock });
   const close = async () => {
@@ -66,8 +72,10 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
     await db.close();
     redis?.close();
   };
+  const metrics = createServiceMetrics('accounts-api');
   const service = await startService({
     log,
+    metrics,
     routes: toRoutes({
       db,
       plans,
@@ -87,17 +95,7 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
       webhooks: openWebhookTools(options.webhooks ?? { secretKeys: [options.identitySecret] }),
     }),
     openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),
-    async ready() {
-      try {
-        await db.accounts.findOne({ attributes: ['id'] }); // also fails if the schema is missing
-      } catch (error) {
-        fail('unavailable', 'The accounts database does not respond.', { detail: error });
-      }
-      await requireSchema(
-        (text) => db.sequelize.query(text, { type: QueryTypes.SELECT }),
-        options.schema ?? [],
-      );
-    },
+    ready: () => requireSchema(db.read, options.schema ?? []),
     host: options.host,
     port: options.port,
     portSetting: 'ACCOUNTS_API_PORT',
@@ -128,6 +126,12 @@ export async function start(options: AccountsApiOptions): Promise<RunningService
   jobs.warmUp();
   return {
     url: service.url,
+    metrics: [
+      ...metrics.metrics,
+      ...db.metrics,
+      ...serverMetrics({ service: 'accounts-api', server: 'primary' }, db.read, log),
+      ...(redis === undefined ? [] : redisMetrics('accounts-api', redis, log)),
+    ],
     async close() {
       clearInterval(pruning);
       clearInterval(settling);

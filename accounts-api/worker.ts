@@ -3,7 +3,8 @@
 import { Op } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
-import type { Gauge } from '../kernel/metrics/text.ts';
+import { serverMetrics } from '../kernel/metrics/database.ts';
+import type { Metric } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
 import type { StripeSettings } from '../kernel/settings.ts';
 import { createBilling } from './billing/connection.ts';
@@ -27,6 +28,7 @@ import {
 } from './mail/mails.ts';
 import type { Account } from './models/account.ts';
 import { findAccountByEmail, markMailRefused, selectKnownEmails } from './operator/operator.sql.ts';
+import { workMetrics } from './observability/work-metrics.ts';
 import { tellOfThresholds } from './usage/thresholds.ts';
 import type { DeliveryTiming } from './webhooks/delivery.ts';
 import type { WebhookSettings } from './webhooks/settings.ts';
@@ -43,13 +45,14 @@ export interface WorkerOptions {
   webhooks?: (WebhookSettings & DeliveryTiming) | undefined;
   /** Undefined: no plan can be bought. */
   stripe?: StripeSettings | undefined;
+  /** Logs each statement that takes longer; 0, the default: none. */
+  slowStatementMs?: number | undefined;
   log: Log;
   clock: Clock;
 }
 
 export interface RunningWorker {
-  /** Of webhooks and of billing, for /metrics. */
-  gauges: readonly Gauge[];
+  metrics: readonly Metric[];
   /** Stops taking jobs, finishes those under way, then resolves. */
   close(): Promise<void>;
 }
@@ -65,7 +68,8 @@ const lookForThresholdsEveryMs = 10_000;
 /** @throws Error if the database does not answer. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { plans, clock, log, publicUrl } = options;
-  const db = connect(options.databaseUrl);
+  const { slowStatementMs } = options;
+  const db = connect(options.databaseUrl, undefined, { pool: 'worker', log, slowStatementMs });
   const mailer = createMailer(options.mail, log);
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
   const deps = { db, plans, clock, publicUrl, jobs, log };
@@ -90,7 +94,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const { stripe } = options;
     const billing = stripe && startBillingWork({ db, plans, clock, log, billing: createBilling(stripe) });
     return {
-      gauges: [...(webhooks?.gauges ?? []), ...(billing?.gauges ?? [])],
+      metrics: [
+        ...db.metrics,
+        ...serverMetrics({ service: 'worker', server: 'primary' }, db.read, log),
+        ...workMetrics(db, log),
+        ...(webhooks?.gauges ?? []),
+        ...(billing?.gauges ?? []),
+      ],
       async close() {
         await billing?.close();
         clearInterval(looking);

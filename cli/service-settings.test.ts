@@ -43,6 +43,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   drainDelayMs: ['DRAIN_DELAY_MS'],
   journalDir: ['JOURNAL_DIR', 'DATA_DIR'],
   metrics: ['METRICS_PORT', 'METRICS_HOST'],
+  slowStatementMs: ['SLOW_STATEMENT_MS'],
   publicUrl: ['PUBLIC_URL'],
   dashboard: ['DASHBOARD'],
   dashboardOrigins: ['DASHBOARD_ORIGINS'],

@@ -5,6 +5,9 @@ import { openDatabase, type Database } from '../kernel/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { ServiceCertificate } from '../kernel/http/certificate.ts';
 import { startService, type Route, type RunningService } from '../kernel/http/server.ts';
+import { serverMetrics } from '../kernel/metrics/database.ts';
+import { createServiceMetrics } from '../kernel/metrics/service.ts';
+import type { Metric } from '../kernel/metrics/text.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log.ts';
@@ -12,7 +15,8 @@ import { programVersion } from '../kernel/settings.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createResponseCache } from '../kernel/http/response-cache.ts';
 import { createLoads, newestLoad, type Loads } from './loads.ts';
-import { routesOfEither, watchReplica, type WatchedServer } from './replica.ts';
+import { loadsMetrics } from './observability/loads-metrics.ts';
+import { routesOfEither, watchReplica, type ServerName, type WatchedServer } from './replica.ts';
 import { createUrlValidatorCache } from './url-validator-cache.ts';
 import { loadSynonyms, synonymsFile } from './discovery/synonyms.ts';
 import { toRoutes } from './endpoint.ts';
@@ -42,6 +46,8 @@ export interface DataApiOptions {
   drainDelayMs?: number | undefined;
   /** Serves TLS with it. Undefined: plain HTTP, for the gateway alone. */
   certificate?: ServiceCertificate | undefined;
+  /** Logs each statement that takes longer; 0, the default: none. */
+  slowStatementMs?: number | undefined;
   log: Log;
   clock: Clock;
 }
@@ -56,18 +62,23 @@ interface DataServer extends WatchedServer {
   /** Of the newest load there. */
   loads: Loads;
   routes: Route[];
+  metrics: readonly Metric[];
   close(): Promise<void>;
 }
 
-export async function start(options: DataApiOptions): Promise<RunningService> {
+export async function start(
+  options: DataApiOptions,
+): Promise<RunningService & { metrics: readonly Metric[] }> {
   const { identitySecret, host, port, log } = options;
   const shared = sharedDependencies(options);
-  const primary = openServer(options.databaseUrl, options, shared);
-  const replica = options.replica && openServer(options.replica.url, options, shared);
+  const primary = openServer('primary', options.databaseUrl, options, shared);
+  const replica = options.replica && openServer('replica', options.replica.url, options, shared);
   const watch =
     options.replica && replica && watchReplica({ primary, replica, lagMaxMs: options.replica.lagMaxMs, log });
+  const metrics = createServiceMetrics('data-api');
   const service = await startService({
     log,
+    metrics,
     routes: [
       newestLoad(primary.loads),
       ...(watch && replica
@@ -87,6 +98,12 @@ export async function start(options: DataApiOptions): Promise<RunningService> {
   });
   return {
     url: service.url,
+    metrics: [
+      ...metrics.metrics,
+      ...primary.metrics,
+      ...(replica?.metrics ?? []),
+      ...loadsMetrics(primary.database, log),
+    ],
     async close() {
       await service.close();
       watch?.close();
@@ -109,14 +126,19 @@ function sharedDependencies(options: DataApiOptions) {
   };
 }
 
-function openServer(url: string, { log, clock, identitySecret }: DataApiOptions, shared: Shared): DataServer {
-  const failsWhenStalled = true;
-  const applicationName = 'almanac data-api';
-  const database = openDatabase(url, log, { applicationName, failsWhenStalled });
+function openServer(
+  name: ServerName,
+  url: string,
+  { log, clock, identitySecret, slowStatementMs }: DataApiOptions,
+  shared: Shared,
+): DataServer {
+  const applicationName = name === 'primary' ? 'almanac data-api' : 'almanac data-api replica';
+  const forCalls = { failsWhenStalled: true, slowStatementMs };
+  const database = openDatabase(url, log, { applicationName, ...forCalls });
   const longReads = openDatabase(url, log, {
     applicationName: `${applicationName} long reads`,
     connectionsMax: longReadConnections,
-    failsWhenStalled,
+    ...forCalls,
   });
   const questions = openDatabase(url, log, {
     applicationName: `${applicationName} questions`,
@@ -130,9 +152,15 @@ function openServer(url: string, { log, clock, identitySecret }: DataApiOptions,
   const seriesFacts = createSeriesFacts(database);
   const urlValidatorCache = createUrlValidatorCache(seriesFacts, clock);
   const own = { database, longReads, seriesFacts, urlValidatorCache, loads };
+  const about = { service: 'data-api', server: name };
   return {
     ...{ database, questions, loads },
     routes: toRoutes(endpoints, { ...shared, ...own }),
+    metrics: [
+      ...database.metrics,
+      ...longReads.metrics,
+      ...serverMetrics(about, (text) => database.query(text), log),
+    ],
     async close() {
       await questions.close();
       await longReads.close();

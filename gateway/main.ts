@@ -7,7 +7,7 @@ import { closeServer, listen, type RunningService } from '../kernel/http/server.
 import { credentialLeaseMs } from '../kernel/credentials/cache.ts';
 import type { Log } from '../kernel/log.ts';
 import { serveMetrics } from '../kernel/metrics/server.ts';
-import type { Gauge } from '../kernel/metrics/text.ts';
+import type { Metric } from '../kernel/metrics/text.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
@@ -101,7 +101,7 @@ export interface GatewayOptions {
   /** Where /metrics is served; not served by default. */
   metrics?: { host: string; port: number };
   /** Served there too: those of other services in this process. */
-  moreGauges?: readonly Gauge[];
+  moreMetrics?: readonly Metric[];
 }
 
 export interface RunningGateway extends RunningService {
@@ -158,7 +158,7 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
     scraped =
       options.metrics &&
       (await serveMetrics(
-        (gauges) => metrics.render([...gateway.gauges, ...(options.moreGauges ?? []), ...gauges]),
+        [...metrics.metrics, ...gateway.gauges, ...(options.moreMetrics ?? [])],
         options.metrics,
       ));
     const url = await listen(server, options.host, options.port);

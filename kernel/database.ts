@@ -3,6 +3,9 @@
 import pg from 'pg';
 import { createDatabaseCircuit, cut, SteadyClient } from './database-circuit.ts';
 import type { Log } from './log.ts';
+import { poolMetrics } from './metrics/database.ts';
+import { watchStatements, type StatementWatch } from './metrics/statements.ts';
+import type { Metric } from './metrics/text.ts';
 
 const dateOid = 1082;
 const bigintOid = 20;
@@ -34,6 +37,8 @@ export interface Transaction extends Queryable {
 export interface Database extends Queryable {
   /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** Of the pool and its statements. */
+  readonly metrics: readonly Metric[];
   close(): Promise<void>;
 }
 
@@ -48,6 +53,8 @@ export interface DatabaseOptions {
   failsWhenStalled?: boolean;
   /** close() breaks what is under way: for questions that a stalled server may leave unanswered. */
   cutsAtClose?: boolean;
+  /** Logs each statement that takes longer; 0, the default: none. */
+  slowStatementMs?: number | undefined;
 }
 
 /** Of a call's statement. */
@@ -70,12 +77,13 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
       this.once('end', () => toCut.delete(this));
     }
   }
+  const { applicationName, connectionsMax = 10, slowStatementMs = 0 } = options;
   const pool = new pg.Pool({
     ...(options.cutsAtClose === true && { Client: CutClient }),
     ...(circuit && { Client: circuit.Client }),
     connectionString: url,
-    application_name: options.applicationName,
-    max: options.connectionsMax ?? 10,
+    application_name: applicationName,
+    max: connectionsMax,
     connectionTimeoutMillis: 10_000,
     statement_timeout: timeoutMs,
     // The planner overestimates lookups in many vintages and would JIT-compile them: 100 ms for a call of 2 ms.
@@ -85,8 +93,9 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
   // An idle connection that breaks (server restart) emits here; the pool replaces it on the next statement.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
 
+  const statements = watchStatements({ log, slowMs: slowStatementMs, waiting: () => pool.waitingCount });
   return {
-    query: (text, values, name) => run(pool, text, values, name),
+    query: (text, values, name) => run(statements, pool, text, values, name),
     async transaction(work) {
       const client = await pool.connect();
       let broken: Error | undefined;
@@ -95,7 +104,10 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
       client.on('error', onError);
       try {
         await client.query('begin');
-        const result = await work({ client, query: (text, values, name) => run(client, text, values, name) });
+        const result = await work({
+          client,
+          query: (text, values, name) => run(statements, client, text, values, name),
+        });
         await client.query('commit');
         return result;
       } catch (error) {
@@ -108,6 +120,10 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
         client.release(broken);
       }
     },
+    metrics: poolMetrics({
+      ...{ name: applicationName.replace(/^almanac /, ''), connectionsMax, statements },
+      figures: () => ({ size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    }),
     async close() {
       for (const client of toCut) cut(client);
       await pool.end();
@@ -117,11 +133,13 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
 }
 
 async function run<Row extends object>(
+  statements: StatementWatch,
   on: pg.Pool | pg.PoolClient,
   text: string,
   values: readonly unknown[] = [],
   name?: string,
 ): Promise<Row[]> {
-  const result = await on.query<Row>({ text, values: [...values], ...(name === undefined ? {} : { name }) });
+  const statement = { text, values: [...values], ...(name === undefined ? {} : { name }) };
+  const result = await statements.run(text, name, () => on.query<Row>(statement));
   return result.rows;
 }

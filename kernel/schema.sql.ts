@@ -32,7 +32,7 @@ export async function requireSchema(
   expected: readonly Migration[],
 ): Promise<void> {
   const applied = await query(selectMigrations).catch((error: unknown) =>
-    fail('unavailable', 'The database does not respond, or it was never migrated.', { detail: error }),
+    fail('unavailable', whyUnreadable(error), { detail: error }),
   );
   const { missing, changed } = schemaDifferences(expected, applied);
   if (missing.length + changed.length === 0) return;
@@ -41,6 +41,24 @@ export async function requireSchema(
     changed.length === 0 ? [] : [`other texts were applied as ${changed.join(', ')}`],
   ];
   fail('unavailable', `The schema of the database does not fit this version: ${faults.flat().join('; ')}.`);
+}
+
+/** By SQLSTATE. */
+const reasons: Readonly<Record<string, string>> = {
+  '28000': 'The database refuses the user of DATABASE_URL.',
+  '28P01': 'The database refuses the user or the password of DATABASE_URL.',
+  '3D000': 'The server has no database of the name in DATABASE_URL.',
+  '42501':
+    'The role of DATABASE_URL may not read which migrations were applied: see "Roles of the database" in docs/operations.md.',
+  '42P01': 'The database was never migrated: run "almanac migrate".',
+  '53300': 'The database has no connection left.',
+  '57P03': 'The database is starting or stopping.',
+};
+
+/** Why the migrations cannot be read, for whoever looks at /readyz. */
+function whyUnreadable(error: unknown): string {
+  const { code, parent } = error as { code?: unknown; parent?: { code?: unknown } }; // `parent` is Sequelize's
+  return reasons[String(parent?.code ?? code)] ?? 'The database does not respond.';
 }
 
 /** Compares what a database has with what this version brings. */

@@ -26,8 +26,15 @@ test('readiness names the migrations that do not fit, and accepts newer ones, as
     code: 'unavailable',
     message: /does not fit this version: it lacks a, c; other texts were applied as b\.$/,
   });
-  await t.throwsAsync(
-    requireSchema(() => Promise.reject(new Error('no such table')), [a]),
-    { code: 'unavailable', message: /never migrated/ },
-  );
+  const whyOf = async (thrown: Error) =>
+    (
+      await t.throwsAsync(
+        requireSchema(() => Promise.reject(thrown), [a]),
+        { code: 'unavailable' },
+      )
+    )?.message;
+  t.is(await whyOf(new Error('connect ECONNREFUSED')), 'The database does not respond.');
+  t.regex((await whyOf(Object.assign(new Error('missing'), { code: '42P01' }))) ?? '', /never migrated/);
+  const ofSequelize = Object.assign(new Error('refused'), { parent: { code: '28P01' } });
+  t.regex((await whyOf(ofSequelize)) ?? '', /refuses the user or the password/);
 });

@@ -110,6 +110,7 @@ const variables = z.object({
   JOURNAL_DIR: z.string().min(1).optional(),
   METRICS_PORT: anyPort.optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+  SLOW_STATEMENT_MS: wholeNumber(1_000, 0, 86_400_000),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   DASHBOARD: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
   DASHBOARD_ORIGINS: origins.optional(),
@@ -184,8 +185,10 @@ export type Settings = Readonly<{
   drainDelayMs: number;
   /** Absolute; where a gateway stores the usage that it has not yet reported. */
   journalDir: string;
-  /** Where the gateway serves /metrics; undefined: nowhere. */
+  /** Where /metrics is served; undefined: nowhere. */
   metrics: { host: string; port: number } | undefined;
+  /** A statement of a service that takes longer is logged; 0: none is. */
+  slowStatementMs: number;
   /** The public URL of the gateway; no slash at the end. */
   publicUrl: string;
   /** Whether the gateway serves the dashboard. */
@@ -394,6 +397,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     drainDelayMs: s.DRAIN_DELAY_MS,
     journalDir: inProject(s.JOURNAL_DIR ?? path.join(s.DATA_DIR, 'journal')),
     metrics: s.METRICS_PORT === undefined ? undefined : { host: s.METRICS_HOST, port: s.METRICS_PORT },
+    slowStatementMs: s.SLOW_STATEMENT_MS,
     publicUrl: (s.PUBLIC_URL ?? `http://127.0.0.1:${s.PORT}`).replace(/\/+$/, ''),
     dashboard: s.DASHBOARD === 'on',
     dashboardOrigins: s.DASHBOARD_ORIGINS ?? [],

@@ -1,5 +1,5 @@
 // How billing stands, for the operator: in /metrics and in `almanac check`.
-import type { Gauge } from '../../kernel/metrics/text.ts';
+import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Deps } from '../database.ts';
 import { selectInboxFigures, type InboxFigures } from './inbox.sql.ts';
 import { knownStatuses, liveStatuses } from './standing.ts';
@@ -13,8 +13,8 @@ export function billingFigures({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promi
 }
 
 /** Gauges that are read from figures counted every few seconds. @param latest the figures counted last; undefined: none have been. @param now of the service's clock. */
-export function gaugesOfBilling(latest: () => InboxFigures | undefined, now: () => Date): Gauge[] {
-  const gauge = (name: string, help: string, valueOf: (figures: InboxFigures) => number | null): Gauge => ({
+export function gaugesOfBilling(latest: () => InboxFigures | undefined, now: () => Date): Metric[] {
+  const gauge = (name: string, help: string, valueOf: (figures: InboxFigures) => number | null): Metric => ({
     name: `almanac_billing_${name}`,
     help,
     read() {

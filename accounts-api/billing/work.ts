@@ -1,7 +1,7 @@
 // What the worker does for billing, again and again: fetches due customers, ends graces, looks after open checkouts. Any number of
 // workers may do so beside each other.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Gauge } from '../../kernel/metrics/text.ts';
+import type { Metric } from '../../kernel/metrics/text.ts';
 import { billingFigures, gaugesOfBilling } from './figures.ts';
 import type { InboxFigures } from './inbox.sql.ts';
 import { checkSessions, startSyncing, type SyncDeps } from './sync.ts';
@@ -13,7 +13,7 @@ const sessionsEveryMs = 60_000;
 const countEveryMs = 10_000;
 
 /** Begins to work. `close` finishes what is under way. */
-export function startBillingWork(deps: SyncDeps): { gauges: Gauge[]; close(): Promise<void> } {
+export function startBillingWork(deps: SyncDeps): { gauges: Metric[]; close(): Promise<void> } {
   const closing = new AbortController();
   const syncing = startSyncing(deps);
   let figures: InboxFigures | undefined;

@@ -1,7 +1,7 @@
 // The worker's part in webhooks: turns events into messages, sends them, deletes old ones, and renews the encryption of secrets.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../kernel/log.ts';
-import type { Gauge } from '../../kernel/metrics/text.ts';
+import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
 import { startDelivery, type DeliveryTiming } from './delivery.ts';
@@ -21,7 +21,7 @@ const removeBatch = 1_000;
 const countEveryMs = 10_000;
 
 export interface WebhookWorker {
-  gauges: readonly Gauge[];
+  gauges: readonly Metric[];
   close(): Promise<void>;
 }
 
@@ -159,13 +159,13 @@ export async function describeWebhooks(
   return `${all} endpoints, ${waiting}; sent by ${allowHttp ? 'http and https' : 'https'} to ${to}`;
 }
 
-function gaugesOf(counts: DeliveryCounts, backlog: () => Backlog): Gauge[] {
+function gaugesOf(counts: DeliveryCounts, backlog: () => Backlog): Metric[] {
   const one = (
     name: string,
     help: string,
     read: () => number,
     type: 'gauge' | 'counter' = 'gauge',
-  ): Gauge => ({
+  ): Metric => ({
     ...{ name, help, type },
     read: () => [{ value: read() }],
   });

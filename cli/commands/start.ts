@@ -3,7 +3,7 @@
 import path from 'node:path';
 import pg from 'pg';
 import type { AccountsApiOptions } from '../../accounts-api/main.ts';
-import type { RunningWorker, WorkerOptions } from '../../accounts-api/worker.ts';
+import type { WorkerOptions } from '../../accounts-api/worker.ts';
 import type { DataApiOptions } from '../../data-api/main.ts';
 import type { GatewayOptions, RunningGateway } from '../../gateway/main.ts';
 import { requireSpace } from '../../embedded/disk.ts';
@@ -11,8 +11,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { openCertificate, type ServiceCertificate } from '../../kernel/http/certificate.ts';
 import type { RunningService } from '../../kernel/http/server.ts';
 import { createLog } from '../../kernel/log.ts';
-import { serveMetrics } from '../../kernel/metrics/server.ts';
-import { gaugesText } from '../../kernel/metrics/text.ts';
+import { diskMetrics } from '../../kernel/metrics/disk.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import { readSettings } from '../../kernel/settings.ts';
 import { knownMigrations } from '../../migrations/run.ts';
@@ -25,6 +24,7 @@ import {
   type Environment,
   type Installation,
 } from '../installation.ts';
+import { watchedDirectories, withMetrics } from '../metrics.ts';
 import { reloadOnHangUp, stopSignal } from '../signals.ts';
 
 const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker'] as const;
@@ -72,6 +72,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
   const services: Pick<RunningService, 'close'>[] = [];
   const stopping = new AbortController();
   try {
+    const log = createLog('services', settings.logLevel);
     const dataApi = await startDataApi({ ...dataApiOptions(installation, plans), ...loopback });
     services.unshift(dataApi);
     const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
@@ -81,12 +82,17 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
     const gateway = await startGateway({
       ...gatewayOptions(installation.settings, plans, stopping.signal),
       identitySecret: installation.identitySecret,
-      moreGauges: worker.gauges,
+      moreMetrics: [
+        ...dataApi.metrics,
+        ...accountsApi.metrics,
+        ...worker.metrics,
+        ...diskMetrics(watchedDirectories(installation.settings, databaseDirectory), log),
+      ],
       ...(databaseDirectory === undefined ? {} : { requireReady: () => requireSpace(databaseDirectory) }),
       dataApiUrls: [dataApi.url],
       accountsApiUrls: [accountsApi.url],
     });
-    reloadOnHangUp([plans.prepareReload, gateway.prepareReload], createLog('services', settings.logLevel));
+    reloadOnHangUp([plans.prepareReload, gateway.prepareReload], log);
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
     const demoKey =
       databaseDirectory === undefined ? undefined : await (await import('./seed.ts')).seedDemo(installation);
@@ -126,7 +132,7 @@ async function serveGateway(env: Environment, stopping: AbortSignal): Promise<Ru
 async function serveDatabaseService(
   name: 'data-api' | 'accounts-api' | 'worker',
   env: Environment,
-): Promise<RunningService | (Pick<RunningWorker, 'close'> & { url?: undefined })> {
+): Promise<Pick<RunningService, 'close'> & { url?: string }> {
   const needs = { service: name, settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
   const { settings, plans } = readConfiguration(env, needs);
   const installation = await openInstallation(settings);
@@ -136,35 +142,18 @@ async function serveDatabaseService(
     reloadOnHangUp([plans.prepareReload, renew], log);
   };
   if (name === 'worker') {
+    const { options, metrics } = ownWorkerOptions(installation, plans);
     reload();
-    return serveWorker(installation, plans);
+    return withMetrics(await startWorker(options), metrics);
   }
   if (name === 'accounts-api') {
-    const options = ownAccountsOptions(installation, plans);
+    const { options, metrics } = ownAccountsOptions(installation, plans);
     reload(options.certificate);
-    return startAccountsApi(options);
+    return withMetrics(await startAccountsApi(options), metrics);
   }
-  const options = ownDataApiOptions(installation, plans);
+  const { options, metrics } = ownDataApiOptions(installation, plans);
   reload(options.certificate);
-  return startDataApi(options);
-}
-
-async function serveWorker(installation: Installation, plans: Plans): Promise<Pick<RunningWorker, 'close'>> {
-  const { options, metrics } = ownWorkerOptions(installation, plans);
-  const worker = await startWorker(options);
-  if (metrics === undefined) return worker;
-  try {
-    const scraped = await serveMetrics((gauges) => gaugesText([...worker.gauges, ...gauges]), metrics);
-    return {
-      async close() {
-        await worker.close();
-        await scraped.close();
-      },
-    };
-  } catch (error) {
-    await worker.close();
-    throw error;
-  }
+  return withMetrics(await startDataApi(options), metrics);
 }
 
 const loopback = { host: '127.0.0.1', port: 0 };
@@ -177,6 +166,7 @@ function sharedOptions({ settings, identitySecret }: Installation, plans: Plans)
     clock: systemClock,
     log: createLog('services', settings.logLevel),
     schema: knownMigrations(),
+    slowStatementMs: settings.slowStatementMs,
   };
 }
 
@@ -193,18 +183,24 @@ function dataApiOptions(installation: Installation, plans: Plans) {
   };
 }
 
-/** Of a data-api that is a process of its own. */
+/** Of a data-api that is a process of its own, and where it serves its metrics. */
 export function ownDataApiOptions(installation: Installation, plans: Plans) {
-  const { host, dataApiPort: port, drainDelayMs, serviceTls } = installation.settings;
+  const { host, dataApiPort: port, drainDelayMs, serviceTls, metrics } = installation.settings;
   const certificate = openCertificate(serviceTls);
-  return { ...dataApiOptions(installation, plans), host, port, drainDelayMs, certificate };
+  return {
+    options: { ...dataApiOptions(installation, plans), host, port, drainDelayMs, certificate },
+    metrics,
+  };
 }
 
-/** Of an accounts-api that is a process of its own. */
+/** Of an accounts-api that is a process of its own, and where it serves its metrics. */
 export function ownAccountsOptions(installation: Installation, plans: Plans) {
-  const { host, accountsApiPort: port, drainDelayMs, serviceTls } = installation.settings;
+  const { host, accountsApiPort: port, drainDelayMs, serviceTls, metrics } = installation.settings;
   const certificate = openCertificate(serviceTls);
-  return { ...accountsOptions(installation, plans), host, port, drainDelayMs, certificate };
+  return {
+    options: { ...accountsOptions(installation, plans), host, port, drainDelayMs, certificate },
+    metrics,
+  };
 }
 
 function accountsOptions(installation: Installation, plans: Plans) {
@@ -215,7 +211,7 @@ function accountsOptions(installation: Installation, plans: Plans) {
   return { ...sharedOptions(installation, plans), databaseUrl, signIn, redisUrl, stripe, webhooks };
 }
 
-/** Of a worker that is a process of its own, which serves its metrics itself. */
+/** Of a worker that is a process of its own, and where it serves its metrics. */
 export function ownWorkerOptions(installation: Installation, plans: Plans) {
   return { options: workerOptions(installation, plans), metrics: installation.settings.metrics };
 }
@@ -231,7 +227,9 @@ function workerOptions(installation: Installation, plans: Plans) {
 /** Of a gateway that is a process of its own. */
 export function ownGatewayOptions(settings: Installation['settings'], plans: Plans, stopping: AbortSignal) {
   const { dataApiUrls = [], accountsApiUrls = [], identitySecret = '' } = settings; // all of them are set
-  return { ...gatewayOptions(settings, plans, stopping), dataApiUrls, accountsApiUrls, identitySecret };
+  const options = gatewayOptions(settings, plans, stopping);
+  const moreMetrics = diskMetrics(watchedDirectories(settings, undefined), options.log);
+  return { ...options, dataApiUrls, accountsApiUrls, identitySecret, moreMetrics };
 }
 
 /** @param stopping ends a build of the dashboard. */

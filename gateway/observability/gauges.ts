@@ -1,5 +1,5 @@
 // The gauges of /metrics: the services behind the gateway, Redis, and the journal of usage.
-import type { Gauge } from '../../kernel/metrics/text.ts';
+import type { Metric } from '../../kernel/metrics/text.ts';
 import type { RedisLink } from '../../kernel/redis.ts';
 import type { KeptAnswers } from '../response-cache/kept-answers.ts';
 import type { Journal } from '../quota/journal.ts';
@@ -10,7 +10,7 @@ export function gaugesOf(options: {
   redis: RedisLink | undefined;
   journal: Journal;
   keptAnswers: KeptAnswers;
-}): Gauge[] {
+}): Metric[] {
   const { services, redis, journal, keptAnswers } = options;
   return [
     {

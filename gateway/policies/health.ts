@@ -37,7 +37,8 @@ export function health({ services, identitySecret, isDraining, requireReady }: H
       fail('unavailable', why, { detail });
     }
     if (!found.some(({ state }) => state === 'ready')) {
-      fail('unavailable', 'No service behind this gateway is ready.', { detail });
+      const why = found.map(({ name, reason }) => `${name}: ${reason}`).join(' ');
+      fail('unavailable', `No service behind this gateway is ready. ${why}`, { detail });
     }
     return Object.fromEntries(found.map(({ name, state }) => [name, state]));
   }
@@ -55,17 +56,36 @@ export function health({ services, identitySecret, isDraining, requireReady }: H
 async function stateOf(
   urls: readonly string[],
   token: () => string,
-): Promise<{ state: State; errors: Error[] }> {
+): Promise<{ state: State; errors: Error[]; reason: string }> {
   const answers = await Promise.allSettled(
     urls.map(async (url) => {
       const headers = { [identityHeader]: token() };
       const response = await fetch(`${url}/readyz`, { headers, signal: AbortSignal.timeout(deadlineMs) });
-      await response.body?.cancel();
+      const text = await response.text();
       if (!response.ok)
-        throw new Error(`${url}/readyz answered ${response.status}`, { cause: response.status });
+        throw new NotReady(`${url}/readyz answered ${response.status}`, response.status, text);
     }),
   );
   const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));
-  if (errors.length < urls.length) return { state: 'ready', errors };
-  return { state: errors.some(({ cause }) => cause === 401) ? 'refused' : 'unavailable', errors };
+  const told = errors.filter((error) => error instanceof NotReady);
+  const reason = told[0]?.reason ?? 'It does not answer.';
+  if (errors.length < urls.length) return { state: 'ready', errors, reason };
+  return { state: told.some(({ status }) => status === 401) ? 'refused' : 'unavailable', errors, reason };
+}
+
+const reasonCharsMax = 500;
+
+/** The answer of an instance that is not ready. */
+class NotReady extends Error {
+  readonly status: number;
+  /** What its envelope says, for whoever looks at /readyz. */
+  readonly reason: string;
+
+  constructor(message: string, status: number, body: string) {
+    super(message);
+    this.status = status;
+    const [, said] = /"message":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
+    this.reason =
+      said === undefined ? `It answers ${status}.` : (JSON.parse(said) as string).slice(0, reasonCharsMax);
+  }
 }

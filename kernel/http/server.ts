@@ -11,6 +11,8 @@ import { entryAt } from '../entries.ts';
 import { Failure, fail, toEnvelope, toFailure } from '../errors.ts';
 import { anonymous, identityHeader, type Identity, type Open } from '../identity.ts';
 import type { Log } from '../log.ts';
+import { createServiceMetrics, type RouteFigures, type ServiceMetrics } from '../metrics/service.ts';
+import { inCall } from './call-context.ts';
 import { createRouteTable } from './route-table.ts';
 
 /** The stages of a handler, as named in `Server-Timing`; docs/architecture.md describes each. */
@@ -53,6 +55,8 @@ type Server = HttpServer | TlsServer;
 
 export interface ServiceOptions {
   log: Log;
+  /** Counts the calls; by default nobody reads the counts. */
+  metrics?: ServiceMetrics;
   routes: readonly Route[];
   /** Opens the gateway's identity token; a call without a valid one is refused. */
   openIdentity: Open;
@@ -162,11 +166,16 @@ class OpenCall implements ServiceCall {
   readonly requestId: string;
   identity: Identity = anonymous;
   changesAtMs = Infinity;
+  /** Undefined: the call is a probe, and not counted. */
+  route: RouteFigures | undefined;
+  readonly #metrics: ServiceMetrics;
   #timing = '';
   readonly #told = new Map<string, () => string | undefined>();
 
-  constructor(requestId: string) {
+  constructor(requestId: string, metrics: ServiceMetrics) {
     this.requestId = requestId;
+    this.#metrics = metrics;
+    this.route = metrics.other;
   }
 
   async stage<T>(name: HandlerStage, work: () => Promise<T> | T): Promise<T> {
@@ -174,7 +183,9 @@ class OpenCall implements ServiceCall {
     try {
       return await work();
     } finally {
-      const duration = Math.round((performance.now() - start) * 100) / 100;
+      const ms = performance.now() - start;
+      this.#metrics.stage(name, ms / 1000);
+      const duration = Math.round(ms * 100) / 100;
       this.#timing += `${this.#timing === '' ? '' : ', '}${name};dur=${duration}`;
     }
   }
@@ -199,6 +210,9 @@ class OpenCall implements ServiceCall {
     return headers;
   }
 }
+
+/** The status that is counted if a client left before its answer began. */
+const clientLeft = 499;
 
 type Answerer = (request: Request, response: Response & { call: OpenCall | null }) => Promise<void>;
 
@@ -243,10 +257,17 @@ function createServiceServer(answer: Answerer, certificate: ServiceCertificate |
 
 /** Answers each call; never rejects, as a failure is answered too. */
 function createAnswerer(options: ServiceOptions): Answerer {
-  const { log, openIdentity, ready } = options;
-  const find = createRouteTable(options.routes.map((route) => ({ ...route, readBody: bodyReader(route) })));
+  const { log, openIdentity, ready, metrics = createServiceMetrics('service') } = options;
+  const find = createRouteTable(
+    options.routes.map((route) => ({
+      ...route,
+      readBody: bodyReader(route),
+      figures: metrics.ofRoute(route.method, route.path),
+    })),
+  );
 
   async function serve(request: Request, response: Response, path: string, call: OpenCall): Promise<void> {
+    if (path === '/healthz' || path === '/readyz') call.route = undefined;
     if (path === '/healthz') return sendJson(response, 200, { success: true });
     const token = request.headers[identityHeader];
     const sealed = typeof token === 'string' ? token : undefined;
@@ -257,13 +278,17 @@ function createAnswerer(options: ServiceOptions): Answerer {
       return sendJson(response, 200, { success: true });
     }
     // Only the gateway can seal an identity; a call that bypasses it is refused, whatever it requests.
-    if (identity === null) return fail('unauthorized', 'Requests must come through the gateway.');
+    if (identity === null) {
+      metrics.identityRefused();
+      return fail('unauthorized', 'Requests must come through the gateway.');
+    }
     call.identity = identity;
     const found = find(path);
     if (found === null) return fail('not_found', 'No endpoint exists at this path.');
     const route = found.entries.get(request.method === 'HEAD' ? 'GET' : request.method);
     if (route === undefined) return refuseMethod([...found.entries.keys()]);
     if (identity.scope !== route.scope) return fail('not_found', 'No endpoint exists at this path.');
+    call.route = route.figures;
     request.params = found.params;
     if (route.readBody !== null) await route.readBody(request, response);
     await route.handler(request, response, call);
@@ -271,16 +296,21 @@ function createAnswerer(options: ServiceOptions): Answerer {
 
   return async function answer(request, response) {
     const id = request.headers['x-request-id'];
-    const call = new OpenCall(typeof id === 'string' ? id : '');
+    const startedAtMs = performance.now();
+    const call = new OpenCall(typeof id === 'string' ? id : '', metrics);
+    metrics.began();
     response.call = call;
     request.res = response; // Express expects each on the other
     const end = request.url.indexOf('?');
     const path = end < 0 ? request.url : request.url.slice(0, end);
     try {
-      await serve(request, response, path, call);
+      await inCall(call, () => serve(request, response, path, call));
     } catch (thrown) {
-      sendFailure(response, thrown, { log, path, requestId: call.requestId });
+      const { code } = sendFailure(response, thrown, { log, path, requestId: call.requestId });
+      if (call.route !== undefined) metrics.failed(code);
     }
+    const status = response.headersSent ? response.statusCode : clientLeft;
+    metrics.ended(call.route, status, (performance.now() - startedAtMs) / 1000);
   };
 }
 
@@ -316,17 +346,18 @@ function sendFailure(
   response: Response,
   thrown: unknown,
   { log, path, requestId }: { log: Log; path: string; requestId: string },
-): void {
+): Failure {
   const failure = fromPath(thrown) ?? toFailure(thrown);
   const entry = { request_id: requestId, code: failure.code, path, err: failure.detail };
   if (failure.status >= 500) log.error(entry, failure.message);
   else if (failure.detail !== undefined) log.info(entry, failure.message);
   if (response.headersSent) {
     response.destroy(); // in the middle of a body, only cutting the connection signals the failure
-    return;
+    return failure;
   }
   response.set({ 'cache-control': 'no-store', ...failure.headers });
   sendJson(response, failure.status, toEnvelope(failure, requestId === '' ? undefined : requestId));
+  return failure;
 }
 
 /** express.json throws http-errors; a status below 500 means that the client's body is cut off, encoded or written wrongly. */

@@ -3,36 +3,29 @@
 import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { closeServer, listen, type RunningService } from '../http/server.ts';
-import type { Gauge } from './text.ts';
+import { metricsText, type Metric } from './text.ts';
 
 const resolutionMs = 10;
+/** How long a scrape waits for figures of others: Prometheus gives up after ten seconds, and the rest is wanted most when these hang. */
+const refreshWithinMs = 1_000;
 
-/** @param render all metrics of the service, with the gauges given. @throws Error if the port is taken. */
+/** @param metrics of the service, or of all services in this process. @throws Error if the port is taken. */
 export async function serveMetrics(
-  render: (gauges: readonly Gauge[]) => string,
+  metrics: readonly Metric[],
   { host, port }: { host: string; port: number },
 ): Promise<RunningService> {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
-  /** Each scrape reports the time since the previous one; two scrapers share it. */
-  function lag(): { mean: number; p99: number; max: number } {
-    const seconds = (nanoseconds: number) =>
-      Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3) : 0;
-    const figures = {
-      mean: seconds(delay.mean),
-      p99: seconds(delay.percentile(99)),
-      max: delay.count === 0 ? 0 : seconds(delay.max),
-    };
-    delay.reset();
-    return figures;
-  }
+  const ofProcess = processMetrics(() => readLag(delay));
   const server = createServer((request, response) => {
     if (request.url !== '/metrics' || request.method !== 'GET') {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
-    response.end(render(processGauges(lag())));
+    void refreshed(metrics).then(() => {
+      response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
+      response.end(metricsText([...metrics, ...ofProcess()]));
+    });
   });
   return {
     url: await listen(server, host, port, 'METRICS_PORT'),
@@ -43,26 +36,61 @@ export async function serveMetrics(
   };
 }
 
-function processGauges(lag: { mean: number; p99: number; max: number }): Gauge[] {
-  const memory = process.memoryUsage();
-  const { user, system } = process.cpuUsage();
-  const gauge = (name: string, help: string, value: number): Gauge => ({
-    name,
-    help,
-    read: () => [{ value }],
-  });
-  return [
-    gauge('nodejs_eventloop_lag_mean_seconds', 'Mean lag of the event loop since the last scrape.', lag.mean),
-    gauge('nodejs_eventloop_lag_p99_seconds', '99th percentile of the lag since the last scrape.', lag.p99),
-    gauge('nodejs_eventloop_lag_max_seconds', 'Longest lag since the last scrape.', lag.max),
-    gauge('nodejs_heap_size_used_bytes', 'Heap in use.', memory.heapUsed),
-    gauge('nodejs_heap_size_total_bytes', 'Heap reserved.', memory.heapTotal),
-    gauge('nodejs_external_memory_bytes', 'Memory outside of the heap.', memory.external),
-    gauge('process_resident_memory_bytes', 'Resident memory.', memory.rss),
-    {
-      ...gauge('process_cpu_seconds_total', 'CPU time, user and system.', (user + system) / 1e6),
-      type: 'counter',
-    },
-    gauge('process_uptime_seconds', 'Since the process started.', process.uptime()),
-  ];
+async function refreshed(metrics: readonly Metric[]): Promise<void> {
+  const refreshes = new Set(metrics.flatMap(({ refresh }) => (refresh === undefined ? [] : [refresh])));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, refreshWithinMs)));
+  await Promise.race([Promise.all([...refreshes].map((refresh) => refresh())), late]);
+  clearTimeout(timer);
+}
+
+interface Lag {
+  mean: number;
+  p99: number;
+  max: number;
+}
+
+/** Each scrape reports the time since the previous one; two scrapers share it. */
+function readLag(delay: ReturnType<typeof monitorEventLoopDelay>): Lag {
+  const seconds = (nanoseconds: number) =>
+    Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3) : 0;
+  const figures = {
+    mean: seconds(delay.mean),
+    p99: seconds(delay.percentile(99)),
+    max: delay.count === 0 ? 0 : seconds(delay.max),
+  };
+  delay.reset();
+  return figures;
+}
+
+/** @returns reads all of them at one moment. */
+function processMetrics(readNow: () => Lag): () => Metric[] {
+  return () => {
+    const lag = readNow();
+    const memory = process.memoryUsage();
+    const { user, system } = process.cpuUsage();
+    const gauge = (name: string, help: string, value: number): Metric => ({
+      name,
+      help,
+      read: () => [{ value }],
+    });
+    return [
+      gauge(
+        'nodejs_eventloop_lag_mean_seconds',
+        'Mean lag of the event loop since the last scrape.',
+        lag.mean,
+      ),
+      gauge('nodejs_eventloop_lag_p99_seconds', '99th percentile of the lag since the last scrape.', lag.p99),
+      gauge('nodejs_eventloop_lag_max_seconds', 'Longest lag since the last scrape.', lag.max),
+      gauge('nodejs_heap_size_used_bytes', 'Heap in use.', memory.heapUsed),
+      gauge('nodejs_heap_size_total_bytes', 'Heap reserved.', memory.heapTotal),
+      gauge('nodejs_external_memory_bytes', 'Memory outside of the heap.', memory.external),
+      gauge('process_resident_memory_bytes', 'Resident memory.', memory.rss),
+      {
+        ...gauge('process_cpu_seconds_total', 'CPU time, user and system.', (user + system) / 1e6),
+        type: 'counter',
+      },
+      gauge('process_uptime_seconds', 'Since the process started.', process.uptime()),
+    ];
+  };
 }

@@ -1,50 +1,39 @@
-// The text format of Prometheus, version 0.0.4.
+// The metrics of a process, and their text in the format of Prometheus, version 0.0.4.
 
-/** A value that is read on each scrape. */
-export interface Gauge {
+/** A metric whose samples are read on each scrape. */
+export interface Metric {
   name: string;
   help: string;
-  type?: 'gauge' | 'counter';
-  read(): readonly { labels?: Readonly<Record<string, string>>; value: number }[];
+  /** `gauge` by default. */
+  type?: 'gauge' | 'counter' | 'histogram';
+  /** Is awaited before `read`, for a moment only: what `read` tells is asked of somebody else. Never rejects. */
+  refresh?: () => Promise<void>;
+  read(): readonly Sample[];
 }
 
-/** The gauges, as they are now. */
-export function gaugesText(gauges: readonly Gauge[]): string {
-  return gauges
-    .map(({ name, help, type = 'gauge', read }) =>
-      family(
-        name,
-        type,
-        help,
-        read().map(({ labels = {}, value }) => line('', labels, value)),
-      ),
-    )
-    .join('');
-}
-
-export interface Line {
-  suffix: string;
-  labels: Readonly<Record<string, string>>;
+export interface Sample {
+  /** Of a line of a histogram. */
+  suffix?: '_bucket' | '_sum' | '_count';
+  labels?: Readonly<Record<string, string>>;
   value: number;
 }
 
-/** A line of a family. */
-export function line(suffix: string, labels: Line['labels'], value: number): Line {
-  return { suffix, labels, value };
+/** The metrics as they are now. Those of the same name, of several services in one process, are one family. */
+export function metricsText(metrics: readonly Metric[]): string {
+  return [...Map.groupBy(metrics, ({ name }) => name).values()].map(familyText).join('');
 }
 
-/** A metric: its help, its type, its lines. */
-export function family(
-  name: string,
-  type: 'counter' | 'gauge' | 'histogram',
-  help: string,
-  lines: readonly Line[],
-): string {
-  const text = lines.map(({ suffix, labels, value }) => {
-    const pairs = Object.entries(labels).map(([label, content]) => `${label}="${escape(content)}"`);
-    return `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
-  });
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${text.join('')}`;
+function familyText(metrics: readonly Metric[]): string {
+  const [first] = metrics;
+  if (first === undefined) return '';
+  const { name, help, type = 'gauge' } = first;
+  const samples = metrics.flatMap((metric) => metric.read()).map((sample) => sampleText(name, sample));
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${samples.join('')}`;
+}
+
+function sampleText(name: string, { suffix, labels = {}, value }: Sample): string {
+  const pairs = Object.entries(labels).map(([label, content]) => `${label}="${escape(content)}"`);
+  return `${name}${suffix ?? ''}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
 }
 
 function escape(content: string): string {

@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { projectRoot } from '../../kernel/settings.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { startProxy } from '../services/proxy.ts';
 import { until } from '../run/until.ts';
@@ -227,14 +224,4 @@ test('the metrics of the process are present, and an idle event loop does not la
     t.true((samples.get(name) ?? 0) > 0, name);
   }
   t.true((samples.get('nodejs_eventloop_lag_mean_seconds') ?? Number.NaN) >= 0);
-});
-
-test('docs/operations.md lists every metric and no other', async (t) => {
-  const gateway = await startTestGateway({ metrics });
-  t.teardown(() => gateway.close());
-  const text = await (await fetch(`${gateway.gateway.metricsUrl}/metrics`)).text();
-  const served = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
-  const page = readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8');
-  const listed = [...page.matchAll(/`((?:almanac_gateway|nodejs|process)_\w+)`/g)].map(([, name]) => name);
-  t.deepEqual(listed.sort(), served.sort());
 });

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import { start as startAccounts } from '../../accounts-api/main.ts';
 import { start as startDataApi } from '../../data-api/main.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { startDataService, type DataService } from '../services/data-service.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
@@ -75,8 +76,38 @@ test('a service that does not answer counts as away: readiness does not wait for
 test('a gateway that reaches no service is not ready', async (t) => {
   const gateway = await startTestGateway({ dataApiUrls: [nobody], accountsApiUrls: [nobody] });
   t.teardown(() => gateway.close());
-  t.like(await readiness(gateway.url), { status: 503, body: { error: { code: 'unavailable' } } });
+  const { status, body } = await readiness(gateway.url);
+  t.is(status, 503);
+  t.is(
+    body.error?.message,
+    'No service behind this gateway is ready. data-api: It does not answer. accounts-api: It does not answer.',
+  );
   t.is((await fetch(`${gateway.url}/healthz`)).status, 200);
+});
+
+test('a service without its migrations names them, one without its database says so, and the gateway passes both on', async (t) => {
+  const shared = { identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog };
+  const clock = systemClock;
+  const lacking = await startDataApi({
+    ...{ ...shared, clock, databaseUrl: dataApi.databaseUrl, seriesTimeZone: 'UTC' },
+    schema: [{ name: '999999_later', checksum: 'x' }],
+  });
+  t.teardown(() => lacking.close());
+  const cut = await startAccounts({
+    ...{ ...shared, clock, databaseUrl: 'postgres://almanac@127.0.0.1:1/almanac', redisUrl: undefined },
+    ...{ plans: projectPlans(), signIn: testSignIn },
+  });
+  t.teardown(() => cut.close());
+  const ofLacking = 'The schema of the database does not fit this version: it lacks 999999_later.';
+  t.is((await readiness(lacking.url)).body.error?.message, ofLacking);
+  t.is((await readiness(cut.url)).body.error?.message, 'The database does not respond.');
+  const gateway = await startTestGateway({ dataApiUrls: [lacking.url], accountsApiUrls: [cut.url] });
+  t.teardown(() => gateway.close());
+  const expected = `No service behind this gateway is ready. data-api: ${ofLacking} accounts-api: The database does not respond.`;
+  await until('both have answered in time', async () => {
+    const { status, body } = await readiness(gateway.url);
+    return status === 503 && body.error?.message === expected;
+  });
 });
 
 test('a gateway with another IDENTITY_SECRET than a service is not ready, and is told why', async (t) => {

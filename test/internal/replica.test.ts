@@ -88,7 +88,9 @@ async function startReader(t: ExecutionContext, lagMaxMs = 60_000): Promise<Read
   });
   t.teardown(() => service.close());
   const call = (target: string, scope = proAccount.scope) =>
-    fetch(service.url + target, { headers: { [identityHeader]: seal({ ...proAccount, scope }, 'GET', target) } });
+    fetch(service.url + target, {
+      headers: { [identityHeader]: seal({ ...proAccount, scope }, 'GET', target) },
+    });
   return {
     async read() {
       const response = await call(`/v1/series/${id}`);

@@ -80,7 +80,7 @@ test('docs/scaling.md says where Citus would have each table, and all that stand
     .filter(({ name }) => placementOf(name) !== 'local')
     .map((table) => {
       const placement = placementOf(table.name);
-      const where = isDistributed(placement) ? `by \`${placement.by}\`` : String(placement);
+      const where = isDistributed(placement) ? `by \`${placement.by}\`` : placement;
       return `| \`${table.name}\` | ${where} | ${violationsOf(table).join('; ') || 'nothing'} |`;
     });
   const documented = readFileSync(path.join(projectRoot, 'docs/scaling.md'), 'utf8')

@@ -88,6 +88,7 @@ export async function startAccountsApi({
   let accounts = 0;
   return {
     url: service.url,
+    metrics: service.metrics,
     databaseUrl: database.url,
     deps,
     /** A new account with one key. */

@@ -14,6 +14,7 @@ import path from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { Metric } from '../../kernel/metrics/text.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { projectRoot, type StripeSettings } from '../../kernel/settings.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
@@ -27,6 +28,8 @@ export interface Services {
   /** The services behind it, for tests that go around it. */
   dataApiUrl: string;
   accountsApiUrl: string;
+  /** Of /metrics, of all services; undefined: it is not served. */
+  metricsUrl: string | undefined;
   accounts: Deps;
   databaseUrl: string;
   database: Database;
@@ -64,6 +67,9 @@ export interface ServicesOptions {
   openRevisionsSeries?: string;
   /** The directory of the built dashboard; by default none is served. */
   dashboard?: Promise<string>;
+  /** Given: the gateway serves the metrics of all services. */
+  metrics?: { host: string; port: number };
+  moreMetrics?: readonly Metric[];
 }
 
 /** The plans of the project's own file. */
@@ -111,6 +117,11 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     ...shared,
     port: options.port ?? 0,
     ...(options.dashboard === undefined ? {} : { dashboard: options.dashboard }),
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    moreMetrics: [
+      ...[...dataApi.metrics, ...accountsApi.metrics, ...(worker?.metrics ?? [])],
+      ...(options.moreMetrics ?? []),
+    ],
     plans,
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [accountsApi.url],
@@ -125,6 +136,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     url: gateway.url,
     dataApiUrl: dataApi.url,
     accountsApiUrl: accountsApi.url,
+    metricsUrl: gateway.metricsUrl,
     accounts,
     databaseUrl,
     database,

@@ -41,8 +41,8 @@ test.serial('the gauges of a worker count attempts, what has failed for good, an
   const it = await stage(t);
   const worker = await work(t, it);
   const value = (name: string, outcome?: string) =>
-    worker.gauges
-      .find((gauge) => gauge.name === name)
+    worker.metrics
+      .find((metric) => metric.name === name)
       ?.read()
       .find(({ labels }) => labels?.['outcome'] === outcome)?.value;
   await it.tell();

@@ -1,0 +1,41 @@
+// /metrics of a service that runs alone: served as long as it runs. In one process the gateway serves those of all.
+import { serveMetrics } from '../kernel/metrics/server.ts';
+import type { Metric } from '../kernel/metrics/text.ts';
+import type { Settings } from '../kernel/settings.ts';
+
+interface Measured {
+  metrics: readonly Metric[];
+  close(): Promise<void>;
+}
+
+/**
+ * The service, which serves its metrics.
+ * @param metrics where; undefined: nowhere. @throws Error if the port is taken; the service is closed then.
+ */
+export async function withMetrics<Service extends Measured>(
+  service: Service,
+  metrics: Settings['metrics'],
+): Promise<Service> {
+  if (metrics === undefined) return service;
+  try {
+    const served = await serveMetrics(service.metrics, metrics);
+    return {
+      ...service,
+      async close() {
+        await service.close();
+        await served.close();
+      },
+    };
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}
+
+/** The directories whose disk a full process stops at. @param database of the embedded PostgreSQL. */
+export function watchedDirectories(
+  { journalDir }: Settings,
+  database: string | undefined,
+): Record<string, string> {
+  return { journal: journalDir, ...(database === undefined ? {} : { database }) };
+}

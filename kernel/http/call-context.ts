@@ -1,0 +1,19 @@
+// The call that the present work is done for, as far as work below the handler needs it: the statements that it logs.
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** What a statement knows of the call that it is sent for. */
+export interface CallContext {
+  readonly requestId: string;
+}
+
+const calls = new AsyncLocalStorage<CallContext>();
+
+/** Does the work of a call: `currentCall` gives it, also after each `await` of the work. */
+export function inCall<T>(call: CallContext, work: () => T): T {
+  return calls.run(call, work);
+}
+
+/** Undefined outside of a call. Work that is shared by several calls is done for the first of them. */
+export function currentCall(): CallContext | undefined {
+  return calls.getStore();
+}

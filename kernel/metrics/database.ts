@@ -1,0 +1,127 @@
+// The metrics of a database: the pools of connections to it, and what the server says of itself.
+import type { Log } from '../log.ts';
+import { selectServerFigures, type ServerFigures } from './database.sql.ts';
+import { askedFigures } from './figures.ts';
+import { histogramSamples } from './histogram.ts';
+import type { StatementWatch } from './statements.ts';
+import type { Metric } from './text.ts';
+
+/** A pool, as it is now. */
+export interface PoolFigures {
+  /** Connections that are open. */
+  size: number;
+  idle: number;
+  /** Statements that wait for a connection. */
+  waiting: number;
+}
+
+/** A pool that is watched. */
+export interface WatchedPool {
+  name: string;
+  connectionsMax: number;
+  figures: () => PoolFigures;
+  statements: StatementWatch;
+}
+
+export function poolMetrics({ name, connectionsMax, figures, statements }: WatchedPool): Metric[] {
+  const pool = name;
+  return [
+    {
+      name: 'almanac_database_connections',
+      help: 'Connections of a pool to PostgreSQL, by state.',
+      read() {
+        const { size, idle } = figures();
+        return [
+          { labels: { pool, state: 'busy' }, value: size - idle },
+          { labels: { pool, state: 'idle' }, value: idle },
+        ];
+      },
+    },
+    {
+      name: 'almanac_database_connections_max',
+      help: 'The most connections that the pool opens.',
+      read: () => [{ labels: { pool }, value: connectionsMax }],
+    },
+    {
+      name: 'almanac_database_waiting',
+      help: 'Statements that wait for a connection of the pool.',
+      read: () => [{ labels: { pool }, value: figures().waiting }],
+    },
+    {
+      name: 'almanac_database_statement_duration_seconds',
+      help: 'Time of a statement, with the wait for a connection.',
+      type: 'histogram',
+      read: () => histogramSamples({ pool }, statements.time),
+    },
+    {
+      name: 'almanac_database_statements_slow_total',
+      help: 'Statements that took longer than SLOW_STATEMENT_MS.',
+      type: 'counter',
+      read: () => [{ labels: { pool }, value: statements.slow }],
+    },
+  ];
+}
+
+/** @param query reads the row of the statement. @param server which one it is for the service, such as `primary`. */
+export function serverMetrics(
+  { service, server }: { service: string; server: string },
+  query: (text: string) => Promise<readonly ServerFigures[]>,
+  log: Log,
+): Metric[] {
+  const labels = { service, server };
+  const figures = askedFigures('the state of the database', () => readServer(query), log);
+  const one = (name: string, help: string, valueOf: (row: DatedFigures) => number | null) =>
+    figures.metric({ name, help }, (row) => {
+      const value = valueOf(row);
+      return value === null ? [] : [{ labels, value }];
+    });
+  return [
+    figures.answered(
+      {
+        name: 'almanac_database_up',
+        help: 'Whether the database has answered this scrape, within a second.',
+      },
+      labels,
+    ),
+    one(
+      'almanac_database_clock_offset_seconds',
+      'The clock of the database minus that of this machine.',
+      ({ offset }) => offset,
+    ),
+    one(
+      'almanac_database_replica_lag_seconds',
+      'How far a replica is behind its primary; absent for a primary.',
+      (row) => row.lag_seconds,
+    ),
+    one(
+      'almanac_database_longest_statement_seconds',
+      'Of the statements of this role under way, the longest.',
+      (row) => row.statement_seconds,
+    ),
+    one(
+      'almanac_database_longest_transaction_seconds',
+      'Of the open transactions of this role, the longest.',
+      (row) => row.transaction_seconds,
+    ),
+    one(
+      'almanac_database_waiting_for_locks',
+      'Statements of this role that wait for a lock.',
+      (row) => row.waiting_for_locks,
+    ),
+  ];
+}
+
+export type DatedFigures = ServerFigures & {
+  /** Of its clock to ours, in seconds; half of the time that the answer took is uncertain. */
+  offset: number;
+};
+
+/** @throws Error if the database does not answer. */
+export async function readServer(
+  query: (text: string) => Promise<readonly ServerFigures[]>,
+): Promise<DatedFigures> {
+  const beforeMs = Date.now();
+  const [row] = await query(selectServerFigures);
+  if (row === undefined) throw new Error('the database answered without a row');
+  return { ...row, offset: row.clock - (beforeMs + Date.now()) / 2_000 };
+}
