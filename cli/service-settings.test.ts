@@ -21,6 +21,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   dataDir: ['DATA_DIR'],
   databaseUrl: ['DATABASE_URL', 'DATABASE_PASSWORD'],
   databaseReadUrl: ['DATABASE_READ_URL', 'DATABASE_PASSWORD'],
+  databasePasswords: ['DATA_API_DATABASE_PASSWORD', 'ACCOUNTS_API_DATABASE_PASSWORD'],
   redisUrl: ['REDIS_URL', 'REDIS_PASSWORD'],
   identitySecret: ['IDENTITY_SECRET'],
   previousIdentitySecret: ['IDENTITY_SECRET_PREVIOUS'],

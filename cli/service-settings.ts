@@ -20,6 +20,8 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   DATABASE_URL: [dataApi, accountsApi, worker, migrate, commands],
   DATABASE_READ_URL: [dataApi],
   DATABASE_PASSWORD: [dataApi, accountsApi, worker, migrate, commands],
+  DATA_API_DATABASE_PASSWORD: [migrate],
+  ACCOUNTS_API_DATABASE_PASSWORD: [migrate],
   REDIS_URL: [gateway, accountsApi, commands],
   REDIS_PASSWORD: [gateway, accountsApi, commands],
   IDENTITY_SECRET: [...services, commands],

@@ -77,6 +77,11 @@ test('a setting for words or URLs accepts those that it lists, and no others', (
       refused: ['http://h', 'h', 'postgres'],
     },
     DATABASE_READ_URL: { accepted: ['postgres://h/d'], refused: ['redis://h'] },
+    DATA_API_DATABASE_PASSWORD: {
+      accepted: ["twelve'chars"],
+      refused: ['eleven char', 'with a blank', 'zwölf Zeichen'],
+    },
+    ACCOUNTS_API_DATABASE_PASSWORD: { accepted: ['twelve_chars'], refused: ['eleven_char', 'zwölf_Zeichen'] },
     REDIS_URL: { accepted: ['redis://h', 'rediss+cluster://h:1'], refused: ['http://h', 'redis'] },
     IDENTITY_SECRET: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
     IDENTITY_SECRET_PREVIOUS: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
@@ -138,6 +143,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     accountsApiPort: 8082,
     databaseUrl: undefined,
     databaseReadUrl: undefined,
+    databasePasswords: { dataApi: undefined, accountsApi: undefined },
     redisUrl: undefined,
     identitySecret: undefined,
     previousIdentitySecret: undefined,
@@ -173,6 +179,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
   const { dataDir, plansFile, journalDir, ...settings } = readSettings({
     ...{ HOST: '0.0.0.0', PORT: '1', DATA_API_PORT: '2', ACCOUNTS_API_PORT: '3', DATA_DIR: 'data' },
     ...{ DATABASE_URL: 'postgres://h/a', DATABASE_READ_URL: 'postgres://h/b', REDIS_URL: 'redis://h' },
+    ...{ DATA_API_DATABASE_PASSWORD: "of-data-api'1", ACCOUNTS_API_DATABASE_PASSWORD: 'of-accounts-api' },
     ...{ IDENTITY_SECRET: secret('a'), IDENTITY_SECRET_PREVIOUS: secret('b') },
     ...{ DATA_API_URL: 'http://a, http://b', ACCOUNTS_API_URL: 'http://c', SERIES_TIME_ZONE: 'Asia/Karachi' },
     ...{
@@ -207,6 +214,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
   t.deepEqual(settings, {
     ...{ host: '0.0.0.0', port: 1, dataApiPort: 2, accountsApiPort: 3 },
     ...{ databaseUrl: 'postgres://h/a', databaseReadUrl: 'postgres://h/b', redisUrl: 'redis://h' },
+    databasePasswords: { dataApi: "of-data-api'1", accountsApi: 'of-accounts-api' },
     ...{ identitySecret: secret('a'), previousIdentitySecret: secret('b') },
     ...{
       dataApiUrls: ['http://a', 'http://b'],
@@ -330,6 +338,8 @@ const validSecrets: Record<(typeof secretSettings)[number], string> = {
   DATABASE_URL: 'postgres://h/a',
   DATABASE_READ_URL: 'postgres://h/b',
   DATABASE_PASSWORD: 'of the database',
+  DATA_API_DATABASE_PASSWORD: 'of-the-data-api',
+  ACCOUNTS_API_DATABASE_PASSWORD: 'of-the-accounts-api',
   REDIS_URL: 'redis://h',
   REDIS_PASSWORD: 'of redis',
   IDENTITY_SECRET: 'i'.repeat(32),

@@ -67,6 +67,11 @@ const timeZone = z.string().refine(isTimeZone, 'must be an IANA time zone, such 
 
 const secret = z.string().min(32, 'must have at least 32 characters');
 
+// In ASCII, for PostgreSQL's rules of comparing others (SASLprep) need not be known then.
+const databasePassword = z
+  .string()
+  .regex(/^[!-~]{12,}$/, 'must have at least 12 characters, of ASCII and without spaces');
+
 const variables = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: port(8080),
@@ -76,6 +81,8 @@ const variables = z.object({
   DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
   DATABASE_READ_URL: urlOf('postgres', 'postgresql').optional(),
   DATABASE_PASSWORD: z.string().optional(),
+  DATA_API_DATABASE_PASSWORD: databasePassword.optional(),
+  ACCOUNTS_API_DATABASE_PASSWORD: databasePassword.optional(),
   REDIS_URL: redisUrl.optional(),
   REDIS_PASSWORD: z.string().optional(),
   IDENTITY_SECRET: secret.optional(),
@@ -140,6 +147,8 @@ export type Settings = Readonly<{
   /** Undefined: the embedded PostgreSQL. */
   databaseUrl: string | undefined;
   databaseReadUrl: string | undefined;
+  /** The passwords that "almanac migrate" gives to the roles of the services; undefined: it leaves them. */
+  databasePasswords: { dataApi: string | undefined; accountsApi: string | undefined };
   redisUrl: string | undefined;
   identitySecret: string | undefined;
   /** The previous secret, while it is being replaced. */
@@ -226,6 +235,8 @@ export const secretSettings = [
   'DATABASE_URL',
   'DATABASE_READ_URL',
   'DATABASE_PASSWORD',
+  'DATA_API_DATABASE_PASSWORD',
+  'ACCOUNTS_API_DATABASE_PASSWORD',
   'REDIS_URL',
   'REDIS_PASSWORD',
   'IDENTITY_SECRET',
@@ -338,6 +349,10 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     dataDir: inProject(s.DATA_DIR),
     databaseUrl: complete['DATABASE_URL'],
     databaseReadUrl: complete['DATABASE_READ_URL'],
+    databasePasswords: {
+      dataApi: s.DATA_API_DATABASE_PASSWORD,
+      accountsApi: s.ACCOUNTS_API_DATABASE_PASSWORD,
+    },
     redisUrl: complete['REDIS_URL'],
     identitySecret: s.IDENTITY_SECRET,
     previousIdentitySecret: s.IDENTITY_SECRET_PREVIOUS,

@@ -1,6 +1,6 @@
--- The roles of the services and their rights: each reaches its own schemas and no others. The owner of the schemas runs this after
--- "almanac migrate"; it may be run again at any time, and covers the tables of later migrations by the same owner.
--- It gives no passwords: alter role almanac_data_api login password '…', and the same for almanac_accounts_api.
+-- The roles of the services and their rights: each reaches its own schemas and no others. "almanac migrate" runs this as the owner of the
+-- schemas, after the migrations; it may be run again at any time, and covers the tables of later migrations by the same owner.
+-- It gives no passwords.
 
 do $$ begin
   if not exists (select from pg_roles where rolname = 'almanac_data_api') then
@@ -40,6 +40,8 @@ grant usage on all sequences in schema events to almanac_accounts_api;
 do $$
 declare
   changed text;
+  -- Who has made a role on PostgreSQL 16 or newer administers it, and may not act as it yet.
+  acting constant text := case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end;
 begin
   for changed in
     select format('table %s', oid::regclass) from pg_class
@@ -51,8 +53,8 @@ begin
     select format('type %s', oid::regtype) from pg_type
     where typnamespace = 'jobs'::regnamespace and typtype = 'e' and typowner <> 'almanac_accounts_api'::regrole
   loop
-    -- Only a member may give to a role; a superuser, and on PostgreSQL 15 whoever has made the role, is one.
-    if not pg_has_role('almanac_accounts_api', 'member') then
+    -- Only who may act as a role may give to it.
+    if not pg_has_role('almanac_accounts_api', acting) then
       grant almanac_accounts_api to current_user;
     end if;
     execute format('alter %s owner to almanac_accounts_api', changed);

@@ -15,7 +15,7 @@ import { openRedis, script } from '../../kernel/redis.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { readSettings } from '../../kernel/settings.ts';
 import { printJson, parseCommandArgs, type Command } from '../command.ts';
-import { serverVersion } from './check.sql.ts';
+import { connectedRole, foreignJobs, serverVersion } from './check.sql.ts';
 import {
   webhookSettings,
   withDatabase,
@@ -27,7 +27,8 @@ import { withAccounts } from '../with-accounts.ts';
 
 interface Finding {
   what: string;
-  state: 'ok' | 'failed' | 'not configured';
+  /** `warning`: it works, and should be otherwise. */
+  state: 'ok' | 'warning' | 'failed' | 'not configured';
   detail: string;
 }
 
@@ -60,6 +61,7 @@ async function findAll(env: Environment): Promise<Finding[]> {
     { what: 'settings', state: 'ok', detail: `data in ${dataDir}, vintages in ${settings.seriesTimeZone}` },
     plans,
     database,
+    await rolesFinding(env, database),
     await optional(
       'webhooks',
       isOpen ? env : undefined,
@@ -130,6 +132,29 @@ async function describeDatabase({ databaseUrl, databaseDirectory }: Installation
     async (database) =>
       `${databaseDirectory === undefined ? '' : 'embedded '}PostgreSQL ${await serverVersion(database)} at ${url.href}`,
   );
+}
+
+/** Whether a service that is started with these settings has a role of its own. */
+async function rolesFinding(env: Environment, database: Finding): Promise<Finding> {
+  const what = 'roles';
+  if (database.state !== 'ok') return { what, state: 'not configured', detail: 'they need the database' };
+  const found = await withInstallation(env, async ({ databaseUrl, databaseDirectory }) => {
+    if (databaseDirectory !== undefined) return 'each service has its own';
+    return withDatabase(databaseUrl, { command: 'check' }, async (on) => {
+      const [{ name, owns }, foreign] = [await connectedRole(on), await foreignJobs(on)];
+      if (!owns) return `${name} does not own the database`;
+      const jobs =
+        foreign === 0
+          ? ''
+          : ` almanac_accounts_api cannot use ${foreign} tables of schema jobs: run "almanac migrate".`;
+      return {
+        warning: `${name} owns the database: right for migrate, ingest and backup, but a service should connect by a role of its own, see docs/operations.md.${jobs}`,
+      };
+    });
+  });
+  return typeof found === 'string'
+    ? { what, state: 'ok', detail: found }
+    : { what, state: 'warning', detail: found.warning };
 }
 
 /** An embedded database is served only while "almanac start" runs, so what waits in it is no fault. */

@@ -1,21 +1,65 @@
-// almanac migrate: brings the database to the newest schema.
-import { printJson, parseCommandArgs, type Command } from '../command.ts';
-import { withInstallation } from '../installation.ts';
+// almanac migrate: brings the database to the newest schema, and makes the roles of the services.
+import { renewServiceRoles, type RolesReport } from '../../migrations/roles.ts';
+import { printJson, parseCommandArgs, type Command, type Terminal } from '../command.ts';
+import { withInstallation, type Installation } from '../installation.ts';
 
 const flags = { json: { type: 'boolean' } } as const;
 
 export const migrate: Command = {
   flags,
-  summary: 'bring the database to the newest schema',
-  usage: 'Usage: almanac migrate [--json]',
+  summary: 'bring the database to the newest schema, and make the roles of the services',
+  usage: `Usage: almanac migrate [--json]
+
+In a database of your own (DATABASE_URL, of its owner) it makes the roles almanac_data_api and almanac_accounts_api, unless they are there,
+gives them their rights, and the passwords DATA_API_DATABASE_PASSWORD and ACCOUNTS_API_DATABASE_PASSWORD if those are set.
+Exit code 1 if a password is set and cannot be given.`,
   async run(args, terminal) {
     const { values } = parseCommandArgs(args, flags);
-    const migrated = await withInstallation(
+    await withInstallation(
       terminal.env,
-      (installation) => Promise.resolve(installation.migrated),
+      async (installation) => {
+        const { migrated, databaseDirectory } = installation;
+        // Those of the embedded database were made when it was opened.
+        const roles = databaseDirectory === undefined ? await renewRoles(installation) : undefined;
+        if (values.json === true) return printJson(terminal, { migrated, ...toJson(roles) });
+        terminal.stdout.write(migrated.length === 0 ? 'up to date\n' : `ran ${migrated.join(', ')}\n`);
+        if (roles !== undefined) print(terminal, roles);
+      },
       { create: true },
     );
-    if (values.json === true) return printJson(terminal, { migrated });
-    terminal.stdout.write(migrated.length === 0 ? 'up to date\n' : `ran ${migrated.join(', ')}\n`);
   },
 };
+
+/** @throws Error if a password is set and cannot be given: whoever sets one relies on it. */
+async function renewRoles({ databaseUrl, settings }: Installation): Promise<RolesReport> {
+  const { dataApi, accountsApi } = settings.databasePasswords;
+  const report = await renewServiceRoles(databaseUrl, {
+    almanac_data_api: dataApi,
+    almanac_accounts_api: accountsApi,
+  });
+  const isNeeded = dataApi !== undefined || accountsApi !== undefined;
+  if (report.obstacle !== undefined && isNeeded)
+    throw new Error(`The schema is up to date, but not the roles of the services: ${report.obstacle}`);
+  return report;
+}
+
+function toJson(report: RolesReport | undefined): object {
+  if (report === undefined) return {};
+  const { renewed, passwordsSet, withoutPassword, obstacle } = report;
+  return {
+    roles: { renewed, passwords_set: passwordsSet, without_password: withoutPassword, obstacle },
+  };
+}
+
+/** What has changed, or is left to do. */
+function print({ stdout }: Terminal, { passwordsSet, withoutPassword, obstacle }: RolesReport): void {
+  if (obstacle !== undefined) {
+    stdout.write(`The roles of the services are as they were: ${obstacle}\n`);
+    return;
+  }
+  if (passwordsSet.length > 0) stdout.write(`set the password of ${passwordsSet.join(', ')}\n`);
+  if (withoutPassword.length > 0)
+    stdout.write(
+      `${withoutPassword.join(', ')} cannot log in without a password: set DATA_API_DATABASE_PASSWORD and ACCOUNTS_API_DATABASE_PASSWORD\n`,
+    );
+}

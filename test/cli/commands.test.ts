@@ -178,7 +178,10 @@ test.serial(
   'migrate, seed, usage and vintages answer as text, and with --json as one document',
   async (t) => {
     t.is((await almanac(['migrate'])).stdout, 'up to date\n');
-    t.deepEqual(documentOf(t, await almanac(['migrate', '--json'])), { migrated: [] });
+    t.deepEqual(documentOf(t, await almanac(['migrate', '--json'])), {
+      migrated: [],
+      roles: { renewed: true, passwords_set: [], without_password: [] },
+    });
     // An installation that has an account is the operator's: the demo is not added to it.
     t.deepEqual(await almanac(['seed']), { code: 0, stdout: 'the demo is there already\n', stderr: '' });
 
@@ -234,6 +237,7 @@ test.serial('check exits with 0 if everything configured works, and hides the pa
       ['settings', 'ok'],
       ['plans', 'ok'],
       ['database', 'ok'],
+      ['roles', 'warning'],
       ['webhooks', 'ok'],
       ['redis', 'not configured'],
       ['mail', 'not configured'],
@@ -274,7 +278,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
         findings.filter(({ state }) => state === 'failed').map((finding) => finding.what),
         [what],
       );
-      t.is(findings.length, 9);
+      t.is(findings.length, 10);
       t.true((findings.find((finding) => finding.what === what)?.detail ?? '') !== '');
       t.notRegex(stdout, /secret/);
     },
@@ -284,7 +288,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
 test.serial('check tells a failure as text too, beside what works', async (t) => {
   const { code, stdout } = await almanac(['check'], { env: { PLANS_FILE: csv } });
   t.is(code, 1);
-  t.regex(stdout, /^plans +failed: .+\ndatabase +ok: .+\nwebhooks +not configured: /m);
+  t.regex(stdout, /^plans +failed: .+\ndatabase +ok: .+\nroles +warning: .+\nwebhooks +not configured: /m);
 });
 
 test.serial('a command ends with 1 where it fails, and says why on standard error alone', async (t) => {

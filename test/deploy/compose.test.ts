@@ -182,8 +182,7 @@ test('what serves has a health check and time to stop, and starts after what it 
     t.truthy(service.stop_grace_period, name);
   }
   for (const name of ['data-api', 'accounts-api', 'worker', 'cli'])
-    t.is(file.services[name]?.depends_on?.['roles']?.condition, 'service_completed_successfully', name);
-  t.is(file.services['roles']?.depends_on?.['migrate']?.condition, 'service_completed_successfully');
+    t.is(file.services[name]?.depends_on?.['migrate']?.condition, 'service_completed_successfully', name);
   t.is(file.services['migrate']?.depends_on?.['postgres']?.condition, 'service_healthy');
   for (const name of ['data-api', 'accounts-api', 'redis'])
     t.is(file.services['gateway']?.depends_on?.[name]?.condition, 'service_healthy', name);
@@ -210,6 +209,6 @@ test('only the gateway and the proxy are published, and the database and data-ap
   );
   t.deepEqual(services['gateway']?.ports, ['127.0.0.1:8080:8080']);
   t.true(networks['back']?.internal);
-  for (const name of ['postgres', 'redis', 'data-api', 'migrate', 'roles'])
+  for (const name of ['postgres', 'redis', 'data-api', 'migrate'])
     t.deepEqual(services[name]?.networks, ['back'], name);
 });
