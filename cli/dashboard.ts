@@ -27,10 +27,11 @@ export const dashboardSources = [
   'package.json',
   'package-lock.json',
 ];
+const sourceOfPage = path.join(projectRoot, 'dashboard/index.html');
 const staleAfterMs = 86_400_000;
 
 /**
- * The directory of the dashboard built from the present sources; builds it if there is none. Two processes may build at once: the first
+ * The directory of the dashboard built from the present sources; builds it if there is none. An image has one build, and no sources. Two processes may build at once: the first
  * to be done gives the directory its name.
  * @param options.signal ends a build. @param options.into where builds are; by default `dashboard/.build`.
  * @throws Error that says what to do if Vite is not installed, or with what it printed.
@@ -39,6 +40,8 @@ export async function builtDashboard({
   signal,
   into = buildDirectory,
 }: { signal?: AbortSignal; into?: string } = {}): Promise<string> {
+  const [onlyBuild] = existsSync(sourceOfPage) ? [] : await readdir(into);
+  if (onlyBuild !== undefined) return path.join(into, onlyBuild);
   const directory = path.join(into, await digestOf(dashboardSources));
   if (existsSync(directory)) return directory;
   const vite = path.join(projectRoot, 'node_modules/vite/bin/vite.js');

@@ -1,11 +1,9 @@
 // Services that run alone, as on a cluster: processes with the roles of migrations/roles.sql, on a database of their own.
-import { readFileSync, readdirSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { parse, parseAllDocuments } from 'yaml';
-import { projectRoot, settingNames } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/settings.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';
 import { exempt } from '../openapi/hold.ts';
@@ -33,7 +31,15 @@ async function setUp(t: ExecutionContext) {
       const running = new RegExp(`${service} is running: (\\S+)`);
       const child = await startServing(running, process.execPath, [program, 'start', service], {
         name: service,
-        env: { ...process.env, DASHBOARD: 'off', ...settings, REDIS_URL: '', ...ports, DATABASE_URL: urlOf(service), ...more },
+        env: {
+          ...process.env,
+          DASHBOARD: 'off',
+          ...settings,
+          REDIS_URL: '',
+          ...ports,
+          DATABASE_URL: urlOf(service),
+          ...more,
+        },
       });
       t.teardown(() => child.end());
       return child.ready[1] ?? '';
@@ -113,33 +119,4 @@ test('a service whose port is taken names the setting of that port', async (t) =
   }
   const nowhere = await fail('data-api', { HOST: '203.0.113.1' });
   t.regex(nowhere.output, /Cannot listen on port 0 of 203\.0\.113\.1 \(DATA_API_PORT and its host\)/);
-});
-
-interface Container {
-  env: { name: string }[];
-}
-
-test('the files for Kubernetes and Docker Compose set no variable that is not a setting', (t) => {
-  const directory = path.join(projectRoot, 'k8s');
-  const named = new Set<string>();
-  for (const file of readdirSync(directory)) {
-    for (const document of parseAllDocuments(readFileSync(path.join(directory, file), 'utf8'))) {
-      const { kind, spec } = document.toJS() as {
-        kind: string;
-        spec: { template: { spec: { containers: Container[]; enableServiceLinks?: boolean } } };
-      };
-      if (kind !== 'Deployment') continue;
-      // A Service named data-api would set DATA_API_PORT, a setting, to tcp://….
-      t.false(spec.template.spec.enableServiceLinks, file);
-      for (const { env } of spec.template.spec.containers) for (const { name } of env) named.add(name);
-    }
-  }
-  const compose = parse(readFileSync(path.join(projectRoot, 'docker-compose.yml'), 'utf8'), {
-    merge: true,
-  }) as { services: Record<string, { image: string; environment: Record<string, string> }> };
-  for (const { image, environment } of Object.values(compose.services))
-    if (image === 'almanac') for (const name of Object.keys(environment)) named.add(name);
-  t.true(named.size > 8);
-  const ofNode = ['NODE_OPTIONS'];
-  for (const name of named) t.true([...settingNames, ...ofNode].includes(name), name);
 });

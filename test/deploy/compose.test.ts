@@ -1,0 +1,214 @@
+// docker-compose.yml, read as Compose does with the .env that is documented: its schema, its settings, and how its containers are closed.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import { Ajv } from 'ajv';
+import test, { type ExecutionContext } from 'ava';
+import { parse } from 'yaml';
+import { processNames, settingsOf, type ProcessName } from '../../cli/service-settings.ts';
+import { projectRoot, readSettings } from '../../kernel/settings.ts';
+
+interface Service {
+  image: string;
+  profiles?: string[];
+  command?: string[];
+  environment?: Record<string, string | number>;
+  user?: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  pull_policy?: string;
+  restart?: string;
+  stop_grace_period?: string;
+  healthcheck?: { test: string[] };
+  depends_on?: Record<string, { condition: string }>;
+  volumes?: string[];
+  networks?: string[];
+  ports?: string[];
+}
+
+interface ComposeFile {
+  services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean }>;
+  volumes: Record<string, unknown>;
+}
+
+const read = (name: string) => readFileSync(path.join(projectRoot, name), 'utf8');
+const text = read('docker-compose.yml');
+
+/** Puts variables into the text, as Compose does. @throws Error with the message of a variable that must be set. */
+function interpolate(source: string, env: Readonly<Record<string, string | undefined>>): string {
+  return source.replaceAll(
+    /\$\$|\$\{(\w+)(?:(:[-?])([^}]*))?\}/g,
+    (found, name = '', kind = '', rest = '') => {
+      if (found === '$$') return '$';
+      const value = env[name as string] ?? '';
+      if (value !== '' || kind === '') return value;
+      if (kind === ':?') throw new Error(`${name}: ${rest}`);
+      return rest as string;
+    },
+  );
+}
+
+/** A file as the documentation says: the example, and its secrets filled in. */
+function documentedEnvFile(t: ExecutionContext): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const file = path.join(directory, '.env');
+  copyFileSync(path.join(projectRoot, '.env.compose.example'), file);
+  fillSecrets(file);
+  return file;
+}
+
+function fillSecrets(file: string): void {
+  execFileSync('sh', [path.join(projectRoot, 'scripts/fill-secrets.sh'), file]);
+}
+
+function composeWith(t: ExecutionContext): ComposeFile {
+  const env = parseEnv(readFileSync(documentedEnvFile(t), 'utf8'));
+  return interpolateAll(parse(text, { merge: true }), env) as ComposeFile;
+}
+
+/** In the values, after the file was parsed: an empty one is an empty text, and not nothing. */
+function interpolateAll(value: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
+  if (typeof value === 'string') return interpolate(value, env);
+  if (Array.isArray(value)) return value.map((each) => interpolateAll(each, env));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, interpolateAll(each, env)]));
+}
+
+const ofAlmanac = ({ services }: ComposeFile) =>
+  Object.entries(services).filter(([, { image }]) => image === 'almanac:local');
+
+const servingNames = ['gateway', 'data-api', 'accounts-api', 'worker'];
+
+test('the file is valid by the Compose specification', (t) => {
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars
+  const { $schema, ...schema } = JSON.parse(read('test/deploy/compose-spec/compose-spec.json')) as object & {
+    $schema: string;
+  };
+  const validate = new Ajv({ strict: false, validateFormats: false, allErrors: true }).compile(schema);
+  const file = composeWith(t);
+  t.true(validate(file), JSON.stringify(validate.errors));
+  t.false(
+    validate({ ...file, services: { a: { imagee: 'b' } } }),
+    'the schema refuses what it does not know',
+  );
+});
+
+test('.env.compose.example has every variable of the file, and no other', (t) => {
+  const named = new Set([...text.matchAll(/\$\{(\w+)/g)].map((match) => match[1] ?? ''));
+  t.deepEqual(Object.keys(parseEnv(read('.env.compose.example'))).sort(), [...named].sort());
+});
+
+test('without its secrets the file is refused, and says how to make them', (t) => {
+  const env = parseEnv(read('.env.compose.example'));
+  t.throws(() => interpolate(text, env), { message: /: run scripts\/fill-secrets\.sh \.env$/ });
+});
+
+test('secrets are made once, differ, and can be read by nobody else', (t) => {
+  const file = documentedEnvFile(t);
+  const first = readFileSync(file, 'utf8');
+  const example = read('.env.compose.example');
+  const made = Object.entries(parseEnv(first)).filter(([name, value]) => parseEnv(example)[name] !== value);
+  t.is(made.length, 6);
+  t.is(new Set(made.map(([, value]) => value)).size, 6);
+  for (const [name, value] of made) t.regex(value ?? '', /^[0-9a-f]{64}$/, name);
+  t.is(statSync(file).mode & 0o077, 0);
+  fillSecrets(file);
+  t.is(readFileSync(file, 'utf8'), first);
+  writeFileSync(file, 'IDENTITY_SECRET=mine\n# SITE=\nSITE=');
+  fillSecrets(file);
+  t.is(readFileSync(file, 'utf8'), 'IDENTITY_SECRET=mine\n# SITE=\nSITE=\n');
+});
+
+test('each container gets the settings that its process reads, and no other, and they are right', (t) => {
+  const file = composeWith(t);
+  const processOf = (name: string): ProcessName =>
+    name === 'cli' ? 'commands' : (processNames.find((each) => each === name) ?? t.fail(name));
+  t.deepEqual(
+    ofAlmanac(file)
+      .map(([name]) => processOf(name))
+      .sort(),
+    [...processNames].sort(),
+  );
+  for (const [name, { environment = {}, command }] of ofAlmanac(file)) {
+    const { NODE_OPTIONS: _, ...given } = environment;
+    t.deepEqual(Object.keys(given).sort(), [...settingsOf(processOf(name))].sort(), name);
+    const env = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
+    t.notThrows(() => readSettings(env), name);
+    if (servingNames.includes(name)) t.deepEqual(command, ['start', name]);
+  }
+});
+
+test('services reach each other and their database by roles of their own', (t) => {
+  const { services } = composeWith(t);
+  const settings = (name: string) =>
+    readSettings(
+      Object.fromEntries(
+        Object.entries(services[name]?.environment ?? {}).map(([key, value]) => [key, String(value)]),
+      ),
+    );
+  const userOf = (name: string) => new URL(settings(name).databaseUrl ?? '').username;
+  t.is(userOf('data-api'), 'almanac_data_api');
+  for (const name of ['accounts-api', 'worker']) t.is(userOf(name), 'almanac_accounts_api', name);
+  for (const name of ['migrate', 'cli']) t.is(userOf(name), 'almanac', name);
+  t.deepEqual(settings('gateway').dataApiUrls, [`http://data-api:${settings('data-api').dataApiPort}`]);
+  t.deepEqual(settings('gateway').accountsApiUrls, [
+    `http://accounts-api:${settings('accounts-api').accountsApiPort}`,
+  ]);
+  const passwords = Object.values(services).map(({ environment }) => environment?.['REDIS_PASSWORD']);
+  t.is(new Set(passwords.filter((password) => password !== undefined)).size, 1);
+  t.is(new URL(settings('gateway').redisUrl ?? '').hostname, 'redis');
+});
+
+test('no container may write its files, gain rights or run as root', (t) => {
+  const { services } = composeWith(t);
+  for (const [name, service] of Object.entries(services)) {
+    t.true(service.read_only, name);
+    t.deepEqual(service.cap_drop, ['ALL'], name);
+    t.deepEqual(service.security_opt, ['no-new-privileges:true'], name);
+    if (name !== 'proxy') t.regex(service.user ?? '', /^[1-9]\d*:[1-9]\d*$/, name); // it listens on port 443
+  }
+});
+
+test('what serves has a health check and time to stop, and starts after what it needs', (t) => {
+  const file = composeWith(t);
+  for (const [name, service] of Object.entries(file.services)) {
+    if (service.restart === 'no' || name === 'cli') continue;
+    t.truthy(service.healthcheck?.test.length, name);
+    t.truthy(service.stop_grace_period, name);
+  }
+  for (const name of ['data-api', 'accounts-api', 'worker', 'cli'])
+    t.is(file.services[name]?.depends_on?.['migrate']?.condition, 'service_completed_successfully', name);
+  t.is(file.services['migrate']?.depends_on?.['postgres']?.condition, 'service_healthy');
+  for (const name of ['data-api', 'accounts-api', 'redis'])
+    t.is(file.services['gateway']?.depends_on?.[name]?.condition, 'service_healthy', name);
+});
+
+test('the image is made here under a tag of its own; what is durable is in named volumes', (t) => {
+  const file = composeWith(t);
+  for (const [name, { pull_policy: policy }] of ofAlmanac(file)) t.is(policy, 'build', name);
+  for (const [name, { image }] of Object.entries(file.services))
+    t.regex(image, /^[a-z]+:(?:local|\d\S*)$/, name);
+  const durable = { gateway: 'journal', worker: 'mails', postgres: 'postgres' };
+  for (const [name, volume] of Object.entries(durable)) {
+    t.true(file.services[name]?.volumes?.[0]?.startsWith(`${volume}:/var/lib/`), name);
+    t.true(volume in file.volumes);
+  }
+});
+
+test('only the gateway and the proxy are published, and the database and data-api have no way out', (t) => {
+  const { services, networks } = composeWith(t);
+  const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
+  t.deepEqual(
+    published.map(([name]) => name),
+    ['gateway', 'proxy'],
+  );
+  t.deepEqual(services['gateway']?.ports, ['127.0.0.1:8080:8080']);
+  t.true(networks['back']?.internal);
+  for (const name of ['postgres', 'redis', 'data-api', 'migrate'])
+    t.deepEqual(services[name]?.networks, ['back'], name);
+});
