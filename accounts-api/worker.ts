@@ -3,6 +3,7 @@
 import { Op } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
+import { certificateMetrics } from '../kernel/metrics/certificate.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
@@ -98,6 +99,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...db.metrics,
         ...serverMetrics({ service: 'worker', server: 'primary' }, db.read, log),
         ...workMetrics(db, log),
+        ...certificateMetrics(publicUrl, log),
         ...(webhooks?.gauges ?? []),
         ...(billing?.gauges ?? []),
       ],
