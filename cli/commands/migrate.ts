@@ -1,20 +1,28 @@
 // almanac migrate: brings the database to the newest schema, and makes the roles of the services.
 import { renewServiceRoles, type RolesReport } from '../../migrations/roles.ts';
+import { waitForMigrations } from '../../migrations/wait.ts';
+import { readSettings } from '../../kernel/settings.ts';
 import { printJson, parseCommandArgs, type Command, type Terminal } from '../command.ts';
 import { withInstallation, type Installation } from '../installation.ts';
 
-const flags = { json: { type: 'boolean' } } as const;
+const flags = { json: { type: 'boolean' }, wait: { type: 'boolean' } } as const;
+const waitMs = 600_000;
 
 export const migrate: Command = {
   flags,
   summary: 'bring the database to the newest schema, and make the roles of the services',
   usage: `Usage: almanac migrate [--json]
+       almanac migrate --wait
 
 In a database of your own (DATABASE_URL, of its owner) it makes the roles almanac_data_api and almanac_accounts_api, unless they are there,
 gives them their rights, and the passwords DATA_API_DATABASE_PASSWORD and ACCOUNTS_API_DATABASE_PASSWORD if those are set.
-Exit code 1 if a password is set and cannot be given.`,
+Exit code 1 if a password is set and cannot be given.
+
+With --wait it changes nothing, and ends when another process has brought the database to this version; a service's role is enough.
+Exit code 1 after ten minutes.`,
   async run(args, terminal) {
     const { values } = parseCommandArgs(args, flags);
+    if (values.wait === true) return waitForOthers(terminal);
     await withInstallation(
       terminal.env,
       async (installation) => {
@@ -29,6 +37,13 @@ Exit code 1 if a password is set and cannot be given.`,
     );
   },
 };
+
+async function waitForOthers({ env, stdout }: Terminal): Promise<void> {
+  const { databaseUrl = '' } = readSettings(env, { service: 'migrate --wait', settings: ['DATABASE_URL'] });
+  const print = (reason: string) => void stdout.write(`waiting: ${reason}\n`);
+  await waitForMigrations(databaseUrl, { withinMs: waitMs, print });
+  stdout.write('up to date\n');
+}
 
 /** @throws Error if a password is set and cannot be given: whoever sets one relies on it. */
 async function renewRoles({ databaseUrl, settings }: Installation): Promise<RolesReport> {

@@ -178,6 +178,7 @@ test.serial(
   'migrate, seed, usage and vintages answer as text, and with --json as one document',
   async (t) => {
     t.is((await almanac(['migrate'])).stdout, 'up to date\n');
+    t.is((await almanac(['migrate', '--wait'])).stdout, 'up to date\n');
     t.deepEqual(documentOf(t, await almanac(['migrate', '--json'])), {
       migrated: [],
       roles: { renewed: true, passwords_set: [], without_password: [] },
