@@ -48,7 +48,10 @@ export async function loadAccountsApi({ said }: Program): Promise<Tally> {
     while (performance.now() < untilMs) {
       count += 1;
       const address = `10.${(count >> 16) & 255}.${(count >> 8) & 255}.${count & 255}`;
-      const headers = { [identityHeader]: seal(anonymous), 'x-forwarded-for': address };
+      const headers = {
+        [identityHeader]: seal(anonymous, 'POST', '/auth/login'),
+        'x-forwarded-for': address,
+      };
       const body = { email: `flood-${count}@example.org`, password: 'four words of a stranger' };
       const status = await answer(tally, `${said}/auth/login`, headers, body);
       if (status === '503') await pause(100); // too many wait

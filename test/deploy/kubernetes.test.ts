@@ -287,12 +287,16 @@ test('each service may lose one pod at a time, is spread, and grows', (t) => {
   );
 });
 
+/** The pods that a policy selects, by their name, or by what they are to the others; all where it has no label. */
+const selected = (labels: Record<string, string> = {}) =>
+  labels[nameLabel] ?? labels['almanac/access'] ?? 'all';
+
 /** Who may open a connection to whom: the ways that policies open at both ends. `*` is the world, `ns:` a namespace. */
 function ways(from: Manifest[]): string[] {
   const policies = from.filter(({ kind }) => kind === 'NetworkPolicy') as Policy[];
   const peers = (list: Peer[]) =>
     list.flatMap(({ podSelector, namespaceSelector, ipBlock }) => [
-      ...(podSelector?.matchLabels === undefined ? [] : [podSelector.matchLabels[nameLabel] ?? '']),
+      ...(podSelector?.matchLabels === undefined ? [] : [selected(podSelector.matchLabels)]),
       ...(podSelector?.matchExpressions?.flatMap(({ values }) => values) ?? []),
       ...(namespaceSelector === undefined
         ? []
@@ -301,7 +305,7 @@ function ways(from: Manifest[]): string[] {
     ]);
   const [out, into] = [new Set<string>(), new Set<string>()];
   for (const { spec } of policies) {
-    const self = spec.podSelector.matchLabels?.[nameLabel] ?? 'all';
+    const self = selected(spec.podSelector.matchLabels);
     for (const { to, ports } of spec.egress ?? [])
       for (const peer of peers(to)) for (const { port } of ports) out.add(`${self} > ${peer} ${port}`);
     for (const { from: senders, ports } of spec.ingress ?? [])
@@ -332,14 +336,11 @@ test('only the gateway reaches the services, only they reach the database, and o
         ...['commands > * 443', 'commands > * 465', 'commands > * 587'],
       ].sort(),
     );
-    const known = [...serving, 'migrate', 'commands', 'database', 'redis'];
-    for (const policy of from.filter(({ kind }) => kind === 'NetworkPolicy') as Policy[])
-      t.true(
-        known.includes(policy.spec.podSelector.matchLabels?.[nameLabel] ?? 'redis'),
-        policy.metadata.name,
-      );
-    for (const { metadata, spec } of workloads(from))
-      t.is(spec.template.metadata.labels[nameLabel], metadata.name, 'the label that policies select by');
+    for (const { metadata, spec } of workloads(from)) {
+      const { labels } = spec.template.metadata;
+      t.is(labels[nameLabel], metadata.name, 'the label that policies select by');
+      if (['database', 'redis'].includes(metadata.name)) t.is(labels['almanac/access'], metadata.name);
+    }
   }
 });
 
