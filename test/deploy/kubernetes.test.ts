@@ -326,7 +326,8 @@ test('only the gateway reaches the services, only they reach the database, and o
     t.deepEqual(
       ways(from),
       [
-        ...['ns:ingress-nginx > gateway 8080', 'ns:monitoring > gateway 9464', 'ns:monitoring > worker 9464'],
+        'ns:ingress-nginx > gateway 8080',
+        ...serving.map((name) => `ns:monitoring > ${name} 9464`),
         ...['gateway > data-api 8081', 'gateway > accounts-api 8082', 'gateway > redis 6379'],
         ...['data-api', 'accounts-api', 'worker', 'migrate', 'commands'].map(
           (name) => `${name} > database 5432`,
