@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { Umzug } from 'umzug';
 import { schemaDifferences, selectMigrations, type Migration } from '../kernel/schema.sql.ts';
 
 const lockId = 4_115_201; // any constant of our own
@@ -86,6 +85,7 @@ async function run(
   known: readonly (Migration & { sql: string })[],
   lacked: readonly string[],
 ): Promise<string[]> {
+  const { Umzug } = await import('umzug'); // here: most starts have nothing to migrate
   const umzug = new Umzug({
     context: client,
     logger: undefined,

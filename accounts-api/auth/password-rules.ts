@@ -1,16 +1,25 @@
 // Decides which passwords are accepted: long enough, and not among those that attackers try first. Says why one is refused.
 // The list comes from a dependency and is compared with common disguises removed: "P@ssw0rd2024!" is refused like "password".
-import { dictionary } from '@zxcvbn-ts/language-common';
+import { createRequire } from 'node:module';
+import type { dictionary as Dictionary } from '@zxcvbn-ts/language-common';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 
 export const passwordLengthMax = 256;
 
 // The most used passwords, by frequency in leaks: 49,000, lower case. They also serve as stems.
-const common: ReadonlySet<string> = new Set([
-  ...memberOf(dictionary, 'passwords-common').map(String),
-  ...['almanac', 'changeit', 'linkedin', 'pakistan', 'superuser', 'welcomehome'], // additions to the list
-]);
+let common: ReadonlySet<string> | undefined;
+function commonPasswords(): ReadonlySet<string> {
+  if (common !== undefined) return common;
+  // On first use: the list takes 25 MiB (2026-11-23), and most processes of accounts-api see no new password for a long time.
+  const { dictionary } = createRequire(import.meta.url)('@zxcvbn-ts/language-common') as {
+    dictionary: typeof Dictionary;
+  };
+  return (common = new Set([
+    ...memberOf(dictionary, 'passwords-common').map(String),
+    ...['almanac', 'changeit', 'linkedin', 'pakistan', 'superuser', 'welcomehome'], // additions to the list
+  ]));
+}
 // Shorter words are part of too many good passwords; longer ones are refused with anything appended to them.
 const stemLengthMin = 4;
 
@@ -71,7 +80,7 @@ export function isCommon(password: string): boolean {
   return [plain, undress(plain)].some((text) => {
     const core = text.replace(/^[^a-z]+|[^a-z]+$/g, '');
     return (
-      common.has(text) ||
+      commonPasswords().has(text) ||
       isStem(core) ||
       isStem(core.replace(/s$/, '')) ||
       isRepeatedStem(core) ||
@@ -81,7 +90,7 @@ export function isCommon(password: string): boolean {
 }
 
 function isStem(word: string): boolean {
-  return word.length >= stemLengthMin && common.has(word);
+  return word.length >= stemLengthMin && commonPasswords().has(word);
 }
 
 /** Whether less than five characters are left without the words of the context. */

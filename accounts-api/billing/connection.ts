@@ -1,7 +1,8 @@
 // The connection to Stripe: the client of its API and the settings that billing needs. Hides how the client is made, and that the
 // tokens of return pages are derived.
 import { createHmac, hkdfSync } from 'node:crypto';
-import { Stripe } from 'stripe';
+import { createRequire } from 'node:module';
+import type { Stripe } from 'stripe';
 import { fail } from '../../kernel/errors.ts';
 import type { StripeSettings } from '../../kernel/settings.ts';
 
@@ -18,11 +19,15 @@ const dayMs = 24 * 60 * 60_000;
 /** Of one attempt; the SDK makes up to three. */
 const timeoutMs = 15_000;
 
+/** Loaded on first use: an installation that sells nothing does without the SDK. */
+const sdk = () => createRequire(import.meta.url)('stripe') as typeof Stripe;
+
 export function createBilling({ secretKey, webhookSecrets, apiUrl, graceDays }: StripeSettings): Billing {
   const { hostname, port, protocol } = new URL(apiUrl);
   const isHttps = protocol === 'https:';
+  const StripeClient = sdk();
   return {
-    stripe: new Stripe(secretKey, {
+    stripe: new StripeClient(secretKey, {
       host: hostname,
       port: port === '' ? (isHttps ? 443 : 80) : Number(port),
       protocol: isHttps ? 'https' : 'http',
@@ -59,7 +64,7 @@ export async function askStripe<Answer>(request: Promise<Answer>): Promise<Answe
     return await request;
   } catch (error) {
     const { StripeAPIError, StripeConnectionError, StripeRateLimitError, StripeAuthenticationError } =
-      Stripe.errors;
+      sdk().errors;
     const isAway = [
       StripeAPIError,
       StripeConnectionError,
@@ -79,12 +84,12 @@ export async function expireSession(stripe: Stripe, id: string): Promise<boolean
     await stripe.checkout.sessions.expire(id);
     return true;
   } catch (error) {
-    if (error instanceof Stripe.errors.StripeInvalidRequestError) return false;
+    if (error instanceof sdk().errors.StripeInvalidRequestError) return false;
     throw error;
   }
 }
 
 /** Whether Stripe refused a request because an object that it names does not exist. */
 export function isMissing(error: unknown): boolean {
-  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing';
+  return error instanceof sdk().errors.StripeInvalidRequestError && error.code === 'resource_missing';
 }

@@ -3,7 +3,6 @@
 import { readdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { renderAsync } from '@resvg/resvg-js';
 import { fail } from '../../kernel/errors.ts';
 
 interface Font {
@@ -56,6 +55,7 @@ export function createPngMaker(
         'not_acceptable',
         'A PNG needs a sans-serif font on the server, and none was found. chart.svg needs none.',
       );
+    const { renderAsync } = await import('@resvg/resvg-js'); // here: most processes draw none
     const image = await renderAsync(svg, {
       fitTo: { mode: 'zoom', value: scale },
       font: {
