@@ -2,9 +2,9 @@
 // Hides the batching. A failed batch is sent again under the same id, so nothing is lost or counted twice. With
 // files it also survives kill -9.
 import { setTimeout as pause } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
+import { createAccountsCache } from './accounts-cache.ts';
 import { Batch, type Entry, type UsageEntry } from './journal-batch.ts';
 import { openJournalFile, type JournalFile } from './journal-file.ts';
 
@@ -42,7 +42,6 @@ export interface JournalOptions {
 export class BatchRefused extends Error {}
 
 const touchEveryMs = 60_000;
-const touchedKeysMax = 100_000;
 const retryAfterMs = 500;
 // A service accepts bodies of 64 KB; an entry has at most about 240 bytes.
 const entriesMax = 250;
@@ -55,7 +54,7 @@ export function createJournal(options: JournalOptions): Journal {
   let flushing: Promise<void> | undefined;
   let file: JournalFile | undefined;
   let isClosed = false;
-  const touchedAt = new LRUCache<string, number>({ max: touchedKeysMax });
+  const touchedAt = createAccountsCache<number>();
 
   function add(entry: Entry): void {
     if (isClosed) {

@@ -3,12 +3,12 @@
 // topped up, QUOTA_OUTAGE decides. Hides which of them it was, and that calls share requests.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { RedisUnavailable } from '../../kernel/redis.ts';
 import { batchedBy } from '../batched.ts';
 import { whenClosed, type Call } from '../call.ts';
+import { createAccountsCache } from './accounts-cache.ts';
 import type { Allotments, Grant } from './allotments.ts';
 import { Hold, type Source } from './hold.ts';
 import type { Journal } from './journal.ts';
@@ -66,7 +66,6 @@ const batchMax = 500;
 // more; but none to an account it has not seen before, and never more than the last known remaining quota.
 const outagePart = 0.02;
 const outageCallsLeast = 100;
-const accountsSeenMax = 100_000;
 /** How long a call waits for others that are under way, before it is refused, and how often it asks meanwhile. */
 const waitMs = 250;
 const askAgainAfterMs = 25;
@@ -80,7 +79,7 @@ interface LastSeen {
 }
 
 export function createMonth({ inRedis, inProcess, journal, outage, clock }: MonthOptions): Month {
-  const lastSeen = new LRUCache<string, LastSeen>({ max: accountsSeenMax });
+  const lastSeen = createAccountsCache<LastSeen>();
 
   async function takeAll(accountId: string, wanted: readonly number[], limit: number | null): Promise<Grant> {
     const grant =

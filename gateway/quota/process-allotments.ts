@@ -2,9 +2,9 @@
 // those not drawn soon are returned, so that another gateway can have them. Hides the lease under which its calls may be served.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Log } from '../../kernel/log.ts';
 import type { Accounts } from '../accounts.ts';
+import { createAccountsCache } from './accounts-cache.ts';
 import type { AccountMonth, Credit, Drawn, Holder } from './allotments.ts';
 import { Hold, leaseMs, renewAfterMs, renewEveryMs, type Source } from './hold.ts';
 import type { Journal } from './journal.ts';
@@ -41,7 +41,6 @@ interface Allotment extends AccountMonth, Source {
   leasedUntilMs: number;
 }
 
-const accountsMax = 100_000;
 /** How long a gateway keeps undrawn calls. */
 const keepMs = 100;
 /** If the month has nothing left, it keeps them for this time only. */
@@ -57,7 +56,7 @@ export function createProcessAllotments({
   log,
   nowMs = () => performance.now(),
 }: ProcessAllotmentsOptions): ProcessAllotments {
-  const allotments = new LRUCache<string, Allotment>({ max: accountsMax });
+  const allotments = createAccountsCache<Allotment>();
   const notEmpty = new Set<Allotment>();
   const busy = new Set<Allotment>(); // with calls under way
   let returning: NodeJS.Timeout | undefined;

@@ -1,8 +1,8 @@
 // The shares of this gateway in the allotments in Redis: the calls that it has drawn and that are under way, under a lease. Hides when
 // Redis is told how calls ended, and that a share lapses if it is not seen: what a gateway had under way can then be drawn by others.
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { RedisUnavailable, luaFile, luaFunction, script, type RedisLink } from '../../kernel/redis.ts';
+import { createAccountsCache } from './accounts-cache.ts';
 import type { AccountMonth } from './allotments.ts';
 import { leaseMs, renewAfterMs, renewEveryMs, type Source } from './hold.ts';
 import type { Journal } from './journal.ts';
@@ -48,7 +48,6 @@ export const endedLua = luaFunction('ended', luaFile(new URL('ended.lua', import
 export const tellLua = endedLua + luaFile(new URL('tell.lua', import.meta.url));
 const tellScript = script(tellLua);
 
-const sharesMax = 100_000;
 /** Redis is told of served calls by the next draw, or when there was none for this time. */
 const tellServedAfterMs = 20;
 const tellAgainAfterMs = 500;
@@ -60,7 +59,7 @@ export interface SharesOptions {
 }
 
 export function createShares({ redis, journal, nowMs }: SharesOptions): Shares {
-  const current = new LRUCache<string, Share>({ max: sharesMax });
+  const current = createAccountsCache<Share>();
   const busy = new Set<Share>(); // with calls under way
   const untold = new Set<Share>(); // with calls whose end Redis may not know
   let isClosed = false;
