@@ -34,6 +34,19 @@ test('kernel imports nothing, domain only kernel, and no service imports another
   }
 });
 
+test('a process that serves imports at its start no service, and no package that it may never need', (t) => {
+  const needed = new Set(['cli/main.ts', 'cli/commands/start.ts']);
+  for (const file of needed)
+    for (const target of staticImports(file)) if (target.endsWith('.ts')) needed.add(target);
+  t.true(needed.has('migrations/run.ts'), 'imports of imports are among them');
+  const loadedLater = ['redis', 'stripe', 'umzug', '@zxcvbn-ts/language-common', '@resvg/resvg-js'];
+  for (const file of needed) t.false(services.includes(file.split(path.sep)[0] ?? ''), file);
+  for (const folder of [...services, 'kernel', 'migrations', 'cli'])
+    for (const file of sources(folder).filter((name) => !name.endsWith('.test.ts')))
+      for (const target of staticImports(file))
+        t.false(loadedLater.includes(target), `${file} imports ${target}`);
+});
+
 test('the dashboard imports only the client, the charts and the grammar of filters', (t) => {
   const files = sources('dashboard').filter((name) => !/^dashboard\/(?:vite\.config|build\/)/.test(name));
   for (const file of files) {
@@ -201,6 +214,14 @@ function importedFiles(file: string): string[] {
     (match) => match[1] ?? '',
   );
   return specifiers.map((specifier) => path.join(path.dirname(file), specifier));
+}
+
+/** What is imported with the file: packages by name, files as paths from the project's root. Types and `import()` are not. */
+function staticImports(file: string): string[] {
+  const specifiers = [...read(file).matchAll(/^import (?!type )[^;]*?'([^']+)';$/gm)].map(
+    (match) => match[1] ?? '',
+  );
+  return specifiers.map((name) => (name.startsWith('.') ? path.join(path.dirname(file), name) : name));
 }
 
 /** The empty package that npm's overrides put in the place of what express-gateway never runs. */
