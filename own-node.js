@@ -8,9 +8,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const neededMajor = 26;
 const ownNode = fileURLToPath(new URL('node_modules/.bin/node', import.meta.url));
 
-/** @param {string} script its absolute path. @param {string[]} words its arguments. */
-export async function runUnderOwnNode(script, words) {
+/**
+ * @param {string} script its absolute path. @param {string[]} words its arguments.
+ * @param {string[]} flags of Node for it, such as `--max-old-space-size=256`; those that NODE_OPTIONS or the command line have win.
+ */
+export async function runUnderOwnNode(script, words, flags = []) {
+  const missing = flags.filter((flag) => !isSet(flag));
   if (Number(process.versions.node.split('.')[0]) >= neededMajor) {
+    if (missing.length > 0 && process.execve !== undefined) {
+      // Replaces this process, whose heap is laid out already. Windows has nothing like it, and does without the flags.
+      const own = [...process.execArgv, ...missing, process.argv[1] ?? script];
+      process.execve(process.execPath, [process.execPath, ...own, ...words], process.env);
+    }
     process.argv = [process.execPath, script, ...words];
     await import(pathToFileURL(script).href);
     return;
@@ -24,7 +33,7 @@ export async function runUnderOwnNode(script, words) {
     process.exitCode = 1;
     return;
   }
-  const child = spawn(ownNode, [script, ...words], { stdio: 'inherit' });
+  const child = spawn(ownNode, [...missing, script, ...words], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     process.stderr.write(`${ownNode} cannot be run: ${error.message}\n`);
@@ -38,4 +47,11 @@ export async function runUnderOwnNode(script, words) {
     process.removeAllListeners(signal);
     process.kill(process.pid, signal); // ends as the script did
   });
+}
+
+/** @param {string} flag */
+function isSet(flag) {
+  const [name = ''] = flag.split('=');
+  const given = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)];
+  return given.some((word) => word.split('=')[0]?.replaceAll('_', '-') === name); // V8 takes either
 }

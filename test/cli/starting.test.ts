@@ -28,6 +28,7 @@ const program = `process.on('SIGTERM', () => {
 });
 const [word] = process.argv.slice(2);
 console.log(JSON.stringify({ node: process.versions.node, cwd: process.cwd(), words: process.argv.slice(2) }));
+if (word === 'start') console.log(process.execArgv.filter((flag) => flag.startsWith('--max')).join(' '));
 if (word === 'fail') process.exit(3);
 if (word === 'killed') process.kill(process.pid, 'SIGKILL');
 if (word === 'serve') setInterval(() => undefined, 1000);
@@ -111,6 +112,34 @@ test('under an old Node, and under whatever node the machine has, almanac.js and
     if (machine.output === 'none\n') continue;
     t.deepEqual(JSON.parse(machine.output), { node: process.versions.node, cwd: elsewhere, words: ['x'] });
   }
+});
+
+test('what serves runs with limits of its heap, which NODE_OPTIONS and the command line overrule; other commands have none', async (t) => {
+  const { project, elsewhere, options } = setUp(t);
+  const program = path.join(project, 'almanac.js');
+  const limitsOf = async (flags: string[], given: string[], nodeOptions = '') => {
+    const env = { ...options.env, NODE_OPTIONS: nodeOptions };
+    const child = startChild(process.execPath, [...flags, program, ...given], {
+      name: 'x',
+      cwd: elsewhere,
+      env,
+    });
+    t.is(await within('it ends', child.ended), 0);
+    const [told = '', ...rest] = child.output().trim().split('\n');
+    t.deepEqual((JSON.parse(told) as { words: unknown }).words, given);
+    return rest.join('\n');
+  };
+  const ofService = '--max-semi-space-size=8 --max-old-space-size=256';
+  for (const flags of [[], [old]]) {
+    t.is(await limitsOf(flags, ['start', 'gateway']), ofService);
+    t.is(await limitsOf(flags, ['start']), '--max-semi-space-size=8 --max-old-space-size=512');
+    t.is(await limitsOf(flags, ['ingest', 'start']), '');
+  }
+  t.is(await limitsOf([], ['start', 'gateway'], '--max_old_space_size=300'), '--max-semi-space-size=8');
+  t.is(
+    await limitsOf(['--max-old-space-size=300', '--max-semi-space-size=16'], ['start', 'worker']),
+    '--max-old-space-size=300 --max-semi-space-size=16',
+  );
 });
 
 test('a signal to an old Node reaches the project’s own, which stops in good order', async (t) => {
