@@ -2,6 +2,7 @@
 // The project is a small one, of the real starters and of a program that tells how it was started.
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -140,6 +141,28 @@ test('what serves runs with limits of its heap, which NODE_OPTIONS and the comma
     await limitsOf(['--max-old-space-size=300', '--max-semi-space-size=16'], ['start', 'worker']),
     '--max-old-space-size=300 --max-semi-space-size=16',
   );
+});
+
+test('what Node compiles is kept for the next start; where it cannot be kept, or coverage is measured, a start is as ever', async (t) => {
+  const { project, elsewhere, options } = setUp(t);
+  const caches = path.join(project, 'node_modules/.cache');
+  const start = async (more: Record<string, string> = {}) => {
+    const all: NodeJS.ProcessEnv = { ...options.env, ...more };
+    const { NODE_COMPILE_CACHE: _ofTheSuite, ...env } = all;
+    const command = [path.join(project, 'almanac.js'), 'check'];
+    const child = startChild(process.execPath, command, { name: 'x', cwd: elsewhere, env });
+    t.is(await within('it ends', child.ended), 0);
+    t.deepEqual((JSON.parse(child.output()) as { words: unknown }).words, ['check']);
+  };
+  await start({ NODE_V8_COVERAGE: path.join(elsewhere, 'coverage') });
+  t.false(existsSync(caches));
+  writeFileSync(caches, 'a file where the directory would be');
+  await start();
+  rmSync(caches);
+  await start();
+  const kept = readdirSync(path.join(caches, 'almanac'), { recursive: true, encoding: 'utf8' });
+  t.true(kept.length > 1, kept.join(', '));
+  await start();
 });
 
 test('a signal to an old Node reaches the project’s own, which stops in good order', async (t) => {
