@@ -54,7 +54,10 @@ export async function run(): Promise<void> {
 type BenchDeps = Deps & { jobs: Jobs };
 
 /** Sign-ups of as many strangers, whose mails wait. @returns their e-mail addresses. */
-async function enqueueSignUps({ db, jobs }: BenchDeps, count: number): Promise<string[]> {
+export async function enqueueSignUps(
+  { db, jobs }: Pick<BenchDeps, 'db' | 'jobs'>,
+  count: number,
+): Promise<string[]> {
   const createdAt = new Date();
   const expiresAt = new Date(createdAt.getTime() + 24 * 60 * 60_000);
   const passwordHash = '$argon2id$nobody signs in';

@@ -22,7 +22,7 @@ import { otherCore, redisCore, startOn, targetCore, type Program } from './proce
 
 export const seriesPath = '/v1/series/BENCH';
 export const accountCount = 100;
-const identitySecret = 'a secret of the bench, long enough';
+export const identitySecret = 'a secret of the bench, long enough';
 const seal = createSealer(identitySecret, 'data-api');
 
 /** What was started, and where its files are. */
@@ -71,6 +71,7 @@ export class Run {
 }
 
 export interface Ground {
+  databaseUrl: string;
   dataApi: Program;
   accountsApi: Program;
   /** The bare one. */
@@ -120,6 +121,7 @@ export async function layGround(run: Run): Promise<Ground> {
   await copyKeys(redisUrl, keys);
   const [pid] = readFileSync(path.join(postgres.directory, 'postmaster.pid'), 'utf8').split('\n');
   return {
+    databaseUrl: DATABASE_URL,
     ...{ dataApi, accountsApi, upstream, redis, redisPort, redisUrl, postgres: Number(pid), env, keys },
     bytes: body.length,
   };
