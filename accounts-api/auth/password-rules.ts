@@ -11,7 +11,7 @@ export const passwordLengthMax = 256;
 let common: ReadonlySet<string> | undefined;
 function commonPasswords(): ReadonlySet<string> {
   if (common !== undefined) return common;
-  // On first use: the list takes 25 MiB (2026-11-23), and most processes of accounts-api see no new password for a long time.
+  // On first use: the list takes 10 MiB (2026-11-23), and most processes of accounts-api see no new password for a long time.
   const { dictionary } = createRequire(import.meta.url)('@zxcvbn-ts/language-common') as {
     dictionary: typeof Dictionary;
   };

@@ -1,5 +1,5 @@
 // The last used of something that each account or key has, such as an allotment. Hides that lru-cache is given a size instead of a count:
-// for a count it lays out room at once, which is 2 MiB for 100,000 entries (2026-11-23), before there is any.
+// for a count it lays out room at once, which is 2.7 MiB for 100,000 entries (2026-11-23), before there is any.
 import { LRUCache } from 'lru-cache';
 
 const entriesMax = 100_000;
