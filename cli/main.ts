@@ -15,6 +15,8 @@ export const commands: Record<string, () => Promise<Command>> = {
   usage: async () => (await import('./commands/usage.ts')).usage,
   vintages: async () => (await import('./commands/vintages.ts')).vintages,
   dashboard: async () => (await import('./commands/dashboard.ts')).dashboard,
+  backup: async () => (await import('./commands/backup.ts')).backup,
+  restore: async () => (await import('./commands/restore.ts')).restore,
   check: async () => (await import('./commands/check.ts')).check,
 };
 

@@ -8,7 +8,7 @@ import { commandLine } from './terminal.ts';
 
 const almanac = commandLine({});
 
-test('only start, seed and migrate create a database; every other command says where there is none, and makes nothing', async (t) => {
+test('only start, seed, migrate and restore create a database; every other command says where there is none, and makes nothing', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const dataDir = path.join(folder, 'nowhere');
@@ -20,8 +20,9 @@ test('only start, seed and migrate create a database; every other command says w
     usage: ['usage', 'a@b.example'],
     vintages: ['vintages', 'CLI'],
     check: ['check'],
+    backup: ['backup', path.join(folder, 'backup.gz')],
   };
-  const creating = ['start', 'seed', 'migrate'];
+  const creating = ['start', 'seed', 'migrate', 'restore'];
   const needingNone = ['dashboard'];
   t.deepEqual(
     [...Object.keys(others), ...creating, ...needingNone].toSorted(),

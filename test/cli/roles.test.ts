@@ -223,3 +223,34 @@ test.serial(
     t.regex(asService.stdout, /^roles +ok: almanac_accounts_api does not own the database$/m);
   },
 );
+
+test.serial(
+  'an owner who is no superuser backs up and restores, and the roles keep their rights',
+  async (t) => {
+    const owner = urlOf(server.url, { pathname: '/owner', username: 'owner', password: ownerPassword });
+    const almanac = commandLine(settingsOf(owner));
+    const accountsApi = urlOf(owner, {
+      username: 'almanac_accounts_api',
+      password: passwords.ACCOUNTS_API_DATABASE_PASSWORD,
+    });
+    const asService = commandLine(settingsOf(accountsApi));
+    t.is((await asService(['accounts', 'create', 'ada@b.example'])).code, 0);
+    t.is(
+      (await asService(['accounts', 'send-reset', 'ada@b.example'])).code,
+      0,
+      'the jobs belong to its role',
+    );
+    const file = path.join(directory, 'backup.gz');
+    t.is((await almanac(['backup', file])).code, 0);
+    const restored = await almanac(['restore', file, '--replace']);
+    t.is(restored.code, 0, restored.stderr);
+    t.regex((await asService(['accounts', 'list'])).stdout, /ada@b\.example/);
+    t.is((await asService(['accounts', 'send-reset', 'ada@b.example'])).code, 0);
+    const dataApi = urlOf(owner, {
+      username: 'almanac_data_api',
+      password: encodeURIComponent(passwords.DATA_API_DATABASE_PASSWORD),
+    });
+    t.is(await attempt(dataApi, 'select from data.series'), 'done');
+    t.is(await attempt(dataApi, 'select from jobs.job'), forbidden);
+  },
+);

@@ -1,0 +1,176 @@
+// The statements of a backup and of a restore. They name tables by what the catalogue of PostgreSQL says, so a new table needs nothing here.
+import pg from 'pg';
+import {
+  from as copyFrom,
+  to as copyTo,
+  type CopyStreamQuery,
+  type CopyToStreamQuery,
+} from 'pg-copy-streams';
+import type { Queryable, Transaction } from '../../kernel/database.ts';
+import { selectMigrations, type Migration } from '../../kernel/schema.sql.ts';
+
+// Schema jobs is left out: what is in it belongs to pg-boss, and are mails that wait.
+const schemas = ['data', 'accounts', 'events'];
+
+/** A table, and the columns that can be written. */
+export interface Table {
+  table: string;
+  columns: string[];
+}
+
+/** One state of everything, however long it is read; and texts that do not depend on settings of the server. */
+export async function beginReading(on: Transaction): Promise<void> {
+  await on.query('set transaction isolation level repeatable read, read only');
+  await plainTexts(on);
+}
+
+/** Of values, in both directions. */
+async function plainTexts(on: Transaction): Promise<void> {
+  await on.query(
+    `select set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'postgres', true),
+       set_config('extra_float_digits', '3', true), set_config('bytea_output', 'hex', true), set_config('timezone', 'UTC', true),
+       set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`,
+  );
+}
+
+export function readMigrations(on: Queryable): Promise<Migration[]> {
+  return on.query<Migration>(selectMigrations);
+}
+
+/** All tables, by name. Columns that PostgreSQL computes are left out. */
+export function readTables(on: Queryable): Promise<Table[]> {
+  return on.query<Table>(
+    `select format('%I.%I', n.nspname, c.relname) as table,
+            array_agg(quote_ident(a.attname) order by a.attnum) as columns
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+     where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition
+     group by n.nspname, c.relname order by n.nspname, c.relname`,
+    [schemas],
+  );
+}
+
+/** The last value of each sequence; 0: none was taken. */
+export async function readSequences(on: Queryable): Promise<Record<string, string>> {
+  const rows = await on.query<{ name: string; value: string }>(
+    `select format('%I.%I', schemaname, sequencename) as name, coalesce(last_value, 0)::text as value
+     from pg_sequences where schemaname = any($1) order by 1`,
+    [schemas],
+  );
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}
+
+/** The rows of a table, in COPY's text format. */
+export function copyOut({ client }: Transaction, { table, columns }: Table): CopyToStreamQuery {
+  return client.query(copyTo(`copy (select ${columns.join(', ')} from ${table}) to stdout`));
+}
+
+export function copyIn({ client }: Transaction, { table, columns }: Table): CopyStreamQuery {
+  return client.query(copyFrom(`copy ${table} (${columns.join(', ')}) from stdin`));
+}
+
+export async function countRows(on: Queryable, { table }: Table): Promise<number> {
+  const [row] = await on.query<{ count: number }>(`select count(*) as count from ${table}`);
+  return row?.count ?? 0;
+}
+
+/** Whether anything was loaded, or anybody has signed up: everything else belongs to one of these. */
+export async function isEmpty(on: Queryable): Promise<boolean> {
+  const [row] = await on.query<{ empty: boolean }>(
+    `select not exists (select from data.loads) and not exists (select from data.series)
+        and not exists (select from accounts.accounts) and not exists (select from accounts.signups) as empty`,
+  );
+  return row?.empty === true;
+}
+
+/** The programs of Almanac that are connected to this database, besides this one. */
+export async function connectedPrograms(on: Queryable): Promise<string[]> {
+  // Of a connection by another role, its name may not be seen.
+  const rows = await on.query<{ program: string }>(
+    `select distinct case when application_name like 'almanac%' then application_name else usename end as program
+     from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+       and (application_name like 'almanac%' or usename in ('almanac_data_api', 'almanac_accounts_api')) order by 1`,
+  );
+  return rows.map(({ program }) => program);
+}
+
+/**
+ * Empties all tables, and lets them take rows in any order, without what triggers would add.
+ * @returns the foreign keys that `endRestore` adds again, which checks all rows at once.
+ */
+export async function beginRestore(on: Transaction, tables: readonly Table[]): Promise<string[]> {
+  await plainTexts(on);
+  const names = tables.map(({ table }) => table);
+  const keys = await on.query<{ drop: string; add: string }>(
+    `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
+            format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as add
+     from pg_constraint where contype = 'f' and conparentid = 0 and conrelid = any($1::regclass[]) order by conrelid::regclass::text, conname`,
+    [names],
+  );
+  for (const { drop } of keys) await on.query(drop);
+  for (const table of names) await on.query(`alter table ${table} disable trigger user`);
+  await on.query(`truncate ${names.join(', ')}`);
+  return keys.map(({ add }) => add);
+}
+
+/** Adds what `beginRestore` took away. @throws Error of PostgreSQL if a row refers to none. */
+export async function endRestore(
+  on: Transaction,
+  tables: readonly Table[],
+  keys: readonly string[],
+): Promise<void> {
+  for (const { table } of tables) await on.query(`alter table ${table} enable trigger user`);
+  for (const key of keys) await on.query(key);
+}
+
+export async function setSequences(
+  on: Queryable,
+  sequences: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [name, value] of Object.entries(sequences))
+    await on.query('select setval($1::regclass, greatest($2::bigint, 1), $2::bigint > 0)', [name, value]);
+}
+
+/** Forgets the mails that wait: they belong to the state that is replaced. pg-boss makes its tables again. */
+export async function emptyJobs(on: Queryable): Promise<void> {
+  await on.query('drop schema jobs cascade');
+  await on.query('create schema jobs');
+  await on.query(`do $$ begin
+    if exists (select from pg_roles where rolname = 'almanac_accounts_api') then
+      grant usage, create on schema jobs to almanac_accounts_api;
+    end if;
+  end $$`);
+}
+
+/**
+ * Makes numbers of before useless to whoever still knows them: the newest load and the generation of cached credentials get numbers that no
+ * earlier one has reached, the milliseconds since 1970: a load takes more than one.
+ * @returns the number of the newest load.
+ */
+export async function beginNewNumbers(on: Queryable): Promise<number> {
+  const [row] = await on.query<{ now: number }>(
+    'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now',
+  );
+  const [load] = await on.query<{ load_no: number }>(
+    `insert into data.loads (load_no, dataset, source_name, vintage, complete) overriding system value
+     select greatest(max(load_no) + 1, $1), 'restore', 'almanac restore', current_date, true from data.loads returning load_no`,
+    [row?.now],
+  );
+  if (load === undefined) throw new Error('the restored state got no number');
+  await on.query(`select setval(pg_get_serial_sequence('data.loads', 'load_no'), $1)`, [load.load_no]);
+  await on.query('update accounts.credential_cache set generation = greatest(generation + 1, $1)', [
+    row?.now,
+  ]);
+  return load.load_no;
+}
+
+/** So that the first calls are planned well. */
+export async function analyze(on: Queryable, tables: readonly Table[]): Promise<void> {
+  await on.query(`analyze ${tables.map(({ table }) => table).join(', ')}`);
+}
+
+/** Whether PostgreSQL refused a statement to the role. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '42501';
+}

@@ -1,0 +1,127 @@
+// The format of a backup: gzip of lines of text. A header in JSON; then each table as PostgreSQL's COPY writes it in its text format, closed
+// by a line `\.` and a line of JSON with its count and SHA-256; at last a line that says that it is whole. `zcat` shows all of it.
+// Hides how a stream is divided into these parts. Neither side holds more than a piece of a table in memory.
+import { z } from 'zod';
+
+/** Raised with every change that an earlier version cannot read. */
+export const formatVersion = 1;
+
+export const headerSchema = z.strictObject({
+  format: z.literal('almanac-backup'),
+  format_version: z.literal(formatVersion),
+  /** The version of the program that made it. */
+  almanac: z.string(),
+  made_at: z.iso.datetime(),
+  /** Those that the database had; only one that has the same can take it. */
+  migrations: z.array(z.strictObject({ name: z.string(), checksum: z.string() })),
+  /** In the order in which they follow. */
+  tables: z.array(z.strictObject({ table: z.string(), columns: z.array(z.string()) })),
+  /** The last value of each sequence. */
+  sequences: z.record(z.string(), z.string().regex(/^\d{1,19}$/)),
+});
+export type Header = z.output<typeof headerSchema>;
+
+/** After each table. */
+export const tableEndSchema = z.strictObject({
+  table: z.string(),
+  rows: z.int().min(0),
+  sha256: z.string(),
+});
+
+/** The last line; a backup without it is cut off. */
+export const endSchema = z.strictObject({ end: z.literal('almanac-backup'), rows: z.int().min(0) });
+
+/** Closes a table; no line of COPY is like it. */
+export const tableEnd = '\\.\n';
+
+/** A backup that cannot be read: damaged, cut off, or something else. */
+export class BackupUnreadable extends Error {}
+
+const headerBytesMax = 4 * 1024 * 1024;
+const newline = 0x0a;
+const endMark = Buffer.from(`\n${tableEnd}`);
+
+/** Reads the parts of a backup, in their order. */
+export class BackupReader {
+  readonly #chunks: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** @param unpacked the bytes behind gzip. */
+  constructor(unpacked: AsyncIterable<Buffer>) {
+    this.#chunks = unpacked[Symbol.asyncIterator]();
+  }
+
+  /** The next line, which is JSON of this schema. @param what it is, for a message. */
+  async json<Output>(schema: z.ZodType<Output>, what: string): Promise<Output> {
+    let end = this.#rest.indexOf(newline);
+    while (end < 0) {
+      if (this.#rest.length > headerBytesMax) throw unreadable(what);
+      await this.#more(what);
+      end = this.#rest.indexOf(newline);
+    }
+    const line = this.#rest.subarray(0, end).toString('utf8');
+    this.#rest = this.#rest.subarray(end + 1);
+    const parsed = schema.safeParse(jsonOf(line));
+    if (!parsed.success) throw unreadable(what);
+    return parsed.data;
+  }
+
+  /** The rows of the next table, as COPY takes them; the line that closes it is consumed. */
+  async *rows(table: string): AsyncGenerator<Buffer> {
+    // As if a line had ended before the first one: an empty table is closed at once.
+    let isStart = true;
+    for (;;) {
+      const closesAtOnce = isStart && this.#rest.subarray(0, tableEnd.length).equals(endMark.subarray(1));
+      const end = closesAtOnce ? -1 : this.#rest.indexOf(endMark);
+      if (closesAtOnce || end >= 0) {
+        const rows = this.#rest.subarray(0, end + 1);
+        this.#rest = this.#rest.subarray(end + endMark.length);
+        if (rows.length > 0) yield rows;
+        return;
+      }
+      // What may be the beginning of the mark is kept until more has come.
+      const sure = isStart && this.#rest.length < endMark.length ? 0 : this.#rest.length - endMark.length;
+      if (sure > 0) {
+        isStart = false;
+        yield this.#rest.subarray(0, sure);
+        this.#rest = this.#rest.subarray(sure);
+      }
+      await this.#more(table);
+    }
+  }
+
+  /** Throws unless nothing follows. */
+  async finish(): Promise<void> {
+    const { done } = await this.#next('its end');
+    if (this.#rest.length > 0 || done !== true) throw unreadable('its end');
+  }
+
+  async #more(what: string): Promise<void> {
+    const { done, value } = await this.#next(what);
+    if (done === true) throw new BackupUnreadable(`The backup is cut off: it ends within ${what}.`);
+    this.#rest = this.#rest.length === 0 ? value : Buffer.concat([this.#rest, value]);
+  }
+
+  async #next(what: string): Promise<IteratorResult<Buffer, undefined>> {
+    try {
+      return (await this.#chunks.next()) as IteratorResult<Buffer, undefined>;
+    } catch (error) {
+      if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error;
+      throw new BackupUnreadable(`The backup is no gzip, damaged or cut off, within ${what}.`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+function unreadable(what: string): BackupUnreadable {
+  return new BackupUnreadable(`This is no backup of this version of Almanac, or it is damaged: ${what}.`);
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined; // which no schema accepts
+  }
+}

@@ -1,0 +1,157 @@
+// Replaces everything that the database holds of Almanac by a backup, in one transaction: it is there whole, or nothing has changed.
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import type { Database, Transaction } from '../../kernel/database.ts';
+import { schemaDifferences } from '../../kernel/schema.sql.ts';
+import {
+  analyze,
+  beginNewNumbers,
+  beginRestore,
+  connectedPrograms,
+  copyIn,
+  countRows,
+  emptyJobs,
+  endRestore,
+  isEmpty,
+  readMigrations,
+  readSequences,
+  readTables,
+  setSequences,
+  type Table,
+} from './backup.sql.ts';
+import {
+  BackupReader,
+  BackupUnreadable,
+  endSchema,
+  headerSchema,
+  tableEndSchema,
+  type Header,
+} from './format.ts';
+
+export interface RestoreSummary {
+  tables: number;
+  rows: number;
+  /** When the backup was made. */
+  madeAt: string;
+  /** The number of the newest load from now on. */
+  load: number;
+}
+
+export interface RestoreOptions {
+  /** Whether what is there may be deleted. */
+  replace: boolean;
+  /** Is told how many rows have been read. */
+  onRows: (rows: number) => void;
+}
+
+/**
+ * Restores a backup.
+ * @param database by its owner; it has the migrations of this version.
+ * @throws BackupUnreadable if the backup is damaged or cut off; Error that says what to do if it does not fit this database, or the database is
+ * not empty or in use. Then nothing has changed.
+ */
+export async function restoreBackup(
+  database: Database,
+  input: Readable,
+  options: RestoreOptions,
+): Promise<RestoreSummary> {
+  const unpacked = createGunzip();
+  const reading = pipeline(input, unpacked);
+  reading.catch(() => undefined); // whoever reads `unpacked` is told
+  const reader = new BackupReader(unpacked as AsyncIterable<Buffer>);
+  try {
+    const header = await reader.json(headerSchema, 'its header');
+    const summary = await database.transaction((on) => replaceAll(on, reader, header, options));
+    await analyze(database, header.tables);
+    return summary;
+  } finally {
+    unpacked.destroy(); // which ends the input too
+    await reading.catch(() => undefined); // ended, or told above
+  }
+}
+
+async function replaceAll(
+  on: Transaction,
+  reader: BackupReader,
+  header: Header,
+  { replace, onRows }: RestoreOptions,
+): Promise<RestoreSummary> {
+  await requireFit(on, header);
+  await requireUnused(on);
+  if (!replace && !(await isEmpty(on)))
+    throw new Error(
+      'This database is not empty. Restore into an empty one, or delete what it has by --replace.',
+    );
+  const keys = await beginRestore(on, header.tables);
+  let rows = 0;
+  for (const table of header.tables) {
+    rows += await restoreTable(on, reader, table);
+    onRows(rows);
+  }
+  const end = await reader.json(endSchema, 'its last line');
+  await reader.finish();
+  if (end.rows !== rows) throw new BackupUnreadable(`The backup says ${end.rows} rows, and has ${rows}.`);
+  await endRestore(on, header.tables, keys);
+  await setSequences(on, header.sequences);
+  await emptyJobs(on);
+  const load = await beginNewNumbers(on);
+  await requireUnused(on); // whoever has begun to wait for the tables has seen the state of before
+  return { tables: header.tables.length, rows, madeAt: header.made_at, load };
+}
+
+/** @returns how many rows. @throws BackupUnreadable if they are not those that were backed up. */
+async function restoreTable(on: Transaction, reader: BackupReader, table: Table): Promise<number> {
+  const hash = createHash('sha256');
+  const copy = copyIn(on, table);
+  await pipeline(
+    reader.rows(table.table),
+    async function* hashed(chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    },
+    copy,
+  );
+  const end = await reader.json(tableEndSchema, `the end of ${table.table}`);
+  const stored = await countRows(on, table);
+  if (end.table !== table.table || end.sha256 !== hash.digest('hex'))
+    throw new BackupUnreadable(
+      `The backup is damaged: the rows of ${table.table} are not those that were written.`,
+    );
+  if (end.rows !== stored)
+    throw new BackupUnreadable(`The backup says ${end.rows} rows of ${table.table}; ${stored} were stored.`);
+  return stored;
+}
+
+/** A backup fits a database of exactly its migrations: what its columns mean is only known there. */
+async function requireFit(on: Transaction, header: Header): Promise<void> {
+  const { missing, changed, newer } = schemaDifferences(header.migrations, await readMigrations(on));
+  const faults = [
+    missing.length === 0 ? [] : [`the backup has ${missing.join(', ')}, this database does not`],
+    newer.length === 0 ? [] : [`this database has ${newer.join(', ')}, the backup does not`],
+    changed.length === 0 ? [] : [`the texts of ${changed.join(', ')} differ`],
+  ].flat();
+  if (faults.length > 0)
+    throw new Error(
+      `This backup was made by Almanac ${header.almanac} with another schema: ${faults.join('; ')}. ` +
+        'Restore it with that version into an empty database; then start this version, which migrates it.',
+    );
+  const [tables, sequences] = [await readTables(on), await readSequences(on)];
+  const isSame =
+    JSON.stringify(tables) === JSON.stringify(header.tables) &&
+    JSON.stringify(Object.keys(sequences)) === JSON.stringify(Object.keys(header.sequences));
+  if (!isSame)
+    throw new Error('The tables of this database are not those of the backup, though its migrations are.');
+}
+
+/** Services hold in memory what they have read. */
+async function requireUnused(on: Transaction): Promise<void> {
+  const programs = await connectedPrograms(on);
+  if (programs.length > 0)
+    throw new Error(
+      `This database is in use (${programs.join(', ')}). Stop all services and commands first.`,
+    );
+}

@@ -1,0 +1,394 @@
+// almanac backup and almanac restore: what is restored is what was backed up, whole or not at all.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import test, { type ExecutionContext } from 'ava';
+import pg from 'pg';
+import { projectRoot } from '../../kernel/settings.ts';
+import { serviceUrl } from '../../migrations/roles.ts';
+import { createTestDatabase } from '../services/harness.ts';
+import { commandLine, settingsOf } from './terminal.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'almanac-backup-'));
+const file = path.join(folder, 'demo.backup.gz');
+const source = await createTestDatabase();
+const almanac = commandLine(settingsOf(source.url));
+let stateBefore: Record<string, unknown>;
+test.before(async () => {
+  await almanac(['seed']);
+  await almanac(['keys', 'create', 'demo@almanac.example']);
+  await onDatabase(source.url, async (query) => {
+    await query(
+      `update data.series set description = E'a\\tb\\nc\\\\.\\n\\\\.\\n\\\\N é€😀' where series_id = 'DEMO.CPI'`,
+    );
+  });
+  stateBefore = await stateOf(source.url);
+  const { code, stderr } = await almanac(['backup', file]);
+  if (code !== 0) throw new Error(stderr);
+});
+test.after.always(async () => {
+  await source.drop();
+  rmSync(folder, { recursive: true });
+});
+
+type Query = (text: string) => Promise<Record<string, unknown>[]>;
+
+async function onDatabase<T>(url: string, work: (query: Query) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: 'tests' });
+  await client.connect();
+  try {
+    return await work(async (text) => (await client.query<Record<string, unknown>>(text)).rows);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The content of every table, what keeps it right, and the sequences. */
+function stateOf(url: string): Promise<Record<string, unknown>> {
+  return onDatabase(url, async (query) => {
+    const state: Record<string, unknown> = {};
+    const inSchemas = `in ('data'::regnamespace, 'accounts'::regnamespace, 'events'::regnamespace)`;
+    const tables = await query(
+      `select oid::regclass::text as name from pg_class where relkind in ('r', 'p') and relnamespace ${inSchemas}`,
+    );
+    for (const { name } of tables)
+      [state[String(name)]] = await query(
+        `select count(*)::int as rows, md5(string_agg(r::text, '|' order by r::text)) as content from ${String(name)} r`,
+      );
+    state['constraints'] = await query(
+      `select conrelid::regclass::text, conname, pg_get_constraintdef(oid), convalidated from pg_constraint
+       where connamespace ${inSchemas} order by 1, 2`,
+    );
+    state['triggers'] = await query(
+      `select tgrelid::regclass::text, tgname, tgenabled from pg_trigger where not tgisinternal order by 1, 2`,
+    );
+    state['sequences'] = await query(
+      `select sequencename, last_value from pg_sequences where schemaname in ('data', 'accounts', 'events') order by 1`,
+    );
+    return state;
+  });
+}
+
+/** A database of its own, its command line, and its state. */
+async function emptyDatabase(t: ExecutionContext) {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  return {
+    url: database.url,
+    almanac: commandLine(settingsOf(database.url)),
+    state: () => stateOf(database.url),
+  };
+}
+
+/** Without what a restore changes on purpose: the numbers that nobody may have seen before. */
+function withoutNumbers(state: Record<string, unknown>): Record<string, unknown> {
+  const sequences = (state['sequences'] as { sequencename: string }[]).filter(
+    ({ sequencename }) => sequencename !== 'loads_load_no_seq',
+  );
+  return { ...state, 'data.loads': null, 'accounts.credential_cache': null, sequences };
+}
+
+/** The numbers by which gateways and clients know what they have seen. */
+async function numbersOf(url: string): Promise<{ load: number; generation: number; nextLoad: number }> {
+  const [row] = await onDatabase(url, (query) =>
+    query(
+      `select (select max(load_no) from data.loads)::float8 as load, generation::float8 as generation,
+              nextval('data.loads_load_no_seq')::float8 as "nextLoad" from accounts.credential_cache`,
+    ),
+  );
+  return row as { load: number; generation: number; nextLoad: number };
+}
+
+/** The backup with its text changed. */
+function changed(change: (text: string) => string): string {
+  const other = path.join(folder, `${createHash('sha256').update(change.toString()).digest('hex')}.gz`);
+  const before = gunzipSync(readFileSync(file)).toString();
+  const after = change(before);
+  if (after === before) throw new Error('nothing was changed');
+  writeFileSync(other, gzipSync(after, { level: 1 }));
+  return other;
+}
+
+test.serial(
+  'every table, constraint, trigger and sequence is as it was, after a restore into an empty database',
+  async (t) => {
+    const target = await emptyDatabase(t);
+    const { code, stdout, stderr } = await target.almanac(['restore', file, '--json']);
+    t.is(code, 0, stderr);
+    const told = JSON.parse(stdout) as { tables: number; rows: number; made_at: string };
+    t.deepEqual(withoutNumbers(await target.state()), withoutNumbers(stateBefore));
+    const filled = Object.values(stateBefore).filter((table) => ((table as { rows?: number }).rows ?? 0) > 0);
+    t.true(filled.length > 25, 'the demo fills most tables');
+    t.true(told.rows > 10_000);
+    t.is(told.tables, Object.keys(stateBefore).length - 3);
+    t.true(Date.parse(told.made_at) <= Date.now());
+    t.deepEqual(
+      await onDatabase(target.url, (query) =>
+        query(`select 1 from data.series where description = E'a\\tb\\nc\\\\.\\n\\\\.\\n\\\\N é€😀'`),
+      ),
+      [{ '?column?': 1 }],
+    );
+    const added = await target.almanac(['accounts', 'create', 'new@b.example']);
+    t.is(added.code, 0, 'it takes writes: sequences and triggers go on');
+  },
+);
+
+test.serial('the file appears whole, for its owner alone, and says what it is', async (t) => {
+  t.is(statSync(file).mode & 0o777, 0o600);
+  const lines = gunzipSync(readFileSync(file)).toString().split('\n');
+  t.like(JSON.parse(lines[0] ?? ''), { format: 'almanac-backup', format_version: 1 });
+  t.like(JSON.parse(lines.at(-2) ?? ''), { end: 'almanac-backup' });
+  const nowhere = path.join(folder, 'no-folder', 'x.gz');
+  const failed = await almanac(['backup', nowhere]);
+  t.is(failed.code, 1);
+  t.regex(failed.stderr, /ENOENT/);
+  const asService = commandLine(settingsOf(serviceUrl(source.url, 'almanac_data_api')));
+  const refused = await asService(['backup', path.join(folder, 'refused.gz')]);
+  t.is(refused.code, 1);
+  t.regex(refused.stderr, /may not read everything: a backup needs that of the owner/);
+  t.deepEqual(readdirSync(folder), ['demo.backup.gz'], 'what is unfinished is removed');
+  const text = await almanac(['backup', path.join(folder, 'again.gz')]);
+  t.regex(text.stdout, /^\d+ rows of \d+ tables in \d+ bytes, [\d.]+ s\n$/);
+  t.true(existsSync(path.join(folder, 'again.gz')));
+});
+
+test.serial('a database that is not empty is refused, and replaced whole with --replace', async (t) => {
+  const target = await emptyDatabase(t);
+  await target.almanac(['accounts', 'create', 'other@b.example']);
+  const before = await target.state();
+  const refused = await target.almanac(['restore', file]);
+  t.is(refused.code, 1);
+  t.regex(refused.stderr, /This database is not empty\. .*--replace/);
+  t.deepEqual(await target.state(), before);
+  const { code, stdout, stderr } = await target.almanac(['restore', file, '--replace']);
+  t.is(code, 0, stderr);
+  t.regex(
+    stdout,
+    /^\d+ rows of \d+ tables, as of .*\nEmpty Redis, if there is one, and start all services again/,
+  );
+  t.deepEqual(withoutNumbers(await target.state()), withoutNumbers(stateBefore));
+});
+
+test.serial('no number of before is given again: of loads, and of cached credentials', async (t) => {
+  const target = await emptyDatabase(t);
+  await onDatabase(target.url, async (query) => {
+    await query(`select setval('data.loads_load_no_seq', 1000000)`);
+    await query('update accounts.credential_cache set generation = 1000000');
+  });
+  const started = Date.now();
+  t.is((await target.almanac(['restore', file])).code, 0);
+  const first = await numbersOf(target.url);
+  t.true(first.load >= started && first.generation >= started);
+  t.is(first.nextLoad, first.load + 1);
+  t.is((await target.almanac(['restore', file, '--replace'])).code, 0);
+  const second = await numbersOf(target.url);
+  t.true(second.load > first.nextLoad && second.generation > first.generation);
+});
+
+test.serial('mails that waited in the replaced database are gone', async (t) => {
+  const target = await emptyDatabase(t);
+  await target.almanac(['accounts', 'create', 'other@b.example']);
+  t.is((await target.almanac(['accounts', 'send-reset', 'other@b.example'])).code, 0);
+  const { code, stderr } = await target.almanac(['restore', file, '--replace']);
+  t.is(code, 0, stderr);
+  t.is(
+    (await target.almanac(['accounts', 'send-reset', 'demo@almanac.example'])).code,
+    0,
+    'pg-boss begins anew',
+  );
+  t.deepEqual(
+    await onDatabase(target.url, (query) => query(`select data->>'email' as email from jobs.job`)),
+    [{ email: 'demo@almanac.example' }],
+  );
+});
+
+for (const [what, broken, message] of [
+  [
+    'is cut off between two tables',
+    () => changed((text) => text.slice(0, text.indexOf('\n{"table":"data.loads"') + 1)),
+    /is cut off: it ends within the end of data\.loads/,
+  ],
+  [
+    'is cut off within a table',
+    () => changed((text) => text.slice(0, text.indexOf('\n{"table":"data.observations"') - 100)),
+    /is cut off: it ends within data\.observations/,
+  ],
+  [
+    'lacks its last line',
+    () => changed((text) => text.slice(0, text.lastIndexOf('\n{"end"') + 1)),
+    /is cut off: it ends within its last line/,
+  ],
+  [
+    'has another value',
+    () => changed((text) => text.replace('demo@almanac.example', 'evil@almanac.example')),
+    /is damaged: the rows of accounts\.accounts are not those/,
+  ],
+  [
+    'has a row less',
+    () => changed((text) => text.replace(/\n[^\n]*\n\\\.\n(\{"table":"data\.series")/, '\n\\.\n$1')),
+    /damaged: the rows of data\.series are not/,
+  ],
+  ['goes on after its end', () => changed((text) => `${text}more\n`), /or it is damaged: its end/],
+  [
+    'says another count',
+    () => changed((text) => text.replace(/("end":"almanac-backup","rows":)\d+/, '$17')),
+    /says 7 rows, and has \d+/,
+  ],
+  [
+    'is of another format',
+    () => changed((text) => text.replace('"format_version":1', '"format_version":2')),
+    /no backup of this version of Almanac, or it is damaged: its header/,
+  ],
+  [
+    'is of another schema',
+    () =>
+      changed((text) =>
+        text.replace(
+          /\{"name":"000113_closed_by_day","checksum":"\w+"\}/,
+          '{"name":"000114_other","checksum":"0"}',
+        ),
+      ),
+    /with another schema: the backup has 000114_other, this database does not; this database has 000113_closed_by_day/,
+  ],
+  [
+    'has a migration of another text',
+    () => changed((text) => text.replace(/("000113_closed_by_day","checksum":")\w/, '$1x')),
+    /the texts of 000113_closed_by_day differ/,
+  ],
+  [
+    'is no gzip',
+    () => {
+      const other = path.join(folder, 'text.gz');
+      writeFileSync(other, 'not gzip');
+      return other;
+    },
+    /is no gzip, damaged or cut off/,
+  ],
+  [
+    'has a damaged byte',
+    () => {
+      const other = path.join(folder, 'byte.gz');
+      const bytes = readFileSync(file);
+      const at = bytes.length >> 1;
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 0x10, at);
+      writeFileSync(other, bytes);
+      return other;
+    },
+    /damaged|cut off|invalid|malformed|extra data|missing data/,
+  ],
+  [
+    'is cut off within its gzip',
+    () => {
+      const other = path.join(folder, 'half.gz');
+      writeFileSync(other, readFileSync(file).subarray(0, 100_000));
+      return other;
+    },
+    /cut off/,
+  ],
+] as const)
+  test.serial(`a backup that ${what} is refused, and nothing has changed`, async (t) => {
+    const target = await emptyDatabase(t);
+    await target.almanac(['accounts', 'create', 'other@b.example']);
+    const before = await target.state();
+    const { code, stderr } = await target.almanac(['restore', broken(), '--replace']);
+    t.is(code, 1);
+    t.regex(stderr, message);
+    t.deepEqual(await target.state(), before);
+  });
+
+test.serial('a row that refers to none is refused', async (t) => {
+  const target = await emptyDatabase(t);
+  // Rows and sums that agree with each other, as somebody would write who makes a backup by hand.
+  const orphan = changed((text) => {
+    const table = /\n\{"table":"accounts\.accounts","rows":1,"sha256":"\w+"\}/;
+    const empty = createHash('sha256').digest('hex');
+    const begins = text.indexOf('\n') + 1;
+    const ends = text.search(table);
+    const rest = text.slice(ends).replace(/"rows":1,"sha256":"\w+"/, `"rows":0,"sha256":"${empty}"`);
+    return `${text.slice(0, begins)}\\.${rest}`.replace(
+      /("end":"almanac-backup","rows":)(\d+)/,
+      (_whole, name: string, rows: string) => name + String(Number(rows) - 1),
+    );
+  });
+  const { code, stderr } = await target.almanac(['restore', orphan]);
+  t.is(code, 1);
+  t.regex(stderr, /violates foreign key constraint "api_keys_account_id_fkey"/);
+});
+
+test.serial('a database that is in use is refused', async (t) => {
+  const target = await emptyDatabase(t);
+  const service = new pg.Client({ connectionString: target.url, application_name: 'almanac data-api' });
+  await service.connect();
+  t.teardown(() => service.end());
+  const byRole = new pg.Client({ connectionString: serviceUrl(target.url, 'almanac_accounts_api') });
+  await byRole.connect();
+  t.teardown(() => byRole.end());
+  const { code, stderr } = await target.almanac(['restore', file]);
+  t.is(code, 1);
+  t.regex(stderr, /in use \(almanac data-api, almanac_accounts_api\)\. Stop all services/);
+});
+
+test.serial('a backup is of one moment, and what happens meanwhile is not in it', async (t) => {
+  const target = await emptyDatabase(t);
+  const other = path.join(folder, 'meanwhile.gz');
+  const [made] = await Promise.all([
+    almanac(['backup', other]),
+    almanac(
+      [
+        'ingest',
+        'observations',
+        '-',
+        '--create',
+        '--set',
+        'series_id=NEW,name=N,unit=One,frequency=daily,source=T',
+      ],
+      {
+        stdin: 'date,value\n2024-01-01,1\n',
+      },
+    ),
+    almanac(['accounts', 'create', 'meanwhile@b.example']),
+  ]);
+  t.is(made.code, 0, made.stderr);
+  const restored = await target.almanac(['restore', other]);
+  t.is(restored.code, 0, restored.stderr);
+  const [row] = await onDatabase(target.url, (query) =>
+    query(`select count(*)::int as series, sum(observation_count)::int as points,
+      (select count(*)::int from data.observations where superseded_on = 'infinity' and value is not null) as counted from data.series`),
+  );
+  t.is(row?.['points'], row?.['counted']);
+});
+
+test.serial('a backup goes through a pipe, from one database into another', async (t) => {
+  const target = await emptyDatabase(t);
+  const program = path.join(projectRoot, 'almanac.js');
+  const { stdout, stderr } = await promisify(execFile)(
+    'sh',
+    [
+      '-c',
+      '"$0" "$1" backup - --json | DATABASE_URL="$2" "$0" "$1" restore - --json',
+      process.execPath,
+      program,
+      target.url,
+    ],
+    { env: { ...process.env, ...settingsOf(source.url) } },
+  );
+  const [made, restored] = [stderr, stdout].map((line) => JSON.parse(line) as { rows: number });
+  t.is(made?.rows, restored?.rows);
+  t.true((made?.rows ?? 0) > 10_000);
+});
+
+test.serial('backup and restore take a file, and no more', async (t) => {
+  for (const name of ['backup', 'restore'])
+    for (const words of [[name], [name, 'a', 'b']]) {
+      const { code, stderr } = await almanac(words);
+      t.is(code, 2);
+      t.regex(stderr, /takes one file, or - for standard/);
+    }
+  const missing = await almanac(['restore', path.join(folder, 'missing.gz')]);
+  t.is(missing.code, 1);
+  t.regex(missing.stderr, /ENOENT/);
+});
