@@ -313,7 +313,7 @@ function ways(from: Manifest[]): string[] {
   }
   const isOneSided = (way: string) => / > (?:\*|ns:)|^ns:/.test(way);
   return [...new Set([...out, ...into])]
-    .filter((way) => isOneSided(way) || (out.has(way) && into.has(way)))
+    .map((way) => (isOneSided(way) || (out.has(way) && into.has(way)) ? way : `${way} at one end`))
     .sort();
 }
 
