@@ -8,15 +8,23 @@ import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { loadPlans } from '../../kernel/plans.ts';
+import { openServiceRoles, serviceUrl } from '../../migrations/roles.ts';
 import { migrate } from '../../migrations/run.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
-import { startPostgresUnit } from '../services/postgres.ts';
+import { startPostgresUnit, startReplicaUnit, type PostgresUnit } from '../services/postgres.ts';
 import type { Caller, Question } from './calls.ts';
 import type { Cluster } from './faults.ts';
 import { startLink } from './links.ts';
 import type { Victim } from './load.ts';
 import { tick } from './publisher.ts';
-import { startRedisUnit, makeService, type ServiceName, type Unit } from './units.ts';
+import {
+  startRedisClusterUnit,
+  startRedisUnit,
+  makeService,
+  type RedisUnit,
+  type ServiceName,
+  type Unit,
+} from './units.ts';
 
 export interface Scene {
   cluster: Cluster;
@@ -44,9 +52,16 @@ const plans = `plans:
 export interface SceneOptions {
   directory: string;
   gateways: number;
-  withRedis: boolean;
+  dataApis: number;
+  redis: 'none' | 'one' | 'cluster';
+  /** Whether every data-api reads from a streaming replica of PostgreSQL. */
+  hasReplica: boolean;
   seconds: number;
+  /** Of every service. */
+  drainDelayMs: number;
   logDirectory: string | null;
+  /** More settings, of every service. */
+  env?: Record<string, string>;
   /** Nothing is started any more. */
   over: AbortSignal;
 }
@@ -70,16 +85,19 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     return unit;
   };
   const postgres = keep(await startPostgresUnit(path.join(directory, 'postgres'), over));
-  const redis = options.withRedis ? keep(await startRedisUnit(over)) : undefined;
+  const redis = await startRedisOf(options, keep);
   await migrate(postgres.url);
+  await openServiceRoles(postgres.url, true);
+  const replica = options.hasReplica
+    ? keep(await startReplicaUnit(postgres, path.join(directory, 'replica'), over))
+    : undefined;
   await loadSeries(postgres.url);
   const people = await makeAccounts(
     { db: connect(postgres.url), plans: loadPlans(plansFile), clock: systemClock },
     seconds,
   );
   const env = {
-    DATABASE_URL: postgres.url,
-    ...(redis && { REDIS_URL: redis.redis.url }),
+    ...(redis && { REDIS_URL: redis.url }),
     IDENTITY_SECRET: testIdentitySecret,
     PLANS_FILE: plansFile,
     PUBLIC_CALLS_SECOND: '100000', // all clients have one IP address,
@@ -87,10 +105,11 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     DATA_DIR: path.join(directory, 'data'),
     NODE_COMPILE_CACHE: path.join(directory, 'compiled'), // restarts take half the CPU
     QUOTA_OUTAGE: 'closed', // the others serve beyond the limit while nobody can be asked, as they are told to
-    DRAIN_DELAY_MS: '300',
+    DRAIN_DELAY_MS: String(options.drainDelayMs),
     WEBHOOK_ALLOW_HTTP: 'true', // the customer's endpoint is in the run itself
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',
+    ...options.env,
   };
   const start = (
     service: ServiceName,
@@ -104,10 +123,11 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
         return unit;
       }),
     );
+  const accounts = { DATABASE_URL: serviceUrl(postgres.url, 'almanac_accounts_api') };
   const [dataApis, accountsApis, workers] = await Promise.all([
-    start('data-api', 2),
-    start('accounts-api', 2),
-    start('worker', 2),
+    start('data-api', options.dataApis, () => dataDatabases(postgres, replica)),
+    start('accounts-api', 2, () => accounts),
+    start('worker', 2, () => accounts),
   ]);
   const linksOf = () => Promise.all(dataApis.map(({ url }) => startLink(url)));
   const links = await Promise.all(Array.from({ length: options.gateways }, linksOf));
@@ -116,8 +136,26 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     ACCOUNTS_API_URL: accountsApis.map(({ url }) => url).join(),
   }));
   const toData = new Map(gateways.map((gateway, i) => [gateway, links[i] ?? []]));
-  const cluster = { gateways, dataApis, toData, accountsApis, workers, postgres, redis };
+  const cluster = { gateways, dataApis, toData, accountsApis, workers, postgres, replica, redis };
   return { cluster, databaseUrl: postgres.url, ...people };
+}
+
+async function startRedisOf(
+  { redis, over }: SceneOptions,
+  keep: <T extends Unit>(unit: T) => T,
+): Promise<RedisUnit | undefined> {
+  if (redis === 'none') return undefined;
+  if (redis === 'one') return keep(await startRedisUnit(over));
+  const { unit, rest } = await startRedisClusterUnit(over);
+  keep(rest);
+  return keep(unit);
+}
+
+/** The replica alone is never read: what it lacks when the primary is killed is judged as well. */
+function dataDatabases(postgres: PostgresUnit, replica: PostgresUnit | undefined): Record<string, string> {
+  const urlOf = ({ url }: PostgresUnit) => serviceUrl(url, 'almanac_data_api');
+  const read = replica && { DATABASE_READ_URL: urlOf(replica), REPLICA_LAG_MAX_MS: '0' };
+  return { DATABASE_URL: urlOf(postgres), ...read };
 }
 
 /** A short series, one whose answer takes many writes, and one that will be loaded again and again, long enough to be compressed. */

@@ -13,6 +13,8 @@ export interface Cluster {
   accountsApis: Service[];
   workers: Service[];
   postgres: Unit;
+  /** Of PostgreSQL. Undefined: there is none. */
+  replica: Unit | undefined;
   /** Undefined: the cluster runs without. */
   redis: RedisUnit | undefined;
 }
@@ -94,6 +96,7 @@ export function drawFaults(random: Random, cluster: Cluster, seconds: number): F
       random.pick(cluster.accountsApis),
       random.pick(cluster.workers),
       cluster.postgres,
+      ...(cluster.replica === undefined ? [] : [cluster.replica]),
       ...(cluster.redis === undefined ? [] : [cluster.redis]),
     ];
     const unit = random.pick(units);

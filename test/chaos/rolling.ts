@@ -80,7 +80,7 @@ async function isReady({ url }: Service): Promise<boolean> {
 }
 
 /** What the account may still draw from its allotment in Redis. PostgreSQL hears of drawn calls only later. */
-async function callsLeft(redis: PrivateRedis, { accountId }: Caller): Promise<number> {
+async function callsLeft(redis: Pick<PrivateRedis, 'command'>, { accountId }: Caller): Promise<number> {
   const key = allotmentKey({ accountId, month: utcMonth(new Date()) });
   const [granted, drawn] = (await redis.command('hmget', key, 'granted', 'drawn')) as (string | null)[];
   return Number(granted ?? 0) - Number(drawn ?? 0);

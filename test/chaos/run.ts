@@ -3,7 +3,8 @@
 // accepted after its revocation; no answer was older than a load that had been reported as done, though most are from the memory of
 // gateways; a customer's webhook endpoint was told of every load, and of no other; and no call fails while every service is replaced, and
 // while accounts-api alone is away.
-// Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--no-redis] [--logs directory]. Exits with 1 if a check fails.
+// Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--no-redis] [--production] [--logs directory]. Exits with 1 if a check
+// fails. --production: three data-apis that read from a replica of PostgreSQL, and a Redis Cluster of three masters.
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../../kernel/database.ts';
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     gateways: { type: 'string', default: '2' },
     'no-redis': { type: 'boolean', default: false },
+    production: { type: 'boolean', default: false },
     logs: { type: 'string' },
   },
 });
@@ -42,14 +44,20 @@ await underGuard(async ({ directory }) => {
   const units: Unit[] = [];
   const over = new AbortController();
   try {
-    const redis = values['no-redis'] ? ', no Redis' : '';
-    say(`chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways${redis}`);
+    const production = values.production ? ', 3 data-apis with a replica of PostgreSQL, a Redis Cluster' : '';
+    const redis = values['no-redis'] ? 'none' : values.production ? 'cluster' : 'one';
+    say(
+      `chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways${production}${redis === 'none' ? ', no Redis' : ''}`,
+    );
     const scene = await setUp(
       {
         directory,
         seconds,
+        drainDelayMs: 300,
         gateways: Number(values.gateways),
-        withRedis: !values['no-redis'],
+        dataApis: values.production ? 3 : 2,
+        hasReplica: values.production,
+        redis,
         logDirectory: values.logs ?? null,
         over: over.signal,
       },

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { projectRoot } from '../../kernel/settings.ts';
 import { freePort } from '../services/instance.ts';
 import { startServing, type Child } from '../run/processes.ts';
+import { startRedisCluster } from '../services/redis-sets.ts';
 import { startRedis, type PrivateRedis } from '../services/redis.ts';
 
 export interface Unit {
@@ -24,6 +25,8 @@ export type ServiceName = 'gateway' | 'data-api' | 'accounts-api' | 'worker';
 
 export interface Service extends Unit {
   readonly url: string;
+  /** Of its process; undefined: none was started yet. */
+  readonly pid: number | undefined;
   /** From now on its clock is so far ahead of the machine's. Gateways and data-apis only; a restart keeps it. */
   moveClock(aheadMs: number): void;
 }
@@ -88,6 +91,9 @@ export async function makeService(
     name,
     url: `http://127.0.0.1:${port}`,
     moveClock,
+    get pid() {
+      return child?.process.pid;
+    },
     async kill() {
       await child?.end('SIGKILL');
     },
@@ -115,18 +121,40 @@ export async function makeService(
 }
 
 export interface RedisUnit extends Unit {
-  readonly redis: PrivateRedis;
+  /** As REDIS_URL takes it. */
+  readonly url: string;
+  readonly redis: Pick<PrivateRedis, 'command'>;
 }
 
 export async function startRedisUnit(over: AbortSignal): Promise<RedisUnit> {
   const redis = await startRedis();
+  return { ...unitOfRedis('redis', redis, over), url: redis.url };
+}
+
+/** A cluster of three masters. The unit is the first of them, which has a replica: killed, it comes back as the replica of that. */
+export async function startRedisClusterUnit(over: AbortSignal): Promise<{ unit: RedisUnit; rest: Unit }> {
+  const cluster = await startRedisCluster();
+  const [first, ...others] = [...cluster.masters, cluster.replica];
+  if (first === undefined) throw new Error('The cluster has no master.');
+  /** Asks the server that has the key. */
+  async function command(...words: string[]): Promise<unknown> {
+    for (const server of [first, ...others]) {
+      const answer = await server?.command(...words).catch((error: unknown) => error);
+      if (!(answer instanceof Error && /^(?:MOVED|CLUSTERDOWN)/.test(answer.message))) return answer;
+    }
+    throw new Error(`No server of the cluster takes ${words.join(' ')}.`);
+  }
+  const nothing = () => Promise.resolve();
   return {
-    name: 'redis',
-    redis,
-    kill: redis.kill,
-    stop: redis.kill,
-    stall: redis.stall,
-    goOn: redis.goOn,
-    start: () => stubbornly('redis', over, redis.restart),
+    unit: { ...unitOfRedis('redis 1 of the cluster', first, over), url: cluster.url, redis: { command } },
+    rest: {
+      ...{ name: 'the rest of the cluster', kill: cluster.stop, stop: cluster.stop },
+      ...{ stall: () => undefined, goOn: () => undefined, start: nothing },
+    },
   };
+}
+
+function unitOfRedis(name: string, redis: PrivateRedis, over: AbortSignal): Omit<RedisUnit, 'url'> {
+  const { kill, stall, goOn } = redis;
+  return { name, redis, kill, stop: kill, stall, goOn, start: () => stubbornly(name, over, redis.restart) };
 }
