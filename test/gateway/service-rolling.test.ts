@@ -1,11 +1,11 @@
 // Services behind the gateway that are replaced one after the other under load: no call is lost, whether the gateway knows each
 // instance or a balancer stands before them.
-import { createServer, connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { startService, type RunningService } from '../../kernel/http/server.ts';
 import { createOpener } from '../../kernel/identity.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
+import { startBalancer } from '../services/balancer.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { freePort } from '../services/instance.ts';
 import { projectPlans, unhurried } from '../services/services.ts';
@@ -92,66 +92,16 @@ test('two instances that are replaced one right after the other lose no call, an
   t.deepEqual(await calls.stop(), []);
 });
 
-const probesMissed = 4;
-
-/** A balancer of connections, in turn; it leaves an instance out once that has been unready for a few probes. */
-async function startBalancer(t: ExecutionContext) {
-  const ready: { port: number; missed: number }[] = [];
-  let turn = 0;
-  let refused = 0;
-  const server = createServer((client) => {
-    const there = ready.filter(({ missed }) => missed < probesMissed);
-    const target = there[(turn += 1) % there.length];
-    if (target === undefined) return client.destroy();
-    const upstream = connect(target.port, '127.0.0.1');
-    upstream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED') refused += 1;
-    });
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      from.setNoDelay(true);
-      from.on('error', () => to.destroy());
-      from.pipe(to);
-    }
-    return undefined;
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const port = (server.address() as { port: number }).port;
-  const probing = { goesOn: true };
-  const probes = (async () => {
-    while (probing.goesOn) {
-      for (const each of ready) {
-        const answer = await fetch(`http://127.0.0.1:${each.port}/readyz`).catch(() => undefined);
-        each.missed = answer?.status === 200 ? 0 : each.missed + 1;
-      }
-      await pause(10);
-    }
-  })();
-  t.teardown(async () => {
-    probing.goesOn = false;
-    await probes;
-    server.close();
-  });
-  return {
-    url: `http://127.0.0.1:${port}`,
-    add: (to: number) => void ready.push({ port: to, missed: 0 }),
-    ready,
-    /** Connections that an instance refused, which it still had in turn. */
-    refused: () => refused,
-  };
-}
-
 test('behind a balancer that leaves an instance out late, replacing all instances loses no call', async (t) => {
-  const balancer = await startBalancer(t);
+  const balancer = await startBalancer();
+  t.teardown(() => balancer.close());
   const instances: RunningService[] = [];
   t.teardown(() => Promise.all(instances.map((instance) => instance.close().catch(() => undefined))));
   const add = async () => {
     const port = await freePort();
     const instance = await startInstance(port, 5_000);
     instances.push(instance);
-    balancer.add(port);
+    balancer.add(`http://127.0.0.1:${port}`);
     return instance;
   };
   const old = [await add(), await add()];
@@ -161,10 +111,7 @@ test('behind a balancer that leaves an instance out late, replacing all instance
   const before = calls.answered();
   const closed = { count: 0 };
   const closing = old.map((instance) => instance.close().then(() => void (closed.count += 1)));
-  await until(
-    'the balancer leaves both out',
-    () => balancer.ready.filter(({ missed }) => missed >= probesMissed).length === 2,
-  );
+  await until('the balancer leaves both out', () => balancer.inTurn().length === 2);
   t.is(closed.count, 0);
   await Promise.all(closing);
   await until('calls go on', () => calls.answered() > before + 10);
