@@ -1,0 +1,132 @@
+// The load on a set-up as in production: lanes of clients that call through the balancer, one call after the other on a connection that
+// is kept, each kind of call in a lane of its own. Hides how a call is made and judged.
+import { Client } from 'undici';
+import type { Caller } from '../chaos/calls.ts';
+import { tick, type Publisher } from '../chaos/publisher.ts';
+
+/** One call as it ended. Times are `performance.now()`. */
+export interface Called {
+  lane: string;
+  beganAtMs: number;
+  tookMs: number;
+  /** What is wrong with it; undefined: nothing. */
+  fault: string | undefined;
+  isBilled: boolean;
+}
+
+export interface Lanes {
+  readonly calls: readonly Called[];
+  /** Resolves when the last calls are answered. */
+  stop(): Promise<void>;
+}
+
+interface Lane {
+  name: string;
+  /** Connections that call side by side. */
+  clients: number;
+  pauseMs: number;
+  isBilled?: boolean;
+  next(turn: number): { path: string; method?: 'PATCH'; body?: string };
+  /** @returns what is wrong with an answer of 200. */
+  judge?(text: string, beganAtMs: number): string | undefined;
+}
+
+function lanesOf(publisher: Publisher | undefined): Lane[] {
+  const data = { pauseMs: 4, isBilled: true };
+  const manage = { clients: 1, pauseMs: 20 };
+  return [
+    { ...data, name: 'hot reads', clients: 2, next: () => ({ path: '/v1/series/SHORT' }) },
+    {
+      ...data,
+      name: 'cold reads',
+      clients: 3,
+      next: (turn) => ({ path: `/v1/series/LONG?limit=${1 + (turn % 900)}` }),
+    },
+    {
+      ...data,
+      name: 'whole series as CSV',
+      clients: 1,
+      next: () => ({ path: '/v1/series/LONG?format=csv' }),
+    },
+    {
+      ...{ ...data, name: 'reads of what is loaded', clients: 1 },
+      next: () => ({ path: `/v1/series/${tick.id}/latest` }),
+      judge(text, beganAtMs) {
+        const value = Number(/"value":(\d+)/.exec(text)?.[1]);
+        const needed = publisher?.doneBefore(beganAtMs).value ?? tick.value;
+        return value >= needed
+          ? undefined
+          : `value ${value} was answered after ${needed} was reported as done`;
+      },
+    },
+    { ...manage, name: 'management', next: (turn) => ({ path: turn % 2 === 0 ? '/v1/keys' : '/v1/usage' }) },
+    {
+      ...{ ...manage, name: 'writes' },
+      next: (turn) => ({
+        path: '/v1/account',
+        method: 'PATCH',
+        body: JSON.stringify({ name: `Name ${turn}` }),
+      }),
+    },
+  ];
+}
+
+export interface LanesOptions {
+  /** Loads the series that one lane reads. */
+  publisher?: Publisher;
+  /** The name of the lane that runs alone, without pauses; undefined: all run. */
+  only?: string | undefined;
+}
+
+/** @throws Error that names the lanes if there is none of the name. */
+export function startLanes(url: string, { key }: Caller, { publisher, only }: LanesOptions = {}): Lanes {
+  const all = lanesOf(publisher);
+  const lanes = all.filter(({ name }) => only === undefined || name === only);
+  if (lanes.length === 0)
+    throw new Error(`There is no lane "${only}"; there are ${all.map(({ name }) => name).join(', ')}.`);
+  const calls: Called[] = [];
+  const goesOn = { yes: true };
+
+  async function call(client: Client, lane: Lane, turn: number): Promise<Called> {
+    const { path, method = 'GET', body } = lane.next(turn);
+    const beganAtMs = performance.now();
+    const ended = (fault: string | undefined): Called => ({
+      ...{ lane: lane.name, beganAtMs, tookMs: performance.now() - beganAtMs, fault },
+      isBilled: lane.isBilled === true && fault === undefined,
+    });
+    try {
+      const headers = { 'x-api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }) };
+      const answer = await client.request({ path, method, headers, ...(body !== undefined && { body }) });
+      const text = await answer.body.text();
+      if (answer.statusCode !== 200)
+        return ended(`${method} ${path}: ${answer.statusCode} ${text.slice(0, 200)}`);
+      return ended(lane.judge?.(text, beganAtMs));
+    } catch (error) {
+      return ended(`${method} ${path}: ${String(error)}`);
+    }
+  }
+
+  const loops = lanes.flatMap((lane) =>
+    Array.from({ length: lane.clients }, async () => {
+      const client = new Client(url);
+      for (let turn = 0; goesOn.yes; turn += 1) {
+        calls.push(await call(client, lane, turn));
+        if (only === undefined) await new Promise((resolve) => setTimeout(resolve, lane.pauseMs));
+      }
+      await client.close();
+    }),
+  );
+  return {
+    calls,
+    async stop() {
+      goesOn.yes = false;
+      await Promise.all(loops);
+    },
+  };
+}
+
+/** The quantile of the times of calls, in ms. */
+export function quantileMs(calls: readonly Called[], quantile: number): number {
+  const times = calls.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
+  return times[Math.min(times.length - 1, Math.floor(times.length * quantile))] ?? Number.NaN;
+}
