@@ -1,6 +1,6 @@
 // The test run: a private PostgreSQL with a migrated template, a private Redis, then AVA; it leaves nothing behind, however
 // it ends. With --check as its first argument types and lint come first. Other arguments are passed to AVA. In CI a skipped test
-// fails the run.
+// fails the run. With TEST_SET_UP=production the services read from a replica, and use a Redis Cluster (test/production/run.ts).
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ await underGuard(async (run) => {
 async function runTests(run: Run, words: readonly string[]): Promise<number> {
   const traces = path.join(run.directory, 'traces');
   mkdirSync(traces);
-  const servers = await startServers(run.directory);
+  const servers = await startServers(run.directory, process.env['TEST_SET_UP'] === 'production');
   const code = await runAva(words, { ...servers.env, TEST_TRACES: traces });
   const holds = code === 0 && (await holdsSecrets(traces, servers.env.TEST_REDIS_URL));
   await servers.stop();

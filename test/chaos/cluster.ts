@@ -60,6 +60,8 @@ export interface SceneOptions {
   /** Of every service. */
   drainDelayMs: number;
   logDirectory: string | null;
+  /** More settings, of every service. */
+  env?: Record<string, string>;
   /** Nothing is started any more. */
   over: AbortSignal;
 }
@@ -107,6 +109,7 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     WEBHOOK_ALLOW_HTTP: 'true', // the customer's endpoint is in the run itself
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',
+    ...options.env,
   };
   const start = (
     service: ServiceName,

@@ -25,6 +25,8 @@ export type ServiceName = 'gateway' | 'data-api' | 'accounts-api' | 'worker';
 
 export interface Service extends Unit {
   readonly url: string;
+  /** Of its process; undefined: none was started yet. */
+  readonly pid: number | undefined;
   /** From now on its clock is so far ahead of the machine's. Gateways and data-apis only; a restart keeps it. */
   moveClock(aheadMs: number): void;
 }
@@ -89,6 +91,9 @@ export async function makeService(
     name,
     url: `http://127.0.0.1:${port}`,
     moveClock,
+    get pid() {
+      return child?.process.pid;
+    },
     async kill() {
       await child?.end('SIGKILL');
     },

@@ -71,8 +71,19 @@ function lanesOf(publisher: Publisher | undefined): Lane[] {
   ];
 }
 
-/** @param publisher loads the series that one lane reads. */
-export function startLanes(url: string, { key }: Caller, publisher?: Publisher): Lanes {
+export interface LanesOptions {
+  /** Loads the series that one lane reads. */
+  publisher?: Publisher;
+  /** The name of the lane that runs alone, without pauses; undefined: all run. */
+  only?: string | undefined;
+}
+
+/** @throws Error that names the lanes if there is none of the name. */
+export function startLanes(url: string, { key }: Caller, { publisher, only }: LanesOptions = {}): Lanes {
+  const all = lanesOf(publisher);
+  const lanes = all.filter(({ name }) => only === undefined || name === only);
+  if (lanes.length === 0)
+    throw new Error(`There is no lane "${only}"; there are ${all.map(({ name }) => name).join(', ')}.`);
   const calls: Called[] = [];
   const goesOn = { yes: true };
 
@@ -95,12 +106,12 @@ export function startLanes(url: string, { key }: Caller, publisher?: Publisher):
     }
   }
 
-  const loops = lanesOf(publisher).flatMap((lane) =>
+  const loops = lanes.flatMap((lane) =>
     Array.from({ length: lane.clients }, async () => {
       const client = new Client(url);
       for (let turn = 0; goesOn.yes; turn += 1) {
         calls.push(await call(client, lane, turn));
-        await new Promise((resolve) => setTimeout(resolve, lane.pauseMs));
+        if (only === undefined) await new Promise((resolve) => setTimeout(resolve, lane.pauseMs));
       }
       await client.close();
     }),

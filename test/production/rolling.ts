@@ -1,7 +1,7 @@
 // A rolling restart of everything under load: each gateway, data-api, accounts-api and worker is stopped by SIGTERM and started again, one
 // after the other, while clients call through a balancer that asks /readyz, and loads go on. Not one call may fail, an answer must have
 // every load that was reported as done before it, and the ledger must bill what was served.
-// Usage: npm run rolling [-- --logs directory]. Prints a table; exits with 1 if a call fails.
+// Usage: npm run rolling [-- --logs directory] [--drain-ms N]. Prints a table; exits with 1 if a call fails.
 import { mkdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -16,10 +16,16 @@ import { startBalancer, type Balancer } from '../services/balancer.ts';
 import { silentLog } from '../services/harness.ts';
 import { quantileMs, startLanes, type Called } from './lanes.ts';
 
-const { values } = parseArgs({ options: { logs: { type: 'string' } } });
-/** Longer than the balancer needs to leave an instance out, also on a busy machine. */
-const drainDelayMs = 1_500;
+const { values } = parseArgs({
+  options: {
+    logs: { type: 'string' },
+    // Longer than the balancer needs to leave an instance out, also on a busy machine.
+    'drain-ms': { type: 'string', default: '1500' },
+  },
+});
+const drainDelayMs = Number(values['drain-ms']);
 const betweenMs = 500;
+const probeEveryMs = 100;
 
 if (values.logs !== undefined) mkdirSync(values.logs, { recursive: true });
 await underGuard(async ({ directory }) => {
@@ -54,11 +60,11 @@ await underGuard(async ({ directory }) => {
 /** @returns what is wrong, in words. */
 async function replaceAll({ cluster, databaseUrl, customer: who }: Scene): Promise<string[]> {
   const { gateways, dataApis, accountsApis, workers } = cluster;
-  const balancer = await startBalancer();
+  const balancer = await startBalancer(probeEveryMs);
   for (const { url } of gateways) balancer.add(url);
   const database = openDatabase(databaseUrl, silentLog, { applicationName: 'rolling' });
   const publisher = startPublisher(database, () => undefined);
-  const lanes = startLanes(balancer.url, who, publisher);
+  const lanes = startLanes(balancer.url, who, { publisher });
   say('replaced          | seconds |  calls | failed | p50 ms | p99 ms | longest ms');
   let from = 0;
   const row = (name: string, beganAtMs: number): void => {

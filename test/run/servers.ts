@@ -1,17 +1,25 @@
 // The servers of a test run: a private PostgreSQL with a migrated template, and a private Redis, on free ports of the
 // loopback interface. Hides where they come from and how they start and stop.
+import path from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
 import { openServiceRoles } from '../../migrations/roles.ts';
 import { migrate } from '../../migrations/run.ts';
+import { startPostgresUnit, startReplicaUnit } from '../services/postgres.ts';
 import { startRedis } from '../services/redis.ts';
+import { startRedisCluster } from '../services/redis-sets.ts';
 import { needFont, needProgram } from './debian.ts';
 
 const templateDatabase = 'almanac_template';
 
 export interface Servers {
   /** What the tests find them by: to be added to the environment of AVA. */
-  env: { TEST_POSTGRES_URL: string; TEST_REDIS_URL: string };
+  env: {
+    TEST_POSTGRES_URL: string;
+    TEST_REDIS_URL: string;
+    TEST_REPLICA_URL?: string;
+    TEST_REDIS_CLUSTER_URL?: string;
+  };
   stop(): Promise<void>;
 }
 
@@ -22,10 +30,14 @@ const settings = {
   autovacuum: 'off',
 };
 
-/** @param directory where PostgreSQL's data goes; the user that it runs as must be able to enter it. */
-export async function startServers(directory: string): Promise<Servers> {
+/**
+ * @param directory where PostgreSQL's data goes; the user that it runs as must be able to enter it.
+ * @param asInProduction adds a streaming replica, and a Redis Cluster.
+ */
+export async function startServers(directory: string, asInProduction = false): Promise<Servers> {
   needProgram('redis-server', 'redis-server');
   needFont();
+  if (asInProduction) return startProductionServers(directory);
   const redis = await startRedis();
   const postgres = await startPostgres(directory).catch(async (error: unknown) => {
     await redis.stop();
@@ -38,6 +50,48 @@ export async function startServers(directory: string): Promise<Servers> {
       await postgres.stop();
     },
   };
+}
+
+/**
+ * A commit waits until the replica has it, so that rows which a test writes by itself, not by a load, are there at once. That a replica
+ * lags is tested elsewhere.
+ */
+async function startProductionServers(directory: string): Promise<Servers> {
+  const over = new AbortController();
+  const redis = await startRedis();
+  const cluster = await startRedisCluster();
+  const primary = await startPostgresUnit(directory, over.signal);
+  await makeTemplate(primary.url);
+  const replica = await startReplicaUnit(primary, path.join(directory, 'replica'), over.signal);
+  await run(primary.url, [
+    "alter system set synchronous_standby_names = '*'",
+    'alter system set synchronous_commit = remote_apply',
+    'alter system set autovacuum = off',
+    'select pg_reload_conf()',
+  ]);
+  return {
+    env: {
+      ...{ TEST_POSTGRES_URL: primary.url, TEST_REDIS_URL: redis.url },
+      ...{ TEST_REPLICA_URL: replica.url, TEST_REDIS_CLUSTER_URL: cluster.url },
+    },
+    async stop() {
+      over.abort();
+      await cluster.stop();
+      await redis.stop();
+      await replica.kill();
+      await primary.kill();
+    },
+  };
+}
+
+async function run(url: string, statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 /** PostgreSQL alone, with the migrated template. @param directory as of `startServers`. */

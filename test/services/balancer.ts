@@ -13,11 +13,11 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-const probeEveryMs = 10;
 /** An instance that has missed so many probes in a row is left out; one that answers is in turn again. */
 const probesMissed = 4;
 
-export async function startBalancer(): Promise<Balancer> {
+/** @param probeEveryMs a probe costs each service behind a gateway a statement. */
+export async function startBalancer(probeEveryMs = 10): Promise<Balancer> {
   const instances: { url: string; missed: number }[] = [];
   const sockets = new Set<Socket>();
   let turn = 0;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { start } from '../../data-api/main.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
-import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
+import { createTestDatabase, fakeClock, silentLog, testIdentitySecret, testReplica } from './harness.ts';
 
 export interface Answer {
   status: number;
@@ -45,8 +45,10 @@ export async function startDataService(
 ): Promise<DataService> {
   const testDatabase = await createTestDatabase();
   const clock = fakeClock(now);
+  const databaseUrl = serviceUrl(testDatabase.url, 'almanac_data_api');
   const service = await start({
-    databaseUrl: serviceUrl(testDatabase.url, 'almanac_data_api'),
+    databaseUrl,
+    replica: testReplica(databaseUrl),
     identitySecret: testIdentitySecret,
     seriesTimeZone,
     host: '127.0.0.1',

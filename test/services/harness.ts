@@ -45,6 +45,20 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   return { url: url.href, drop };
 }
 
+/** The same database on the replica of this run, for data-api; undefined: the run has none. */
+export function testReplica(databaseUrl: string): { url: string; lagMaxMs: number } | undefined {
+  const server = process.env['TEST_REPLICA_URL'];
+  if (server === undefined) return undefined;
+  const url = new URL(databaseUrl);
+  url.host = new URL(server).host;
+  return { url: url.href, lagMaxMs: 0 };
+}
+
+/** The Redis Cluster of this run; undefined: the run has none. */
+export function testRedisClusterUrl(): string | undefined {
+  return process.env['TEST_REDIS_CLUSTER_URL'];
+}
+
 /** The private Redis of this run. Keys are shared between test files: prefix yours, or use ids of your own. */
 export function testRedisUrl(): string {
   return requireEnv('TEST_REDIS_URL');

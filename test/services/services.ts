@@ -19,7 +19,8 @@ import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { projectRoot, type StripeSettings } from '../../kernel/settings.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { startAccountsApi } from './accounts-service.ts';
-import { silentLog, testIdentitySecret } from './harness.ts';
+import { silentLog, testIdentitySecret, testRedisClusterUrl, testReplica } from './harness.ts';
+import { startProductionServices } from './production.ts';
 import { testMail, testSignIn } from './sign-in.ts';
 
 export interface Services {
@@ -83,6 +84,14 @@ export function unhurried(plans: Plans): Plans {
   return { ...plans, all, get: (id) => all.find((plan) => plan.id === id) };
 }
 
+/** What processes are told by settings; a clock, a log, a mailbox and the like are objects of the test. */
+const settable = ['publicCallsPerSecond', 'managementCallsPerSecond', 'trustedProxyHops'];
+
+function canBeProcesses(options: ServicesOptions): boolean {
+  const isAsked = testRedisClusterUrl() !== undefined;
+  return isAsked && Object.keys(options).every((name) => settable.includes(name));
+}
+
 export async function startServices(options: ServicesOptions = {}): Promise<Services> {
   const { clock = systemClock, log = silentLog, plans = unhurried(projectPlans()) } = options;
   const accountsApi = await startAccountsApi({ ...options, clock, log, plans });
@@ -94,9 +103,11 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     log,
     clock,
   };
+  const dataUrl = serviceUrl(databaseUrl, 'almanac_data_api');
   const dataApi = await startDataApi({
     ...shared,
-    databaseUrl: serviceUrl(databaseUrl, 'almanac_data_api'),
+    databaseUrl: dataUrl,
+    replica: testReplica(dataUrl),
     seriesTimeZone: 'UTC',
     previewPoints: 120,
     openRevisionsSeries: options.openRevisionsSeries,
@@ -132,11 +143,19 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     drainDelayMs: 0,
   });
   const database = openDatabase(databaseUrl, log, { applicationName: 'tests' });
+  const production = canBeProcesses(options)
+    ? await startProductionServices(databaseUrl, {
+        PUBLIC_URL: publicUrl,
+        PUBLIC_CALLS_SECOND: String(options.publicCallsPerSecond ?? 10_000),
+        MANAGEMENT_CALLS_SECOND: String(options.managementCallsPerSecond ?? 10_000),
+        TRUSTED_PROXY_HOPS: String(options.trustedProxyHops ?? 0),
+      })
+    : undefined;
+  const { url, dataApiUrl, accountsApiUrl } = production ?? {
+    ...{ url: gateway.url, dataApiUrl: dataApi.url, accountsApiUrl: accountsApi.url },
+  };
   return {
-    url: gateway.url,
-    dataApiUrl: dataApi.url,
-    accountsApiUrl: accountsApi.url,
-    metricsUrl: gateway.metricsUrl,
+    ...{ url, dataApiUrl, accountsApiUrl, metricsUrl: gateway.metricsUrl },
     accounts,
     databaseUrl,
     database,
@@ -158,7 +177,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     async call(target, { key, headers, ...init } = {}) {
       const sent = new Headers(headers);
       if (key !== undefined) sent.set('x-api-key', key);
-      const response = await fetch(gateway.url + target, { ...init, headers: sent });
+      const response = await fetch(url + target, { ...init, headers: sent });
       const text = await response.text();
       return {
         status: response.status,
@@ -168,6 +187,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
       };
     },
     async close() {
+      await production?.close();
       await gateway.close();
       await worker?.close();
       await dataApi.close();
