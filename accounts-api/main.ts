@@ -7,6 +7,7 @@ import { serverMetrics } from '../kernel/metrics/database.ts';
 import { redisMetrics } from '../kernel/metrics/redis.ts';
 import { createServiceMetrics } from '../kernel/metrics/service.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
+import type { Tracing } from '../kernel/tracing/tracing.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
@@ -47,6 +48,8 @@ export interface AccountsApiOptions {
   drainDelayMs?: number | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
+  /** Continues the traces of gateways; by default none is. */
+  tracing?: Tracing | undefined;
   log: Log;
   clock: Clock;
 }
@@ -73,6 +76,7 @@ export async function start(
   const service = await startService({
     log,
     metrics,
+    tracing: options.tracing,
     routes: toRoutes({
       db,
       plans,

@@ -7,6 +7,7 @@ import { startService, type RunningService } from '../kernel/http/server.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
 import { createServiceMetrics } from '../kernel/metrics/service.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
+import type { Tracing } from '../kernel/tracing/tracing.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log.ts';
@@ -42,6 +43,8 @@ interface DataApiOptions {
   drainDelayMs?: number | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
+  /** Continues the traces of gateways; by default none is. */
+  tracing?: Tracing | undefined;
   log: Log;
   clock: Clock;
 }
@@ -76,6 +79,7 @@ export async function start(
   const service = await startService({
     log,
     metrics,
+    tracing: options.tracing,
     routes: [
       newestLoad(loads),
       ...toRoutes(endpoints, {

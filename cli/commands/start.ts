@@ -23,6 +23,7 @@ import {
   type Installation,
 } from '../installation.ts';
 import { watchedDirectories, withMetrics } from '../metrics.ts';
+import { startTraced } from '../traced.ts';
 import { seedDemo } from './seed.ts';
 import { reloadOnHangUp, stopSignal } from '../signals.ts';
 
@@ -62,7 +63,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
   const stopping = new AbortController();
   try {
     const shared = sharedOptions(installation, plans);
-    const dataApi = await startDataApi({
+    const dataApi = await startTraced('data-api', settings, startDataApi, {
       ...shared,
       databaseUrl: installation.dataApiDatabaseUrl,
       ...loopback,
@@ -71,11 +72,13 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       openRevisionsSeries: installation.settings.openRevisionsSeries,
     });
     services.unshift(dataApi);
-    const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
+    const accountsApi = await startTraced('accounts-api', settings, startAccountsApi, {
+      ...{ ...accountsOptions(installation, plans), ...loopback },
+    });
     services.unshift(accountsApi);
     const worker = await startWorker(workerOptions(installation, plans));
     services.unshift(worker);
-    const gateway = await startGateway({
+    const gateway = await startTraced('gateway', settings, startGateway, {
       ...gatewayOptions(installation.settings, plans, stopping.signal),
       identitySecret: installation.identitySecret,
       moreMetrics: [
@@ -121,7 +124,7 @@ async function serveGateway(env: Environment, stopping: AbortSignal): Promise<Ru
   const { dataApiUrls = [], accountsApiUrls = [], identitySecret = '' } = settings; // all of them are set
   const options = gatewayOptions(settings, plans, stopping);
   const moreMetrics = diskMetrics(watchedDirectories(settings, undefined), options.log);
-  const gateway = await startGateway({
+  const gateway = await startTraced('gateway', settings, startGateway, {
     ...{ ...options, dataApiUrls, accountsApiUrls, identitySecret, moreMetrics },
   });
   reloadOnHangUp([plans.prepareReload, gateway.prepareReload], options.log);
@@ -141,9 +144,9 @@ async function serveDatabaseService(
   if (name === 'accounts-api') {
     const { host, accountsApiPort: port, drainDelayMs } = settings;
     const options = { ...accountsOptions(installation, plans), host, port, drainDelayMs };
-    return withMetrics(await startAccountsApi(options), settings);
+    return withMetrics(await startTraced(name, settings, startAccountsApi, options), settings);
   }
-  const dataApi = await startDataApi({
+  const dataApi = await startTraced(name, settings, startDataApi, {
     ...shared,
     databaseUrl: installation.dataApiDatabaseUrl,
     seriesTimeZone: settings.seriesTimeZone,
