@@ -8,6 +8,7 @@ import { serverMetrics } from '../kernel/metrics/database.ts';
 import { redisMetrics } from '../kernel/metrics/redis.ts';
 import { createServiceMetrics } from '../kernel/metrics/service.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
+import type { Tracing } from '../kernel/tracing/tracing.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
@@ -50,6 +51,8 @@ export interface AccountsApiOptions {
   certificate?: ServiceCertificate | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
+  /** Continues the traces of gateways; by default none is. */
+  tracing?: Tracing | undefined;
   log: Log;
   clock: Clock;
 }
@@ -76,6 +79,7 @@ export async function start(
   const service = await startService({
     log,
     metrics,
+    tracing: options.tracing,
     routes: toRoutes({
       db,
       plans,

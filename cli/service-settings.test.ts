@@ -44,6 +44,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   journalDir: ['JOURNAL_DIR', 'DATA_DIR'],
   metrics: ['METRICS_PORT', 'METRICS_HOST'],
   slowStatementMs: ['SLOW_STATEMENT_MS'],
+  tracing: ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_TRACES_SAMPLER_ARG'],
   publicUrl: ['PUBLIC_URL'],
   dashboard: ['DASHBOARD'],
   dashboardOrigins: ['DASHBOARD_ORIGINS'],

@@ -47,6 +47,8 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   METRICS_PORT: services,
   METRICS_HOST: services,
   SLOW_STATEMENT_MS: [dataApi, accountsApi, worker],
+  OTEL_EXPORTER_OTLP_ENDPOINT: serving,
+  OTEL_TRACES_SAMPLER_ARG: serving,
   PUBLIC_URL: [gateway, ...ofAccounts],
   DASHBOARD: [gateway],
   DASHBOARD_ORIGINS: [gateway],

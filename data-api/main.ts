@@ -8,6 +8,7 @@ import { startService, type Route, type RunningService } from '../kernel/http/se
 import { serverMetrics } from '../kernel/metrics/database.ts';
 import { createServiceMetrics } from '../kernel/metrics/service.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
+import type { Tracing } from '../kernel/tracing/tracing.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log.ts';
@@ -48,6 +49,8 @@ export interface DataApiOptions {
   certificate?: ServiceCertificate | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
+  /** Continues the traces of gateways; by default none is. */
+  tracing?: Tracing | undefined;
   log: Log;
   clock: Clock;
 }
@@ -79,6 +82,7 @@ export async function start(
   const service = await startService({
     log,
     metrics,
+    tracing: options.tracing,
     routes: [
       newestLoad(primary.loads),
       ...(watch && replica

@@ -9,6 +9,7 @@ import type { Log } from '../kernel/log.ts';
 import { serveMetrics } from '../kernel/metrics/server.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import { openRedis } from '../kernel/redis.ts';
+import type { Tracing } from '../kernel/tracing/tracing.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createAccounts } from './accounts.ts';
 import { createClients } from './client-ip.ts';
@@ -29,6 +30,7 @@ import { createLimits } from './quota/limits.ts';
 import { loadRoutes, type GatewayRoutes } from './routes.ts';
 import { gaugesOf } from './observability/gauges.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { createTraces } from './observability/traces.ts';
 import { createMonth, type QuotaOutage } from './quota/month.ts';
 import { admission } from './policies/admission.ts';
 import { concurrency } from './policies/concurrency.ts';
@@ -102,6 +104,8 @@ export interface GatewayOptions {
   metrics?: { host: string; port: number };
   /** Served there too: those of other services in this process. */
   moreMetrics?: readonly Metric[];
+  /** By default calls are not traced. */
+  tracing?: Tracing | undefined;
 }
 
 export interface RunningGateway extends RunningService {
@@ -254,16 +258,17 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     redisAllotments &&
     createAdmissions({ redis, credentials: redisCache, allotments: redisAllotments, month, plans });
   const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
+  const traces = options.tracing === undefined ? null : createTraces(options.tracing, routes);
   const forwarders = {
-    'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs }),
-    'accounts-api': createForwarder({ upstreams: accountsApi, identitySecret, timeoutMs }),
+    'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs, traces }),
+    'accounts-api': createForwarder({ upstreams: accountsApi, identitySecret, timeoutMs, traces }),
   };
   const dataLease = createDataLease({ upstreams: dataApi, identitySecret, log });
   const cacheMb = options.responseCacheMb ?? responseCacheMb;
   const keptAnswers = createKeptAnswers(Math.max(1, cacheMb * 1024 * 1024));
   const setCallerContext = createCallerContexts();
   const answers = createAnswers({ redis, withinMs: options.answerWithinMs ?? answerWithinMs, log });
-  const accessLog = createAccessLog({ log, metrics, routes });
+  const accessLog = createAccessLog({ log, metrics, routes, traces });
   const dashboardFor = createDashboard(options.dashboard, log);
   const policies: Record<string, BuildPolicy> = {
     'request-id': withoutAction(

@@ -110,6 +110,12 @@ const variables = z.object({
   JOURNAL_DIR: z.string().min(1).optional(),
   METRICS_PORT: anyPort.optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: urlOf('http', 'https').optional(),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(?:0?\.\d{1,9}|0|1(?:\.0{1,9})?)$/, 'must be a number from 0 to 1')
+    .transform(Number)
+    .default(1),
   SLOW_STATEMENT_MS: wholeNumber(1_000, 0, 86_400_000),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   DASHBOARD: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
@@ -187,6 +193,8 @@ export type Settings = Readonly<{
   journalDir: string;
   /** Where /metrics is served; undefined: nowhere. */
   metrics: { host: string; port: number } | undefined;
+  /** Where traces are sent, and which part of them is kept; undefined: calls are not traced. */
+  tracing: { endpoint: string; ratio: number } | undefined;
   /** A statement of a service that takes longer is logged; 0: none is. */
   slowStatementMs: number;
   /** The public URL of the gateway; no slash at the end. */
@@ -397,6 +405,13 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     drainDelayMs: s.DRAIN_DELAY_MS,
     journalDir: inProject(s.JOURNAL_DIR ?? path.join(s.DATA_DIR, 'journal')),
     metrics: s.METRICS_PORT === undefined ? undefined : { host: s.METRICS_HOST, port: s.METRICS_PORT },
+    tracing:
+      s.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? undefined
+        : {
+            endpoint: s.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, ''),
+            ratio: s.OTEL_TRACES_SAMPLER_ARG,
+          },
     slowStatementMs: s.SLOW_STATEMENT_MS,
     publicUrl: (s.PUBLIC_URL ?? `http://127.0.0.1:${s.PORT}`).replace(/\/+$/, ''),
     dashboard: s.DASHBOARD === 'on',

@@ -117,6 +117,15 @@ test('every source file opens with a sentence that says what it is', (t) => {
   }
 });
 
+test('the packages of OpenTelemetry are loaded only when tracing is opened', (t) => {
+  for (const file of sources('.').filter((name) => name !== 'test/architecture.test.ts')) {
+    for (const [line] of read(file).matchAll(/^.*['"]@opentelemetry\/.*$/gm)) {
+      t.is(file, 'kernel/tracing/tracing.ts');
+      t.regex(line, /^import type |^    import\('/, line);
+    }
+  }
+});
+
 test('.env.example documents every setting and no other', (t) => {
   const documented = [...read('.env.example').matchAll(/^#? ?([A-Z][A-Z_]+)=/gm)].map(
     (match) => match[1] ?? '',

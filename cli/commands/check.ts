@@ -10,11 +10,16 @@ import { discover } from '../../accounts-api/auth/openid.ts';
 import { describeWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { createLog } from '../../kernel/log.ts';
-import { openRedis, script } from '../../kernel/redis.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { readSettings } from '../../kernel/settings.ts';
 import { printJson, parseCommandArgs, type Command } from '../command.ts';
+import {
+  describeClock,
+  describeMetrics,
+  describeRedis,
+  describeReplica,
+  describeTraces,
+} from './check-observability.ts';
 import { connectedRole, foreignJobs, serverVersion } from './check.sql.ts';
 import {
   webhookSettings,
@@ -37,7 +42,7 @@ const flags = { json: { type: 'boolean' } } as const;
 export const check: Command = {
   flags,
   summary:
-    'report what works and what does not: settings, plans, database, webhooks, Redis, mail, Google, Stripe',
+    'report what works and what does not: settings, plans, database, webhooks, Redis, mail, Google, Stripe, clock, replica, metrics, traces',
   usage: 'Usage: almanac check [--json]\n\nExit code 1 if something configured does not work.',
   async run(args, terminal) {
     const { values } = parseCommandArgs(args, flags);
@@ -68,7 +73,7 @@ async function findAll(env: Environment): Promise<Finding[]> {
       () => withInstallation(env, describeDeliveries),
       'they need the plans and the database',
     ),
-    await optional('redis', redisUrl, pingRedis, 'each gateway counts its limits for itself'),
+    await optional('redis', redisUrl, describeRedis, 'each gateway counts its limits for itself'),
     await optional('mail', smtpUrl, greetSmtp, `kept in ${path.join(dataDir, 'outbox')}`),
     await optional(
       'google',
@@ -94,6 +99,15 @@ async function findAll(env: Environment): Promise<Finding[]> {
       () => withAccounts(env, describeBilling),
       'no plan can be bought',
     ),
+    await optional(
+      'clock',
+      database.state === 'ok' ? env : undefined,
+      () => withInstallation(env, ({ databaseUrl }) => describeClock(databaseUrl)),
+      'it needs the database',
+    ),
+    await optional('replica', settings.databaseReadUrl, describeReplica, 'data-api reads the primary'),
+    await optional('metrics', settings.metrics, describeMetrics, 'METRICS_PORT is not set: none are served'),
+    await optional('traces', settings.tracing, describeTraces, 'calls are not traced'),
   ];
 }
 
@@ -172,18 +186,4 @@ async function describeDeliveries(installation: Installation): Promise<string> {
 async function greetSmtp(smtpUrl: string): Promise<string> {
   await checkSmtp(smtpUrl);
   return `${new URL(smtpUrl).host} takes mail`;
-}
-
-async function pingRedis(url: string): Promise<string> {
-  const redis = openRedis(url, createLog('check', 'silent'));
-  try {
-    await redis.opened();
-    await redis.run(script('return 1'), 'almanac:check', []);
-    return 'takes writes';
-  } catch (error) {
-    const { cause } = error as Error;
-    throw cause instanceof Error ? cause : error;
-  } finally {
-    redis.close();
-  }
 }

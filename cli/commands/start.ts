@@ -25,6 +25,7 @@ import {
   type Installation,
 } from '../installation.ts';
 import { watchedDirectories, withMetrics } from '../metrics.ts';
+import { startTraced } from '../traced.ts';
 import { reloadOnHangUp, stopSignal } from '../signals.ts';
 
 const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker'] as const;
@@ -73,13 +74,17 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
   const stopping = new AbortController();
   try {
     const log = createLog('services', settings.logLevel);
-    const dataApi = await startDataApi({ ...dataApiOptions(installation, plans), ...loopback });
+    const dataApi = await startTraced('data-api', settings.tracing, startDataApi, {
+      ...{ ...dataApiOptions(installation, plans), ...loopback },
+    });
     services.unshift(dataApi);
-    const accountsApi = await startAccountsApi({ ...accountsOptions(installation, plans), ...loopback });
+    const accountsApi = await startTraced('accounts-api', settings.tracing, startAccountsApi, {
+      ...{ ...accountsOptions(installation, plans), ...loopback },
+    });
     services.unshift(accountsApi);
     const worker = await startWorker(workerOptions(installation, plans));
     services.unshift(worker);
-    const gateway = await startGateway({
+    const gateway = await startTraced('gateway', settings.tracing, startGateway, {
       ...gatewayOptions(installation.settings, plans, stopping.signal),
       identitySecret: installation.identitySecret,
       moreMetrics: [
@@ -123,8 +128,8 @@ async function serveGateway(env: Environment, stopping: AbortSignal): Promise<Ru
     service: 'gateway',
     settings: ['DATA_API_URL', 'ACCOUNTS_API_URL', 'IDENTITY_SECRET'],
   });
-  const options = ownGatewayOptions(settings, plans, stopping);
-  const gateway = await startGateway(options);
+  const { options, tracing } = ownGatewayOptions(settings, plans, stopping);
+  const gateway = await startTraced('gateway', tracing, startGateway, options);
   reloadOnHangUp([plans.prepareReload, gateway.prepareReload], options.log);
   return gateway;
 }
@@ -147,13 +152,13 @@ async function serveDatabaseService(
     return withMetrics(await startWorker(options), metrics);
   }
   if (name === 'accounts-api') {
-    const { options, metrics } = ownAccountsOptions(installation, plans);
+    const { options, metrics, tracing } = ownAccountsOptions(installation, plans);
     reload(options.certificate);
-    return withMetrics(await startAccountsApi(options), metrics);
+    return withMetrics(await startTraced(name, tracing, startAccountsApi, options), metrics);
   }
-  const { options, metrics } = ownDataApiOptions(installation, plans);
+  const { options, metrics, tracing } = ownDataApiOptions(installation, plans);
   reload(options.certificate);
-  return withMetrics(await startDataApi(options), metrics);
+  return withMetrics(await startTraced(name, tracing, startDataApi, options), metrics);
 }
 
 const loopback = { host: '127.0.0.1', port: 0 };
@@ -183,23 +188,23 @@ function dataApiOptions(installation: Installation, plans: Plans) {
   };
 }
 
-/** Of a data-api that is a process of its own, and where it serves its metrics. */
+/** Of a data-api that is a process of its own, where it serves its metrics, and where it sends traces. */
 export function ownDataApiOptions(installation: Installation, plans: Plans) {
-  const { host, dataApiPort: port, drainDelayMs, serviceTls, metrics } = installation.settings;
+  const { host, dataApiPort: port, drainDelayMs, serviceTls, metrics, tracing } = installation.settings;
   const certificate = openCertificate(serviceTls);
   return {
     options: { ...dataApiOptions(installation, plans), host, port, drainDelayMs, certificate },
-    metrics,
+    ...{ metrics, tracing },
   };
 }
 
-/** Of an accounts-api that is a process of its own, and where it serves its metrics. */
+/** Of an accounts-api that is a process of its own, where it serves its metrics, and where it sends traces. */
 export function ownAccountsOptions(installation: Installation, plans: Plans) {
-  const { host, accountsApiPort: port, drainDelayMs, serviceTls, metrics } = installation.settings;
+  const { host, accountsApiPort: port, drainDelayMs, serviceTls, metrics, tracing } = installation.settings;
   const certificate = openCertificate(serviceTls);
   return {
     options: { ...accountsOptions(installation, plans), host, port, drainDelayMs, certificate },
-    metrics,
+    ...{ metrics, tracing },
   };
 }
 
@@ -211,7 +216,7 @@ function accountsOptions(installation: Installation, plans: Plans) {
   return { ...sharedOptions(installation, plans), databaseUrl, signIn, redisUrl, stripe, webhooks };
 }
 
-/** Of a worker that is a process of its own, and where it serves its metrics. */
+/** Of a worker that is a process of its own, where it serves its metrics, and where it sends traces. */
 export function ownWorkerOptions(installation: Installation, plans: Plans) {
   return { options: workerOptions(installation, plans), metrics: installation.settings.metrics };
 }
@@ -224,12 +229,15 @@ function workerOptions(installation: Installation, plans: Plans) {
   return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, stripe, webhooks };
 }
 
-/** Of a gateway that is a process of its own. */
+/** Of a gateway that is a process of its own, and where it sends traces. */
 export function ownGatewayOptions(settings: Installation['settings'], plans: Plans, stopping: AbortSignal) {
   const { dataApiUrls = [], accountsApiUrls = [], identitySecret = '' } = settings; // all of them are set
   const options = gatewayOptions(settings, plans, stopping);
   const moreMetrics = diskMetrics(watchedDirectories(settings, undefined), options.log);
-  return { ...options, dataApiUrls, accountsApiUrls, identitySecret, moreMetrics };
+  return {
+    options: { ...options, dataApiUrls, accountsApiUrls, identitySecret, moreMetrics },
+    tracing: settings.tracing,
+  };
 }
 
 /** @param stopping ends a build of the dashboard. */

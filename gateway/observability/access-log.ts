@@ -5,6 +5,7 @@ import { lineWriter, withoutSecrets, type Log } from '../../kernel/log.ts';
 import { enterStage, stages, whenClosed, type Call, type Caller } from '../call.ts';
 import type { GatewayRoutes } from '../routes.ts';
 import type { Metrics } from './metrics.ts';
+import type { Traces } from './traces.ts';
 
 /** Observes a call from its first policy to the end of its answer. */
 export type AccessLog = (request: IncomingMessage, response: ServerResponse, call: Call) => void;
@@ -13,8 +14,10 @@ export function createAccessLog(options: {
   log: Log;
   metrics: Metrics;
   routes: () => GatewayRoutes;
+  /** Null: calls are not traced. */
+  traces: Traces | null;
 }): AccessLog {
-  const { log, metrics, routes } = options;
+  const { log, metrics, routes, traces } = options;
   const write = lineWriter(log, 'call');
 
   function note(request: IncomingMessage, response: ServerResponse, call: Call, bytes: number): void {
@@ -51,6 +54,9 @@ export function createAccessLog(options: {
         failureCode: call.failureCode,
         cache: call.cache,
       });
+      if (traces !== null) {
+        traces.ended(request, call, { status: statusOf(response), complete: response.writableFinished });
+      }
       if (isLogged) note(request, response, call, socket.bytesWritten - bytesBefore);
     });
   };

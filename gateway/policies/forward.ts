@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { callOf, enterStage, type Call } from '../call.ts';
+import type { Traces } from '../observability/traces.ts';
 import type { Policy } from '../policy.ts';
 import { createProxy } from '../upstream/proxy.ts';
 import { createReader } from '../upstream/reader.ts';
@@ -21,6 +22,8 @@ export interface ForwardOptions {
   identitySecret: string;
   /** How long the service may be silent, before its answer or within it. */
   timeoutMs: number;
+  /** Null: calls are not traced, and the client's trace is passed on. */
+  traces: Traces | null;
 }
 
 // The client headers that services may read; all others are dropped, including hop-by-hop and unknown ones.
@@ -33,7 +36,7 @@ const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const noBody = Buffer.alloc(0);
 
 export function createForwarder(options: ForwardOptions): Forwarder {
-  const { upstreams } = options;
+  const { upstreams, traces } = options;
   const seal = createSealer(options.identitySecret, upstreams.name);
   const reader = createReader(upstreams.urls, options.timeoutMs);
   const proxy = createProxy(upstreams.urls, options.timeoutMs);
@@ -45,6 +48,7 @@ export function createForwarder(options: ForwardOptions): Forwarder {
       const body = isRead ? noBody : await readBody(request, call.bodyBytesMax);
       const identity = seal(call.identity, request.method ?? 'GET', request.url ?? '/');
       const headers = headersFor(request, call, body, identity);
+      passTrace(headers, request, call, traces);
       const transport = isRead ? reader : proxy;
       const startedAtMs = performance.now();
       let failed: string | undefined;
@@ -92,10 +96,6 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity
   const headers: string[] = [];
   for (const name of passedOn) pass(headers, name, sent[name]);
   pass(headers, 'if-none-match', call.capture?.ifNoneMatch(request) ?? sent['if-none-match']);
-  if (sent['traceparent'] !== undefined && traceparent.test(String(sent['traceparent']))) {
-    pass(headers, 'traceparent', sent['traceparent']);
-    pass(headers, 'tracestate', sent['tracestate']);
-  }
   // The only cookie of the service: it binds a sign-in with Google to the browser that began it.
   if (call.path.startsWith('/auth/google/')) pass(headers, 'cookie', sent.cookie);
   // A prefetch must not be shown what is shown once.
@@ -109,6 +109,14 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity
   headers.push('x-request-id', call.requestId);
   headers.push('x-forwarded-proto', call.secure ? 'https' : 'http', identityHeader, identity);
   return headers;
+}
+
+function passTrace(headers: string[], request: IncomingMessage, call: Call, traces: Traces | null): void {
+  const sent = request.headers;
+  const isWellFormed = sent['traceparent'] !== undefined && traceparent.test(String(sent['traceparent']));
+  if (traces !== null) headers.push('traceparent', traces.forwarded(request, call));
+  else if (isWellFormed) pass(headers, 'traceparent', sent['traceparent']);
+  if (isWellFormed) pass(headers, 'tracestate', sent['tracestate']);
 }
 
 const notInValue = /[^\t\x20-\x7e\x80-\xff]/;

@@ -1,9 +1,12 @@
 // The call that the present work is done for, as far as work below the handler needs it: the statements that it logs.
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Span } from '../tracing/tracing.ts';
 
 /** What a statement knows of the call that it is sent for. */
 export interface CallContext {
   readonly requestId: string;
+  /** Of the request; undefined: it is not traced. */
+  readonly span?: Span | undefined;
 }
 
 const calls = new AsyncLocalStorage<CallContext>();

@@ -12,6 +12,7 @@ import { Failure, fail, toEnvelope, toFailure } from '../errors.ts';
 import { anonymous, identityHeader, type Identity, type Open } from '../identity.ts';
 import type { Log } from '../log.ts';
 import { createServiceMetrics, type RouteFigures, type ServiceMetrics } from '../metrics/service.ts';
+import type { Span, Tracing } from '../tracing/tracing.ts';
 import { inCall } from './call-context.ts';
 import { createRouteTable } from './route-table.ts';
 
@@ -57,6 +58,8 @@ export interface ServiceOptions {
   log: Log;
   /** Counts the calls; by default nobody reads the counts. */
   metrics?: ServiceMetrics;
+  /** Continues the traces of the gateway's calls; by default none is. */
+  tracing?: Tracing | undefined;
   routes: readonly Route[];
   /** Opens the gateway's identity token; a call without a valid one is refused. */
   openIdentity: Open;
@@ -168,6 +171,7 @@ class OpenCall implements ServiceCall {
   changesAtMs = Infinity;
   /** Undefined: the call is a probe, and not counted. */
   route: RouteFigures | undefined;
+  span: Span | undefined;
   readonly #metrics: ServiceMetrics;
   #timing = '';
   readonly #told = new Map<string, () => string | undefined>();
@@ -257,7 +261,7 @@ function createServiceServer(answer: Answerer, certificate: ServiceCertificate |
 
 /** Answers each call; never rejects, as a failure is answered too. */
 function createAnswerer(options: ServiceOptions): Answerer {
-  const { log, openIdentity, ready, metrics = createServiceMetrics('service') } = options;
+  const { log, openIdentity, ready, metrics = createServiceMetrics('service'), tracing } = options;
   const find = createRouteTable(
     options.routes.map((route) => ({
       ...route,
@@ -289,6 +293,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
     if (route === undefined) return refuseMethod([...found.entries.keys()]);
     if (identity.scope !== route.scope) return fail('not_found', 'No endpoint exists at this path.');
     call.route = route.figures;
+    if (tracing !== undefined) call.span = spanOf(tracing, request, route, call);
     request.params = found.params;
     if (route.readBody !== null) await route.readBody(request, response);
     await route.handler(request, response, call);
@@ -311,7 +316,22 @@ function createAnswerer(options: ServiceOptions): Answerer {
     }
     const status = response.headersSent ? response.statusCode : clientLeft;
     metrics.ended(call.route, status, (performance.now() - startedAtMs) / 1000);
+    call.span?.end({ failed: status >= 500, attributes: { 'http.response.status_code': status } });
   };
+}
+
+/** Undefined for a request of no trace: a gateway begins one for each call, and none for what several calls share. */
+function spanOf(tracing: Tracing, request: Request, route: Route, call: OpenCall): Span | undefined {
+  const { traceparent } = request.headers;
+  if (typeof traceparent !== 'string') return undefined;
+  return tracing.begin(traceparent, {
+    name: `${route.method} ${route.path}`,
+    kind: 'server',
+    attributes: {
+      ...{ 'http.request.method': request.method, 'http.route': route.path },
+      'almanac.request_id': call.requestId,
+    },
+  });
 }
 
 /** Reads the body of a route's calls into `request.body`; null if they have none. */

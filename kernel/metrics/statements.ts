@@ -1,6 +1,7 @@
-// Times the statements of a pool: a histogram for /metrics, and a log line for each that is slow. Hides the values in their texts.
+// Times the statements of a pool: a histogram for /metrics, a log line for each that is slow, a span if its call is traced. Hides the values in their texts.
 import { currentCall } from '../http/call-context.ts';
 import type { Log } from '../log.ts';
+import type { SpanAbout } from '../tracing/tracing.ts';
 import { newHistogram, observe, type Histogram } from './histogram.ts';
 
 export interface StatementWatch {
@@ -44,15 +45,27 @@ export function watchStatements({ log, slowMs, waiting }: StatementWatchOptions)
     async run(text, name, work) {
       const startedAtMs = performance.now();
       const waitedBehind = waiting();
+      const span = currentCall()?.span?.child(aboutOf(text, name));
+      let failed = true;
       try {
-        return await work();
+        const result = await work();
+        failed = false;
+        return result;
       } finally {
+        span?.end({ failed });
         const ms = performance.now() - startedAtMs;
         observe(time, ms / 1000);
         if (slowMs > 0 && ms > slowMs) noteSlow(text, name, ms, waitedBehind);
       }
     },
   };
+}
+
+/** Its name, or its first word: never its values. */
+function aboutOf(text: string, name: string | undefined): SpanAbout {
+  const [operation = ''] = /[a-z]+/i.exec(text.slice(0, 100)) ?? [];
+  const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': operation.toLowerCase() };
+  return { name: name ?? operation.toLowerCase(), kind: 'client', attributes };
 }
 
 const shapeCharsMax = 1_000;

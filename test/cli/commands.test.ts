@@ -245,6 +245,10 @@ test.serial('check exits with 0 if everything configured works, and hides the pa
       ['google', 'not configured'],
       ['stripe', 'not configured'],
       ['billing', 'not configured'],
+      ['clock', 'ok'],
+      ['replica', 'not configured'],
+      ['metrics', 'not configured'],
+      ['traces', 'not configured'],
     ],
   );
 });
@@ -263,6 +267,8 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
     STRIPE_SECRET_KEY: 'sk_test_secret',
     STRIPE_WEBHOOK_SECRET: 'whsec_secret',
   }),
+  replica: (port) => ({ DATABASE_READ_URL: `postgres://u:secret@localhost:${port}/x` }),
+  traces: (port) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }),
   plans: () => ({ PLANS_FILE: csv }),
 })) {
   test.serial(
@@ -279,7 +285,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
         findings.filter(({ state }) => state === 'failed').map((finding) => finding.what),
         [what],
       );
-      t.is(findings.length, 10);
+      t.is(findings.length, 14);
       t.true((findings.find((finding) => finding.what === what)?.detail ?? '') !== '');
       t.notRegex(stdout, /secret/);
     },

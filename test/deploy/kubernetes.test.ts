@@ -328,6 +328,7 @@ test('only the gateway reaches the services, only they reach the database, and o
       [
         'ns:ingress-nginx > gateway 8080',
         ...serving.map((name) => `ns:monitoring > ${name} 9464`),
+        ...['gateway', 'data-api', 'accounts-api'].map((name) => `${name} > ns:monitoring 4318`),
         ...['gateway > data-api 8081', 'gateway > accounts-api 8082', 'gateway > redis 6379'],
         ...['data-api', 'accounts-api', 'worker', 'migrate', 'commands'].map(
           (name) => `${name} > database 5432`,

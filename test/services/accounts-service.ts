@@ -7,6 +7,7 @@ import { start } from '../../accounts-api/main.ts';
 import { createAccount, createKey } from '../../accounts-api/operator/operator.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
 import type { StripeSettings } from '../../kernel/settings.ts';
@@ -56,6 +57,7 @@ export interface AccountsApiOptions {
   redisUrl?: string | undefined;
   passwordCost?: HashCost | undefined;
   stripe?: StripeSettings | undefined;
+  tracing?: Tracing | undefined;
 }
 
 /** accounts-api itself. `deps` is a second connection, as the command line has one beside a running instance. */
@@ -67,6 +69,7 @@ export async function startAccountsApi({
   webhooks,
   redisUrl,
   stripe,
+  tracing,
   passwordCost = testPasswordCost,
 }: AccountsApiOptions) {
   const database = await createTestDatabase();
@@ -79,6 +82,7 @@ export async function startAccountsApi({
     passwordCost,
     redisUrl,
     stripe,
+    tracing,
     host: '127.0.0.1',
     port: 0,
     log,

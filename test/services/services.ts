@@ -15,6 +15,7 @@ import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
+import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { projectRoot, type StripeSettings } from '../../kernel/settings.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
@@ -71,6 +72,8 @@ export interface ServicesOptions {
   /** Given: the gateway serves the metrics of all services. */
   metrics?: { host: string; port: number };
   moreMetrics?: readonly Metric[];
+  /** Given: calls are traced, by service. */
+  tracing?: Readonly<Record<'gateway' | 'data-api' | 'accounts-api', Tracing>>;
 }
 
 /** The plans of the project's own file. */
@@ -94,7 +97,10 @@ function canBeProcesses(options: ServicesOptions): boolean {
 
 export async function startServices(options: ServicesOptions = {}): Promise<Services> {
   const { clock = systemClock, log = silentLog, plans = unhurried(projectPlans()) } = options;
-  const accountsApi = await startAccountsApi({ ...options, clock, log, plans });
+  const accountsApi = await startAccountsApi({
+    ...{ ...options, clock, log, plans },
+    tracing: options.tracing?.['accounts-api'],
+  });
   const { databaseUrl, deps: accounts } = accountsApi;
   const shared = {
     identitySecret: testIdentitySecret,
@@ -110,6 +116,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     replica: testReplica(dataUrl),
     seriesTimeZone: 'UTC',
     previewPoints: 120,
+    tracing: options.tracing?.['data-api'],
     openRevisionsSeries: options.openRevisionsSeries,
   });
   const { publicUrl } = { ...testSignIn, ...options.signIn };
@@ -137,6 +144,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [accountsApi.url],
     redisUrl: options.redisUrl,
+    tracing: options.tracing?.gateway,
     trustedProxyHops: options.trustedProxyHops ?? 0,
     publicCallsPerSecond: options.publicCallsPerSecond ?? 10_000,
     managementCallsPerSecond: options.managementCallsPerSecond ?? 10_000,
