@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { lineWriter, withoutSecrets, type Log } from '../../kernel/log.ts';
 import { enterStage, stages, whenClosed, type Call, type Caller } from '../call.ts';
 import type { GatewayRoutes } from '../routes.ts';
+import { thousandths } from './durations.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Observes a call from its first policy to the end of its answer. */
@@ -74,8 +75,4 @@ const clientLeft = 499;
 
 function statusOf(response: ServerResponse): number {
   return response.headersSent ? response.statusCode : clientLeft;
-}
-
-function thousandths(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
 }

@@ -8,7 +8,7 @@ import type { AccessLog } from '../observability/access-log.ts';
 import { openCall, type Call } from '../call.ts';
 import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
-import { GatewayResponse } from '../response.ts';
+import { completeHeadsOf, GatewayResponse } from '../response.ts';
 
 // Compared in lower case with `_` as `-`: servers that map headers to variables cannot distinguish `X_Almanac_Identity` from ours.
 const beginsLikeOurs = /^[xfa]/i;
@@ -46,9 +46,10 @@ export function requestId(options: {
       charge: undefined,
       capture: undefined,
       cache: undefined,
-      head: [],
+      head: '',
       contentSecurityPolicy: undefined,
-      limits: [],
+      limitPolicies: '',
+      limitStates: '',
       serviceTiming: undefined,
       stageMs: { credential: 0, rate: 0, quota: 0, upstream: 0, answer: 0 },
       stage: undefined,
@@ -62,7 +63,7 @@ export function requestId(options: {
       for (const work of call.closing) work();
     });
     // In the engine's path, Express has replaced our class by its own.
-    if (!(response instanceof GatewayResponse)) response.writeHead = GatewayResponse.prototype.writeHead;
+    if (!(response instanceof GatewayResponse)) completeHeadsOf(response);
     options.accessLog(request, response, call);
     next();
   };
