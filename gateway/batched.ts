@@ -19,11 +19,11 @@ export function batched<Item, Result>(
 export function batchedBy<Item, Result>(
   itemsMax: number,
   keyOf: (item: Item) => string,
-  send: (items: readonly Item[]) => Promise<readonly Result[]>,
+  send: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
 ): (item: Item) => Promise<Result> {
   interface Waiting {
     item: Item;
-    resolve(result: Result): void;
+    resolve(result: Result | Promise<Result>): void;
     reject(error: unknown): void;
   }
   const queues = new Map<string, Waiting[]>(); // for keys with a call under way

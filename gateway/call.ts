@@ -1,5 +1,10 @@
 // The state of one call besides the request itself; `request-id` creates it, the other policies read and extend it.
-import { validateHeaderName, validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  validateHeaderName,
+  validateHeaderValue,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
@@ -43,11 +48,11 @@ export interface Call {
   /** The credentials as received: every X-API-Key header, every `api_key` parameter, every X-Session-Token header. */
   readonly presented: {
     /** From X-API-Key. */
-    keyHeaders: string[];
+    keyHeaders: readonly string[];
     /** From `Authorization: Bearer …`. */
-    bearers: string[];
-    keyParameters: string[];
-    sessionHeaders: string[];
+    bearers: readonly string[];
+    keyParameters: readonly string[];
+    sessionHeaders: readonly string[];
   };
   /** The path as matched, logged and forwarded; empty before `path-check`. */
   path: string;
@@ -129,6 +134,7 @@ export function whenClosed(call: Call, response: ServerResponse, work: () => voi
 
 /** Begins a stage, which ends the previous one; undefined ends the last. */
 export function enterStage(call: Call, stage: Stage | undefined): void {
+  if (call.stage === stage && stage !== undefined) return;
   const now = performance.now();
   if (call.stage !== undefined) call.stageMs[call.stage] += now - call.stageSinceMs;
   call.stage = stage;

@@ -86,7 +86,8 @@ function listed(given: unknown): string[] {
 
 /** Removes from the headers that were set one by one those that have a line of ours. */
 function forgetOurs(response: ServerResponse, lines: string): void {
-  for (const line of lines.split('\r\n').slice(0, -1)) response.removeHeader(line.slice(0, line.indexOf(':')));
+  for (const line of lines.split('\r\n').slice(0, -1))
+    response.removeHeader(line.slice(0, line.indexOf(':')));
 }
 
 /** The lines of the call that every answer has. */

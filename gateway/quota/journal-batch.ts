@@ -28,6 +28,7 @@ export const entrySchema = z.discriminatedUnion('of', [
   z.strictObject({ of: z.literal('use'), keyId: z.string(), at: z.iso.datetime() }),
 ]);
 export type Entry = z.output<typeof entrySchema>;
+export type SpentEntry = Extract<Entry, { of: 'spent' }>;
 
 interface MonthCalls {
   accountId: string;
@@ -57,10 +58,7 @@ export class Batch {
       const { accountId, month, allotment, calls, returned } = entry;
       const sum = this.#spent.get(allotment);
       if (sum === undefined) this.#spent.set(allotment, { accountId, month, calls, returned });
-      else {
-        sum.calls += calls;
-        sum.returned += returned;
-      }
+      else addSpent(sum, entry);
     }
   }
 
@@ -117,6 +115,15 @@ export function isSameUsage(one: UsageEntry, other: UsageEntry): boolean {
 export function addCounts(sum: UsageEntry, { calls, billed }: UsageEntry): void {
   sum.calls += calls;
   sum.billed += billed;
+}
+
+/** Both of one allotment. */
+export function addSpent(
+  sum: { calls: number; returned: number },
+  { calls, returned }: Pick<SpentEntry, 'calls' | 'returned'>,
+): void {
+  sum.calls += calls;
+  sum.returned += returned;
 }
 
 function addCalls(sums: Map<string, MonthCalls>, { accountId, month, calls }: MonthCalls): void {
