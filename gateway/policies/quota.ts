@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
-import { addLimit, callOf, callerOf, enterStage, type Call } from '../call.ts';
+import { addLimit, callOf, callerOf, enterStage, headerLine, type Call } from '../call.ts';
 import type { Month, Take } from '../quota/month.ts';
 import type { Policy } from '../policy.ts';
 
@@ -43,13 +43,34 @@ export function callsOf(path: string, query: string): number {
   return ids === null ? 1 : Math.min(seriesMax, ids.split(',').length);
 }
 
+/** What headers say of a limit besides what remains: the same for all accounts of a plan, and for a month. */
+interface Told {
+  resetsAt: string;
+  lines: string;
+  policy: string;
+}
+
+const told = new Map<number | null, Told>(); // by limit
+const toldMax = 1_000;
+
+function toldOf({ resetsAt, limit, monthSeconds }: Take): Told {
+  const known = told.get(limit);
+  if (known?.resetsAt === resetsAt) return known;
+  const lines =
+    headerLine('x-quota-reset', resetsAt) + headerLine('x-quota-limit', String(limit ?? 'unlimited'));
+  const made = { resetsAt, lines, policy: `"month";q=${limit};w=${monthSeconds}` };
+  if (told.size >= toldMax) told.clear();
+  told.set(limit, made);
+  return made;
+}
+
 function tellQuota(call: Call, take: Take, clock: Clock): void {
-  call.head += `x-quota-reset: ${take.resetsAt}\r\nx-quota-limit: ${take.limit ?? 'unlimited'}\r\n`;
+  const { lines, policy } = toldOf(take);
+  call.head += lines;
   if (take.limit === null || take.used === null) return;
   const remaining = Math.max(0, take.limit - take.used);
   call.head += `x-quota-remaining: ${remaining}\r\n`;
-  const left = secondsUntil(take.resetsAtMs, clock);
-  addLimit(call, `"month";q=${take.limit};w=${take.monthSeconds}`, `"month";r=${remaining};t=${left}`);
+  addLimit(call, policy, `"month";r=${remaining};t=${secondsUntil(take.resetsAtMs, clock)}`);
 }
 
 function refuse(take: Take, clock: Clock): never {

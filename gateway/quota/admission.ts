@@ -49,6 +49,7 @@ const admit = script(
   ].join('\n'),
 );
 
+/** The entry is empty if it is the expected one: the gateway has it. */
 type Admitted = [entry: string | null, counted?: [calls: number, resetMs: number], drawn?: unknown];
 
 const batchMax = 500;
@@ -85,18 +86,22 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
     const { accountId } = known.credential;
     const { calls_second: perSecond, calls_month: perMonth } = planOf(plans, known.credential.plan);
     const allotment = allotments.question(accountId, calls, perMonth);
-    const second = [accountCounter(accountId), String(calls.length), String(perSecond)];
-    const words = [known.entry, ...second, allotment.key, ...allotment.words];
+    const counter = accountCounter(accountId);
+    const [count, most] = [String(calls.length), String(perSecond)];
+    const words = [known.entry, counter, count, most, allotment.key, ...allotment.words];
     const noteLate = (late: unknown) => allotment.noteLate((late as Admitted)[2]);
-    const answer = await redis.run(admit, place, words, noteLate).catch((error: unknown) => {
+    let answer: unknown;
+    try {
+      answer = await redis.run(admit, place, words, noteLate);
+    } catch (error) {
       allotment.noteLost();
       throw error;
-    });
+    }
     const [found, counted, drawn] = answer as Admitted;
     if (counted === undefined) return { owner: remember(keyHash, found) };
 
-    const [counter, resetMs] = counted;
-    const seconds = share(calls.length, { counted: counter, resetMs }, perSecond);
+    const [countedNow, resetMs] = counted;
+    const seconds = share(calls.length, { counted: countedNow, resetMs }, perSecond);
     const grant = allotment.note(drawn);
     const takes = grant && month.share(accountId, calls, grant);
     return seconds.map((taken, i): Admission => {
