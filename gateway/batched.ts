@@ -35,7 +35,7 @@ export function batchedBy<Item, Result>(
       try {
         const results = await send(batch.map(({ item }) => item));
         if (results.length !== batch.length) throw new Error('A batch was answered in another length.');
-        for (const [i, waiting] of batch.entries()) waiting.resolve(results[i] as Result);
+        for (let i = 0; i < batch.length; i += 1) batch[i]?.resolve(results[i] as Result);
       } catch (error) {
         for (const waiting of batch) waiting.reject(error);
       }

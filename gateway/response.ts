@@ -10,7 +10,10 @@ import { hundredths } from './observability/durations.ts';
 
 export const keepAliveTimeoutMs = 65_000; // longer than the usual idle time of load balancers, 60 s
 
-const timedStages = ['credential', 'rate', 'quota', 'upstream'] as const;
+const timedStages = (['credential', 'rate', 'quota', 'upstream'] as const).map((stage) => ({
+  stage,
+  begin: `${stage};dur=`,
+}));
 /** For browsers that open an answer as a page: no type sniffing, nothing is loaded, no framing. */
 export const safety = [
   'x-content-type-options',
@@ -106,7 +109,7 @@ function ownLines(call: Call, timingOfProxy: unknown): string {
 function timingOf({ arrivedAtMs, stageSinceMs, stageMs, serviceTiming }: Call, ofProxy: unknown): string {
   const ofService = serviceTiming ?? ofProxy;
   let text = typeof ofService === 'string' ? `${ofService}, ` : '';
-  for (const stage of timedStages)
-    if (stageMs[stage] > 0) text += `${stage};dur=${hundredths(stageMs[stage])}, `;
+  for (const { stage, begin } of timedStages)
+    if (stageMs[stage] > 0) text += `${begin}${hundredths(stageMs[stage])}, `;
   return `${text}gateway;dur=${hundredths(Math.max(0, stageSinceMs - arrivedAtMs - stageMs.upstream))}`;
 }

@@ -271,7 +271,7 @@ export function openRedis(
         () => evaluate(which.forMany, keys, words) as Promise<unknown[]>,
         (late) => runs.forEach(({ onLate }, i) => late[i] instanceof Error || onLate?.(late[i])),
       );
-      for (const [i, run] of runs.entries()) settle(run, answers[i]);
+      for (let i = 0; i < runs.length; i += 1) settle(runs[i] as Run, answers[i]);
     } catch (error) {
       for (const run of runs) run.reject(error);
     }

@@ -7,6 +7,8 @@ import type { GatewayRoutes, Place } from '../routes.ts';
 import { thousandths } from './durations.ts';
 import type { Metrics } from './metrics.ts';
 
+const stageFields = stages.map((stage) => ({ stage, begin: `,"${stage}_ms":` }));
+
 /** Observes a call from its first policy to the end of its answer. */
 export type AccessLog = (request: IncomingMessage, response: ServerResponse, call: Call) => void;
 
@@ -32,8 +34,8 @@ export function createAccessLog(options: {
     if (call.cache !== undefined) line += `,"cache":"${call.cache}"`;
     if (call.failureCode !== undefined) line += `,"code":"${call.failureCode}"`;
     line += `,"bytes":${bytes},"complete":${response.writableFinished}`;
-    for (const stage of stages) {
-      if (stageMs[stage] > 0) line += `,"${stage}_ms":${thousandths(stageMs[stage])}`; // otherwise the call did not reach it
+    for (const { stage, begin } of stageFields) {
+      if (stageMs[stage] > 0) line += begin + thousandths(stageMs[stage]); // otherwise the call did not reach it
     }
     write(`${line},"total_ms":${thousandths(call.stageSinceMs - call.arrivedAtMs)}`);
   }

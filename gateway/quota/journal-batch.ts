@@ -39,7 +39,9 @@ interface MonthCalls {
 /** Entries under one id, which accounts-api counts once, however often it is sent. */
 export class Batch {
   readonly id: string;
-  readonly #usage = new Map<string, UsageEntry>();
+  /** By key: calls with one key differ in little else. */
+  readonly #usage = new Map<string, UsageEntry[]>();
+  #usages = 0;
   #lastUsage: UsageEntry | undefined;
   readonly #charges = new Map<string, MonthCalls>();
   /** By allotment. */
@@ -67,21 +69,23 @@ export class Batch {
       addCounts(this.#lastUsage, entry); // calls with one key come in bursts
       return;
     }
-    const key = `${entry.keyId} ${entry.accountId} ${entry.day} ${entry.endpoint} ${entry.statusClass}`;
-    const sum = this.#usage.get(key);
+    let sums = this.#usage.get(entry.keyId);
+    if (sums === undefined) this.#usage.set(entry.keyId, (sums = []));
+    const sum = sums.find((each) => isSameUsage(each, entry));
     this.#lastUsage = sum ?? { ...entry };
-    if (sum === undefined) this.#usage.set(key, this.#lastUsage);
-    else addCounts(sum, entry);
+    if (sum !== undefined) return addCounts(sum, entry);
+    sums.push(this.#lastUsage);
+    this.#usages += 1;
   }
 
   get size(): number {
-    return this.#usage.size + this.#charges.size + this.#spent.size + this.#lastUsed.size;
+    return this.#usages + this.#charges.size + this.#spent.size + this.#lastUsed.size;
   }
 
   toJson(): object {
     return {
       batch_id: this.id,
-      usage: [...this.#usage.values()].map((entry) => ({
+      usage: [...this.#usage.values()].flat().map((entry) => ({
         account_id: entry.accountId,
         key_id: entry.keyId,
         day: entry.day,

@@ -11,7 +11,6 @@ import {
   isSameUsage,
   type Entry,
   type SpentEntry,
-  type UsageEntry,
 } from './journal-batch.ts';
 
 /** A batch that an earlier process of the gateway left unreported. */
@@ -44,7 +43,7 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
   let descriptor: number | undefined;
   let lines = '';
   // Combined entries of this turn's calls; their lines are not made yet.
-  let usage: UsageEntry | undefined;
+  let usage: Extract<Entry, { of: 'usage' }> | undefined;
   let spent: SpentEntry | undefined;
   let turn: NodeJS.Immediate | undefined;
 
@@ -65,7 +64,7 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
   }
 
   function endUsage(): void {
-    if (usage !== undefined) addLine({ of: 'usage', ...usage });
+    if (usage !== undefined) addLine(usage);
     usage = undefined;
   }
 

@@ -59,7 +59,7 @@ export function createRedisAllotments({
   function ask(month: AccountMonth, wanted: readonly number[], limit: number | null, credit?: Credit) {
     const share = shares.of(month);
     const [askedAtMs, told] = [nowMs(), share.ended];
-    const deadline = Date.now() + redis.clockOffsetMs + drawWithinMs;
+    const deadline = Math.round(Date.now() + redis.clockOffsetMs + drawWithinMs);
     const runs = runsOf(wanted);
     function note(answer: unknown): Drawn | undefined {
       if (answer === null || answer === undefined) return undefined;
@@ -84,13 +84,11 @@ export function createRedisAllotments({
         runs.map(({ requests, calls }) => `${requests} ${calls}`).join(' '),
         String(limit ?? ''),
         randomUUID(),
-        deadline.toFixed(0),
+        String(deadline),
         share.token,
         String(told.served),
         String(told.putBack),
-        credit?.allotment ?? '',
-        String(credit?.granted ?? ''),
-        String(credit?.elsewhere ?? ''),
+        ...(credit === undefined ? [] : [credit.allotment, String(credit.granted), String(credit.elsewhere)]),
       ],
       note,
       noteLost: () => shares.retire(share),
