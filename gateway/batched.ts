@@ -19,11 +19,11 @@ export function batched<Item, Result>(
 export function batchedBy<Item, Result>(
   itemsMax: number,
   keyOf: (item: Item) => string,
-  send: (items: readonly Item[]) => Promise<readonly Result[]>,
+  send: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
 ): (item: Item) => Promise<Result> {
   interface Waiting {
     item: Item;
-    resolve(result: Result): void;
+    resolve(result: Result | Promise<Result>): void;
     reject(error: unknown): void;
   }
   const queues = new Map<string, Waiting[]>(); // for keys with a call under way
@@ -35,7 +35,7 @@ export function batchedBy<Item, Result>(
       try {
         const results = await send(batch.map(({ item }) => item));
         if (results.length !== batch.length) throw new Error('A batch was answered in another length.');
-        for (const [i, waiting] of batch.entries()) waiting.resolve(results[i] as Result);
+        for (let i = 0; i < batch.length; i += 1) batch[i]?.resolve(results[i] as Result);
       } catch (error) {
         for (const waiting of batch) waiting.reject(error);
       }

@@ -11,7 +11,7 @@ export function answerFailure(
   response: ServerResponse,
   thrown: unknown,
 ): void {
-  if (request.destroyed && !request.complete) {
+  if (request.errored !== null && !request.complete) {
     response.destroy(); // the client left in the middle of its own request: there is nobody to answer
     return;
   }

@@ -55,6 +55,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     connectionsCheckingInterval: Math.ceil(options.requestWithinMs / 15),
     keepAliveTimeout: keepAliveTimeoutMs,
     ServerResponse: GatewayResponse,
+    optimizeEmptyRequests: true, // a request without a body is no stream that must be read to its end
     // No protocol is offered, so the request is served as usual. Node drops what came with it behind its end, and would take what comes
     // later for the next request, though it may be the rest of a dropped one: so no other request is read on the connection.
     shouldUpgradeCallback(request: IncomingMessage) {

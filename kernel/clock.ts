@@ -43,6 +43,8 @@ export function isTimeZone(name: string): boolean {
 const dayMs = 86_400_000;
 let lastDay = Number.NaN;
 let lastDate = '';
+let lastMonth = '';
+let lastNextMonth = '';
 
 /** The UTC calendar date of an instant, `YYYY-MM-DD`; computed once a day, as gateways need it on every call. */
 export function utcDate(instant: Date): string {
@@ -50,16 +52,25 @@ export function utcDate(instant: Date): string {
   if (day !== lastDay) {
     lastDay = day;
     lastDate = instant.toISOString().slice(0, 10);
+    lastMonth = `${lastDate.slice(0, 7)}-01`;
+    lastNextMonth = instantText(nextUtcMonth(instant));
   }
   return lastDate;
 }
 
 /** The first day of an instant's UTC calendar month, `YYYY-MM-01`: the quota month. */
 export function utcMonth(instant: Date): string {
-  return `${utcDate(instant).slice(0, 7)}-01`;
+  utcDate(instant);
+  return lastMonth;
 }
 
 /** The start of the next UTC calendar month, when quotas reset. */
 export function nextUtcMonth(instant: Date): Date {
   return new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + 1, 1));
+}
+
+/** The same as sent in answers. */
+export function nextUtcMonthText(instant: Date): string {
+  utcDate(instant);
+  return lastNextMonth;
 }

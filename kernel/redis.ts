@@ -215,8 +215,8 @@ export function openRedis(
     }
   }
 
-  async function evaluate({ text, sha1 }: Lua, keys: string[], args: readonly string[]): Promise<unknown> {
-    const options = { keys, arguments: [...args] };
+  async function evaluate({ text, sha1 }: Lua, keys: string[], args: string[]): Promise<unknown> {
+    const options = { keys, arguments: args };
     try {
       return await client.evalSha(sha1, options);
     } catch (error) {
@@ -238,7 +238,7 @@ export function openRedis(
     args: readonly string[],
     onLate?: Run['onLate'],
   ): Promise<unknown> {
-    if (target?.kind === 'cluster') return bounded(() => evaluate(which, [key], args), onLate);
+    if (target?.kind === 'cluster') return bounded(() => evaluate(which, [key], [...args]), onLate);
     return new Promise((resolve, reject) => {
       const run = { key, args, onLate, resolve, reject };
       const queue = queues.get(which);
@@ -259,16 +259,20 @@ export function openRedis(
     const [first] = runs;
     try {
       if (first !== undefined && runs.length === 1) {
-        first.resolve(await bounded(() => evaluate(which, [first.key], first.args), first.onLate));
+        first.resolve(await bounded(() => evaluate(which, [first.key], [...first.args]), first.onLate));
         return;
       }
-      const words = runs.flatMap(({ args }) => [String(args.length), ...args]);
-      const keys = runs.map(({ key }) => key);
+      const keys: string[] = [];
+      const words: string[] = [];
+      for (const { key, args } of runs) {
+        keys.push(key);
+        words.push(String(args.length), ...args);
+      }
       const answers = await bounded(
         () => evaluate(which.forMany, keys, words) as Promise<unknown[]>,
         (late) => runs.forEach(({ onLate }, i) => late[i] instanceof Error || onLate?.(late[i])),
       );
-      for (const [i, run] of runs.entries()) settle(run, answers[i]);
+      for (let i = 0; i < runs.length; i += 1) settle(runs[i] as Run, answers[i]);
     } catch (error) {
       for (const run of runs) run.reject(error);
     }

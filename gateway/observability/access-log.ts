@@ -3,9 +3,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { lineWriter, withoutSecrets, type Log } from '../../kernel/log.ts';
 import { enterStage, stages, whenClosed, type Call, type Caller } from '../call.ts';
-import type { GatewayRoutes } from '../routes.ts';
+import type { GatewayRoutes, Place } from '../routes.ts';
+import { thousandths } from './durations.ts';
 import type { Metrics } from './metrics.ts';
 import type { Traces } from './traces.ts';
+
+const stageFields = stages.map((stage) => ({ stage, begin: `,"${stage}_ms":` }));
 
 /** Observes a call from its first policy to the end of its answer. */
 export type AccessLog = (request: IncomingMessage, response: ServerResponse, call: Call) => void;
@@ -20,20 +23,22 @@ export function createAccessLog(options: {
   const { log, metrics, routes, traces } = options;
   const write = lineWriter(log, 'call');
 
-  function note(request: IncomingMessage, response: ServerResponse, call: Call, bytes: number): void {
+  function note(
+    request: IncomingMessage,
+    response: ServerResponse,
+    call: Call,
+    { place, bytes }: { place: Place; bytes: number },
+  ): void {
     const { caller, stageMs } = call;
-    const { route } = routes().placeOf(call.path);
-    let line = `,"request_id":"${call.requestId}","ip":${JSON.stringify(call.clientIp)}`;
+    // An IP address, and a method that Node's parser knows, stand in JSON as they are.
+    let line = `,"request_id":"${call.requestId}","ip":"${call.clientIp}"`;
     if (caller !== undefined) line += textOf(caller);
-    line += `,"method":${JSON.stringify(request.method ?? '')}`;
-    if (route !== undefined)
-      line += `,"route":"${route}","path":${JSON.stringify(withoutSecrets(call.path))}`;
-    line += `,"status":${statusOf(response)}`;
+    line += `,"method":"${request.method ?? ''}"${placeText(place, call.path)},"status":${statusOf(response)}`;
     if (call.cache !== undefined) line += `,"cache":"${call.cache}"`;
     if (call.failureCode !== undefined) line += `,"code":"${call.failureCode}"`;
     line += `,"bytes":${bytes},"complete":${response.writableFinished}`;
-    for (const stage of stages) {
-      if (stageMs[stage] > 0) line += `,"${stage}_ms":${thousandths(stageMs[stage])}`; // otherwise the call did not reach it
+    for (const { stage, begin } of stageFields) {
+      if (stageMs[stage] > 0) line += begin + thousandths(stageMs[stage]); // otherwise the call did not reach it
     }
     write(`${line},"total_ms":${thousandths(call.stageSinceMs - call.arrivedAtMs)}`);
   }
@@ -45,8 +50,9 @@ export function createAccessLog(options: {
     metrics.began();
     whenClosed(call, response, () => {
       enterStage(call, undefined);
+      const place = routes().placeOf(call.path);
       metrics.ended({
-        group: routes().placeOf(call.path).group,
+        group: place.group,
         status: statusOf(response),
         complete: response.writableFinished,
         totalMs: call.stageSinceMs - call.arrivedAtMs,
@@ -57,7 +63,7 @@ export function createAccessLog(options: {
       if (traces !== null) {
         traces.ended(request, call, { status: statusOf(response), complete: response.writableFinished });
       }
-      if (isLogged) note(request, response, call, socket.bytesWritten - bytesBefore);
+      if (isLogged) note(request, response, call, { place, bytes: socket.bytesWritten - bytesBefore });
     });
   };
 }
@@ -75,13 +81,22 @@ function textOf(caller: Caller): string {
   return text;
 }
 
+const placeTexts = new WeakMap<Place, string>();
+
+/** The same object is the place of all calls of a path, while it is remembered. */
+function placeText(place: Place, path: string): string {
+  let text = placeTexts.get(place);
+  if (text === undefined) {
+    const { route } = place;
+    text = route === undefined ? '' : `,"route":"${route}","path":${JSON.stringify(withoutSecrets(path))}`;
+    placeTexts.set(place, text);
+  }
+  return text;
+}
+
 // As nginx logs a client that left before its answer began.
 const clientLeft = 499;
 
 function statusOf(response: ServerResponse): number {
   return response.headersSent ? response.statusCode : clientLeft;
-}
-
-function thousandths(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
 }

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
-import { callOf, callerOf, enterStage, whenClosed } from '../call.ts';
+import { callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
 import { answerFailure } from '../failure.ts';
 import type { Policy } from '../policy.ts';
 import type { Answer, Answers } from '../quota/answers.ts';
@@ -14,17 +14,25 @@ export function concurrency({ answers, log }: { answers: Pick<Answers, 'begin'>;
     enterStage(call, 'rate');
     const { accountId, plan } = callerOf(call);
     const begun = answers.begin(accountId, plan.concurrency, () => endLate(log, request, response));
-    if (begun instanceof Promise) return beginLater(begun);
+    if (begun instanceof Promise) return beginLater({ call, response, waiting: begun, next });
     whenClosed(call, response, () => begun.end());
     return next();
-
-    async function beginLater(waiting: Promise<Answer | null>): Promise<void> {
-      const answer = await waiting;
-      if (answer === null) return refuse(plan.concurrency);
-      whenClosed(call, response, () => answer.end());
-      next();
-    }
   };
+}
+
+/** Apart from the policy, so that a call that need not wait makes no function for it. */
+async function beginLater({ call, response, waiting, next }: Waiting): Promise<void> {
+  const answer = await waiting;
+  if (answer === null) return refuse(callerOf(call).plan.concurrency);
+  whenClosed(call, response, () => answer.end());
+  next();
+}
+
+interface Waiting {
+  call: Call;
+  response: ServerResponse;
+  waiting: Promise<Answer | null>;
+  next: () => void;
 }
 
 function refuse(most: number): never {

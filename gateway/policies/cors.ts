@@ -1,7 +1,7 @@
 // CORS: pages of any origin may call the data and public endpoints, those of the dashboard's origins also the account and
 // sign-in endpoints. Browser credentials are never allowed. Answers preflights.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { callOf } from '../call.ts';
+import { callOf, headerLine } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
 export interface CorsOptions {
@@ -34,16 +34,23 @@ const preflightSeconds = 86_400;
 
 /** @param from the origins whose pages may call: any, or those of the dashboard (`dashboardOrigins`). */
 export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' | 'dashboard'): Policy {
+  const varies = from === 'dashboard' ? headerLine('vary', 'Origin') : '';
+  const permissions = new Map(
+    (from === 'any' ? ['*'] : dashboardOrigins).map((origin) => [
+      origin,
+      headerLine('access-control-allow-origin', origin),
+    ]),
+  );
+  const exposes = headerLine('access-control-expose-headers', exposed);
+
   return (request, response, next) => {
-    const { head } = callOf(request);
-    const { origin } = request.headers;
-    const allowed = from === 'any' ? '*' : dashboardOrigins.find((each) => each === origin);
-    if (from === 'dashboard') head.push('vary', 'Origin');
-    if (allowed !== undefined) head.push('access-control-allow-origin', allowed);
+    const call = callOf(request);
+    const permission = permissions.get(from === 'any' ? '*' : (request.headers.origin ?? ''));
+    call.head += varies + (permission ?? '');
     if (request.method === 'OPTIONS') {
-      return answerPreflight(request, response, { methodsAt, isAllowed: allowed !== undefined, from });
+      return answerPreflight(request, response, { methodsAt, isAllowed: permission !== undefined, from });
     }
-    if (allowed !== undefined) head.push('access-control-expose-headers', exposed);
+    if (permission !== undefined) call.head += exposes;
     next();
   };
 }

@@ -41,21 +41,20 @@ export function credential(
     const call = callOf(request);
     enterStage(call, 'credential');
     if (optional && Object.values(call.presented).every((given) => given.length === 0)) return next();
-    const admitted = call.admission?.credential ?? undefined;
-    if (admitted === undefined) return lookUp();
-    identify(admitted);
+    if (call.admission === undefined) return lookUp(call, next);
+    identify(call, call.admission.credential);
     return next();
-
-    async function lookUp(): Promise<void> {
-      identify(await requireAccepted(failures, call, accept, find));
-      next();
-    }
-
-    function identify(found: Credential): void {
-      setCallerContext(call, found, planOf(plans, found.plan));
-      if (found.keyId !== null) journal.touch(found.keyId);
-    }
   };
+
+  async function lookUp(call: Call, next: () => void): Promise<void> {
+    identify(call, await requireAccepted(failures, call, accept, find));
+    next();
+  }
+
+  function identify(call: Call, found: Credential): void {
+    setCallerContext(call, found, planOf(plans, found.plan));
+    if (found.keyId !== null) journal.touch(found.keyId);
+  }
 
   async function find({ hash, session }: Presented): Promise<Credential | null> {
     if (session === undefined) return findKey(hash);
@@ -65,7 +64,7 @@ export function credential(
 }
 
 /** The only credential of a call. */
-interface Presented {
+export interface Presented {
   /** The SHA-256 of the key or the session token. */
   hash: string;
   /** The token, if it is a session. */
@@ -80,13 +79,13 @@ export async function requireAccepted<Found>(
   failures: CredentialFailures,
   call: Call,
   accept: readonly ('key' | 'session')[],
-  find: (presented: Presented) => Promise<Found | null>,
+  find: (presented: Presented, call: Call) => Promise<Found | null>,
 ): Promise<Found> {
   let presented: Presented | undefined;
   try {
     presented = presentedCredential(call, accept);
     failures.admit(call.clientIp, presented.hash);
-    const found = await find(presented);
+    const found = await find(presented, call);
     if (found === null) throw refused(presented.session === undefined ? unknownKey : endedSession);
     failures.accepted(presented.hash);
     return found;

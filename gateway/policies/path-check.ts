@@ -25,7 +25,7 @@ export function pathCheck(): Policy {
     const { query, keys, misspelled } = takeKeys(mark < 0 ? '' : target.slice(mark + 1));
     call.path = path;
     call.query = query;
-    call.presented.keyParameters.push(...keys);
+    call.presented.keyParameters = keys;
     setUrl(request, query === '' ? path : `${path}?${query}`);
     if (misspelled !== undefined) {
       fail(

@@ -31,8 +31,7 @@ export function plan(plans: Plans, action: z.output<typeof planAction>): Policy 
     }
     for (const { feature, parameters, patterns } of gates) {
       if (caller.plan.features.includes(feature)) continue;
-      const query = new URLSearchParams(call.query);
-      const parameter = parameters.find((name) => query.has(name));
+      const parameter = call.query === '' ? undefined : parameterOf(call.query, parameters);
       if (parameter === undefined && !patterns.some((pattern) => pattern.test(call.path))) continue;
       fail('plan_required', planMessage(plans, feature, caller.plan.name), {
         ...(parameter && { param: parameter }),
@@ -40,6 +39,12 @@ export function plan(plans: Plans, action: z.output<typeof planAction>): Policy 
     }
     next();
   };
+}
+
+/** The first of the parameters that the query has. */
+function parameterOf(query: string, parameters: readonly string[]): string | undefined {
+  const given = new URLSearchParams(query);
+  return parameters.find((name) => given.has(name));
 }
 
 function planMessage(plans: Plans, feature: Feature, present: string): string {

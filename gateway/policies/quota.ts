@@ -1,7 +1,8 @@
 // Enforces the quota: charges the call to the month of its account before it is forwarded; 402 when the month is used up.
+import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
-import { callOf, callerOf, enterStage, type Call } from '../call.ts';
+import { addLimit, callOf, callerOf, enterStage, headerLine, type Call } from '../call.ts';
 import type { Month, Take } from '../quota/month.ts';
 import type { Policy } from '../policy.ts';
 
@@ -16,24 +17,23 @@ export function quota({ month, clock }: QuotaOptions): Policy {
   return (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'quota');
-    const calls = callsOf(call.path, call.query);
-    if (call.admission?.month === undefined) return takeNow();
-    decide(call.admission.month);
+    if (call.admission?.month === undefined) return takeNow(call, response, next);
+    decide(call, call.admission.month);
     return next();
-
-    async function takeNow(): Promise<void> {
-      const { accountId, plan } = callerOf(call);
-      const take = await month.take(accountId, calls, plan.calls_month);
-      month.charge(call, response, take);
-      decide(take);
-      next();
-    }
-
-    function decide(take: Take): void {
-      tellQuota(call, take, clock);
-      if (!take.granted) refuse(take, calls, clock);
-    }
   };
+
+  async function takeNow(call: Call, response: ServerResponse, next: () => void): Promise<void> {
+    const { accountId, plan } = callerOf(call);
+    const take = await month.take(accountId, callsOf(call.path, call.query), plan.calls_month);
+    month.charge(call, response, take);
+    decide(call, take);
+    next();
+  }
+
+  function decide(call: Call, take: Take): void {
+    tellQuota(call, take, clock);
+    if (!take.granted) refuse(take, clock);
+  }
 }
 
 /** A list of series counts as one call per series. */
@@ -43,23 +43,42 @@ export function callsOf(path: string, query: string): number {
   return ids === null ? 1 : Math.min(seriesMax, ids.split(',').length);
 }
 
-function tellQuota({ head, limits }: Call, take: Take, clock: Clock): void {
-  head.push('x-quota-reset', take.resetsAt, 'x-quota-limit', String(take.limit ?? 'unlimited'));
-  if (take.limit === null || take.used === null) return;
-  const remaining = Math.max(0, take.limit - take.used);
-  head.push('x-quota-remaining', String(remaining));
-  limits.push({
-    policy: `"month";q=${take.limit};w=${take.monthSeconds}`,
-    state: `"month";r=${remaining};t=${secondsUntil(take.resetsAtMs, clock)}`,
-  });
+/** What headers say of a limit besides what remains: the same for all accounts of a plan, and for a month. */
+interface Told {
+  resetsAt: string;
+  lines: string;
+  policy: string;
 }
 
-function refuse(take: Take, calls: number, clock: Clock): never {
+const told = new Map<number | null, Told>(); // by limit
+const toldMax = 1_000;
+
+function toldOf({ resetsAt, limit, monthSeconds }: Take): Told {
+  const known = told.get(limit);
+  if (known?.resetsAt === resetsAt) return known;
+  const lines =
+    headerLine('x-quota-reset', resetsAt) + headerLine('x-quota-limit', String(limit ?? 'unlimited'));
+  const made = { resetsAt, lines, policy: `"month";q=${limit};w=${monthSeconds}` };
+  if (told.size >= toldMax) told.clear();
+  told.set(limit, made);
+  return made;
+}
+
+function tellQuota(call: Call, take: Take, clock: Clock): void {
+  const { lines, policy } = toldOf(take);
+  call.head += lines;
+  if (take.limit === null || take.used === null) return;
+  const remaining = Math.max(0, take.limit - take.used);
+  call.head += `x-quota-remaining: ${remaining}\r\n`;
+  addLimit(call, policy, `"month";r=${remaining};t=${secondsUntil(take.resetsAtMs, clock)}`);
+}
+
+function refuse(take: Take, clock: Clock): never {
   const remaining = Math.max(0, (take.limit ?? 0) - (take.used ?? 0));
   const used =
     remaining === 0
       ? `The monthly quota of ${take.limit} calls is used up.`
-      : `This request counts as ${calls} calls, and ${remaining} of this month's ${take.limit} are left.`;
+      : `This request counts as ${take.calls} calls, and ${remaining} of this month's ${take.limit} are left.`;
   fail(
     'quota_exceeded',
     `${used} The quota resets at ${take.resetsAt}. For more calls, choose a higher plan: GET /v1/plans.`,

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
-import { callOf, callerOf, enterStage, type Call } from '../call.ts';
+import { addLimit, callOf, callerOf, enterStage, type Call } from '../call.ts';
 import type { Limits, Taken } from '../quota/limits.ts';
 import type { Policy } from '../policy.ts';
 
@@ -35,27 +35,25 @@ export function rate(options: RateOptions, { by, of }: RateAction): Policy {
     const call = callOf(request);
     enterStage(call, 'rate');
     const callsPerSecond = callsPerSecondOf(options, call, by);
-    if (call.admission?.second === undefined) return takeNow();
-    decide(call.admission.second);
+    if (call.admission?.second === undefined) return takeNow(call, callsPerSecond, next);
+    decide(call, callsPerSecond, call.admission.second);
     return next();
-
-    async function takeNow(): Promise<void> {
-      decide(await options.limits.take(`${of ?? by}:${countedOf(call, by)}`, callsPerSecond));
-      next();
-    }
-
-    function decide({ allowed, remaining, resetMs }: Taken): void {
-      const resetSeconds = Math.max(1, Math.ceil(resetMs / 1000));
-      call.limits.push({
-        policy: `"second";q=${callsPerSecond};w=1`,
-        state: `"second";r=${remaining};t=${resetSeconds}`,
-      });
-      if (allowed) return;
-      fail('rate_limited', `Too many requests: ${whose[by]} ${callsPerSecond} a second.`, {
-        headers: { 'retry-after': String(resetSeconds) },
-      });
-    }
   };
+
+  async function takeNow(call: Call, callsPerSecond: number, next: () => void): Promise<void> {
+    const counter = `${of ?? by}:${countedOf(call, by)}`;
+    decide(call, callsPerSecond, await options.limits.take(counter, callsPerSecond));
+    next();
+  }
+
+  function decide(call: Call, callsPerSecond: number, { allowed, remaining, resetMs }: Taken): void {
+    const resetSeconds = Math.max(1, Math.ceil(resetMs / 1000));
+    addLimit(call, `"second";q=${callsPerSecond};w=1`, `"second";r=${remaining};t=${resetSeconds}`);
+    if (allowed) return;
+    fail('rate_limited', `Too many requests: ${whose[by]} ${callsPerSecond} a second.`, {
+      headers: { 'retry-after': String(resetSeconds) },
+    });
+  }
 }
 
 function callsPerSecondOf(options: RateOptions, call: Call, by: RateAction['by']): number {

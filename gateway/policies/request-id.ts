@@ -1,14 +1,14 @@
 // Creates the call: an id of our own, the client IP; removes the headers that only the gateway may set.
 // Hides which inbound headers are ours.
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../../kernel/http/server.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../observability/access-log.ts';
-import { openCall, type Call } from '../call.ts';
+import { callOf, openCall, type Call } from '../call.ts';
 import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
-import { GatewayResponse } from '../response.ts';
+import { completeHeadsOf, GatewayResponse } from '../response.ts';
 
 // Compared in lower case with `_` as `-`: servers that map headers to variables cannot distinguish `X_Almanac_Identity` from ours.
 const beginsLikeOurs = /^[xfa]/i;
@@ -31,12 +31,7 @@ export function requestId(options: {
       secure: options.isPublicOnTls || options.clients.isOnTls(taken.forwardedProto),
       clientKeeps: response.shouldKeepAlive,
       isDraining: options.isDraining,
-      presented: {
-        keyHeaders: taken.keyHeaders,
-        bearers: taken.bearers,
-        keyParameters: [],
-        sessionHeaders: taken.sessionHeaders,
-      },
+      presented: taken.presented,
       path: '',
       query: '',
       bodyBytesMax,
@@ -46,9 +41,10 @@ export function requestId(options: {
       charge: undefined,
       capture: undefined,
       cache: undefined,
-      head: [],
+      head: '',
       contentSecurityPolicy: undefined,
-      limits: [],
+      limitPolicies: '',
+      limitStates: '',
       serviceTiming: undefined,
       stageMs: { credential: 0, rate: 0, quota: 0, upstream: 0, answer: 0 },
       stage: undefined,
@@ -57,35 +53,32 @@ export function requestId(options: {
       failureCode: undefined,
     };
     openCall(request, call);
-    // One listener for all that wait for it: each costs as much as what it does.
-    response.once('close', () => {
-      for (const work of call.closing) work();
-    });
+    response.on('close', onClose);
     // In the engine's path, Express has replaced our class by its own.
-    if (!(response instanceof GatewayResponse)) response.writeHead = GatewayResponse.prototype.writeHead;
+    if (!(response instanceof GatewayResponse)) completeHeadsOf(response);
     options.accessLog(request, response, call);
     next();
   };
 }
 
+/** One listener for all that wait for it: each costs as much as what it does. Node emits it once. */
+function onClose(this: ServerResponse): void {
+  for (const work of callOf(this.req).closing) work();
+}
+
 /** The headers that only the gateway may set but also reads, as sent by the client or a trusted proxy. */
 interface Taken {
-  keyHeaders: string[];
-  bearers: string[];
-  sessionHeaders: string[];
-  forwardedFor: string[];
-  forwardedProto: string[];
+  presented: Call['presented'];
+  forwardedFor: readonly string[];
+  forwardedProto: readonly string[];
 }
+
+const none: readonly string[] = [];
 
 /** Removes every header that only the gateway may set from both of Node's header lists. */
 function takeOurHeaders(request: IncomingMessage): Taken {
-  const taken: Taken = {
-    keyHeaders: [],
-    bearers: [],
-    sessionHeaders: [],
-    forwardedFor: [],
-    forwardedProto: [],
-  };
+  const presented = { keyHeaders: none, bearers: none, keyParameters: none, sessionHeaders: none };
+  const taken: Taken = { presented, forwardedFor: none, forwardedProto: none };
   const raw = request.rawHeaders;
   const kept: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
@@ -96,13 +89,13 @@ function takeOurHeaders(request: IncomingMessage): Taken {
       kept.push(name, value);
       continue;
     }
-    if (exact === 'x-api-key') taken.keyHeaders.push(value);
+    if (exact === 'x-api-key') presented.keyHeaders = [...presented.keyHeaders, value];
     else if (exact === 'authorization') {
       const bearer = /^bearer +(\S+)$/i.exec(value)?.[1]; // other schemes are ignored
-      if (bearer !== undefined) taken.bearers.push(bearer);
-    } else if (exact === 'x-session-token') taken.sessionHeaders.push(value);
-    else if (exact === 'x-forwarded-for') taken.forwardedFor.push(value);
-    else if (exact === 'x-forwarded-proto') taken.forwardedProto.push(value);
+      if (bearer !== undefined) presented.bearers = [...presented.bearers, bearer];
+    } else if (exact === 'x-session-token') presented.sessionHeaders = [...presented.sessionHeaders, value];
+    else if (exact === 'x-forwarded-for') taken.forwardedFor = [...taken.forwardedFor, value];
+    else if (exact === 'x-forwarded-proto') taken.forwardedProto = [...taken.forwardedProto, value];
     request.headers[exact] = undefined; // not `delete`, which slows down reading all other headers
   }
   request.rawHeaders = kept;

@@ -93,17 +93,19 @@ export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOption
 /** @returns false if the call needs the body, and it is not known. */
 function send(
   { call, request, response }: Pick<Sought, 'call' | 'request' | 'response'>,
-  { etag, head, validators, body }: KeptAnswer,
+  { etag, lines, validatorLines, body }: KeptAnswer,
   result: CacheResult,
 ): boolean {
   const isKnown = etagMatches(request.headers['if-none-match'], etag);
   if (!isKnown && body === undefined) return false;
   call.cache = result;
   if (result === 'hit') call.serviceTiming = 'cache;desc=hit';
-  if (isKnown) response.writeHead(304, [...validators]);
-  else response.writeHead(200, head as string[]);
+  const sent = isKnown ? undefined : body;
+  call.head += isKnown ? validatorLines : lines;
+  if (sent === undefined) response.writeHead(304);
+  else response.writeHead(200, ['content-length', String(sent.length)]); // Node must know it
   atEndOfTurn(() => {
-    if (!response.destroyed) response.end(isKnown ? undefined : body);
+    if (!response.destroyed) response.end(sent);
   });
   return true;
 }

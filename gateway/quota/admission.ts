@@ -18,8 +18,8 @@ import { drawLua, type RedisAllotments } from './redis-allotments.ts';
 
 /** The answer to the combined request about a call. */
 export interface Admission {
-  /** The owner of the key, or null if the key is invalid. */
-  credential: Credential | null;
+  /** The owner of the key. */
+  credential: Credential;
   /** The call was counted against the rate limit; undefined: it was not. */
   second?: Taken | undefined;
   /** Calls were taken from the month; undefined: they were not. */
@@ -27,8 +27,8 @@ export interface Admission {
 }
 
 export interface Admissions {
-  /** @param calls how many calls of the month this call counts as. @throws Failure unavailable. */
-  ask(keyHash: string, calls: number): Promise<Admission>;
+  /** Null if the key is invalid. @param calls how many calls of the month this call counts as. @throws Failure unavailable. */
+  ask(keyHash: string, calls: number): Promise<Admission | null>;
 }
 
 export interface AdmissionsOptions {
@@ -49,6 +49,7 @@ const admit = script(
   ].join('\n'),
 );
 
+/** The entry is empty if it is the expected one: the gateway has it. */
 type Admitted = [entry: string | null, counted?: [calls: number, resetMs: number], drawn?: unknown];
 
 const batchMax = 500;
@@ -71,30 +72,36 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
     return credentials.read(found);
   }
 
-  /** @returns undefined for each call if Redis does not know the owner of the key. */
-  async function askAll(keyHash: string, calls: readonly number[]): Promise<(Admission | undefined)[]> {
-    const all = (credential: Credential | null | undefined) =>
-      calls.map((): Admission | undefined => (credential === undefined ? undefined : { credential }));
+  /** @returns the owner of the key if that is all that Redis says; undefined if it does not know it. */
+  async function askAll(
+    keyHash: string,
+    calls: readonly number[],
+  ): Promise<readonly Admission[] | { owner: Credential | null | undefined }> {
     const place = credentials.placeOf(keyHash);
-    if (place === undefined) return all(undefined);
+    if (place === undefined) return { owner: undefined };
     const known = foreseen(keyHash);
-    if (known === undefined) return all(remember(keyHash, await redis.run(readCachedCredential, place, [])));
+    if (known === undefined)
+      return { owner: remember(keyHash, await redis.run(readCachedCredential, place, [])) };
 
     const { accountId } = known.credential;
     const { calls_second: perSecond, calls_month: perMonth } = planOf(plans, known.credential.plan);
     const allotment = allotments.question(accountId, calls, perMonth);
-    const second = [accountCounter(accountId), String(calls.length), String(perSecond)];
-    const words = [known.entry, ...second, allotment.key, ...allotment.words];
+    const counter = accountCounter(accountId);
+    const [count, most] = [String(calls.length), String(perSecond)];
+    const words = [known.entry, counter, count, most, allotment.key, ...allotment.words];
     const noteLate = (late: unknown) => allotment.noteLate((late as Admitted)[2]);
-    const answer = await redis.run(admit, place, words, noteLate).catch((error: unknown) => {
+    let answer: unknown;
+    try {
+      answer = await redis.run(admit, place, words, noteLate);
+    } catch (error) {
       allotment.noteLost();
       throw error;
-    });
+    }
     const [found, counted, drawn] = answer as Admitted;
-    if (counted === undefined) return all(remember(keyHash, found));
+    if (counted === undefined) return { owner: remember(keyHash, found) };
 
-    const [counter, resetMs] = counted;
-    const seconds = share(calls.length, { counted: counter, resetMs }, perSecond);
+    const [countedNow, resetMs] = counted;
+    const seconds = share(calls.length, { counted: countedNow, resetMs }, perSecond);
     const grant = allotment.note(drawn);
     const takes = grant && month.share(accountId, calls, grant);
     return seconds.map((taken, i): Admission => {
@@ -110,23 +117,28 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
   const ask = batchedBy(
     batchMax,
     ({ keyHash }: { keyHash: string; calls: number }) => keyHash,
-    async (items): Promise<(Admission | undefined)[]> => {
-      try {
-        return await askAll(
-          items[0]?.keyHash ?? '',
-          items.map(({ calls }) => calls),
-        );
-      } catch (error) {
-        if (error instanceof RedisUnavailable) return items.map(() => undefined);
+    async (items): Promise<readonly (Admission | null | Promise<Admission | null>)[]> => {
+      const keyHash = items[0]?.keyHash ?? '';
+      const found = await askAll(
+        keyHash,
+        items.map(({ calls }) => calls),
+      ).catch((error: unknown) => {
+        if (error instanceof RedisUnavailable) return { owner: undefined };
         throw error;
-      }
+      });
+      if (!('owner' in found)) return found;
+      const { owner } = found;
+      // Later calls do not wait for accounts-api.
+      if (owner === undefined) return items.map(() => lookUp(keyHash));
+      return items.map(() => owner && { credential: owner });
     },
   );
+
+  async function lookUp(keyHash: string): Promise<Admission | null> {
+    const credential = await credentials.lookUp(keyHash);
+    return credential && { credential };
+  }
+
   // Calls with one key share a request; it begins after all of them have arrived, so none gets an earlier state.
-  return {
-    async ask(keyHash, calls) {
-      const admission = await ask({ keyHash, calls });
-      return admission ?? { credential: await credentials.lookUp(keyHash) };
-    },
-  };
+  return { ask: (keyHash, calls) => ask({ keyHash, calls }) };
 }

@@ -1,6 +1,6 @@
 // Takes calls of a month from an allotment: calls that accounts-api has charged to the month in advance. Hides the top-ups. The
 // holders store the allotments, in Redis or in this process (redis-allotments.ts, process-allotments.ts).
-import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
+import { type Clock, nextUtcMonthText, utcMonth } from '../../kernel/clock.ts';
 import type { Accounts } from '../accounts.ts';
 import type { Hold } from './hold.ts';
 
@@ -116,7 +116,7 @@ export function createAllotments(
           // Otherwise it was topped up, but others drew the calls first, or it does not suffice: top up again.
           if (!closed && granted <= seen && drawn.allotment === allotment) break;
         }
-        return { holds, limit: bound, used: drawn.used, resetsAt: instantText(nextUtcMonth(now)), mayCome };
+        return { holds, limit: bound, used: drawn.used, resetsAt: nextUtcMonthText(now), mayCome };
       } catch (error) {
         for (const hold of holds) hold?.end(false);
         throw error;

@@ -1,7 +1,7 @@
 -- Draws calls of a month from an allotment. Needs `replid`, and ended.lua as `ended`.
 -- KEYS: the allotment. ARGV: the calls wanted, as runs of "<requests> <calls of each>"; the limit of the month, or '' for none; an id
 -- for a new allotment; an instant of Redis's clock, in ms, after which nothing may be drawn; the gateway's share, and its totals served
--- and put back; then, after a top-up, else empty: the id of the allotment that was topped up, the total ever granted to it, the calls
+-- and put back; then, only after a top-up: the id of the allotment that was topped up, the total ever granted to it, the calls
 -- charged to the month elsewhere.
 -- Returns the allotment's id, how many requests of each run were given their calls, the totals granted and drawn, the calls charged
 -- elsewhere, and if not all were given, how many calls are under way; or nil if it is too late.

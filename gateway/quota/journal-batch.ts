@@ -28,6 +28,7 @@ export const entrySchema = z.discriminatedUnion('of', [
   z.strictObject({ of: z.literal('use'), keyId: z.string(), at: z.iso.datetime() }),
 ]);
 export type Entry = z.output<typeof entrySchema>;
+export type SpentEntry = Extract<Entry, { of: 'spent' }>;
 
 interface MonthCalls {
   accountId: string;
@@ -38,7 +39,9 @@ interface MonthCalls {
 /** Entries under one id, which accounts-api counts once, however often it is sent. */
 export class Batch {
   readonly id: string;
-  readonly #usage = new Map<string, UsageEntry>();
+  /** By key: calls with one key differ in little else. */
+  readonly #usage = new Map<string, UsageEntry[]>();
+  #usages = 0;
   #lastUsage: UsageEntry | undefined;
   readonly #charges = new Map<string, MonthCalls>();
   /** By allotment. */
@@ -57,10 +60,7 @@ export class Batch {
       const { accountId, month, allotment, calls, returned } = entry;
       const sum = this.#spent.get(allotment);
       if (sum === undefined) this.#spent.set(allotment, { accountId, month, calls, returned });
-      else {
-        sum.calls += calls;
-        sum.returned += returned;
-      }
+      else addSpent(sum, entry);
     }
   }
 
@@ -69,21 +69,23 @@ export class Batch {
       addCounts(this.#lastUsage, entry); // calls with one key come in bursts
       return;
     }
-    const key = `${entry.keyId} ${entry.accountId} ${entry.day} ${entry.endpoint} ${entry.statusClass}`;
-    const sum = this.#usage.get(key);
+    let sums = this.#usage.get(entry.keyId);
+    if (sums === undefined) this.#usage.set(entry.keyId, (sums = []));
+    const sum = sums.find((each) => isSameUsage(each, entry));
     this.#lastUsage = sum ?? { ...entry };
-    if (sum === undefined) this.#usage.set(key, this.#lastUsage);
-    else addCounts(sum, entry);
+    if (sum !== undefined) return addCounts(sum, entry);
+    sums.push(this.#lastUsage);
+    this.#usages += 1;
   }
 
   get size(): number {
-    return this.#usage.size + this.#charges.size + this.#spent.size + this.#lastUsed.size;
+    return this.#usages + this.#charges.size + this.#spent.size + this.#lastUsed.size;
   }
 
   toJson(): object {
     return {
       batch_id: this.id,
-      usage: [...this.#usage.values()].map((entry) => ({
+      usage: [...this.#usage.values()].flat().map((entry) => ({
         account_id: entry.accountId,
         key_id: entry.keyId,
         day: entry.day,
@@ -117,6 +119,15 @@ export function isSameUsage(one: UsageEntry, other: UsageEntry): boolean {
 export function addCounts(sum: UsageEntry, { calls, billed }: UsageEntry): void {
   sum.calls += calls;
   sum.billed += billed;
+}
+
+/** Both of one allotment. */
+export function addSpent(
+  sum: { calls: number; returned: number },
+  { calls, returned }: Pick<SpentEntry, 'calls' | 'returned'>,
+): void {
+  sum.calls += calls;
+  sum.returned += returned;
 }
 
 function addCalls(sums: Map<string, MonthCalls>, { accountId, month, calls }: MonthCalls): void {

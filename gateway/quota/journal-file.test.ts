@@ -102,14 +102,33 @@ test('calls of one turn that count as one are one line, written when the turn en
     );
   for (const turn of [1, 2, 3]) {
     const before = written();
-    for (let i = 0; i < turn; i += 1) journal.record(call);
+    for (let i = 0; i < turn; i += 1) {
+      journal.record(call);
+      journal.spent('a', '2026-11-01', 'p', 1, 0);
+    }
     t.deepEqual(written(), before, 'serving a call waits for no disk');
     await turnOfTheLoop();
-    const [line = '', ...more] = written().slice(before.length);
-    t.like(JSON.parse(line), { of: 'usage', calls: turn, billed: turn });
+    const [usage = '', spent = '', ...more] = written().slice(before.length);
+    t.like(JSON.parse(usage), { of: 'usage', calls: turn, billed: turn });
+    t.like(JSON.parse(spent), { of: 'spent', allotment: 'p', calls: turn, returned: 0 });
     t.deepEqual(more, []);
   }
   t.is(readdirSync(directory).length, 1);
+});
+
+test('calls of one turn from several allotments are each handed over under their own', async (t) => {
+  const directory = newDirectory();
+  const killed = startJournal(directory, never);
+  for (const allotment of ['p', 'q', 'q', 'p']) killed.spent('a', '2026-11-01', allotment, 1, 2);
+  await turnOfTheLoop();
+  const [batch] = await handedOverBy(directory);
+  t.deepEqual(
+    batch?.spent.map(({ allotment_id, calls, returned }) => [allotment_id, calls, returned]),
+    [
+      ['p', 2, 4],
+      ['q', 2, 4],
+    ],
+  );
 });
 
 test('what was handed over leaves nothing behind', async (t) => {

@@ -4,7 +4,14 @@
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import type { Log } from '../../kernel/log.ts';
-import { addCounts, entrySchema, isSameUsage, type Entry, type UsageEntry } from './journal-batch.ts';
+import {
+  addCounts,
+  addSpent,
+  entrySchema,
+  isSameUsage,
+  type Entry,
+  type SpentEntry,
+} from './journal-batch.ts';
 
 /** A batch that an earlier process of the gateway left unreported. */
 export interface LeftBatch {
@@ -35,7 +42,9 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
   let batchId = '';
   let descriptor: number | undefined;
   let lines = '';
-  let usage: UsageEntry | undefined; // combined entry of this turn's calls; its line is not made yet
+  // Combined entries of this turn's calls; their lines are not made yet.
+  let usage: Extract<Entry, { of: 'usage' }> | undefined;
+  let spent: SpentEntry | undefined;
   let turn: NodeJS.Immediate | undefined;
 
   /** If writing fails, calls are still served: the entries are in memory, and are sent from there. */
@@ -55,14 +64,20 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
   }
 
   function endUsage(): void {
-    if (usage !== undefined) addLine({ of: 'usage', ...usage });
+    if (usage !== undefined) addLine(usage);
     usage = undefined;
+  }
+
+  function endSpent(): void {
+    if (spent !== undefined) addLine(spent);
+    spent = undefined;
   }
 
   function write(): void {
     clearImmediate(turn);
     turn = undefined;
     endUsage();
+    endSpent();
     if (lines === '') return;
     unlessBroken(() => {
       descriptor ??= openSync(fileOf(batchId), 'a', 0o600);
@@ -89,7 +104,13 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
         close();
         batchId = id;
       }
-      if (entry.of !== 'usage') addLine(entry);
+      if (entry.of === 'spent') {
+        if (spent?.allotment === entry.allotment) addSpent(spent, entry);
+        else {
+          endSpent();
+          spent = { ...entry };
+        }
+      } else if (entry.of !== 'usage') addLine(entry);
       else if (usage !== undefined && isSameUsage(usage, entry)) addCounts(usage, entry);
       else {
         endUsage();

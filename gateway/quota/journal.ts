@@ -128,7 +128,8 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   return {
-    record: (entry) => add({ of: 'usage', ...entry }),
+    record: ({ accountId, keyId, day, endpoint, statusClass, calls, billed }) =>
+      add({ of: 'usage', accountId, keyId, day, endpoint, statusClass, calls, billed }),
     charge: (accountId, month, calls) => add({ of: 'charge', accountId, month, calls }),
     spent: (accountId, month, allotment, calls, returned) =>
       add({ of: 'spent', accountId, month, allotment, calls, returned }),

@@ -3,7 +3,7 @@
 // topped up, QUOTA_OUTAGE decides. Hides which of them it was, and that calls share requests.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises';
-import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
+import { type Clock, nextUtcMonthText, utcMonth } from '../../kernel/clock.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { RedisUnavailable } from '../../kernel/redis.ts';
 import { batchedBy } from '../batched.ts';
@@ -104,7 +104,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
 
   function see(accountId: string, { limit, used, resetsAt }: Grant): void {
     if (limit === null || used === null) return;
-    lastSeen.set(accountId, { month: monthBefore(resetsAt), left: limit - used, takenInOutage: 0 });
+    lastSeen.set(accountId, { month: monthUntil(resetsAt).month, left: limit - used, takenInOutage: 0 });
   }
 
   /** Grants what may be served during an outage; what is served is charged afterwards. */
@@ -126,7 +126,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
       if (seen !== undefined) seen.takenInOutage += calls;
       return new Hold(source, calls, () => 0);
     });
-    return { holds, limit, used: null, resetsAt: instantText(nextUtcMonth(now)), mayCome: false };
+    return { holds, limit, used: null, resetsAt: nextUtcMonthText(now), mayCome: false };
   }
 
   function allowed(seen: LastSeen | undefined, limit: number, month: string): number {
@@ -202,9 +202,9 @@ interface Answer {
 }
 
 function toTakes(wanted: readonly number[], { holds, limit, used, resetsAt }: Grant): Take[] {
-  const resetsAtMs = Date.parse(resetsAt);
-  const monthSeconds = (resetsAtMs - Date.parse(monthBefore(resetsAt))) / 1000;
-  const taken = holds.reduce((sum, hold) => sum + (hold?.calls ?? 0), 0);
+  const { resetsAtMs, monthSeconds } = monthUntil(resetsAt);
+  let taken = 0;
+  for (const hold of holds) taken += hold?.calls ?? 0;
   let usedSoFar = used === null ? null : used - taken;
   return wanted.map((calls, i): Take => {
     const hold = holds[i] ?? null;
@@ -227,7 +227,20 @@ export function isServed({ writableFinished, statusCode }: ServerResponse): bool
   return writableFinished && ((statusCode >= 200 && statusCode < 300) || statusCode === 304);
 }
 
-/** @param resetsAt the ISO instant at which the next month begins. */
-function monthBefore(resetsAt: string): string {
-  return utcMonth(new Date(Date.parse(resetsAt) - 1));
+interface CalendarMonth {
+  resetsAt: string;
+  resetsAtMs: number;
+  monthSeconds: number;
+  /** `YYYY-MM-01`. */
+  month: string;
+}
+
+let latest: CalendarMonth | undefined;
+
+/** The month that ends at an ISO instant; computed once while it is the same, as gateways need it on every call. */
+function monthUntil(resetsAt: string): CalendarMonth {
+  if (latest?.resetsAt === resetsAt) return latest;
+  const resetsAtMs = Date.parse(resetsAt);
+  const month = utcMonth(new Date(resetsAtMs - 1));
+  return (latest = { resetsAt, resetsAtMs, monthSeconds: (resetsAtMs - Date.parse(month)) / 1000, month });
 }

@@ -2,7 +2,7 @@
 // granted twice, as it was charged to the month in PostgreSQL.
 import { randomUUID } from 'node:crypto';
 import { replicationIdLua } from '../../kernel/credentials/cache.ts';
-import { type Clock, instantText, nextUtcMonth, utcMonth } from '../../kernel/clock.ts';
+import { type Clock, nextUtcMonthText, utcMonth } from '../../kernel/clock.ts';
 import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
 import type { Credit, Drawn, Grant, Holder, AccountMonth } from './allotments.ts';
 import { Hold } from './hold.ts';
@@ -59,22 +59,19 @@ export function createRedisAllotments({
   function ask(month: AccountMonth, wanted: readonly number[], limit: number | null, credit?: Credit) {
     const share = shares.of(month);
     const [askedAtMs, told] = [nowMs(), share.ended];
-    const deadline = Date.now() + redis.clockOffsetMs + drawWithinMs;
+    const deadline = Math.round(Date.now() + redis.clockOffsetMs + drawWithinMs);
     const runs = runsOf(wanted);
-    const toppedUp =
-      credit === undefined
-        ? ['', '', '']
-        : [credit.allotment, String(credit.granted), String(credit.elsewhere)];
     function note(answer: unknown): Drawn | undefined {
       if (answer === null || answer === undefined) return undefined;
       const [allotment, given, granted, drawn, elsewhere, underWay] = answer as DrawAnswer;
       const drawnBy = shares.drawn(share, askedAtMs, told, allotment);
-      const holds = runs.flatMap(({ requests, calls }, i) =>
-        Array.from({ length: requests }, (_, n) =>
-          n < (given[i] ?? 0) ? new Hold(drawnBy, calls, nowMs) : null,
-        ),
-      );
-      const taken = holds.reduce((sum, hold) => sum + (hold?.calls ?? 0), 0);
+      const holds: (Hold | null)[] = [];
+      let taken = 0;
+      for (const [i, { requests, calls }] of runs.entries()) {
+        const most = given[i] ?? 0;
+        taken += Math.min(most, requests) * calls;
+        for (let n = 0; n < requests; n += 1) holds.push(n < most ? new Hold(drawnBy, calls, nowMs) : null);
+      }
       if (taken > 0) shares.begin(drawnBy, taken);
       return {
         ...{ allotment, holds, granted, left: granted - drawn, used: drawn + elsewhere },
@@ -84,9 +81,14 @@ export function createRedisAllotments({
     return {
       key: share.key,
       words: [
-        ...[runs.map(({ requests, calls }) => `${requests} ${calls}`).join(' '), String(limit ?? '')],
-        ...[randomUUID(), deadline.toFixed(0), share.token, String(told.served), String(told.putBack)],
-        ...toppedUp,
+        runs.map(({ requests, calls }) => `${requests} ${calls}`).join(' '),
+        String(limit ?? ''),
+        randomUUID(),
+        String(deadline),
+        share.token,
+        String(told.served),
+        String(told.putBack),
+        ...(credit === undefined ? [] : [credit.allotment, String(credit.granted), String(credit.elsewhere)]),
       ],
       note,
       noteLost: () => shares.retire(share),
@@ -116,15 +118,22 @@ export function createRedisAllotments({
     },
     question(accountId, wanted, limit) {
       const now = clock.now();
-      const question = ask({ accountId, month: utcMonth(now) }, wanted, limit);
+      const { key, words, note, noteLost, noteLate } = ask(
+        { accountId, month: utcMonth(now) },
+        wanted,
+        limit,
+      );
       return {
-        ...question,
+        key,
+        words,
         note(answer) {
-          const drawn = question.note(answer);
+          const drawn = note(answer);
           if (drawn === undefined) return undefined;
           const { holds, used, mayCome } = drawn;
-          return { holds, limit, used, mayCome, resetsAt: instantText(nextUtcMonth(now)) };
+          return { holds, limit, used, mayCome, resetsAt: nextUtcMonthText(now) };
         },
+        noteLost,
+        noteLate,
       };
     },
     tell: shares.tell,

@@ -104,7 +104,7 @@ function throughRedis({ redis, lease, ask, accounts, clock }: Parts) {
   const plans = projectPlans();
   const admissions = createAdmissions({ redis, credentials, allotments: inRedis, month, plans });
   return {
-    find: async (keyHash: string) => (await admissions.ask(keyHash, 1)).credential,
+    find: async (keyHash: string) => (await admissions.ask(keyHash, 1))?.credential ?? null,
     async cacheSays(keyHash: string): Promise<boolean | undefined> {
       const place = credentials.placeOf(keyHash);
       const found = place && credentials.read(await redis.run(readCachedCredential, place, []));

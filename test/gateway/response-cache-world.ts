@@ -244,11 +244,13 @@ class World {
       identity: anonymous,
       capture: undefined,
       cache: undefined,
+      head: '',
       stage: undefined,
       closing: [],
     } as unknown as Call;
     const response = new Answered((status, head, body) => {
-      const given = String(head[head.indexOf('etag') + 1]);
+      // Of an answer from memory among the lines of the call, of a forwarded one in the list.
+      const given = /^etag: (.+)\r\n/m.exec(call.head)?.[1] ?? String(head[head.indexOf('etag') + 1]);
       this.#lastEtag.set(series, given);
       this.#judge(
         { series, beganAtMs: atMs, needed, given: Number(given.slice(2, -1)), isHit: call.cache === 'hit' },
@@ -340,7 +342,7 @@ class Answered extends EventEmitter {
     this.#judge = judge;
   }
 
-  writeHead(status: number, head: readonly string[]): void {
+  writeHead(status: number, head: readonly string[] = []): void {
     this.#status = status;
     this.#head = head;
   }

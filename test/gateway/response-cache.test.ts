@@ -209,11 +209,12 @@ test.serial(
     let value = 100;
     // It is, if there is a lease, which a busy machine may lose.
     await until('an answer is confirmed', async () => {
-      const { text } = await hit(path);
+      const { text, headers } = await hit(path);
       await data.load('observations', rows((value += 1)), { noGateway: false });
       const before = recorder.received.length;
       const confirmed = await call(path);
       t.deepEqual([confirmed.status, confirmed.text, confirmed.isHit], [200, text, false]);
+      t.deepEqual(shared(confirmed.headers), shared(headers));
       const asked = recorder.received.slice(before).find(({ url }) => url === path);
       return asked?.headers['if-none-match'] === confirmed.headers.get('etag');
     });

@@ -1,0 +1,56 @@
+// What answers tell of the month, as accounts of several limits call and a month ends.
+import { createServer } from 'node:http';
+import test from 'ava';
+import { systemClock } from '../../kernel/clock.ts';
+import { closeServer, listen } from '../../kernel/http/server.ts';
+import type { Plan } from '../../kernel/plans.ts';
+import { callOf } from '../call.ts';
+import { createClients } from '../client-ip.ts';
+import type { Take } from '../quota/month.ts';
+import { GatewayResponse } from '../response.ts';
+import { quota } from './quota.ts';
+import { requestId } from './request-id.ts';
+
+const openCall = requestId({
+  clients: createClients(0, { warn: () => undefined }),
+  isPublicOnTls: false,
+  isDraining: () => false,
+  accessLog: () => undefined,
+});
+let next: Take;
+const takeCalls = quota({
+  month: { take: () => Promise.resolve(next), charge: () => undefined },
+  clock: systemClock,
+});
+const plan: Plan = {
+  ...{ id: 'free', name: 'Free', price_usd_month: 0, calls_month: 10, calls_second: 1, concurrency: 1 },
+  features: [],
+  prices: [],
+};
+const server = createServer({ ServerResponse: GatewayResponse }, (request, response) => {
+  void openCall(request, response, () => {
+    callOf(request).caller = { accountId: 'a', keyId: 'k', plan, active: true };
+    void takeCalls(request, response, () => response.end());
+  });
+});
+const url = await listen(server, '127.0.0.1', 0);
+test.after.always(() => closeServer(server));
+
+const november = { resetsAt: '2126-12-01T00:00:00Z', monthSeconds: 2_592_000 };
+const december = { resetsAt: '2127-01-01T00:00:00Z', monthSeconds: 2_678_400 };
+
+test('an answer tells the limit and the end of its own month, whatever the one before told', async (t) => {
+  for (const month of [november, december, november]) {
+    for (const limit of [10, 20, null, 10]) {
+      const used = limit === null ? null : 3;
+      const resetsAtMs = Date.parse(month.resetsAt);
+      next = { ...month, granted: true, calls: 1, hold: null, limit, used, resetsAtMs };
+      const { headers } = await fetch(`${url}/v1/series/A`);
+      t.is(headers.get('x-quota-reset'), month.resetsAt);
+      t.is(headers.get('x-quota-limit'), String(limit ?? 'unlimited'));
+      t.is(headers.get('x-quota-remaining'), limit === null ? null : String(limit - 3));
+      const policy = limit === null ? null : `"month";q=${limit};w=${month.monthSeconds}`;
+      t.is(headers.get('ratelimit-policy'), policy);
+    }
+  }
+});
