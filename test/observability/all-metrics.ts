@@ -30,8 +30,10 @@ export async function startAll(redisUrl: string, options: ServicesOptions = {}):
 export async function scrape(metricsUrl: string | undefined) {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text();
   const samples = new Map<string, number>();
-  for (const [, name = '', value] of text.matchAll(/^(\w\S*(?:\{.*\})?) (\S+)$/gm))
+  for (const [, name = '', value] of text.matchAll(/^(\w\S*(?:\{.*\})?) (\S+)$/gm)) {
+    if (samples.has(name)) throw new Error(`${name} stands twice: Prometheus would refuse the scrape`);
     samples.set(name, Number(value));
+  }
   const families = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name);
   return { text, samples, families };
 }
