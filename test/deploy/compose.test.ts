@@ -139,7 +139,9 @@ test('each container gets the settings that its process reads, and no other, and
     t.deepEqual(Object.keys(given).sort(), [...settingsOf(processOf(name))].sort(), name);
     const env = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
     t.notThrows(() => readSettings(env), name);
-    if (servingNames.includes(name)) t.deepEqual(command, ['start', name]);
+    if (!servingNames.includes(name)) continue;
+    t.deepEqual(command, ['start', name]);
+    t.regex(String(environment['NODE_OPTIONS']), /--max-old-space-size=\d+/, name);
   }
 });
 

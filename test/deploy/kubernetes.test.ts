@@ -237,6 +237,16 @@ test('what is probed fits what is asked for, and a pod has the time to stop that
   }
 });
 
+test('the heap of a service fits its memory, with room for what is outside', (t) => {
+  for (const name of serving) {
+    const [container] = podOf(production, name).containers;
+    const options = container?.env?.find((variable) => variable.name === 'NODE_OPTIONS')?.value ?? '';
+    const heapMb = Number(/--max-old-space-size=(\d+)/.exec(options)?.[1]);
+    const limitMb = Number(/^(\d+)Mi$/.exec(container?.resources?.limits?.memory ?? '')?.[1]);
+    t.true(heapMb + 128 <= limitMb, `${name}: ${heapMb} of ${limitMb} MiB`);
+  }
+});
+
 test('the journal of a gateway is on a volume of its own, which outlives the pod', (t) => {
   for (const from of [local, production]) {
     const gateway = workloads(from).find(({ metadata }) => metadata.name === 'gateway');

@@ -13,7 +13,8 @@ import { until } from '../run/until.ts';
 import { freePort } from '../services/instance.ts';
 import { startRedis } from '../services/redis.ts';
 
-const memoryBelowMb = 320; // of each process, before its memory is bounded; what it takes is printed
+const heapLimits = '--max-semi-space-size=8 --max-old-space-size=256'; // as docker-compose.yml and k8s/ have them
+const memoryBelowMb = 256; // of each process; what it takes is printed
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 interface Service {
@@ -44,7 +45,7 @@ async function serve({ image }: Ground, name: string, env: Record<string, string
   const beganAt = performance.now();
   const child = await startServing(new RegExp(`${name} is running`), program, args, {
     name,
-    env: { ...image.env, HOST: '127.0.0.1', ...env },
+    env: { ...image.env, HOST: '127.0.0.1', NODE_OPTIONS: heapLimits, ...env },
   });
   return { name, child, startedMs: performance.now() - beganAt, idleMb: memoryMb(child) };
 }
