@@ -90,7 +90,7 @@ export async function connectedPrograms(on: Queryable): Promise<string[]> {
     `select distinct case when application_name like 'almanac%' then application_name else usename end as program
      from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-       and (application_name like 'almanac%' or usename in ('almanac_data_api', 'almanac_accounts_api')) order by 1`,
+       and (application_name like 'almanac%' or usename ~ '^almanac_(data|accounts)_api') order by 1`,
   );
   return rows.map(({ program }) => program);
 }
