@@ -24,6 +24,17 @@ export async function beginReading(on: Transaction): Promise<void> {
   await plainTexts(on);
 }
 
+/** The process of PostgreSQL that serves this connection. */
+export async function backendOf(on: Queryable): Promise<number> {
+  const [row] = await on.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return row?.pid ?? 0;
+}
+
+/** Ends the statement that another connection waits for. */
+export async function cancelStatement(on: Queryable, backend: number): Promise<void> {
+  await on.query('select pg_cancel_backend($1)', [backend]);
+}
+
 /** Of values, in both directions. */
 async function plainTexts(on: Transaction): Promise<void> {
   await on.query(
