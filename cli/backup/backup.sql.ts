@@ -24,6 +24,17 @@ export async function beginReading(on: Transaction): Promise<void> {
   await plainTexts(on);
 }
 
+/** The process of PostgreSQL that serves this connection. */
+export async function backendOf(on: Queryable): Promise<number> {
+  const [row] = await on.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return row?.pid ?? 0;
+}
+
+/** Ends the statement that another connection waits for. */
+export async function cancelStatement(on: Queryable, backend: number): Promise<void> {
+  await on.query('select pg_cancel_backend($1)', [backend]);
+}
+
 /** Of values, in both directions. */
 async function plainTexts(on: Transaction): Promise<void> {
   await on.query(
@@ -90,7 +101,7 @@ export async function connectedPrograms(on: Queryable): Promise<string[]> {
     `select distinct case when application_name like 'almanac%' then application_name else usename end as program
      from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-       and (application_name like 'almanac%' or usename in ('almanac_data_api', 'almanac_accounts_api')) order by 1`,
+       and (application_name like 'almanac%' or usename ~ '^almanac_(data|accounts)_api') order by 1`,
   );
   return rows.map(({ program }) => program);
 }

@@ -6,7 +6,9 @@ import { createGzip } from 'node:zlib';
 import type { Database, Transaction } from '../../kernel/database.ts';
 import { programVersion } from '../../kernel/settings.ts';
 import {
+  backendOf,
   beginReading,
+  cancelStatement,
   copyOut,
   isForbidden,
   readMigrations,
@@ -49,7 +51,10 @@ export async function writeBackup(
     await database.transaction(async (on) => {
       await pipeline(
         async function* write() {
-          summary = yield* parts(on, onRows);
+          await beginReading(on);
+          const backend = await backendOf(on);
+          const cancel = () => cancelStatement(database, backend);
+          summary = yield* parts(on, { onRows, cancel });
         },
         createGzip({ level: gzipLevel }),
         counter,
@@ -67,16 +72,21 @@ export async function writeBackup(
   return { ...summary, bytes };
 }
 
+interface Reading {
+  onRows: (rows: number) => void;
+  /** Ends the COPY under way. */
+  cancel: () => Promise<void>;
+}
+
 async function* parts(
   on: Transaction,
-  onRows: (rows: number) => void,
+  { onRows, cancel }: Reading,
 ): AsyncGenerator<Buffer | string, Omit<BackupSummary, 'bytes'>> {
-  await beginReading(on);
   const header = await readHeader(on);
   yield `${JSON.stringify(header)}\n`;
   let rows = 0;
   for (const table of header.tables) {
-    const end = yield* tableParts(on, table, (ofTable) => onRows(rows + ofTable));
+    const end = yield* tableParts(on, table, { cancel, onRows: (ofTable) => onRows(rows + ofTable) });
     yield tableEnd + `${JSON.stringify(end)}\n`;
     rows += end.rows;
   }
@@ -84,13 +94,21 @@ async function* parts(
   return { tables: header.tables.length, rows, migration: header.migrations.at(-1)?.name ?? '' };
 }
 
-async function* tableParts(on: Transaction, table: Table, onRows: (rows: number) => void) {
+async function* tableParts(on: Transaction, table: Table, { onRows, cancel }: Reading) {
   const hash = createHash('sha256');
   const copy = copyOut(on, table);
-  for await (const chunk of copy as AsyncIterable<Buffer>) {
-    hash.update(chunk);
-    onRows(copy.rowCount);
-    yield chunk;
+  try {
+    for await (const chunk of copy.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      onRows(copy.rowCount);
+      yield chunk;
+    }
+  } finally {
+    // Nobody takes the rest, as where the disk is full. The connection serves nothing else before its COPY has ended.
+    if (!copy.readableEnded && !copy.errored) {
+      copy.on('error', () => undefined).resume(); // that it was cancelled
+      await cancel();
+    }
   }
   return { table: table.table, rows: copy.rowCount, sha256: hash.digest('hex') };
 }

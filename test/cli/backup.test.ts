@@ -4,13 +4,16 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { projectRoot } from '../../kernel/settings.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
-import { createTestDatabase } from '../services/harness.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { writeBackup } from '../../cli/backup/backup.ts';
+import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { commandLine, settingsOf } from './terminal.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'almanac-backup-'));
@@ -379,6 +382,36 @@ test.serial('a backup goes through a pipe, from one database into another', asyn
   const [made, restored] = [stderr, stdout].map((line) => JSON.parse(line) as { rows: number });
   t.is(made?.rows, restored?.rows);
   t.true((made?.rows ?? 0) > 10_000);
+});
+
+test.serial('a backup whose reader goes away, or whose disk is full, fails and says so', async (t) => {
+  const program = path.join(projectRoot, 'almanac.js');
+  const env = { ...process.env, ...settingsOf(source.url) };
+  const { stdout } = await promisify(execFile)(
+    'sh',
+    [
+      '-c',
+      '{ { "$0" "$1" backup - 2>&3; echo "code $?" >&3; } | head -c 10 >/dev/null; } 3>&1',
+      process.execPath,
+      program,
+    ],
+    { env },
+  );
+  t.regex(stdout, /^almanac: write EPIPE\ncode 1\n$/);
+  const database = openDatabase(source.url, silentLog, { applicationName: 'tests' });
+  t.teardown(() => database.close());
+  let taken = 0;
+  const full = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      taken += chunk.length;
+      done(taken > 100_000 ? new Error('no space left') : null);
+    },
+  });
+  await t.throwsAsync(
+    writeBackup(database, full, () => undefined),
+    { message: 'no space left' },
+  );
+  t.deepEqual(await database.query('select 1 as one'), [{ one: 1 }], 'the connections serve on');
 });
 
 test.serial('backup and restore take a file, and no more', async (t) => {

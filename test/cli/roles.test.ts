@@ -1,10 +1,11 @@
 // The roles that `almanac migrate` makes in a database of the operator's, on a server of their own: roles belong to the whole server.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import pg from 'pg';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../embedded/postgres.ts';
+import { projectRoot } from '../../kernel/settings.ts';
 import { commandLine, settingsOf } from './terminal.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-own-'));
@@ -252,5 +253,49 @@ test.serial(
     });
     t.is(await attempt(dataApi, 'select from data.series'), 'done');
     t.is(await attempt(dataApi, 'select from jobs.job'), forbidden);
+  },
+);
+
+test.serial(
+  'the password of a role is replaced without a call that fails: a second login acts as the role',
+  async (t) => {
+    const owner = urlOf(server.url, { pathname: '/owner', username: 'owner', password: ownerPassword });
+    const docs = readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8');
+    const ofDataApi = [...docs.matchAll(/^(?:create|alter) role almanac_data_api_2 .*;$/gm)].map(
+      ([line]) => line,
+    );
+    t.is(ofDataApi.length, 3, 'as operations.md has them');
+    const ofAccounts = ofDataApi.slice(0, 2).map((line) => line.replaceAll('data_api', 'accounts_api'));
+    const statements = [...ofDataApi, ...ofAccounts].map((line) => line.replace("'…'", "'of the second'"));
+    t.is(await attempt(server.url, ...statements), 'done');
+    const writing = 'set default_transaction_read_only = off';
+    const [dataApi, accountsApi] = ['almanac_data_api_2', 'almanac_accounts_api_2'].map((username) =>
+      urlOf(owner, { username, password: 'of the second' }),
+    ) as [string, string];
+    t.is(
+      await attempt(
+        server.url,
+        'alter role almanac_data_api nologin',
+        'alter role almanac_accounts_api nologin',
+      ),
+      'done',
+    );
+    t.is(await attempt(dataApi, 'select from data.series'), 'done');
+    t.is(await attempt(dataApi, "update data.series set name = 'x'"), readOnly);
+    t.is(await attempt(dataApi, writing, "update data.series set name = 'x'"), forbidden);
+    t.is(await attempt(dataApi, 'select from accounts.accounts'), forbidden);
+    const asService = commandLine(settingsOf(accountsApi));
+    const made = await asService(['accounts', 'create', 'second@b.example']);
+    t.is(made.code, 0, made.stderr);
+    t.is(await attempt(accountsApi, 'create table jobs.by_the_second ()'), 'done');
+    const { stdout } = await commandLine(settingsOf(owner))(['check']);
+    t.notRegex(stdout, /cannot use/, 'what it makes belongs to the role');
+    const renewed = await commandLine(settingsOf(owner))(['migrate'], { env: passwords });
+    t.is(renewed.code, 0, renewed.stderr);
+    const first = urlOf(owner, {
+      username: 'almanac_accounts_api',
+      password: passwords.ACCOUNTS_API_DATABASE_PASSWORD,
+    });
+    t.is(await attempt(first, 'drop table jobs.by_the_second'), 'done', 'and the first logs in again');
   },
 );
