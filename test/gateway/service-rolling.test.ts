@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { startService, type RunningService } from '../../kernel/http/server.ts';
 import { createOpener } from '../../kernel/identity.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
-import { startBalancer } from '../services/balancer.ts';
+import { startBalancer } from '../production/balancer.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { freePort } from '../services/instance.ts';
 import { projectPlans, unhurried } from '../services/services.ts';

@@ -12,7 +12,7 @@ import { startPublisher } from '../chaos/publisher.ts';
 import type { Service, Unit } from '../chaos/units.ts';
 import { underGuard } from '../run/guard.ts';
 import { until } from '../run/until.ts';
-import { startBalancer, type Balancer } from '../services/balancer.ts';
+import { startBalancer, type Balancer } from './balancer.ts';
 import { silentLog } from '../services/harness.ts';
 import { quantileMs, startLanes, type Called } from './lanes.ts';
 

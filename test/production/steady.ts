@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { endAll, setUp, type Scene } from '../chaos/cluster.ts';
 import type { Unit } from '../chaos/units.ts';
 import { underGuard } from '../run/guard.ts';
-import { startBalancer } from '../services/balancer.ts';
+import { startBalancer } from './balancer.ts';
 import type { PostgresUnit } from '../services/postgres.ts';
 import { median, notFlat, sampleOf, type Sample, type Watched } from './figures.ts';
 import { quantileMs, startLanes } from './lanes.ts';

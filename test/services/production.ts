@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { makeService, type Service, type ServiceName } from '../chaos/units.ts';
-import { startBalancer } from './balancer.ts';
+import { startBalancer } from '../production/balancer.ts';
 import { testIdentitySecret, testRedisClusterUrl, testReplica } from './harness.ts';
 import { unhurriedPlansFile } from './instance.ts';
 
