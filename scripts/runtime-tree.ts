@@ -16,7 +16,8 @@ const notRun = /\.(?:[cm]?tsx?|map|md|flow)$|(?:^|\/)\.[^/]*$/;
 
 /** Imports of the project's own files, and of packages. */
 const ownImport = /(\bfrom\s+|\bimport\s+|\bimport\()(['"])(\.{1,2}\/[^'"\n]+)\.ts\2/g;
-const packageImport = /(?:\bfrom\s+|\bimport\s+|\bimport\(|\brequire\()['"]((?:@[\w.-]+\/)?[a-z][\w.-]*)(?=['"/])/g;
+const packageImport =
+  /(?:\bfrom\s+|\bimport\s+|\bimport\(|\brequire\(|\bcreateRequire\([^()]*\)\(\s*)['"]((?:@[\w.-]+\/)?[a-z][\w.-]*)(?=['"/])/g;
 
 /** JavaScript of a source file: `.ts` becomes `.mjs`, in the names of files and in imports. Lines and columns stay where they are. */
 export function toJavaScript(source: string): string {

@@ -78,8 +78,10 @@ test('sources become JavaScript that imports JavaScript, line by line', (t) => {
     code.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' ')),
     ['', `import { b } from '../b.mjs';`, `const c = await import('./c.mjs');`, `import z from 'zod';`, ''],
   );
-  t.deepEqual(importedPackages(`${code}require('@node-rs/argon2/x');import 'node:fs';`), [
+  const onNeed = `createRequire(import.meta.url)(\n  'redis',\n);`;
+  t.deepEqual(importedPackages(`${code}require('@node-rs/argon2/x');import 'node:fs';${onNeed}`), [
     'zod',
     '@node-rs/argon2',
+    'redis',
   ]);
 });
