@@ -59,6 +59,10 @@ interface Workload extends Manifest {
   };
 }
 
+interface Scheduled extends Manifest {
+  spec: { jobTemplate: { spec: { template: Workload['spec']['template'] } } };
+}
+
 interface Peer {
   podSelector?: { matchLabels?: Record<string, string>; matchExpressions?: { values: string[] }[] };
   namespaceSelector?: { matchLabels: Record<string, string> };
@@ -74,9 +78,12 @@ interface Policy extends Manifest {
   };
 }
 
-const [local, production, commands] = ['overlays/local', 'overlays/production', 'commands'].map((name) =>
-  render(`k8s/${name}`),
-) as [Manifest[], Manifest[], Manifest[]];
+const [local, production, commands, loads] = [
+  'overlays/local',
+  'overlays/production',
+  'commands',
+  'loads',
+].map((name) => render(`k8s/${name}`)) as [Manifest[], Manifest[], Manifest[], Manifest[]];
 const serving = ['gateway', 'data-api', 'accounts-api', 'worker'];
 const nameLabel = 'app.kubernetes.io/name';
 
@@ -87,8 +94,12 @@ const podsOf = (from: Manifest[]): { name: string; spec: PodSpec }[] => [
   ...from
     .filter(({ kind }) => kind === 'Pod')
     .map((pod) => ({ name: pod.metadata.name, spec: (pod as Manifest & { spec: PodSpec }).spec })),
+  ...(from.filter(({ kind }) => kind === 'CronJob') as Scheduled[]).map(({ metadata, spec }) => ({
+    name: metadata.name,
+    spec: spec.jobTemplate.spec.template.spec,
+  })),
 ];
-const all = [local, production, commands].flatMap(podsOf);
+const all = [local, production, commands, loads].flatMap(podsOf);
 const isOurs = ({ image }: Container) => /^(?:registry\.example\/)?almanac[:@]/.test(image);
 const podOf = (from: Manifest[], name: string): PodSpec => {
   const found = podsOf(from).find((pod) => pod.name === name);
@@ -97,7 +108,7 @@ const podOf = (from: Manifest[], name: string): PodSpec => {
 };
 
 test('each object is valid by the schemas of Kubernetes, and has no field that they do not know', async (t) => {
-  const documents = [...local, ...production, ...commands];
+  const documents = [...local, ...production, ...commands, ...loads];
   for (const document of documents) {
     const group = document.apiVersion === 'v1' ? 'v1' : document.apiVersion;
     const module = (await import(`kubernetes-models/${group}/${document.kind}`)) as Record<
@@ -175,6 +186,25 @@ test('each container gets the settings that its process reads, and no other', (t
     [...podsOf(production), ...podsOf(commands)].map(({ name }) => name).sort(),
     [...processNames].sort(),
   );
+});
+
+test('a scheduled load is given settings that commands read, and reaches the database as they do', (t) => {
+  t.deepEqual(
+    loads.map(({ kind }) => kind),
+    ['CronJob'],
+  );
+  for (const { metadata, spec } of loads as Scheduled[]) {
+    const { template } = spec.jobTemplate.spec;
+    t.is(template.metadata.labels[nameLabel], 'commands', metadata.name);
+    const [container] = template.spec.containers;
+    const given = (container?.env ?? []).map((variable) => variable.name);
+    t.deepEqual(
+      given.filter((name) => !settingsOf('commands').includes(name)),
+      [],
+    );
+    t.true(given.includes('DATABASE_URL'));
+    t.is(container?.args?.[0], 'ingest');
+  }
 });
 
 /** The environment of a container, from the ConfigMap and the Secret that it is given. */

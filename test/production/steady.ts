@@ -18,8 +18,8 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '10' },
     lane: { type: 'string' },
     redis: { type: 'string', default: 'cluster' },
-    // A worker has these in k8s/: by default V8 takes memory that it does not need as long as the machine has some.
-    'node-options': { type: 'string', default: '--max-semi-space-size=2 --max-old-space-size=160' },
+    // Without, a service limits its heap itself (own-node.js).
+    'node-options': { type: 'string', default: '' },
   },
 });
 const seconds = Number(values.minutes) * 60;
@@ -40,7 +40,7 @@ await underGuard(async ({ directory }) => {
           directory,
           gateways: 2,
           dataApis: 3,
-          redis: 'cluster',
+          redis: values.redis === 'one' ? 'one' : 'cluster',
           hasReplica: true,
           seconds: 1,
           drainDelayMs: 300,
