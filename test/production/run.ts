@@ -1,10 +1,11 @@
 // Tries the system as it runs in production, one part after the other: the HTTP tests with data-apis that read from a streaming replica
 // and a Redis Cluster; the rolling restart of everything under load; the chaos run with a replica and a cluster. Services are processes of
 // their own with database roles of their own, except where a test gives them a clock or another object. Prints the figures of each.
-// Usage: scripts/production-like.sh. Exits with 1 if a part fails.
+// Usage: scripts/production-like.sh [--skip 'name of a part']. Exits with 1 if a part fails.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { projectRoot } from '../../kernel/settings.ts';
 
 /** Each answer of each endpoint after each kind of load, by itself two minutes of CPU; npm test runs it. */
@@ -40,9 +41,14 @@ const parts: Part[] = [
   { name: 'rolling restart', words: ['test/production/rolling.ts'] },
 ];
 
+const { values } = parseArgs({ options: { skip: { type: 'string', multiple: true, default: [] } } });
+const unknown = values.skip.filter((skipped) => !parts.some(({ name }) => name === skipped));
+if (unknown.length > 0)
+  throw new Error(`There is no part "${unknown[0]}"; there are ${parts.map(({ name }) => name).join(', ')}.`);
+
 const results: { name: string; code: number; seconds: number }[] = [];
 const running: Promise<void>[] = [];
-for (const part of parts) {
+for (const part of parts.filter(({ name }) => !values.skip.includes(name))) {
   process.stdout.write(`\n${part.name}\n`);
   const beganAtMs = performance.now();
   const { roomLeft, ended } = run(part);
