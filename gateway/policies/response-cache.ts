@@ -15,6 +15,7 @@ import type { Policy } from '../policy.ts';
 import { Capture } from '../response-cache/capture.ts';
 import { createDoorkeeper } from '../response-cache/doorkeeper.ts';
 import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/kept-answers.ts';
+import { createAnswersUnderWay } from '../response-cache/under-way.ts';
 
 export interface ResponseCacheOptions {
   /** On the state of the data. */
@@ -37,7 +38,7 @@ interface Sought {
 const nameLengthMax = 2_000;
 
 export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOptions): Policy {
-  const underWay = new Map<string, Capture>();
+  const underWay = createAnswersUnderWay();
   const wasAskedFor = createDoorkeeper();
 
   return (request, response, next) => {
@@ -82,11 +83,9 @@ export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOption
       sendFormer: (answer) => void send({ call, request, response }, answer, 'revalidated'),
     });
     call.capture = own;
-    underWay.set(name, own);
+    underWay.add(name, own);
     whenClosed(call, response, () => own.end());
-    void own.ended.then(() => {
-      if (underWay.get(name) === own) underWay.delete(name);
-    });
+    void own.ended.then(() => underWay.remove(name, own));
   }
 }
 

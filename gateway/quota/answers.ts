@@ -61,7 +61,6 @@ export function createAnswers({ redis, withinMs, log }: AnswersOptions): Answers
     return open.add(accountId, onLate, () => {
       account.underWay -= 1;
       admitWaiting(accountId, account);
-      forgetIfIdle(accountId, account);
     });
   }
 
@@ -71,10 +70,6 @@ export function createAnswers({ redis, withinMs, log }: AnswersOptions): Answers
       account.waiting.delete(next);
       next.begin();
     }
-  }
-
-  function forgetIfIdle(accountId: string, account: Account): void {
-    if (account.underWay === 0 && account.waiting.size === 0) accounts.delete(accountId);
   }
 
   function whenRoom(
@@ -93,7 +88,6 @@ export function createAnswers({ redis, withinMs, log }: AnswersOptions): Answers
       };
       const timer = setTimeout(() => {
         account.waiting.delete(waiting);
-        forgetIfIdle(accountId, account);
         resolve(null);
       }, waitMs);
       account.waiting.add(waiting);
@@ -103,7 +97,10 @@ export function createAnswers({ redis, withinMs, log }: AnswersOptions): Answers
   let exchanging: Promise<void> | undefined;
   async function look(): Promise<void> {
     elsewhere = await exchange(open.inspect());
-    for (const [accountId, account] of accounts) admitWaiting(accountId, account);
+    // Idle accounts are forgotten here instead of at the end of each call, for the reason that OpenAnswers has.
+    for (const [accountId, account] of accounts)
+      if (account.underWay === 0 && account.waiting.size === 0) accounts.delete(accountId);
+      else admitWaiting(accountId, account);
   }
   const timer = setInterval(() => {
     exchanging ??= look()

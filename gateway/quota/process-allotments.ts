@@ -58,7 +58,7 @@ export function createProcessAllotments({
 }: ProcessAllotmentsOptions): ProcessAllotments {
   const allotments = createAccountsCache<Allotment>();
   const notEmpty = new Set<Allotment>();
-  const busy = new Set<Allotment>(); // with calls under way
+  const busy = new Set<Allotment>(); // had calls under way since the last renewal
   let returning: NodeJS.Timeout | undefined;
   let returnAtMs = Infinity;
   let returned = Promise.resolve(); // until what was returned last is in the month again
@@ -85,7 +85,6 @@ export function createProcessAllotments({
 
   function end(allotment: Allotment, calls: number): void {
     allotment.underWay -= calls;
-    if (allotment.underWay === 0) busy.delete(allotment);
   }
 
   /** The allotment to draw from. One whose lease has ended may have been reclaimed, with the calls under way. */
@@ -152,6 +151,8 @@ export function createProcessAllotments({
   /** Renews the leases on allotments with calls under way, in time for another try. */
   async function renew(): Promise<void> {
     const askedAtMs = nowMs();
+    // Deleting at the end of each call instead would cost minor collections their speed, see answers.ts.
+    for (const allotment of busy) if (allotment.underWay === 0) busy.delete(allotment);
     const due = [...busy].filter(({ leasedUntilMs }) => leasedUntilMs < askedAtMs + leaseMs - renewAfterMs);
     if (due.length === 0) return;
     const open = await accounts.renew(due);

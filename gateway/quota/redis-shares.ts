@@ -60,7 +60,7 @@ export interface SharesOptions {
 
 export function createShares({ redis, journal, nowMs }: SharesOptions): Shares {
   const current = createAccountsCache<Share>();
-  const busy = new Set<Share>(); // with calls under way
+  const busy = new Set<Share>(); // had calls under way since the last renewal: at the end of each call nothing is deleted, see answers.ts
   const untold = new Set<Share>(); // with calls whose end Redis may not know
   let isClosed = false;
   let telling: NodeJS.Timeout | undefined;
@@ -90,7 +90,6 @@ export function createShares({ redis, journal, nowMs }: SharesOptions): Shares {
   function end(share: Share, calls: number, ended: Ended): void {
     share.ended = ended;
     share.underWay -= calls;
-    if (share.underWay === 0) busy.delete(share);
     untold.add(share);
   }
 
@@ -149,7 +148,10 @@ export function createShares({ redis, journal, nowMs }: SharesOptions): Shares {
     renewing ??= setTimeout(() => {
       renewing = undefined;
       const dueBeforeMs = nowMs() + leaseMs - renewAfterMs;
-      for (const share of busy) if (share.leasedUntilMs < dueBeforeMs) void tellOf(share);
+      for (const share of busy) {
+        if (share.underWay === 0) busy.delete(share);
+        else if (share.leasedUntilMs < dueBeforeMs) void tellOf(share);
+      }
       if (busy.size > 0) renewLater();
     }, renewEveryMs);
   }
