@@ -1,7 +1,7 @@
-// The interface of a command: how its arguments are read and its result is printed.
+// The interface of a command: how it is declared, reads secrets, and prints its result.
 import { createInterface } from 'node:readline/promises';
 import { Writable, type Readable } from 'node:stream';
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+import type { Command } from 'commander';
 import type { Environment } from './installation.ts';
 
 /** The streams and environment of a command: those of the process, or of a test. */
@@ -14,26 +14,38 @@ export interface Terminal {
 
 export interface Output {
   isTTY?: boolean;
+  /** The width of a terminal. */
+  columns?: number;
   write(text: string): unknown;
 }
 
-export interface Command {
-  summary: string;
-  usage: string;
-  /** The flags it accepts. */
-  flags: ParseArgsOptionsConfig;
-  /** @throws UsageError if the arguments are wrong; anything else is a failure. */
-  run(args: string[], terminal: Terminal): Promise<void>;
+/**
+ * Declares a command: its arguments, flags, examples and action, or its subcommands. It has its name and summary already.
+ * @param words those that follow `almanac`.
+ */
+export type DeclareCommand = (command: Command, terminal: Terminal, words: readonly string[]) => void;
+
+/** The flag of every command that prints a result. */
+export const jsonFlag = ['--json', 'print one line of JSON, for machines'] as const;
+
+/** The examples at the end of a command's help. @param lines commands, from `almanac` on; a test parses them. */
+export function examples(...lines: readonly string[]): string {
+  return ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-export class UsageError extends Error {}
+/** Reads a flag that may be repeated. */
+export function collect(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}
 
-/** Parses flags and positional arguments. @throws UsageError on an unknown flag or a missing value. */
-export function parseCommandArgs<const Flags extends ParseArgsOptionsConfig>(args: string[], flags: Flags) {
-  try {
-    return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
+/** Wrong arguments. The message is one line, or has the whole command that would work on lines of its own. */
+export class UsageError extends Error {
+  /** The words that call the command whose help says more; the running command unless given. */
+  readonly command: string | undefined;
+
+  constructor(message: string, command?: string) {
+    super(message);
+    this.command = command;
   }
 }
 

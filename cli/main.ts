@@ -1,55 +1,151 @@
-// The command line: the table of commands; each is implemented in a file of its own. Hides how failures are printed.
+// The command line: the table of commands; each is declared in a file of its own. Hides how failures are printed.
 // Exit codes: 0 done, 1 failed, 2 wrong arguments.
-import { UsageError, type Command, type Terminal } from './command.ts';
+import { CommanderError } from 'commander';
 import { Failure } from '../kernel/errors.ts';
-import { misspelledSettings } from '../kernel/settings.ts';
+import { misspelledSettings, programVersion } from '../kernel/settings.ts';
+import { AlmanacCommand, pathOf } from './almanac-command.ts';
+import { UsageError, type DeclareCommand, type Terminal } from './command.ts';
+
+interface TableEntry {
+  name: string;
+  summary: string;
+  load(): Promise<DeclareCommand>;
+}
 
 // Imported on demand: a load need not wait for the gateway's packages.
-export const commands: Record<string, () => Promise<Command>> = {
-  start: async () => (await import('./commands/start.ts')).start,
-  migrate: async () => (await import('./commands/migrate.ts')).migrate,
-  seed: async () => (await import('./commands/seed.ts')).seed,
-  ingest: async () => (await import('./commands/ingest.ts')).ingest,
-  accounts: async () => (await import('./commands/accounts.ts')).accounts,
-  keys: async () => (await import('./commands/keys.ts')).keys,
-  usage: async () => (await import('./commands/usage.ts')).usage,
-  vintages: async () => (await import('./commands/vintages.ts')).vintages,
-  dashboard: async () => (await import('./commands/dashboard.ts')).dashboard,
-  backup: async () => (await import('./commands/backup.ts')).backup,
-  restore: async () => (await import('./commands/restore.ts')).restore,
-  check: async () => (await import('./commands/check.ts')).check,
-};
+export const commands: readonly TableEntry[] = [
+  {
+    name: 'start',
+    summary: 'serve: all services in one process, or one service by its name',
+    load: async () => (await import('./commands/start.ts')).start,
+  },
+  {
+    name: 'migrate',
+    summary: 'bring the database to the newest schema, and make the roles of the services',
+    load: async () => (await import('./commands/migrate.ts')).migrate,
+  },
+  {
+    name: 'seed',
+    summary: 'load the demo data and make the demo account, unless they exist',
+    load: async () => (await import('./commands/seed.ts')).seed,
+  },
+  {
+    name: 'ingest',
+    summary: 'load a CSV file into a dataset',
+    load: async () => (await import('./commands/ingest.ts')).ingest,
+  },
+  {
+    name: 'accounts',
+    summary: 'create an account, list them, set plan or password, mail a reset, disable, enable',
+    load: async () => (await import('./commands/accounts.ts')).accounts,
+  },
+  {
+    name: 'keys',
+    summary: "create an account's key, list them, revoke or replace one",
+    load: async () => (await import('./commands/keys.ts')).keys,
+  },
+  {
+    name: 'usage',
+    summary: "show an account's calls of this month",
+    load: async () => (await import('./commands/usage.ts')).usage,
+  },
+  {
+    name: 'vintages',
+    summary: 'list the vintages of a series, with what changed',
+    load: async () => (await import('./commands/vintages.ts')).vintages,
+  },
+  {
+    name: 'dashboard',
+    summary: 'build the dashboard ahead of the first start',
+    load: async () => (await import('./commands/dashboard.ts')).dashboard,
+  },
+  {
+    name: 'backup',
+    summary: 'write everything in the database to a file, for restore',
+    load: async () => (await import('./commands/backup.ts')).backup,
+  },
+  {
+    name: 'restore',
+    summary: 'bring a backup back into an empty database, or in place of what is there',
+    load: async () => (await import('./commands/restore.ts')).restore,
+  },
+  {
+    name: 'check',
+    summary: 'report what works and what does not, of everything that the settings name',
+    load: async () => (await import('./commands/check.ts')).check,
+  },
+  {
+    name: 'completion',
+    summary: 'print a script that completes commands and flags in your shell',
+    load: async () => (await import('./commands/completion.ts')).completion,
+  },
+];
 
 /** Runs the command given by the arguments. @returns the exit code. */
-export async function main([name, ...args]: readonly string[], terminal: Terminal): Promise<number> {
-  if (name === undefined || name === 'help' || name === '--help') {
-    terminal.stdout.write(await overview());
-    return name === undefined ? 2 : 0;
-  }
-  const command = Object.hasOwn(commands, name) ? await commands[name]?.() : undefined;
-  if (command === undefined) {
-    terminal.stderr.write(`almanac: there is no command "${name}".\n\n${await overview()}`);
-    return 2;
-  }
-  if (args.includes('--help')) {
-    terminal.stdout.write(`${command.usage}\n`);
-    return 0;
-  }
-  for (const { name: variable, meant } of misspelledSettings(terminal.env))
-    terminal.stderr.write(
-      `almanac: ${variable} is not a setting and has no effect; did you mean ${meant}?\n`,
-    );
+export async function main(given: readonly string[], terminal: Terminal): Promise<number> {
+  const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
+  const [name] = words;
+  let running = 'almanac';
   try {
-    await command.run(args, terminal);
+    // The completion is made of the declarations of all commands.
+    const isLoaded = (each: string) => each === name || name === 'completion';
+    const program = await programOf(words, terminal, isLoaded);
+    if (name === undefined) {
+      program.outputHelp({ error: true });
+      return 2;
+    }
+    program.hook('preAction', (_program, action) => {
+      running = pathOf(action);
+      warnOfMisspelledSettings(terminal);
+    });
+    // Help for a command that does not exist would be that of the program.
+    const isUnknown = !name.startsWith('-') && !commands.some((each) => each.name === name);
+    await program.parseAsync(isUnknown ? [name] : words, { from: 'user' });
     return 0;
   } catch (error) {
-    return report(error, command, terminal);
+    if (error instanceof CommanderError) return error.exitCode; // of --help and --version
+    return report(error, running, terminal);
   }
 }
 
-function report(error: unknown, command: Command, { env, stderr }: Terminal): number {
+/** The program with all commands. @param isLoaded tells which are declared in full; the others have a name and a summary. */
+export async function programOf(
+  words: readonly string[],
+  terminal: Terminal,
+  isLoaded: (name: string) => boolean,
+): Promise<AlmanacCommand> {
+  const { stdout, stderr } = terminal;
+  const program = new AlmanacCommand('almanac');
+  program
+    .usage('<command> [arguments]')
+    .version(programVersion, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      getOutHelpWidth: () => stdout.columns ?? 100,
+      getErrHelpWidth: () => stderr.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .addHelpText('after', '\nalmanac <command> --help shows details.');
+  for (const { name, summary, load } of commands) {
+    const command = program.command(name).summary(summary);
+    if (isLoaded(name)) (await load())(command, terminal, words);
+  }
+  return program;
+}
+
+function warnOfMisspelledSettings({ env, stderr }: Terminal): void {
+  for (const { name, meant } of misspelledSettings(env))
+    stderr.write(`almanac: ${name} is not a setting and has no effect; did you mean ${meant}?\n`);
+}
+
+/** @param running the command whose action was reached. */
+function report(error: unknown, running: string, { env, stderr }: Terminal): number {
   if (error instanceof UsageError) {
-    stderr.write(`almanac: ${error.message}\n\n${command.usage}\n`);
+    stderr.write(`almanac: ${error.message}\nSee ${error.command ?? running} --help\n`);
     return 2;
   }
   if (error instanceof Failure) {
@@ -62,11 +158,4 @@ function report(error: unknown, command: Command, { env, stderr }: Terminal): nu
     stderr.write(`  because: ${error.cause.message}\n`);
   if (env['LOG_LEVEL'] === 'debug' && error instanceof Error) stderr.write(`${error.stack}\n`);
   return 1;
-}
-
-async function overview(): Promise<string> {
-  const lines = await Promise.all(
-    Object.entries(commands).map(async ([name, read]) => `  ${name.padEnd(10)} ${(await read()).summary}`),
-  );
-  return `Usage: almanac <command> [arguments]\n\n${lines.join('\n')}\n\nalmanac <command> --help shows details.\n`;
 }

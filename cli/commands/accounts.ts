@@ -1,90 +1,105 @@
 // almanac accounts: create, list, set-plan, set-password, send-reset, disable, enable.
+import type { Command } from 'commander';
 import { createAccount, listAccounts, setPlan } from '../../accounts-api/operator/operator.ts';
 import { sendReset, setPassword, setStatus } from '../../accounts-api/operator/operator-access.ts';
 import {
-  UsageError,
+  examples,
+  jsonFlag,
   printJson,
   printTable,
   readSecret,
-  parseCommandArgs,
-  type Command,
+  type DeclareCommand,
   type Terminal,
 } from '../command.ts';
-import { withAccounts } from '../with-accounts.ts';
+import { withAccounts, type CommandDeps } from '../with-accounts.ts';
 
 type Records = Awaited<ReturnType<typeof listAccounts>>;
 
-const flags = {
-  json: { type: 'boolean', default: false },
-  name: { type: 'string' },
-  plan: { type: 'string' },
-} as const;
+const anAccount = ['<account>', 'its id or e-mail address'] as const;
 
-export const accounts: Command = {
-  flags,
-  summary: 'create an account, list them, set plan or password, mail a reset, disable, enable',
-  usage: `Usage: almanac accounts create <e-mail> [--name NAME] [--plan PLAN] [--json]
-       almanac accounts list [--json]
-       almanac accounts set-plan <id or e-mail> <plan> [--json]
-       almanac accounts set-password <id or e-mail> [--json]     reads the password from the terminal or standard input
-       almanac accounts send-reset <id or e-mail> [--json]       mails a link that sets a new password
-       almanac accounts disable|enable <id or e-mail> [--json]
-
-A disabled account's keys are refused on the next call and its sessions end. A new password ends the sessions, too.`,
-  async run(args, terminal) {
-    const { values, positionals } = parseCommandArgs(args, flags);
-    const [action = '', ...rest] = positionals;
-    if (action === 'list' && rest.length === 0)
-      return print(terminal, await withAccounts(terminal.env, listAccounts), values.json);
-    const [account = ''] = rest;
-    if (action === 'create' && rest.length === 1) {
-      const { name, plan = 'free' } = values;
-      const wish = { email: account, plan, ...(name === undefined ? {} : { name }) };
-      const made = await withAccounts(terminal.env, (deps) => createAccount(deps, wish));
-      return print(terminal, [made], values.json);
-    }
-    const change = changes[action];
-    if (change === undefined || rest.length !== change.words) {
-      throw new UsageError(`accounts takes create, list or ${Object.keys(changes).join(', ')}.`);
-    }
-    return print(terminal, [await change.run(terminal, account, rest[1] ?? '')], values.json);
-  },
+export const accounts: DeclareCommand = (command, terminal) => {
+  command.description(
+    "A disabled account's keys are refused on the next call and its sessions end. A new password ends the sessions, too.",
+  );
+  declareCreate(command, terminal);
+  command
+    .command('list')
+    .summary('list all accounts')
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac accounts list --json'))
+    .action(async ({ json }) => print(terminal, await withAccounts(terminal.env, listAccounts), json));
+  command
+    .command('set-plan')
+    .summary('give an account another plan')
+    .argument(...anAccount)
+    .argument('<plan>', 'a plan of plans.yml')
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac accounts set-plan ada@example.org pro'))
+    .action((account, plan, { json }) => change(terminal, json, (deps) => setPlan(deps, account, plan)));
+  declareAccess(command, terminal);
 };
 
-/** The actions on one account, by name. */
-const changes: Record<
-  string,
-  { words: number; run(terminal: Terminal, account: string, word: string): Promise<Records[number]> }
-> = {
-  'set-plan': {
-    words: 2,
-    run: ({ env }, account, plan) => withAccounts(env, (deps) => setPlan(deps, account, plan)),
-  },
-  'set-password': {
-    words: 1,
-    async run(terminal, account) {
+function declareCreate(command: Command, terminal: Terminal): void {
+  command
+    .command('create')
+    .summary('create an account')
+    .argument('<email>', 'its e-mail address')
+    .option('--name <name>', 'the name of its holder')
+    .option('--plan <plan>', 'a plan of plans.yml', 'free')
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac accounts create ada@example.org --name Ada --plan starter'))
+    .action((email, { name, plan, json }) =>
+      change(terminal, json, (deps) =>
+        createAccount(deps, { email, plan, ...(name === undefined ? {} : { name }) }),
+      ),
+    );
+}
+
+/** What decides who gets in: passwords, and whether the account is enabled. */
+function declareAccess(command: Command, terminal: Terminal): void {
+  command
+    .command('set-password')
+    .summary('set the password, which is read from the terminal or standard input')
+    .argument(...anAccount)
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac accounts set-password ada@example.org'))
+    .action(async (account, { json }) => {
       // Not an argument: those are visible in the process list and the shell history.
       const password = await readSecret(terminal, 'New password: ');
-      return withAccounts(terminal.env, (deps) =>
+      await change(terminal, json, (deps) =>
         setPassword(deps, account, { password, lengthMin: deps.passwordLengthMin }),
       );
-    },
-  },
-  'send-reset': {
-    words: 1,
-    run: ({ env }, account) => withAccounts(env, (deps) => sendReset(deps, account)),
-  },
-  disable: {
-    words: 1,
-    run: ({ env }, account) => withAccounts(env, (deps) => setStatus(deps, account, 'disabled')),
-  },
-  enable: {
-    words: 1,
-    run: ({ env }, account) => withAccounts(env, (deps) => setStatus(deps, account, 'active')),
-  },
-};
+    });
+  command
+    .command('send-reset')
+    .summary('mail a link that sets a new password')
+    .argument(...anAccount)
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac accounts send-reset ada@example.org'))
+    .action((account, { json }) => change(terminal, json, (deps) => sendReset(deps, account)));
+  for (const [name, status, summary] of [
+    ['disable', 'disabled', 'refuse its keys and end its sessions'],
+    ['enable', 'active', 'let its keys work again'],
+  ] as const)
+    command
+      .command(name)
+      .summary(summary)
+      .argument(...anAccount)
+      .option(...jsonFlag)
+      .addHelpText('after', examples(`almanac accounts ${name} ada@example.org`))
+      .action((account, { json }) => change(terminal, json, (deps) => setStatus(deps, account, status)));
+}
 
-function print(terminal: Terminal, records: Records, json: boolean): void {
+/** Runs the change of one account, and prints what it is then. */
+async function change(
+  terminal: Terminal,
+  json: true | undefined,
+  work: (deps: CommandDeps) => Promise<Records[number]>,
+): Promise<void> {
+  print(terminal, [await withAccounts(terminal.env, work)], json);
+}
+
+function print(terminal: Terminal, records: Records, json: true | undefined): void {
   if (json) return printJson(terminal, { accounts: records });
   printTable(
     terminal,

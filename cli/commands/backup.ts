@@ -5,45 +5,44 @@ import path from 'node:path';
 import { Writable } from 'node:stream';
 import type { Database } from '../../kernel/database.ts';
 import { writeBackup, type BackupSummary } from '../backup/backup.ts';
-import { UsageError, parseCommandArgs, type Command, type Terminal } from '../command.ts';
+import { UsageError, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
 import { withDatabase, withInstallation } from '../installation.ts';
 import { createProgress } from '../progress.ts';
 
-const flags = { json: { type: 'boolean' } } as const;
-
-export const backup: Command = {
-  flags,
-  summary: 'write everything in the database to a file, for restore',
-  usage: `Usage: almanac backup <file|-> [--json]
-
-Writes all data, accounts, keys, usage and webhooks as of one moment, while services and loads go on; - is standard output. The file appears
-under its name once it is whole, and only its owner may read it. It needs the DATABASE_URL of the owner. Secrets of settings, mails that wait, and
-what gateways have not settled yet are not in the database, see docs/operations.md.`,
-  async run(args, terminal) {
-    const { values, positionals } = parseCommandArgs(args, flags);
-    const [file, ...rest] = positionals;
-    if (file === undefined || rest.length > 0)
-      throw new UsageError('backup takes one file, or - for standard output.');
-    const started = performance.now();
-    // Beside the backup itself, standard output has no place for what is told.
-    const told = file === '-' ? terminal.stderr : terminal.stdout;
-    const progress = createProgress(undefined, terminal.stderr);
-    const summary = await withInstallation(terminal.env, ({ databaseUrl }) =>
-      withDatabase(databaseUrl, { command: 'backup', statementTimeoutMs: 0 }, (database) =>
-        file === '-'
-          ? writeBackup(database, standardOutput(terminal), (rows) => progress.show(rows, 0))
-          : toFile(database, file, (rows) => progress.show(rows, 0)),
-      ),
-    ).finally(() => progress.clear());
-    const seconds = Math.round((performance.now() - started) / 100) / 10;
-    const { tables, rows, bytes, migration } = summary;
-    told.write(
-      values.json === true
-        ? `${JSON.stringify({ file, tables, rows, bytes, migration, seconds })}\n`
-        : `${rows} rows of ${tables} tables in ${bytes} bytes, ${seconds} s\n`,
-    );
-  },
+export const backup: DeclareCommand = (command, terminal) => {
+  command
+    .description(
+      `Writes all data, accounts, keys, usage and webhooks as of one moment, while services and loads go on. The file appears under its name once it is whole, and only its owner may read it. It needs the DATABASE_URL of the owner. Secrets of settings, mails that wait, and what gateways have not settled yet are not in the database, see docs/operations.md.`,
+    )
+    .argument('<file>', 'the file to write; - is standard output')
+    .option(...jsonFlag)
+    .addHelpText(
+      'after',
+      examples('almanac backup almanac.gz', 'almanac backup - | age -r age1… > almanac.gz.age'),
+    )
+    .action((file, { json }) => backUp(terminal, file, json === true));
 };
+
+async function backUp(terminal: Terminal, file: string, asJson: boolean): Promise<void> {
+  const started = performance.now();
+  // Beside the backup itself, standard output has no place for what is told.
+  const told = file === '-' ? terminal.stderr : terminal.stdout;
+  const progress = createProgress(undefined, terminal.stderr);
+  const summary = await withInstallation(terminal.env, ({ databaseUrl }) =>
+    withDatabase(databaseUrl, { command: 'backup', statementTimeoutMs: 0 }, (database) =>
+      file === '-'
+        ? writeBackup(database, standardOutput(terminal), (rows) => progress.show(rows, 0))
+        : toFile(database, file, (rows) => progress.show(rows, 0)),
+    ),
+  ).finally(() => progress.clear());
+  const seconds = Math.round((performance.now() - started) / 100) / 10;
+  const { tables, rows, bytes, migration } = summary;
+  told.write(
+    asJson
+      ? `${JSON.stringify({ file, tables, rows, bytes, migration, seconds })}\n`
+      : `${rows} rows of ${tables} tables in ${bytes} bytes, ${seconds} s\n`,
+  );
+}
 
 /** Writes beside the file first: whoever finds the file finds a whole backup. */
 async function toFile(

@@ -12,7 +12,7 @@ import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { readSettings } from '../../kernel/settings.ts';
-import { printJson, parseCommandArgs, type Command } from '../command.ts';
+import { examples, jsonFlag, printJson, type DeclareCommand, type Terminal } from '../command.ts';
 import {
   describeClock,
   describeMetrics,
@@ -37,24 +37,25 @@ interface Finding {
   detail: string;
 }
 
-const flags = { json: { type: 'boolean' } } as const;
-
-export const check: Command = {
-  flags,
-  summary:
-    'report what works and what does not: settings, plans, database, webhooks, Redis, mail, Google, Stripe, clock, replica, metrics, traces',
-  usage: 'Usage: almanac check [--json]\n\nExit code 1 if something configured does not work.',
-  async run(args, terminal) {
-    const { values } = parseCommandArgs(args, flags);
-    const findings = await findAll(terminal.env);
-    if (values.json === true) printJson(terminal, { findings });
-    else
-      for (const { what, state, detail } of findings)
-        terminal.stdout.write(`${what.padEnd(10)}${state}: ${detail}\n`);
-    const failed = findings.filter((finding) => finding.state === 'failed').map((finding) => finding.what);
-    if (failed.length > 0) throw new Error(`not working: ${failed.join(', ')}`);
-  },
+export const check: DeclareCommand = (command, terminal) => {
+  command
+    .description(
+      'Tries settings, plans, database, webhooks, Redis, mail, Google, Stripe, clock, replica, metrics and traces. Exit code 1 if something configured does not work.',
+    )
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac check'))
+    .action(({ json }) => tell(terminal, json === true));
 };
+
+async function tell(terminal: Terminal, asJson: boolean): Promise<void> {
+  const findings = await findAll(terminal.env);
+  if (asJson) printJson(terminal, { findings });
+  else
+    for (const { what, state, detail } of findings)
+      terminal.stdout.write(`${what.padEnd(10)}${state}: ${detail}\n`);
+  const failed = findings.filter((finding) => finding.state === 'failed').map((finding) => finding.what);
+  if (failed.length > 0) throw new Error(`not working: ${failed.join(', ')}`);
+}
 
 async function findAll(env: Environment): Promise<Finding[]> {
   const settings = readSettings(env);

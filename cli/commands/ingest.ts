@@ -1,5 +1,6 @@
 // almanac ingest: loads a file into a dataset. This file has the arguments and the output; the rules are in ingest/.
 import { statSync } from 'node:fs';
+import type { Command } from 'commander';
 import { datasetNames, describe } from '../../ingest/datasets/datasets.ts';
 import { shellWord } from '../../ingest/datasets/columns.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
@@ -7,124 +8,145 @@ import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts
 import { load } from '../../ingest/load/load.ts';
 import type { LoadUnderWay } from '../../ingest/load/statements.sql.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { UsageError, printJson, parseCommandArgs, type Command, type Terminal } from '../command.ts';
+import {
+  UsageError,
+  collect,
+  examples,
+  jsonFlag,
+  printJson,
+  type DeclareCommand,
+  type Terminal,
+} from '../command.ts';
 import { withDatabase, withInstallation, type Environment } from '../installation.ts';
 import { createProgress } from '../progress.ts';
 
-const flags = {
-  map: { type: 'string', multiple: true },
-  set: { type: 'string', multiple: true },
-  ignore: { type: 'string', multiple: true },
-  create: { type: 'boolean', default: false },
-  wide: { type: 'boolean', default: false },
-  full: { type: 'boolean', default: false },
-  'dry-run': { type: 'boolean', default: false },
-  'skip-invalid': { type: 'boolean', default: false },
-  'skip-rows': { type: 'string' },
-  'skip-where': { type: 'string', multiple: true },
-  'map-value': { type: 'string', multiple: true },
-  'date-format': { type: 'string' },
-  missing: { type: 'string', multiple: true },
-  decimal: { type: 'string' },
-  thousands: { type: 'string' },
-  multiply: { type: 'string', multiple: true },
-  prefix: { type: 'string' },
-  resource: { type: 'string' },
-  delimiter: { type: 'string' },
-  encoding: { type: 'string' },
-  'header-line': { type: 'string' },
-  vintage: { type: 'string' },
-  report: { type: 'string' },
-  describe: { type: 'string' },
-  json: { type: 'boolean', default: false },
-} as const;
-
-export const ingest: Command = {
-  flags,
-  summary: 'load a CSV file into a dataset',
-  usage: `Usage: almanac ingest <dataset> <file.csv|file.csv.gz|-> [flags]
-       almanac ingest --describe <dataset>
-
-Datasets: ${datasetNames.join(', ')}
-
-  --map target=source,…    our column name = the file's
-  --set column=value,…     a constant for every row; with --create also frequency, unit, source, name of a new series
-  --ignore column,…        columns of the file to ignore; other unknown columns become dimensions
-  --create                 create series that do not exist yet
-  --wide                   one column per series (for nav: per fund), the dates in the first
-  --skip-rows N            lines below the header that are not data
-  --skip-where COLUMN=VALUE  leave out the rows with that value; may be repeated
-  --map-value COLUMN=VALUE=OTHER  read that value as the other; may be repeated
-  --date-format FORMAT     such as M/D/YYYY, D-MMM-YYYY, DD/MM/YYYY; default YYYY-MM-DD, YYYY-MM, YYYY, YYYY-Q1
-                           and the forms 2024M01, Jan-24, Q1 2024, 2023/24, 30-Jan-2026
-  --missing TEXT           text that means missing, as the empty cell does; may be repeated
-  --decimal ,              the decimal mark; default .
-  --thousands .            the separator between groups of three digits; default none
-  --multiply column=NUMBER the factor of the numbers of a column, such as value=1000000
-  --prefix TEXT            put before the ids of a wide file's columns
-  --header-line N          the line of the column names, if a title is above them
-  --delimiter ';'          the delimiter; default detected
-  --encoding NAME          utf-8, utf-16le, windows-1252 …; default detected
-  --resource NAME          the resource of a datapackage.json that has several
-  --vintage YYYY-MM-DD     the day the file was published; default today
-  --full                   the file states its series completely: points it leaves out are deleted as of the vintage
-  --dry-run                do everything, store nothing
-  --skip-invalid           load the good rows even if there are bad ones
-  --report FILE            the file for all bad rows; default almanac-rejects.csv
-  --json                   one line for machines`,
-  async run(args, terminal) {
-    const { values, positionals } = parseCommandArgs(args, flags);
-    if (values.describe !== undefined) return printDescription(terminal, values.describe);
-    const [dataset, input, ...rest] = positionals;
-    if (dataset === undefined || input === undefined || rest.length > 0) {
-      throw new UsageError('ingest takes a dataset and a file.');
-    }
-    const progress = createProgress(input === '-' ? undefined : fileSize(input), terminal.stderr);
-    const wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'> = {
-      dataset,
-      input: input === '-' ? terminal.stdin : input,
-      map: assignments(values.map ?? [], '--map'),
-      set: assignments(values.set ?? [], '--set'),
-      ignore: values.ignore ?? [],
-      create: values.create,
-      wide: values.wide,
-      full: values.full,
-      dryRun: values['dry-run'],
-      skipInvalid: values['skip-invalid'],
-      missing: values.missing ?? [],
-      reportFile: values.report ?? 'almanac-rejects.csv',
-      onProgress: progress.show,
-      onWaiting: (other) => terminal.stderr.write(`${waitingFor(other)}\n`),
-      skipRows: wholeNumber(values['skip-rows'], '--skip-rows'),
-      headerLine: wholeNumber(values['header-line'], '--header-line'),
-      skipWhere: (values['skip-where'] ?? []).map(cellChoice),
-      mapValue: (values['map-value'] ?? []).map(cellReplacement),
-      dateFormat: values['date-format'],
-      decimal: values.decimal,
-      thousands: values.thousands,
-      multiply: assignments(values.multiply ?? [], '--multiply'),
-      prefix: values.prefix,
-      resource: values.resource,
-      delimiter: values.delimiter,
-      encoding: values.encoding,
-      vintage: values.vintage,
-    };
-    try {
-      const summary = await loadInto(terminal.env, wish);
-      progress.clear();
-      print(terminal, summary, values.json, values['dry-run']);
-    } catch (error) {
-      progress.clear();
-      throw withFix(asUsage(error), error, args);
-    }
-  },
+export const ingest: DeclareCommand = (command, terminal, words) => {
+  declareFlags(command)
+    .usage('<dataset> <file> [flags]\n       almanac ingest --describe <dataset>')
+    .addHelpText(
+      'after',
+      examples(
+        'almanac ingest observations gdp.csv --create --set series_id=GDP,frequency=quarterly,unit="Billions of dollars",source=BEA',
+        'almanac ingest observations wide.csv --wide --vintage 2024-06-30 --dry-run',
+        'curl -s https://example.org/nav.csv | almanac ingest nav - --json',
+      ),
+    )
+    .action(async (dataset, file, options) => {
+      if (options.describe !== undefined) return printDescription(terminal, options.describe);
+      if (dataset === undefined || file === undefined)
+        throw new UsageError('ingest takes a dataset and a file.');
+      const wish = toWish(terminal, dataset, file, options);
+      await loadFile(terminal, wish, { asJson: options.json === true, words });
+    });
 };
 
+type Flags = ReturnType<ReturnType<typeof declareFlags>['opts']>;
+
+/** Both arguments are missing with --describe. */
+function declareFlags(command: Command) {
+  return declareFormat(command)
+    .option('--vintage <date>', 'the day on which the file was published; default today')
+    .option(
+      '--full',
+      'the file states its series completely: points it leaves out are deleted as of the vintage',
+    )
+    .option('--dry-run', 'do everything, store nothing')
+    .option('--skip-invalid', 'load the good rows even if there are bad ones')
+    .option('--report <file>', 'the file for all bad rows', 'almanac-rejects.csv')
+    .option('--describe <dataset>', 'print the columns of a dataset, and load nothing')
+    .option(...jsonFlag);
+}
+
+/** How the file is read. */
+function declareFormat(command: Command) {
+  return command
+    .addArgument(command.createArgument('[dataset]', 'what the file has').choices(datasetNames))
+    .argument('[file]', 'a CSV file, also .gz, or a datapackage.json; - is standard input')
+    .option('--map <target=source,…>', "our column name = the file's", collect)
+    .option(
+      '--set <column=value,…>',
+      'a constant for every row; with --create also frequency, unit, source, name of a new series',
+      collect,
+    )
+    .option(
+      '--ignore <column,…>',
+      'columns of the file to ignore; other unknown columns become dimensions',
+      collect,
+    )
+    .option('--create', 'create series that do not exist yet')
+    .option('--wide', 'one column per series (for nav: per fund), the dates in the first')
+    .option('--skip-rows <number>', 'lines below the header that are not data')
+    .option('--skip-where <column=value>', 'leave out the rows with that value; may be repeated', collect)
+    .option('--map-value <column=value=other>', 'read that value as the other; may be repeated', collect)
+    .option(
+      '--date-format <format>',
+      'such as M/D/YYYY, D-MMM-YYYY, DD/MM/YYYY; default YYYY-MM-DD, YYYY-MM, YYYY, YYYY-Q1 and the forms 2024M01, Jan-24, Q1 2024, 2023/24, 30-Jan-2026',
+    )
+    .option('--missing <text>', 'text that means missing, as the empty cell does; may be repeated', collect)
+    .option('--decimal <mark>', 'the decimal mark; default .')
+    .option('--thousands <mark>', 'the separator between groups of three digits; default none')
+    .option(
+      '--multiply <column=number>',
+      'the factor of the numbers of a column, such as value=1000000',
+      collect,
+    )
+    .option('--prefix <text>', "put before the ids of a wide file's columns")
+    .option('--header-line <number>', 'the line of the column names, if a title is above them')
+    .option('--delimiter <character>', 'the delimiter; default detected')
+    .option('--encoding <name>', 'utf-8, utf-16le, windows-1252 …; default detected')
+    .option('--resource <name>', 'the resource of a datapackage.json that has several');
+}
+
+type Wish = Omit<LoadOptions, 'seriesTimeZone' | 'clock'>;
+
+function toWish(terminal: Terminal, dataset: string, file: string, flags: Flags): Wish {
+  const { dateFormat, decimal, thousands, prefix, resource, delimiter, encoding, vintage } = flags;
+  return {
+    dataset,
+    input: file === '-' ? terminal.stdin : file,
+    map: assignments(flags.map ?? [], '--map'),
+    set: assignments(flags.set ?? [], '--set'),
+    ignore: flags.ignore ?? [],
+    create: flags.create === true,
+    wide: flags.wide === true,
+    full: flags.full === true,
+    dryRun: flags.dryRun === true,
+    skipInvalid: flags.skipInvalid === true,
+    missing: flags.missing ?? [],
+    reportFile: flags.report,
+    onWaiting: (other) => terminal.stderr.write(`${waitingFor(other)}\n`),
+    skipRows: wholeNumber(flags.skipRows, '--skip-rows'),
+    headerLine: wholeNumber(flags.headerLine, '--header-line'),
+    skipWhere: (flags.skipWhere ?? []).map(cellChoice),
+    mapValue: (flags.mapValue ?? []).map(cellReplacement),
+    multiply: assignments(flags.multiply ?? [], '--multiply'),
+    ...{ dateFormat, decimal, thousands, prefix, resource, delimiter, encoding, vintage },
+  };
+}
+
+/** @param words of the command, for the one that is offered where it fails. */
+async function loadFile(
+  terminal: Terminal,
+  wish: Wish,
+  { asJson, words }: { asJson: boolean; words: readonly string[] },
+): Promise<void> {
+  const size = typeof wish.input === 'string' ? fileSize(wish.input) : undefined;
+  const progress = createProgress(size, terminal.stderr);
+  try {
+    const summary = await loadInto(terminal.env, { ...wish, onProgress: progress.show });
+    progress.clear();
+    print(terminal, summary, asJson, wish.dryRun === true);
+  } catch (error) {
+    progress.clear();
+    throw withFix(asUsage(error), error, words);
+  }
+}
+
 /** Adds the whole command that would work, if the failure knows what its own lacks. */
-function withFix(shown: unknown, error: unknown, args: readonly string[]): unknown {
+function withFix(shown: unknown, error: unknown, words: readonly string[]): unknown {
   if (!(shown instanceof UsageError && error instanceof IngestFailure) || error.fix.length === 0)
     return shown;
-  const command = ['almanac', 'ingest', ...args, ...error.fix].map(shellWord).join(' ');
+  const command = ['almanac', ...words, ...error.fix].map(shellWord).join(' ');
   return new UsageError(`${shown.message}\nWith this the columns can be used:\n  ${command}`);
 }
 
@@ -141,10 +163,7 @@ function asUsage(error: unknown): unknown {
   return error instanceof IngestFailure && error.code === 'usage' ? new UsageError(error.message) : error;
 }
 
-function loadInto(
-  env: Environment,
-  wish: Omit<LoadOptions, 'seriesTimeZone' | 'clock'>,
-): Promise<LoadSummary> {
+function loadInto(env: Environment, wish: Wish): Promise<LoadSummary> {
   return withInstallation(env, ({ databaseUrl, settings }) => {
     const { logLevel, seriesTimeZone, fiscalYearFirstMonth } = settings;
     return withDatabase(databaseUrl, { command: 'ingest', logLevel, statementTimeoutMs: 0 }, (database) =>

@@ -2,66 +2,99 @@
 import { createKey, listKeys, revokeKey, rotateKey } from '../../accounts-api/operator/operator.ts';
 import {
   UsageError,
+  examples,
+  jsonFlag,
   printJson,
   printTable,
   readSecret,
-  parseCommandArgs,
-  type Command,
+  type DeclareCommand,
   type Terminal,
 } from '../command.ts';
 import { withAccounts } from '../with-accounts.ts';
 
-const flags = {
-  json: { type: 'boolean', default: false },
-  name: { type: 'string', default: 'made on the command line' },
-} as const;
+const anAccount = ['<account>', 'its id or e-mail address'] as const;
+const aKey = [
+  '<key>',
+  'its id or masked form; - reads the key itself from standard input, where neither the process list nor the shell history shows it',
+] as const;
 
-export const keys: Command = {
-  flags,
-  summary: "create an account's key, list them, revoke or replace one",
-  usage: `Usage: almanac keys create <account id or e-mail> [--name NAME] [--json]
-       almanac keys list <account id or e-mail> [--json]
-       almanac keys revoke <key id, masked key, or - for the key itself> [--json]
-       almanac keys rotate <key id, masked key, or - for the key itself> [--json]   revokes it and prints its replacement
-
-With - the key is read from standard input, where neither the process list nor the shell history shows it.
-A revoked key is refused on the next call.`,
-  async run(args, terminal) {
-    const { values, positionals } = parseCommandArgs(args, flags);
-    const [action, subject, ...rest] = positionals;
-    if (subject === undefined || rest.length > 0)
-      throw new UsageError('keys takes create, list, revoke or rotate, and one name.');
-    const keyRef = action === 'revoke' || action === 'rotate' ? await readKeyRef(terminal, subject) : subject;
-    if (action === 'create' || action === 'rotate') {
-      const made = await withAccounts(terminal.env, (deps) =>
-        action === 'create' ? createKey(deps, subject, values.name) : rotateKey(deps, keyRef),
-      );
-      if (values.json) return printJson(terminal, made);
-      terminal.stdout.write(`API key: ${made.key}\n(${made.id}; shown this once)\n`);
-    } else if (action === 'list') {
-      const records = await withAccounts(terminal.env, (deps) => listKeys(deps, subject));
-      if (values.json) return printJson(terminal, { keys: records });
-      printTable(
-        terminal,
-        ['id', 'key', 'name', 'status', 'created', 'last used'],
-        records.map((key) => [
-          key.id,
-          key.masked,
-          key.name,
-          key.status,
-          key.created_at,
-          key.last_used_at ?? 'never',
-        ]),
-      );
-    } else if (action === 'revoke') {
-      const ended = await withAccounts(terminal.env, (deps) => revokeKey(deps, keyRef));
-      if (values.json) return printJson(terminal, ended);
+export const keys: DeclareCommand = (command, terminal) => {
+  const { env } = terminal;
+  command.description('A revoked key is refused on the next call.');
+  command
+    .command('create')
+    .summary('create a key, and print it')
+    .argument(...anAccount)
+    .option('--name <name>', 'what the holder calls it', 'made on the command line')
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac keys create ada@example.org --name laptop'))
+    .action(async (account, { name, json }) =>
+      printNew(terminal, await withAccounts(env, (deps) => createKey(deps, account, name)), json),
+    );
+  command
+    .command('list')
+    .summary("list an account's keys, masked")
+    .argument(...anAccount)
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac keys list ada@example.org'))
+    .action(async (account, { json }) =>
+      printAll(terminal, await withAccounts(env, (deps) => listKeys(deps, account)), json),
+    );
+  command
+    .command('revoke')
+    .summary('revoke a key')
+    .argument(...aKey)
+    .option(...jsonFlag)
+    .addHelpText(
+      'after',
+      examples('almanac keys revoke key_k3v9x2', 'almanac keys revoke - < leaked-key.txt'),
+    )
+    .action(async (key, { json }) => {
+      const keyRef = await readKeyRef(terminal, key);
+      const ended = await withAccounts(env, (deps) => revokeKey(deps, keyRef));
+      if (json) return printJson(terminal, ended);
       terminal.stdout.write(`revoked ${ended.id} (${ended.masked})\n`);
-    } else {
-      throw new UsageError(`keys takes create, list, revoke or rotate, not "${action}".`);
-    }
-  },
+    });
+  command
+    .command('rotate')
+    .summary('revoke a key, and print its replacement')
+    .argument(...aKey)
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac keys rotate key_k3v9x2'))
+    .action(async (key, { json }) => {
+      const keyRef = await readKeyRef(terminal, key);
+      printNew(terminal, await withAccounts(env, (deps) => rotateKey(deps, keyRef)), json);
+    });
 };
+
+function printNew(
+  terminal: Terminal,
+  made: Awaited<ReturnType<typeof createKey>>,
+  json: true | undefined,
+): void {
+  if (json) return printJson(terminal, made);
+  terminal.stdout.write(`API key: ${made.key}\n(${made.id}; shown this once)\n`);
+}
+
+function printAll(
+  terminal: Terminal,
+  records: Awaited<ReturnType<typeof listKeys>>,
+  json: true | undefined,
+): void {
+  if (json) return printJson(terminal, { keys: records });
+  printTable(
+    terminal,
+    ['id', 'key', 'name', 'status', 'created', 'last used'],
+    records.map((key) => [
+      key.id,
+      key.masked,
+      key.name,
+      key.status,
+      key.created_at,
+      key.last_used_at ?? 'never',
+    ]),
+  );
+}
 
 /** What names a key: as given, or its value on standard input. @throws UsageError if there is none. */
 async function readKeyRef(terminal: Terminal, given: string): Promise<string> {

@@ -2,41 +2,39 @@
 import { renewServiceRoles, type RolesReport } from '../../migrations/roles.ts';
 import { waitForMigrations } from '../../migrations/wait.ts';
 import { readSettings } from '../../kernel/settings.ts';
-import { printJson, parseCommandArgs, type Command, type Terminal } from '../command.ts';
+import { examples, jsonFlag, printJson, type DeclareCommand, type Terminal } from '../command.ts';
 import { withInstallation, type Installation } from '../installation.ts';
 
-const flags = { json: { type: 'boolean' }, wait: { type: 'boolean' } } as const;
 const waitMs = 600_000;
 
-export const migrate: Command = {
-  flags,
-  summary: 'bring the database to the newest schema, and make the roles of the services',
-  usage: `Usage: almanac migrate [--json]
-       almanac migrate --wait
-
-In a database of your own (DATABASE_URL, of its owner) it makes the roles almanac_data_api and almanac_accounts_api, unless they are there,
-gives them their rights, and the passwords DATA_API_DATABASE_PASSWORD and ACCOUNTS_API_DATABASE_PASSWORD if those are set.
-Exit code 1 if a password is set and cannot be given.
-
-With --wait it changes nothing, and ends when another process has brought the database to this version; a service's role is enough.
-Exit code 1 after ten minutes.`,
-  async run(args, terminal) {
-    const { values } = parseCommandArgs(args, flags);
-    if (values.wait === true) return waitForOthers(terminal);
-    await withInstallation(
-      terminal.env,
-      async (installation) => {
-        const { migrated, databaseDirectory } = installation;
-        // Those of the embedded database were made when it was opened.
-        const roles = databaseDirectory === undefined ? await renewRoles(installation) : undefined;
-        if (values.json === true) return printJson(terminal, { migrated, ...toJson(roles) });
-        terminal.stdout.write(migrated.length === 0 ? 'up to date\n' : `ran ${migrated.join(', ')}\n`);
-        if (roles !== undefined) print(terminal, roles);
-      },
-      { create: true },
-    );
-  },
+export const migrate: DeclareCommand = (command, terminal) => {
+  command
+    .description(
+      `In a database of your own (DATABASE_URL, of its owner) it makes the roles almanac_data_api and almanac_accounts_api, unless they are there, gives them their rights, and the passwords DATA_API_DATABASE_PASSWORD and ACCOUNTS_API_DATABASE_PASSWORD if those are set. Exit code 1 if a password is set and cannot be given.`,
+    )
+    .option(
+      '--wait',
+      'change nothing, and end when another process has brought the database to this version; exit code 1 after ten minutes. The role of a service is enough',
+    )
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac migrate', 'almanac migrate --wait'))
+    .action(({ wait, json }) => (wait === true ? waitForOthers(terminal) : bringUp(terminal, json === true)));
 };
+
+async function bringUp(terminal: Terminal, asJson: boolean): Promise<void> {
+  await withInstallation(
+    terminal.env,
+    async (installation) => {
+      const { migrated, databaseDirectory } = installation;
+      // Those of the embedded database were made when it was opened.
+      const roles = databaseDirectory === undefined ? await renewRoles(installation) : undefined;
+      if (asJson) return printJson(terminal, { migrated, ...toJson(roles) });
+      terminal.stdout.write(migrated.length === 0 ? 'up to date\n' : `ran ${migrated.join(', ')}\n`);
+      if (roles !== undefined) print(terminal, roles);
+    },
+    { create: true },
+  );
+}
 
 async function waitForOthers({ env, stdout }: Terminal): Promise<void> {
   const { databaseUrl = '' } = readSettings(env, { service: 'migrate --wait', settings: ['DATABASE_URL'] });

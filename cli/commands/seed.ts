@@ -2,22 +2,18 @@
 import { Readable } from 'node:stream';
 import { createAccount, createKey, listAccounts } from '../../accounts-api/operator/operator.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
-import { parseCommandArgs, type Command } from '../command.ts';
+import { examples, type DeclareCommand } from '../command.ts';
 import { withDatabase, withInstallation, type Installation } from '../installation.ts';
 import { withAccountsOf } from '../with-accounts.ts';
 
 const demoEmail = 'demo@almanac.example';
 
-export const seed: Command = {
-  summary: 'load the demo data and make the demo account, unless they exist',
-  usage: 'Usage: almanac seed',
-  flags: {},
-  async run(args, { env, stdout }) {
-    parseCommandArgs(args, {});
+export const seed: DeclareCommand = (command, { env, stdout }) => {
+  command.addHelpText('after', examples('almanac seed')).action(async () => {
     const key = await withInstallation(env, seedDemo, { create: true });
     await (await import('../../ingest/load/load.ts')).inForce();
     stdout.write(key === undefined ? 'the demo is there already\n' : `API key: ${key}\n`);
-  },
+  });
 };
 
 /**

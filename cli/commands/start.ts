@@ -15,7 +15,7 @@ import { diskMetrics } from '../../kernel/metrics/disk.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import { readSettings } from '../../kernel/settings.ts';
 import { knownMigrations } from '../../migrations/run.ts';
-import { UsageError, parseCommandArgs, type Command, type Output, type Terminal } from '../command.ts';
+import { examples, type DeclareCommand, type Output, type Terminal } from '../command.ts';
 import { builtDashboard } from '../dashboard.ts';
 import {
   openInstallation,
@@ -44,24 +44,19 @@ const startWorker = async (options: WorkerOptions) =>
 // Any constants of our own; the lock says that a process serves all services from this database.
 const serveLock = [4_115_202, 1];
 
-export const start: Command = {
-  summary: 'serve: all services in one process, or one service by its name',
-  usage: `Usage: almanac start [${serviceNames.join('|')}]
-
-Without a name: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
-With a name: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services; data-api,
-accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks.`,
-  flags: {},
-  async run(args, terminal) {
-    const { positionals } = parseCommandArgs(args, {});
-    const [name, ...rest] = positionals;
-    if (rest.length > 0) throw new UsageError(`start takes one service, not "${positionals.join(' ')}".`);
-    if (name === undefined) return serveEverything(terminal);
-    const service = serviceNames.find((each) => each === name);
-    if (service === undefined)
-      throw new UsageError(`there is no service "${name}"; there are ${serviceNames.join(', ')}.`);
-    return serveService(service, terminal);
-  },
+export const start: DeclareCommand = (command, terminal) => {
+  command
+    .description(
+      `Without a service: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
+With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services; data-api, accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks.`,
+    )
+    .addArgument(
+      command.createArgument('[service]', 'the only service of this process').choices(serviceNames),
+    )
+    .addHelpText('after', examples('almanac start', 'almanac start gateway'))
+    .action((service) =>
+      service === undefined ? serveEverything(terminal) : serveService(service, terminal),
+    );
 };
 
 async function serveEverything({ env, stdout }: Terminal): Promise<void> {

@@ -3,7 +3,9 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { main } from '../../cli/main.ts';
+import type { CommandUnknownOpts } from 'commander';
+import { main, programOf } from '../../cli/main.ts';
+import type { Terminal } from '../../cli/command.ts';
 import { testIdentitySecret } from '../services/harness.ts';
 
 export interface Ran {
@@ -35,4 +37,30 @@ export function commandLine(settings: Readonly<Record<string, string>>): RunComm
     });
     return ran;
   };
+}
+
+export interface Declared {
+  /** The words that call it. */
+  path: readonly string[];
+  /** Its own; every command has --help beside them. */
+  flags: readonly string[];
+  command: CommandUnknownOpts;
+}
+
+const nowhere: Terminal = {
+  env: {},
+  stdin: Readable.from([]),
+  stdout: { write: () => undefined },
+  stderr: { write: () => undefined },
+};
+
+/** All commands that do something: those that have subcommands are left out. */
+export async function declaredCommands(): Promise<Declared[]> {
+  return leavesOf(await programOf([], nowhere, () => true), []);
+}
+
+function leavesOf(command: CommandUnknownOpts, path: readonly string[]): Declared[] {
+  if (command.commands.length === 0)
+    return [{ path, flags: command.options.map(({ long }) => long ?? ''), command }];
+  return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
 }
