@@ -7,7 +7,7 @@
  */
 export function batched<Item, Result>(
   itemsMax: number,
-  send: (items: readonly Item[]) => Promise<readonly Result[]>,
+  send: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
 ): (item: Item) => Promise<Result> {
   return batchedBy(itemsMax, () => '', send);
 }

@@ -71,6 +71,34 @@ test('concurrent runs of a script each have their own key, arguments and answer'
   );
 });
 
+test('many runs with one promise have their answers in their order, and a failure only in its own place', async (t) => {
+  const redis = await openPatiently(t);
+  const runs = Array.from({ length: 250 }, (_, i) => ({
+    key: `k${i}`,
+    args: [i === 120 ? 'fault' : String(i)],
+  }));
+  const answers = await redis.runMany(echo, runs);
+  t.true(answers[120] instanceof RedisUnavailable);
+  t.deepEqual(
+    answers.toSpliced(120, 1),
+    runs.toSpliced(120, 1).map(({ key, args }) => [key, 1, args[0], '']),
+  );
+  t.deepEqual(await redis.runMany(echo, []), []);
+});
+
+test('while Redis is not asked, each of many runs is answered so', async (t) => {
+  const redis = openRedis('redis://127.0.0.1:1', silentLog);
+  t.teardown(() => redis.close());
+  const answers = await redis.runMany(
+    echo,
+    [1, 2].map((i) => ({ key: `k${i}`, args: [] })),
+  );
+  t.deepEqual(
+    answers.map((answer) => answer instanceof RedisUnavailable),
+    [true, true],
+  );
+});
+
 test('a run that fails fails alone', async (t) => {
   const redis = await openPatiently(t);
   const [before, failing, after] = ['1', 'fault', '2'].map((word) => redis.run(echo, 'a', [word]));

@@ -35,6 +35,14 @@ export interface Script extends Lua {
 /** Thrown if Redis cannot be used: dead, stalled, or unable to write. */
 export class RedisUnavailable extends Error {}
 
+/** A run of a script for one key. */
+export interface ScriptRun {
+  readonly key: string;
+  readonly args: readonly string[];
+  /** Receives an answer after the deadline: the script did run. */
+  readonly onLate?: ((answer: unknown) => void) | undefined;
+}
+
 export interface RedisLink {
   /** For libraries that use the client directly; wrap their calls in `ask`. */
   readonly client: object;
@@ -51,6 +59,11 @@ export interface RedisLink {
     args: readonly string[],
     onLate?: (answer: unknown) => void,
   ): Promise<unknown>;
+  /**
+   * Runs a script for many keys, with one promise for all of them. @returns the answers in the order of the runs; a RedisUnavailable in
+   * the place of each run that failed.
+   */
+  runMany(script: Script, runs: readonly ScriptRun[]): Promise<readonly unknown[]>;
   /** Runs work on the client under the same deadline. @throws RedisUnavailable. */
   ask<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when Redis has answered for the first time, or after a while. */
@@ -144,11 +157,9 @@ interface Client {
   destroy(): void;
 }
 
-/** A script run that is waiting to be sent. */
-interface Run {
-  key: string;
-  args: readonly string[];
-  onLate: ((answer: unknown) => void) | undefined;
+/** A run that is waiting to be sent. */
+interface WaitingRun {
+  run: ScriptRun;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
 }
@@ -172,6 +183,7 @@ export function openRedis(
 ): RedisLink {
   const target = parseRedisUrl(url);
   if (target === null) throw new Error('The URL of Redis cannot be read.');
+  const isCluster = target.kind === 'cluster';
   const client = createFor(target);
   let usable = false;
   let closed = false;
@@ -226,42 +238,51 @@ export function openRedis(
     }
   }
 
-  const queues = new Map<Script, Run[]>();
+  const queues = new Map<Script, WaitingRun[]>();
 
-  /**
-   * Runs of one script that are requested in the same turn are sent as one command: most of the cost of a run is its
-   * command, not its keys. In a cluster their keys may be on different servers.
-   */
-  function enqueue(
-    which: Script,
-    key: string,
-    args: readonly string[],
-    onLate?: Run['onLate'],
-  ): Promise<unknown> {
-    if (target?.kind === 'cluster') return bounded(() => evaluate(which, [key], [...args]), onLate);
+  /** Runs of one script that are requested in the same turn are sent together. */
+  function enqueue(which: Script, run: ScriptRun): Promise<unknown> {
+    if (isCluster) return runAlone(which, run);
     return new Promise((resolve, reject) => {
-      const run = { key, args, onLate, resolve, reject };
+      const waiting = { run, resolve, reject };
       const queue = queues.get(which);
       if (queue === undefined) {
-        queues.set(which, [run]);
-        process.nextTick(sendQueue, which); // after all callbacks of this turn
-      } else queue.push(run);
+        queues.set(which, [waiting]);
+        process.nextTick(() => void sendQueue(which)); // after all callbacks of this turn
+      } else queue.push(waiting);
     });
   }
 
-  function sendQueue(which: Script): void {
-    const runs = queues.get(which) ?? [];
+  async function sendQueue(which: Script): Promise<void> {
+    const queue = queues.get(which) ?? [];
     queues.delete(which);
-    for (let i = 0; i < runs.length; i += runsMax) void runAll(which, runs.slice(i, i + runsMax));
+    const runs = queue.map(({ run }) => run);
+    try {
+      const answers = await runMany(which, runs);
+      for (const [i, { resolve, reject }] of queue.entries()) {
+        if (answers[i] instanceof Error) reject(answers[i]);
+        else resolve(answers[i]);
+      }
+    } catch (error) {
+      for (const { reject } of queue) reject(error);
+    }
   }
 
-  async function runAll(which: Script, runs: readonly Run[]): Promise<void> {
+  /** In a cluster keys may be on different servers: each run is a command, and those of a turn for one server are one write. */
+  async function runMany(which: Script, runs: readonly ScriptRun[]): Promise<readonly unknown[]> {
+    const most = isCluster ? 1 : runsMax;
+    if (runs.length === 0) return [];
+    if (runs.length <= most) return runTogether(which, runs);
+    const parts: Promise<readonly unknown[]>[] = [];
+    for (let i = 0; i < runs.length; i += most) parts.push(runTogether(which, runs.slice(i, i + most)));
+    return (await Promise.all(parts)).flat();
+  }
+
+  /** As one command: most of the cost of a run is its command, not its keys. */
+  async function runTogether(which: Script, runs: readonly ScriptRun[]): Promise<readonly unknown[]> {
     const [first] = runs;
     try {
-      if (first !== undefined && runs.length === 1) {
-        first.resolve(await bounded(() => evaluate(which, [first.key], [...first.args]), first.onLate));
-        return;
-      }
+      if (first !== undefined && runs.length === 1) return [await runAlone(which, first)];
       const keys: string[] = [];
       const words: string[] = [];
       for (const { key, args } of runs) {
@@ -272,16 +293,20 @@ export function openRedis(
         () => evaluate(which.forMany, keys, words) as Promise<unknown[]>,
         (late) => runs.forEach(({ onLate }, i) => late[i] instanceof Error || onLate?.(late[i])),
       );
-      for (let i = 0; i < runs.length; i += 1) settle(runs[i] as Run, answers[i]);
+      return answers.map((answer) => (answer instanceof Error ? failedAlone(answer) : answer));
     } catch (error) {
-      for (const run of runs) run.reject(error);
+      if (!(error instanceof RedisUnavailable)) throw error;
+      return runs.map(() => error);
     }
   }
 
-  function settle({ resolve, reject }: Run, answer: unknown): void {
-    if (!(answer instanceof Error)) return resolve(answer);
-    fault(answer);
-    reject(new RedisUnavailable('Redis failed', { cause: answer }));
+  function runAlone(which: Script, { key, args, onLate }: ScriptRun): Promise<unknown> {
+    return bounded(() => evaluate(which, [key], [...args]), onLate);
+  }
+
+  function failedAlone(error: Error): RedisUnavailable {
+    fault(error);
+    return new RedisUnavailable('Redis failed', { cause: error });
   }
 
   async function beat(): Promise<void> {
@@ -314,13 +339,18 @@ export function openRedis(
     get isUsable() {
       return usable;
     },
-    isCluster: target.kind === 'cluster',
+    isCluster,
     get clockOffsetMs() {
       return clockOffsetMs;
     },
     ask: (work) => (usable ? bounded(work) : Promise.reject(circuitOpen())),
     run: (which, key, args, onLate) =>
-      usable ? enqueue(which, key, args, onLate) : Promise.reject(circuitOpen()),
+      usable ? enqueue(which, { key, args, onLate }) : Promise.reject(circuitOpen()),
+    async runMany(which, runs) {
+      if (usable) return runMany(which, runs);
+      const error = circuitOpen();
+      return runs.map(() => error);
+    },
     opened: () =>
       Promise.race([first.promise, new Promise<void>((resolve) => setTimeout(resolve, openWithinMs))]),
     allAnswered: (withinMs) => deadline.allEnded(withinMs),

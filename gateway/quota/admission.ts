@@ -1,20 +1,23 @@
-// Admits a call with one request to Redis instead of three: it looks up the key and, for the account that the key last belonged
-// to, the rate limit and the month. Redis processes them atomically: nothing is counted unless the key still has that account
-// and plan, and nothing is taken from the month unless all calls are within the rate limit.
+// Admits calls with one request to Redis instead of three each: it looks up their keys and, for the accounts that the keys last
+// belonged to, the rate limit and the month. Redis processes each key atomically: nothing is counted unless the key still has that
+// account and plan, and nothing is taken from the month unless all calls are within the rate limit.
 import { LRUCache } from 'lru-cache';
-import {
-  readCachedCredential,
-  readCachedCredentialLua,
-  replicationIdLua,
-} from '../../kernel/credentials/cache.ts';
+import { readCachedCredential, readCachedCredentialLua, serverLua } from '../../kernel/credentials/cache.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
-import { RedisUnavailable, luaFile, luaFunction, script, type RedisLink } from '../../kernel/redis.ts';
+import {
+  RedisUnavailable,
+  luaFile,
+  luaFunction,
+  script,
+  type RedisLink,
+  type ScriptRun,
+} from '../../kernel/redis.ts';
 import type { Credential } from '../accounts.ts';
-import { batchedBy } from '../batched.ts';
+import { batched } from '../batched.ts';
 import type { RedisCache } from '../credentials/redis-cache.ts';
 import { accountCounter, countLua, share, type Taken } from './limits.ts';
 import type { Month, Take } from './month.ts';
-import { drawLua, type RedisAllotments } from './redis-allotments.ts';
+import { drawLua, type DrawQuestion, type RedisAllotments } from './redis-allotments.ts';
 
 /** The answer to the combined request about a call. */
 export interface Admission {
@@ -42,7 +45,7 @@ export interface AdmissionsOptions {
 const admit = script(
   luaFile(new URL('admit.lua', import.meta.url)),
   [
-    replicationIdLua,
+    serverLua,
     luaFunction('cached', readCachedCredentialLua),
     luaFunction('count', countLua),
     luaFunction('draw', drawLua),
@@ -52,6 +55,27 @@ const admit = script(
 /** The entry is empty if it is the expected one: the gateway has it. */
 type Admitted = [entry: string | null, counted?: [calls: number, resetMs: number], drawn?: unknown];
 
+/** The calls of a batch with one key. */
+interface KeyCalls {
+  readonly keyHash: string;
+  /** How many calls of the month each counts as. */
+  readonly calls: number[];
+  /** Their places in the batch. */
+  readonly at: number[];
+}
+
+/** Asked about calls with a key whose owner is foreseen. */
+interface Question extends KeyCalls, ScriptRun {
+  readonly credential: Credential;
+  readonly perSecond: number;
+  readonly perMonth: number | null;
+  readonly allotment: DrawQuestion;
+}
+
+/** What Redis says of a key: its owner, or null if it is invalid. Undefined: Redis does not know it, or did not answer. */
+type Owner = Credential | null | undefined;
+type Answer = Admission | null | Promise<Admission | null>;
+
 const batchMax = 500;
 const keysMax = 10_000;
 
@@ -59,86 +83,136 @@ export function createAdmissions(options: AdmissionsOptions): Admissions {
   const { redis, credentials, allotments, month, plans } = options;
   const lastFound = new LRUCache<string, string>({ max: keysMax }); // hash of the key → its last entry
 
-  /** The last entry of the key, if a call with it would be counted. */
-  function foreseen(keyHash: string): { entry: string; credential: Credential } | undefined {
+  function remember(keyHash: string, found: unknown): Owner {
+    const owner = credentials.read(found);
+    if (typeof found === 'string') lastFound.set(keyHash, found);
+    else lastFound.delete(keyHash);
+    return owner;
+  }
+
+  /** @returns undefined unless the last entry of the key is known, and a call with it would be counted. */
+  function questionOf(asked: KeyCalls): Question | undefined {
+    const { keyHash, calls, at } = asked;
     const entry = redis.isCluster ? undefined : lastFound.get(keyHash);
+    if (entry === undefined) return undefined;
     const credential = credentials.read(entry);
-    return entry !== undefined && credential?.active === true ? { entry, credential } : undefined;
+    const key = credentials.placeOf(keyHash);
+    if (key === undefined || credential?.active !== true) return undefined;
+    const { calls_second: perSecond, calls_month: perMonth } = planOf(plans, credential.plan);
+    const allotment = allotments.question(credential.accountId, calls, perMonth);
+    const counter = accountCounter(credential.accountId);
+    const args = [
+      ...allotment.words,
+      '',
+      entry,
+      counter,
+      String(calls.length),
+      String(perSecond),
+      allotment.key,
+    ];
+    const onLate = (late: unknown) => allotment.noteLate((late as Admitted)[2]);
+    return { keyHash, calls, at, key, args, onLate, credential, perSecond, perMonth, allotment };
   }
 
-  function remember(keyHash: string, found: unknown): Credential | null | undefined {
-    if (typeof found !== 'string') lastFound.delete(keyHash);
-    else lastFound.set(keyHash, found);
-    return credentials.read(found);
-  }
-
-  /** @returns the owner of the key if that is all that Redis says; undefined if it does not know it. */
-  async function askAll(
-    keyHash: string,
-    calls: readonly number[],
-  ): Promise<readonly Admission[] | { owner: Credential | null | undefined }> {
+  async function readOwner({ keyHash }: KeyCalls): Promise<Owner> {
     const place = credentials.placeOf(keyHash);
-    if (place === undefined) return { owner: undefined };
-    const known = foreseen(keyHash);
-    if (known === undefined)
-      return { owner: remember(keyHash, await redis.run(readCachedCredential, place, [])) };
-
-    const { accountId } = known.credential;
-    const { calls_second: perSecond, calls_month: perMonth } = planOf(plans, known.credential.plan);
-    const allotment = allotments.question(accountId, calls, perMonth);
-    const counter = accountCounter(accountId);
-    const [count, most] = [String(calls.length), String(perSecond)];
-    const words = [known.entry, counter, count, most, allotment.key, ...allotment.words];
-    const noteLate = (late: unknown) => allotment.noteLate((late as Admitted)[2]);
-    let answer: unknown;
+    if (place === undefined) return undefined;
     try {
-      answer = await redis.run(admit, place, words, noteLate);
+      return remember(keyHash, await redis.run(readCachedCredential, place, []));
     } catch (error) {
-      allotment.noteLost();
+      if (error instanceof RedisUnavailable) return undefined;
       throw error;
     }
-    const [found, counted, drawn] = answer as Admitted;
-    if (counted === undefined) return { owner: remember(keyHash, found) };
+  }
 
-    const [countedNow, resetMs] = counted;
-    const seconds = share(calls.length, { counted: countedNow, resetMs }, perSecond);
-    const grant = allotment.note(drawn);
-    const takes = grant && month.share(accountId, calls, grant);
-    return seconds.map((taken, i): Admission => {
+  /** @returns an answer for each of the calls. */
+  function answersTo(question: Question, reply: unknown): readonly Answer[] {
+    const { keyHash, calls, credential, perSecond, perMonth, allotment } = question;
+    if (reply instanceof Error) {
+      allotment.noteLost();
+      return calls.map(() => lookUp(keyHash));
+    }
+    const [found, counted, drawn] = reply as Admitted;
+    if (counted === undefined) return answersOf(question, remember(keyHash, found));
+    const seconds = share(calls.length, { counted: counted[0], resetMs: counted[1] }, perSecond);
+    const given = allotment.note(drawn);
+    const takes =
+      given &&
+      month.share(credential.accountId, calls, {
+        ...{ holds: given.holds, limit: perMonth, used: given.used },
+        ...{ resetsAt: allotment.resetsAt, mayCome: given.mayCome },
+      });
+    return seconds.map((second, i): Admission => {
       const take = takes?.[i];
-      return {
-        credential: known.credential,
-        second: taken,
-        month: take?.granted === true ? take : undefined,
-      };
+      return { credential, second, month: take?.granted === true ? take : undefined };
     });
   }
 
-  const ask = batchedBy(
-    batchMax,
-    ({ keyHash }: { keyHash: string; calls: number }) => keyHash,
-    async (items): Promise<readonly (Admission | null | Promise<Admission | null>)[]> => {
-      const keyHash = items[0]?.keyHash ?? '';
-      const found = await askAll(
-        keyHash,
-        items.map(({ calls }) => calls),
-      ).catch((error: unknown) => {
-        if (error instanceof RedisUnavailable) return { owner: undefined };
-        throw error;
-      });
-      if (!('owner' in found)) return found;
-      const { owner } = found;
-      // Later calls do not wait for accounts-api.
-      if (owner === undefined) return items.map(() => lookUp(keyHash));
-      return items.map(() => owner && { credential: owner });
-    },
-  );
+  /** The same if the owner is all that Redis says. */
+  function answersOf({ keyHash, calls }: KeyCalls, owner: Owner): readonly Answer[] {
+    // Later calls do not wait for accounts-api.
+    if (owner === undefined) return calls.map(() => lookUp(keyHash));
+    return calls.map(() => owner && { credential: owner });
+  }
 
   async function lookUp(keyHash: string): Promise<Admission | null> {
     const credential = await credentials.lookUp(keyHash);
     return credential && { credential };
   }
 
-  // Calls with one key share a request; it begins after all of them have arrived, so none gets an earlier state.
+  // All calls share a request, whatever their keys; it begins after all of them have arrived, so none gets an earlier state.
+  const ask = batched(batchMax, async (items: readonly Asked[]): Promise<readonly Answer[]> => {
+    const questions: Question[] = [];
+    const others: KeyCalls[] = [];
+    for (const asked of byKey(items)) {
+      const question = questionOf(asked);
+      if (question === undefined) others.push(asked);
+      else questions.push(question);
+    }
+    const [replies, owners] = await Promise.all([
+      redis.runMany(admit, questions),
+      Promise.allSettled(others.map(readOwner)),
+    ]);
+    const answers: Answer[] = items.map(() => null);
+    questions.forEach((question, i) => put(answers, question, () => answersTo(question, replies[i])));
+    others.forEach((asked, i) => {
+      const owner = owners[i] as PromiseSettledResult<Owner>;
+      put(answers, asked, () => {
+        if (owner.status === 'rejected') throw owner.reason;
+        return answersOf(asked, owner.value);
+      });
+    });
+    return answers;
+  });
+
   return { ask: (keyHash, calls) => ask({ keyHash, calls }) };
+}
+
+interface Asked {
+  keyHash: string;
+  calls: number;
+}
+
+function byKey(items: readonly Asked[]): Iterable<KeyCalls> {
+  const found = new Map<string, KeyCalls>();
+  for (let i = 0; i < items.length; i += 1) {
+    const { keyHash, calls } = items[i] as Asked;
+    const same = found.get(keyHash);
+    if (same === undefined) found.set(keyHash, { keyHash, calls: [calls], at: [i] });
+    else {
+      same.calls.push(calls);
+      same.at.push(i);
+    }
+  }
+  return found.values();
+}
+
+/** Puts the answers to the calls with a key where they belong. What is wrong with one key fails its calls alone. */
+function put(answers: Answer[], { at }: KeyCalls, make: () => readonly Answer[]): void {
+  try {
+    const own = make();
+    at.forEach((place, i) => (answers[place] = own[i] as Answer));
+  } catch (error) {
+    for (const place of at) answers[place] = Promise.reject(error);
+  }
 }

@@ -1,4 +1,4 @@
--- Draws calls of a month from an allotment. Needs `replid`, and ended.lua as `ended`.
+-- Draws calls of a month from an allotment. Needs server.lua, and ended.lua as `ended`.
 -- KEYS: the allotment. ARGV: the calls wanted, as runs of "<requests> <calls of each>"; the limit of the month, or '' for none; an id
 -- for a new allotment; an instant of Redis's clock, in ms, after which nothing may be drawn; the gateway's share, and its totals served
 -- and put back; then, only after a top-up: the id of the allotment that was topped up, the total ever granted to it, the calls
@@ -7,8 +7,7 @@
 -- elsewhere, and if not all were given, how many calls are under way; or nil if it is too late.
 -- A request gets all its calls or none. An allotment of another replication id may lack the last draws, so a new one replaces it.
 local lapsedAfterMs = 75000 -- a gateway serves no call 60 s after it was last seen
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = math.floor(nowMs)
 if now > tonumber(ARGV[4]) then return nil end
 local share = 'share:' .. ARGV[5]
 local allotment = redis.call('hmget', KEYS[1], 'replid', 'id', 'granted', 'drawn', 'elsewhere', share)

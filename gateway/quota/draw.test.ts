@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { replicationIdLua } from '../../kernel/credentials/cache.ts';
+import { serverLua } from '../../kernel/credentials/cache.ts';
 import { openRedis, script } from '../../kernel/redis.ts';
 import { silentLog, testRedisUrl } from '../../test/services/harness.ts';
 import { drawLua } from './redis-allotments.ts';
@@ -13,7 +13,7 @@ const redis = openRedis(testRedisUrl(), silentLog);
 test.before(() => redis.opened());
 test.after.always(() => redis.close());
 
-const draw = script(drawLua, replicationIdLua);
+const draw = script(drawLua, serverLua);
 const tell = script(tellLua);
 const setField = script(`return redis.call('hset', KEYS[1], ARGV[1], ARGV[2])`);
 const getField = script(`return redis.call('hget', KEYS[1], ARGV[1])`);

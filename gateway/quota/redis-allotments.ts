@@ -1,13 +1,13 @@
 // Allotments in Redis, shared by all gateways. If one is lost with Redis, what was not spent of it is refunded after a while and never
 // granted twice, as it was charged to the month in PostgreSQL.
 import { randomUUID } from 'node:crypto';
-import { replicationIdLua } from '../../kernel/credentials/cache.ts';
+import { serverLua } from '../../kernel/credentials/cache.ts';
 import { type Clock, nextUtcMonthText, utcMonth } from '../../kernel/clock.ts';
 import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
-import type { Credit, Drawn, Grant, Holder, AccountMonth } from './allotments.ts';
+import type { Credit, Drawn, Holder, AccountMonth } from './allotments.ts';
 import { Hold } from './hold.ts';
 import type { Journal } from './journal.ts';
-import { allotmentKey, createShares, endedLua } from './redis-shares.ts';
+import { allotmentKey, createShares, endedLua, type Ended, type Share, type Shares } from './redis-shares.ts';
 
 export interface RedisAllotments extends Holder {
   /** The request for calls that the allotment already holds, for use in another script. */
@@ -20,20 +20,22 @@ export interface RedisAllotments extends Holder {
 /** A single-use request to draw.lua. Pass the reply to exactly one of `note` and `noteLate`. */
 export interface DrawQuestion {
   /** KEYS[1] of the script. */
-  key: string;
+  readonly key: string;
   /** Its ARGV. */
-  words: readonly string[];
+  readonly words: readonly string[];
+  /** When the month ends: an ISO instant. */
+  readonly resetsAt: string;
   /** Processes a reply in time. @returns undefined if Redis ran it too late, and drew nothing. */
-  note(answer: unknown): Grant | undefined;
+  note(answer: unknown): Drawn | undefined;
   /** Notes that no reply came in time. */
   noteLost(): void;
   /** Processes a reply after the deadline: the call was answered otherwise, so the calls drawn for it are put back. */
   noteLate(answer: unknown): void;
 }
 
-/** Needs `replid`. */
+/** Needs server.lua. */
 export const drawLua = endedLua + luaFile(new URL('draw.lua', import.meta.url));
-const drawScript = script(drawLua, replicationIdLua);
+const drawScript = script(drawLua, serverLua);
 const discardScript = script(luaFile(new URL('discard.lua', import.meta.url)));
 
 // A draw written to a connection just before Redis stalled must not run when Redis resumes much later.
@@ -56,55 +58,34 @@ export function createRedisAllotments({
 }: RedisAllotmentsOptions): RedisAllotments {
   const shares = createShares({ redis, journal, nowMs });
 
-  function ask(month: AccountMonth, wanted: readonly number[], limit: number | null, credit?: Credit) {
+  function ask(
+    month: AccountMonth,
+    wanted: readonly number[],
+    { limit, credit, now }: { limit: number | null; credit?: Credit | undefined; now: Date },
+  ): Question {
     const share = shares.of(month);
-    const [askedAtMs, told] = [nowMs(), share.ended];
-    const deadline = Math.round(Date.now() + redis.clockOffsetMs + drawWithinMs);
     const runs = runsOf(wanted);
-    function note(answer: unknown): Drawn | undefined {
-      if (answer === null || answer === undefined) return undefined;
-      const [allotment, given, granted, drawn, elsewhere, underWay] = answer as DrawAnswer;
-      const drawnBy = shares.drawn(share, askedAtMs, told, allotment);
-      const holds: (Hold | null)[] = [];
-      let taken = 0;
-      for (const [i, { requests, calls }] of runs.entries()) {
-        const most = given[i] ?? 0;
-        taken += Math.min(most, requests) * calls;
-        for (let n = 0; n < requests; n += 1) holds.push(n < most ? new Hold(drawnBy, calls, nowMs) : null);
-      }
-      if (taken > 0) shares.begin(drawnBy, taken);
-      return {
-        ...{ allotment, holds, granted, left: granted - drawn, used: drawn + elsewhere },
-        ...{ ahead: aheadMax, mayCome: underWay > 0 },
-      };
-    }
-    return {
-      key: share.key,
-      words: [
-        runs.map(({ requests, calls }) => `${requests} ${calls}`).join(' '),
-        String(limit ?? ''),
-        randomUUID(),
-        String(deadline),
-        share.token,
-        String(told.served),
-        String(told.putBack),
-        ...(credit === undefined ? [] : [credit.allotment, String(credit.granted), String(credit.elsewhere)]),
-      ],
-      note,
-      noteLost: () => shares.retire(share),
-      noteLate(answer: unknown): void {
-        for (const hold of note(answer)?.holds ?? []) hold?.end(false);
-      },
-    };
+    const { ended } = share;
+    const words = [
+      wantedText(runs),
+      String(limit ?? ''),
+      randomUUID(),
+      String(Math.round(Date.now() + redis.clockOffsetMs + drawWithinMs)),
+      share.token,
+      String(ended.served),
+      String(ended.putBack),
+    ];
+    if (credit !== undefined) words.push(credit.allotment, String(credit.granted), String(credit.elsewhere));
+    return new Question(shares, { share, runs, words, told: ended, now, nowMs });
   }
 
   return {
     name: 'redis',
     async draw(month, wanted, limit, credit) {
-      const question = ask(month, wanted, limit, credit);
+      const question = ask(month, wanted, { limit, credit, now: clock.now() });
       const drawn = question.note(
         await redis
-          .run(drawScript, question.key, question.words, question.noteLate)
+          .run(drawScript, question.key, question.words, (late) => question.noteLate(late))
           .catch((error: unknown) => {
             question.noteLost();
             throw error;
@@ -118,27 +99,75 @@ export function createRedisAllotments({
     },
     question(accountId, wanted, limit) {
       const now = clock.now();
-      const { key, words, note, noteLost, noteLate } = ask(
-        { accountId, month: utcMonth(now) },
-        wanted,
-        limit,
-      );
-      return {
-        key,
-        words,
-        note(answer) {
-          const drawn = note(answer);
-          if (drawn === undefined) return undefined;
-          const { holds, used, mayCome } = drawn;
-          return { holds, limit, used, mayCome, resetsAt: nextUtcMonthText(now) };
-        },
-        noteLost,
-        noteLate,
-      };
+      return ask({ accountId, month: utcMonth(now) }, wanted, { limit, now });
     },
     tell: shares.tell,
     close: shares.close,
   };
+}
+
+interface Asked {
+  share: Share;
+  runs: readonly Wanted[];
+  words: readonly string[];
+  /** The ends of calls that the words tell. */
+  told: Ended;
+  now: Date;
+  nowMs: () => number;
+}
+
+/** A class, as there is one for each key of a turn: the functions are shared. */
+class Question implements DrawQuestion {
+  readonly words: readonly string[];
+  readonly resetsAt: string;
+  readonly #shares: Shares;
+  readonly #asked: Asked;
+  readonly #askedAtMs: number;
+
+  constructor(shares: Shares, asked: Asked) {
+    this.#shares = shares;
+    this.#asked = asked;
+    this.#askedAtMs = asked.nowMs();
+    this.words = asked.words;
+    this.resetsAt = nextUtcMonthText(asked.now);
+  }
+
+  get key(): string {
+    return this.#asked.share.key;
+  }
+
+  note(answer: unknown): Drawn | undefined {
+    if (answer === null || answer === undefined) return undefined;
+    const { share, runs, told, nowMs } = this.#asked;
+    const [allotment, given, granted, drawn, elsewhere, underWay] = answer as DrawAnswer;
+    const drawnBy = this.#shares.drawn(share, this.#askedAtMs, told, allotment);
+    const holds: (Hold | null)[] = [];
+    let taken = 0;
+    for (let i = 0; i < runs.length; i += 1) {
+      const { requests, calls } = runs[i] as Wanted;
+      const most = given[i] ?? 0;
+      taken += Math.min(most, requests) * calls;
+      for (let n = 0; n < requests; n += 1) holds.push(n < most ? new Hold(drawnBy, calls, nowMs) : null);
+    }
+    if (taken > 0) this.#shares.begin(drawnBy, taken);
+    return {
+      allotment,
+      holds,
+      granted,
+      left: granted - drawn,
+      used: drawn + elsewhere,
+      ahead: aheadMax,
+      mayCome: underWay > 0,
+    };
+  }
+
+  noteLost(): void {
+    this.#shares.retire(this.#asked.share);
+  }
+
+  noteLate(answer: unknown): void {
+    for (const hold of this.note(answer)?.holds ?? []) hold?.end(false);
+  }
 }
 
 type DrawAnswer = [
@@ -150,13 +179,26 @@ type DrawAnswer = [
   underWay: number,
 ];
 
+/** So many requests for so many calls each. */
+interface Wanted {
+  requests: number;
+  calls: number;
+}
+
 /** Equal neighbours together: most requests count as one call. */
-function runsOf(wanted: readonly number[]): { requests: number; calls: number }[] {
-  const runs: { requests: number; calls: number }[] = [];
+function runsOf(wanted: readonly number[]): Wanted[] {
+  const runs: Wanted[] = [];
+  let last: Wanted | undefined;
   for (const calls of wanted) {
-    const last = runs.at(-1);
     if (last?.calls === calls) last.requests += 1;
-    else runs.push({ requests: 1, calls });
+    else runs.push((last = { requests: 1, calls }));
   }
   return runs;
+}
+
+function wantedText(runs: readonly Wanted[]): string {
+  let text = '';
+  for (const { requests, calls } of runs)
+    text += text === '' ? `${requests} ${calls}` : ` ${requests} ${calls}`;
+  return text;
 }

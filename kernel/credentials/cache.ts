@@ -37,13 +37,13 @@ export function credentialCacheKey(generation: number, keyHash: string): string 
   return `almanac:credential:${generation}:${keyHash}`;
 }
 
-/** What scripts run before that need the replication id of the server: one INFO, however many keys they are for. */
-export const replicationIdLua = luaFile(new URL('replication-id.lua', import.meta.url));
+/** What scripts run before that need the replication id of the server or its clock: once, however many keys they are for. */
+export const serverLua = luaFile(new URL('server.lua', import.meta.url));
 export const readCachedCredentialLua = luaFile(new URL('read.lua', import.meta.url));
 
-export const readCachedCredential = script(readCachedCredentialLua, replicationIdLua);
+export const readCachedCredential = script(readCachedCredentialLua, serverLua);
 
-const writeScript = script(luaFile(new URL('write.lua', import.meta.url)), replicationIdLua);
+const writeScript = script(luaFile(new URL('write.lua', import.meta.url)), serverLua);
 
 /**
  * Writes an entry, unless a newer one exists. @param replicationId of the server that holds the cache; null: accept any server.
