@@ -8,7 +8,8 @@ export const vintagesList: List = {
   name: 'vintages',
   datasets: ['observations'],
   from: `(select v.series_no, v.published_on as vintage, sum(v.points_new) as points_new,
-      sum(v.points_revised) as points_revised, sum(v.points_deleted) as points_deleted, max(l.loaded_at) as loaded_at
+      sum(v.points_revised) as points_revised, sum(v.points_deleted) as points_deleted,
+      max(l.loaded_at) filter (where v.points_new + v.points_revised + v.points_deleted > 0) as loaded_at
     from data.vintages v join data.loads l using (load_no)
     group by v.series_no, v.published_on
     having sum(v.points_new + v.points_revised + v.points_deleted) > 0) v`,

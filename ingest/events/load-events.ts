@@ -34,17 +34,23 @@ export async function tellOfRows(
  * Writes the events of a file of points, whose changed series are in load_changed. A file of many vintages is told of once:
  * each series with the newest load that changed it, as a history of 700 vintages would otherwise make 700 events.
  * @param stored the counts of each load of the file, by load_no. @param sum of them.
+ * @param options.isRelease false: it brings nothing that the release calendar waits for.
  */
 export async function tellOfPoints(
   on: Transaction,
   stored: ReadonlyMap<number, LoadCounts>,
   sum: LoadCounts,
-  { dataset, clock, seriesTimeZone }: Pick<LoadOptions, 'dataset' | 'clock' | 'seriesTimeZone'>,
+  {
+    dataset,
+    clock,
+    seriesTimeZone,
+    isRelease = true,
+  }: Pick<LoadOptions, 'dataset' | 'clock' | 'seriesTimeZone'> & { isRelease?: boolean },
 ): Promise<void> {
   if (!hasChanged(sum)) return;
   const at = clock.now();
   await insertSeriesEvents(on, at);
-  await insertReleaseEvents(on, at, seriesTimeZone);
+  if (isRelease) await insertReleaseEvents(on, at, seriesTimeZone);
   if (dataset === 'observations') return; // its events are those of its series
   const changing = [...stored].filter(([, counts]) => hasChanged(counts)).map(([loadNo]) => loadNo);
   await tellOfRows(on, { loadNo: Math.max(...changing), dataset, at }, sum);

@@ -1,4 +1,4 @@
-// The points that a partial vintage repeats unchanged: stored as runs of dates in data.confirmations.
+// The points that a partial load repeats unchanged: stored as runs of dates in data.confirmations, for each load of a day.
 // A run may span dates at which the series has no point, but never a point that the load leaves out.
 import type { Transaction } from '../../kernel/database.ts';
 import type { LoadRow } from './revise.sql.ts';
@@ -16,13 +16,12 @@ export async function createSpans(on: Transaction): Promise<void> {
 }
 
 /**
- * Stores confirmations for the points of load_points that are not in load_changes. Not needed, and skipped: points whose row
- * begins at D, that a complete vintage of D has, or that are already confirmed at D. Runs before storeChanges,
- * as it reads the previous state.
+ * Stores confirmations for the points of load_points that are not in load_changes, also where an earlier load of D states the
+ * same: that may be retracted. Runs before storeChanges, as it reads the previous state.
  */
 export async function insertConfirmations(on: Transaction, load: LoadRow): Promise<void> {
   await on.query('truncate load_spans');
-  await findSpans(on, load);
+  await findSpans(on);
   await on.query(
     `insert into data.confirmations (series_no, dims_no, published_on, load_no, dates)
      select series_no, dims_no, $1, $2, datemultirange(daterange(first_date, last_date, '[]'))
@@ -32,13 +31,13 @@ export async function insertConfirmations(on: Transaction, load: LoadRow): Promi
   await insertRuns(on, load);
 }
 
-async function findSpans(on: Transaction, load: LoadRow): Promise<void> {
+async function findSpans(on: Transaction): Promise<void> {
   await on.query(
     `with staged as (
        select p.series_no, p.dims_no, s.backfill, count(*) as points,
          min(p.date) as first_date, max(p.date) as last_date
        from load_points p join load_series s using (series_no)
-       where not s.fresh and not s.complete_known
+       where not s.fresh
        group by p.series_no, p.dims_no, s.backfill
      ), changed as (
        select series_no, dims_no, count(*) as points, count(*) filter (where row_id is null) as new_points
@@ -52,15 +51,9 @@ async function findSpans(on: Transaction, load: LoadRow): Promise<void> {
      select u.series_no, u.dims_no, u.backfill, u.first_date, u.last_date,
        not u.backfill and u.points_standing = live.points
      from unchanged u, lateral (
-       select range_agg(f.dates) as dates from data.confirmations f
-       where f.series_no = u.series_no and f.dims_no = u.dims_no and f.published_on = $1) confirmed, lateral (
-       select count(*) as points, bool_or(o.published_on < $1 and not coalesce(confirmed.dates @> o.date, false)) as needed
-       from data.observations o
+       select count(*) as points from data.observations o
        where not u.backfill and o.series_no = u.series_no and o.dims_no = u.dims_no
-         and o.superseded_on = 'infinity' and o.date between u.first_date and u.last_date) live
-     where (u.backfill or live.needed)
-       and not coalesce(confirmed.dates @> daterange(u.first_date, u.last_date, '[]'), false)`,
-    [load.vintage],
+         and o.superseded_on = 'infinity' and o.date between u.first_date and u.last_date) live`,
   );
 }
 
@@ -68,21 +61,18 @@ async function findSpans(on: Transaction, load: LoadRow): Promise<void> {
 async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `with span as (
-       select *, (select range_agg(f.dates) from data.confirmations f
-                  where f.series_no = l.series_no and f.dims_no = l.dims_no and f.published_on = $1) as confirmed
-       from load_spans l where not whole
+       select * from load_spans where not whole
      ), standing as (
-       select o.series_no, o.dims_no, o.date, o.published_on, span.confirmed
+       select o.series_no, o.dims_no, o.date
        from span join data.observations o using (series_no, dims_no)
        where not span.backfill and o.superseded_on = 'infinity'
          and o.date between span.first_date and span.last_date
        union all
-       select t.series_no, t.dims_no, t.date, t.published_on, span.confirmed
+       select t.series_no, t.dims_no, t.date
        from load_standing t join span using (series_no, dims_no)
      ), runs as (
        select t.series_no, t.dims_no, t.date,
-         p.line is not null and c.date is null and t.published_on < $1
-           and not coalesce(t.confirmed @> t.date, false) as needed,
+         p.line is not null and c.date is null as needed,
          count(*) filter (where p.line is null)
            over (partition by t.series_no, t.dims_no order by t.date) as run
        from standing t
@@ -100,20 +90,21 @@ async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
 }
 
 /**
- * A backfill may add a point within the run of a later confirmation, which did not include it, as the point did not
- * exist: removes its date from those runs.
+ * A load may add a point within the run of a confirmation of its day or, if it is a backfill, of a later one, which did not
+ * include it, as the point did not exist: removes its date from those runs.
  */
 export async function narrowConfirmations(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `with passed_over as (
        select f.series_no, f.dims_no, f.published_on, f.load_no, range_agg(daterange(c.date, c.date, '[]')) as dates
        from load_changes c join data.confirmations f using (series_no, dims_no)
-       where c.row_id is null and f.published_on > $1 and f.published_on < c.ends_on and f.dates @> c.date
+       where c.row_id is null and f.published_on >= $1 and f.published_on < c.ends_on and f.dates @> c.date
+         and f.load_no <> $2
        group by f.series_no, f.dims_no, f.published_on, f.load_no
      )
      update data.confirmations f set dates = f.dates - p.dates
      from passed_over p
      where (f.series_no, f.dims_no, f.published_on, f.load_no) = (p.series_no, p.dims_no, p.published_on, p.load_no)`,
-    [load.vintage],
+    [load.vintage, load.loadNo],
   );
 }

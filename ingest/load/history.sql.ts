@@ -3,6 +3,7 @@
 // Hides that a vintage may consist of several loads: its counts are kept in the row of its newest load, and the others have 0.
 import type { Transaction } from '../../kernel/database.ts';
 import type { LoadRow } from './revise.sql.ts';
+import { isOwnRow } from '../undo/said.sql.ts';
 
 /**
  * load_events: how many more points (or, if negative, fewer) the load has made a vintage add, revise and delete.
@@ -17,7 +18,8 @@ export async function createHistory(on: Transaction): Promise<void> {
   await on.query(`
     create temp table load_runs (
       series_no integer not null, dims_no integer not null, date date not null, row_id tid not null,
-      published_on date not null, superseded_on date not null, superseded_load_no bigint,
+      published_on date not null, superseded_on date not null, load_no bigint not null, superseded_load_no bigint,
+      value numeric, status text,
       run integer not null, continues boolean not null
     ) on commit drop`);
 }
@@ -59,10 +61,10 @@ export async function countEvents(on: Transaction, load: LoadRow, moment: 'befor
 }
 
 /**
- * Merges adjacent rows that state the same, as loads in order would have stored one row. The day of a merged row becomes a
- * confirmation, as an older vintage that is loaded later holds only until that day.
+ * Merges adjacent rows that state the same, as loads in order would have stored one row. What the load of a merged row stated
+ * is kept, as an older vintage that is loaded later holds only until that day.
  */
-export async function mergeRows(on: Transaction, load: LoadRow): Promise<void> {
+export async function mergeRows(on: Transaction): Promise<void> {
   const [found] = await on.query<{ rows: number }>(
     `with linked as (
        select o.*, coalesce(lag(o.superseded_on) over point = o.published_on
@@ -75,7 +77,8 @@ export async function mergeRows(on: Transaction, load: LoadRow): Promise<void> {
        from linked window point as (partition by series_no, dims_no, date order by published_on)
      ), stored as (
        insert into load_runs
-       select series_no, dims_no, date, row_id, published_on, superseded_on, superseded_load_no, run, continues
+       select series_no, dims_no, date, row_id, published_on, superseded_on, load_no, superseded_load_no, value, status,
+         run, continues
        from numbered where continues or is_continued
        returning 1
      )
@@ -83,6 +86,7 @@ export async function mergeRows(on: Transaction, load: LoadRow): Promise<void> {
   );
   if (found?.rows === 0) return;
   await on.query('analyze load_runs');
+  await keepMergedStatements(on);
   await on.query('delete from data.observations o using load_runs r where o.ctid = r.row_id and r.continues');
   await on.query(
     `update data.observations o set superseded_on = m.superseded_on, superseded_load_no = m.superseded_load_no
@@ -91,42 +95,23 @@ export async function mergeRows(on: Transaction, load: LoadRow): Promise<void> {
            from load_runs group by series_no, dims_no, date, run) m
      where o.ctid = m.row_id`,
   );
-  await confirmMergedDays(on, load);
 }
 
-/** A run of confirmed dates passes over dates without a point, and over points whose row begins on the day. */
-async function confirmMergedDays(on: Transaction, load: LoadRow): Promise<void> {
+/** What the loads of the merged rows stated: a row that another load has moved to that day is on record by the statement there. */
+async function keepMergedStatements(on: Transaction): Promise<void> {
   await on.query(
-    `with merged as (
-       select series_no, dims_no, published_on as day, date from load_runs where continues
-     ), spans as (
-       select series_no, dims_no, day, min(date) as first_date, max(date) as last_date
-       from merged group by series_no, dims_no, day
-     ), standing as (
-       select s.series_no, s.dims_no, s.day, o.date,
-         o.published_on = s.day or exists (select from merged m
-           where (m.series_no, m.dims_no, m.day, m.date) = (s.series_no, s.dims_no, s.day, o.date)) as stated
-       from spans s join data.observations o using (series_no, dims_no)
-       where o.published_on <= s.day and o.superseded_on > s.day and o.date between s.first_date and s.last_date
-     ), runs as (
-       select *, count(*) filter (where not stated)
-         over (partition by series_no, dims_no, day order by date) as run
-       from standing
-     ), ranges as (
-       select series_no, dims_no, day, daterange(min(date), max(date), '[]') as dates
-       from runs where stated group by series_no, dims_no, day, run
-     )
-     insert into data.confirmations (series_no, dims_no, published_on, load_no, dates)
-     select series_no, dims_no, day, $1, range_agg(dates) from ranges group by series_no, dims_no, day
-     on conflict (series_no, dims_no, published_on, load_no)
-     do update set dates = confirmations.dates + excluded.dates`,
-    [load.loadNo],
+    `insert into data.statements (series_no, dims_no, date, published_on, load_no, states, value, status)
+     select r.series_no, r.dims_no, r.date, r.published_on, r.load_no, true, r.value, r.status
+     from load_runs r join data.loads l using (load_no)
+     where r.continues and ${isOwnRow('r', 'l')}
+     on conflict do nothing`,
   );
 }
 
 /**
  * Adds load_events to the counts of the vintages, and notes which states of the data the load took back: a value that had ended
- * on D, and stands again. A day may so far have confirmed points only; then its row is of the load that confirmed them.
+ * on D, and stands again. A day may so far have confirmed points only; then its row is of the load that confirmed them. The day
+ * of a retraction may have changed nothing; then its row is of this load.
  */
 export async function recountVintages(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
@@ -139,7 +124,7 @@ export async function recountVintages(on: Transaction, load: LoadRow): Promise<v
        select c.series_no, c.day, coalesce(v.load_no, (
            select max(f.load_no) from data.series_dims d join data.confirmations f using (series_no, dims_no)
            join data.loads l on l.load_no = f.load_no
-           where d.series_no = c.series_no and f.published_on = c.day and l.vintage = c.day)) as load_no,
+           where d.series_no = c.series_no and f.published_on = c.day and l.vintage = c.day), $1) as load_no,
          c.points_new + coalesce(v.points_new, 0) as points_new,
          c.points_revised + coalesce(v.points_revised, 0) as points_revised,
          c.points_deleted + coalesce(v.points_deleted, 0) as points_deleted
@@ -155,6 +140,7 @@ export async function recountVintages(on: Transaction, load: LoadRow): Promise<v
      select series_no, day, load_no, false, points_new, points_revised, points_deleted from counted
      on conflict (series_no, published_on, load_no) do update set points_new = excluded.points_new,
        points_revised = excluded.points_revised, points_deleted = excluded.points_deleted`,
+    [load.loadNo],
   );
   await on.query(
     `update data.vintages v set takes_back = r.load_no

@@ -22,7 +22,6 @@ export async function createDifference(on: Transaction): Promise<void> {
       fresh boolean not null,         -- nothing was ever published: every point is new
       backfill boolean not null,      -- something was published after D
       rewrites boolean not null,      -- or on D: the counts of stored vintages may change
-      complete_known boolean not null, -- a complete vintage of D is on record
       points integer not null, points_with_value integer not null, -- staged
       first_date date, last_date date -- of the staged points with a value
     ) on commit drop`);
@@ -72,7 +71,6 @@ export async function findLoadSeries(
      insert into load_series
      select s.series_no, fresh, backfill,
        backfill or exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1),
-       exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1 and v.complete),
        s.points, s.points_with_value, s.first_date, s.last_date
      from s cross join lateral (
        select not exists (select from data.vintages v where v.series_no = s.series_no) as fresh,
@@ -136,7 +134,7 @@ export async function compareWithLive(on: Transaction, load: LoadRow): Promise<v
 
 /**
  * Finds the changes of series with later vintages. The load's value of a point is valid until the next statement about it:
- * a later row, a later complete vintage, or a later confirmation. Nothing lies between, so at most one row exists there.
+ * a later row, complete vintage, confirmation, or statement kept apart. Nothing lies between, so at most one row exists there.
  * A confirmation covers only points that existed; a point that did not exist at D has a row before it.
  */
 export async function compareWithStanding(on: Transaction, load: LoadRow): Promise<void> {
@@ -178,6 +176,8 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
          (select min(f.published_on) from data.confirmations f
           where f.series_no = c.series_no and f.dims_no = c.dims_no and f.published_on > $1
             and f.dates @> c.date and c.row_id is not null),
+         (select min(m.published_on) from data.statements m
+          where (m.series_no, m.dims_no, m.date) = (c.series_no, c.dims_no, c.date) and m.published_on > $1),
          'infinity') as ends_on,
        c.states, c.value, c.status, c.old_ends_on, c.old_value, c.old_status
      from changed c`,

@@ -64,7 +64,8 @@ export async function insertLoad(
   load: { dataset: string; sourceName: string; vintage: string; complete: boolean },
 ): Promise<number> {
   const [row] = await on.query<{ load_no: number }>(
-    'insert into data.loads (dataset, source_name, vintage, complete) values ($1, $2, $3, $4) returning load_no',
+    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements) values ($1, $2, $3, $4, true)
+     returning load_no`,
     [load.dataset, load.sourceName, load.vintage, load.complete],
   );
   if (row === undefined) throw new Error('the load got no number');
@@ -88,7 +89,8 @@ export async function finishLoads(
   const all = [...counts.values()];
   await on.query(
     `update data.loads l set rows_read = $1, rows_rejected = $2, points_new = c.new, points_revised = c.revised,
-       points_unchanged = c.unchanged, points_deleted = c.deleted
+       points_unchanged = c.unchanged, points_deleted = c.deleted,
+       part_of = case when cardinality($3::bigint[]) > 1 then (select min(load_no) from unnest($3::bigint[]) as loads (load_no)) end
      from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
        as c (load_no, new, revised, unchanged, deleted)
      where l.load_no = c.load_no`,
@@ -143,7 +145,8 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
 
 /**
  * Stores the vintage for each series that it changed, and for each that it has completely: a complete vintage
- * without changes has no counts, and is stored because it ends the values of an older vintage that is loaded later.
+ * without changes has no counts, and is stored because it ends the values of an older vintage that is loaded later,
+ * and because an earlier load of the day may be retracted.
  * If other loads have made vintages of D or later, `recountVintages` must follow.
  */
 export async function insertVintages(on: Transaction, load: LoadRow): Promise<void> {
@@ -152,7 +155,8 @@ export async function insertVintages(on: Transaction, load: LoadRow): Promise<vo
      select s.series_no, $1, $2, $3, coalesce(c.points_new, 0), coalesce(c.points_revised, 0), coalesce(c.points_deleted, 0)
      from load_series s left join load_totals t using (series_no)
      left join load_totals c on c.series_no = s.series_no and not s.rewrites
-     where t.series_no is not null or ($3 and not s.complete_known)`,
+     where t.series_no is not null or $3
+     on conflict do nothing -- the load may have been stored, and its history be folded after that`,
     [load.vintage, load.loadNo, load.complete],
   );
 }

@@ -1,9 +1,10 @@
 // Stores a file of many vintages. Those that follow all stored vintages of their series are stored in one pass over the rows
 // of the file: what stands before a row is what the file states of the point at an earlier vintage, or the live row.
-// Vintages whose every statement is on record are only counted. Any other vintage is compared for itself, by
+// Vintages whose every statement is on record are only counted, and stay with the loads that brought them. Any other vintage is compared for itself, by
 // ingest/load/revise.sql.ts. All three ways leave the same rows.
 import type { Transaction } from '../../kernel/database.ts';
 import type { LoadCounts } from '../load/statements.sql.ts';
+import { isOwnRow } from '../undo/said.sql.ts';
 
 /**
  * load_stated: how many points each vintage of the file states, by series and dimensions. load_places: the vintages of each
@@ -48,8 +49,8 @@ export async function planVintages(
   await on.query('analyze load_stated');
   await on.query(
     `with loads as (
-       insert into data.loads (dataset, source_name, vintage, complete)
-       select $1, $2, vintage, $3 from (select distinct vintage from load_stated order by vintage) vintages
+       insert into data.loads (dataset, source_name, vintage, complete, keeps_statements)
+       select $1, $2, vintage, $3, true from (select distinct vintage from load_stated order by vintage) vintages
        returning vintage, load_no
      ), stored as materialized (
        select series_no, greatest(
@@ -72,29 +73,39 @@ export async function planVintages(
 }
 
 /**
- * Finds the vintages that state nothing new: each value stands at that day, and it is on record that the vintage stated it,
- * so that no older vintage of the file can change it either.
+ * Finds the vintages that state nothing new: each value stands at that day, and it is on record that a load of that day stated
+ * it, so that no older vintage of the file can change it either. A day of which a load was retracted is compared point by point.
  */
 async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
   const stated = complete
     ? 'p.known'
-    : `(p.known or o.published_on = r.vintage or exists (
-         select from data.confirmations f
-         where (f.series_no, f.dims_no, f.published_on) = (r.series_no, r.dims_no, r.vintage) and f.dates @> r.date))`;
+    : `(p.known
+       or o.published_on = r.vintage and exists (
+         select from data.loads l where l.load_no = o.load_no and ${isOwnRow('o', 'l')})
+       or exists (select from data.confirmations f
+         where (f.series_no, f.dims_no, f.published_on) = (r.series_no, r.dims_no, r.vintage) and f.dates @> r.date)
+       or exists (select from data.statements m
+         where (m.series_no, m.dims_no, m.date, m.published_on) = (r.series_no, r.dims_no, r.date, r.vintage) and m.states))`;
   await on.query(
     `with earlier as materialized (
        select p.*, exists (select from data.vintages v where v.series_no = p.series_no and v.published_on = p.vintage
                            and v.complete) as known
-       from load_places p where not follows
+       from load_places p
+       where not follows
+         and not exists (select from data.vintages v join data.loads l on l.load_no = v.load_no
+           where v.series_no = p.series_no and v.published_on = p.vintage and l.out_of_force <> '{}')
+         and not exists (select from data.series_dims d join data.confirmations f using (series_no, dims_no)
+           join data.loads l on l.load_no = f.load_no
+           where d.series_no = p.series_no and f.published_on = p.vintage and l.out_of_force <> '{}')
      ), different as (
        select distinct r.series_no, r.vintage
        from load_rows r join earlier p using (series_no, vintage)
        left join lateral (
-         select l.published_on, l.value, l.status from data.observations l
+         select l.load_no, l.published_on, l.value, l.status from data.observations l
          where (l.series_no, l.dims_no, l.date) = (r.series_no, r.dims_no, r.date)
            and l.superseded_on = 'infinity' and l.published_on <= r.vintage
          union all
-         (select c.published_on, c.value, c.status from data.observations c
+         (select c.load_no, c.published_on, c.value, c.status from data.observations c
           where (c.series_no, c.dims_no, c.date) = (r.series_no, r.dims_no, r.date)
             and c.superseded_on <> 'infinity' and c.published_on <= r.vintage and c.superseded_on > r.vintage
           order by c.published_on desc limit 1)

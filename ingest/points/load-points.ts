@@ -1,7 +1,7 @@
 // Loads observations: rows become staged points; each vintage is compared with the stored points, and the difference is stored.
 import type { Transaction } from '../../kernel/database.ts';
-import { createSpans, insertConfirmations, narrowConfirmations } from '../load/confirmations.sql.ts';
-import { countEvents, createHistory, mergeRows, recountVintages } from '../load/history.sql.ts';
+import { createSpans, insertConfirmations } from '../load/confirmations.sql.ts';
+import { createHistory } from '../load/history.sql.ts';
 import { cellReader } from '../files/cells.ts';
 import { tellOfPoints } from '../events/load-events.ts';
 import { createChanged, noteChanged } from '../events/series-events.sql.ts';
@@ -14,7 +14,6 @@ import {
   compareWithStanding,
   createDifference,
   findLoadSeries,
-  storeChanges,
   storeFresh,
   type LoadRow,
   type SpokenOf,
@@ -26,6 +25,7 @@ import {
   stageVintage,
   storeFollowing,
 } from './following-vintages.sql.ts';
+import { storeDifference } from './store-difference.ts';
 import { SeriesDirectory, type SeriesMetadata } from './series-directory.ts';
 import { createStage, takeDuplicates } from '../load/stage.sql.ts';
 import {
@@ -33,12 +33,11 @@ import {
   createTotals,
   finishLoads,
   insertLoad,
-  insertVintages,
   sumChanges,
-  updateSeries,
   type LoadCounts,
 } from '../load/statements.sql.ts';
 import { scaled, valueReader, type ValueReader } from '../files/values.ts';
+import { refoldBackfill } from '../undo/refold.ts';
 import { planWide, WideReader } from './wide.ts';
 
 /**
@@ -220,16 +219,7 @@ async function storeVintage(on: Transaction, load: LoadRow, spoken: SpokenOf): P
   const counts = await sumChanges(on);
   await noteChanged(on, load.loadNo);
   if (!load.complete && counts.pointsUnchanged > 0) await insertConfirmations(on, load);
-  if (series.backfill > 0) await narrowConfirmations(on, load);
   if (series.fresh > 0) await storeFresh(on, load);
-  if (series.rewrites > 0) await countEvents(on, load, 'before');
-  if (series.known > 0 || series.backfill > 0) await storeChanges(on, load);
-  if (series.rewrites > 0) {
-    await mergeRows(on, load);
-    await countEvents(on, load, 'after');
-  }
-  await insertVintages(on, load);
-  if (series.rewrites > 0) await recountVintages(on, load);
-  await updateSeries(on, load);
-  return counts;
+  await storeDifference(on, load, series);
+  return series.backfill > 0 ? refoldBackfill(on, load, counts) : counts;
 }

@@ -102,13 +102,15 @@ export async function published(
   return values;
 }
 
-/** How many rows each table of the data holds: a load that changes nothing leaves them as they are. */
+/**
+ * How many rows of what is published there are: a load that changes nothing leaves them as they are. What it states again is recorded,
+ * as the load that stated it first may be retracted.
+ */
 export async function rowCounts(database: Database): Promise<Record<string, number>> {
   const [counts] = await database.query<Record<string, number>>(
     `select (select count(*) from data.observations) as observations,
        (select count(*) from data.observations where superseded_on <> 'infinity') as closed,
-       (select count(*) from data.vintages) as vintages,
-       (select count(*) from data.confirmations) as confirmations,
+       (select count(*) from data.vintages where points_new + points_revised + points_deleted > 0) as vintages,
        (select count(*) from data.series) as series,
        (select count(*) from data.series_dims) as dims`,
   );

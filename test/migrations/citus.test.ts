@@ -12,6 +12,7 @@ type Placement = { by: string } | 'reference' | 'local';
 
 const placements: Readonly<Record<string, Placement>> = {
   ...{ observations: { by: 'series_no' }, vintages: { by: 'series_no' }, confirmations: { by: 'series_no' } },
+  statements: { by: 'series_no' },
   ...{ series_dims: { by: 'series_no' }, series: 'reference', loads: 'reference' },
   ...{ navs: { by: 'fund_no' }, payouts: { by: 'fund_no' }, expenses: { by: 'fund_no' } },
   ...{ portfolio_lines: { by: 'fund_no' }, security_prices: { by: 'code' }, security_trades: { by: 'code' } },

@@ -1,0 +1,237 @@
+// Retracts a load: from today on the data are as if it had not been loaded, or, erased, as if it never had been. A retraction is a load
+// itself, and can be retracted. Hides that all loads of a file, one for each of its vintages, are retracted together.
+import { dateIn, type Clock } from '../../kernel/clock.ts';
+import type { Database, Transaction } from '../../kernel/database.ts';
+import { fail } from '../../kernel/errors.ts';
+import { datasetNames, datasetNamed } from '../datasets/datasets.ts';
+import { tellOfPoints } from '../events/load-events.ts';
+import { createChanged, noteChanged } from '../events/series-events.sql.ts';
+import { createHistory } from '../load/history.sql.ts';
+import { inForce } from '../load/load.ts';
+import { createDifference, findLoadSeries, type LoadRow } from '../load/revise.sql.ts';
+import { createStage } from '../load/stage.sql.ts';
+import {
+  createTotals,
+  finishLoads,
+  lockLoads,
+  relaxLimits,
+  sumChanges,
+  type LoadCounts,
+  type LoadUnderWay,
+} from '../load/statements.sql.ts';
+import { storeDifference } from '../points/store-difference.ts';
+import { insertAuditEvent } from './audit.sql.ts';
+import { refold } from './refold.ts';
+import {
+  countFoldedSeries,
+  findLaterVintage,
+  findLoad,
+  findLoadsOfFile,
+  insertRetraction,
+  setErased,
+  setInForce,
+  type LoadsOfFile,
+  type RetractableLoad,
+} from './retract.sql.ts';
+import { findFoldChanges, forgetStatements, takeBackAll } from './rewrite.sql.ts';
+import { createFold, findPointsOf, foldAt } from './said.sql.ts';
+
+export interface RetractOptions {
+  loadNo: number;
+  /** The history too is as if it had not been loaded. */
+  erase?: boolean;
+  /** Rolls back everything at the end. */
+  dryRun?: boolean;
+  reason?: string;
+  /** As in a load. */
+  seriesTimeZone: string;
+  clock: Clock;
+  noGateway?: boolean;
+  onWaiting?: (load: LoadUnderWay | undefined) => void;
+}
+
+export interface Retraction extends LoadCounts {
+  /** Its number, as a load. */
+  loadNo: number;
+  /** The loads that it puts out of force, or into it again. */
+  loads: number[];
+  /** `in_force`: it retracts a retraction. */
+  effect: 'out_of_force' | 'in_force' | 'erased';
+  /** From this day on the data are changed. */
+  since: string;
+}
+
+/** Thrown to roll back a dry run; carries its result. */
+class DryRunEnds extends Error {
+  readonly result: Retraction;
+
+  constructor(result: Retraction) {
+    super('the dry run is over');
+    this.result = result;
+  }
+}
+
+/**
+ * Retracts the load; when it resolves, no call that begins later is answered from before.
+ * @throws Failure `not_found`, or `conflict` if the load cannot be retracted as it is; then nothing is changed.
+ */
+export async function retract(database: Database, options: RetractOptions): Promise<Retraction> {
+  const result = await database
+    .transaction(async (on) => {
+      await relaxLimits(on);
+      await lockLoads(on, options.onWaiting);
+      const retraction = await retractWithin(on, options);
+      if (options.dryRun === true) throw new DryRunEnds(retraction);
+      return retraction;
+    })
+    .catch((error: unknown) => {
+      if (error instanceof DryRunEnds) return error.result;
+      throw error;
+    });
+  if (options.dryRun !== true && options.noGateway !== true) await inForce();
+  return result;
+}
+
+async function retractWithin(on: Transaction, options: RetractOptions): Promise<Retraction> {
+  const { erase = false, reason = null } = options;
+  const today = dateIn(options.seriesTimeZone, options.clock.now());
+  const load =
+    (await findLoad(on, options.loadNo)) ?? fail('not_found', `There is no load ${options.loadNo}.`);
+  const root = await rootOf(on, load);
+  const file = await findLoadsOfFile(on, root.file_load_no);
+  refuseUnretractable({ load, root, file, erase, today });
+  const retracted = { ...load, load_no: load.retracts === null ? root.file_load_no : load.load_no };
+  const loadNo = await insertRetraction(on, { retracted, vintage: today, erases: erase, reason });
+  const row: LoadRow = { loadNo, vintage: today, complete: false };
+  const { loadNos } = file;
+
+  await createTables(on);
+  const points = await findPointsOf(on, loadNos);
+  if (erase) await setErased(on, loadNos, loadNo);
+  else await setInForce(on, { loadNos, day: today, inForce: file.isOutOfForce });
+  const counts = erase ? await eraseHistory(on, row, file, points) : await storeFold(on, row, points);
+  await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
+  await tellOfPoints(on, new Map([[loadNo, counts]]), counts, {
+    ...options,
+    dataset: load.dataset,
+    isRelease: false,
+  });
+  const effect = erase ? 'erased' : file.isOutOfForce ? 'in_force' : 'out_of_force';
+  await insertAuditEvent(on, {
+    action: 'load.retracted',
+    subject: String(load.load_no),
+    loadNo,
+    reason,
+    details: { loads: loadNos, effect },
+  });
+  return { ...counts, loadNo, loads: loadNos, effect, since: erase ? file.firstVintage : today };
+}
+
+/** What a load, its retraction, the retraction of that, … are about. */
+async function rootOf(on: Transaction, load: RetractableLoad): Promise<RetractableLoad> {
+  let root = load;
+  while (root.retracts !== null) {
+    const retracted = await findLoad(on, root.retracts);
+    if (retracted === undefined) throw new Error(`load ${root.load_no} retracts none`);
+    root = retracted;
+  }
+  return root;
+}
+
+interface Wanted {
+  load: RetractableLoad;
+  root: RetractableLoad;
+  file: LoadsOfFile;
+  erase: boolean;
+  today: string;
+}
+
+/** @throws Failure `conflict` that says why the load cannot be retracted so, and what can be done. */
+function refuseUnretractable({ load, root, file, erase, today }: Wanted): void {
+  const [number, which] = [load.load_no, `Load ${load.load_no}`];
+  if (!datasetNames.includes(root.dataset) || datasetNamed(root.dataset).kind !== 'points')
+    fail(
+      'conflict',
+      `${which} is of the dataset ${root.dataset}, whose rows are kept in their present state only: it cannot be retracted. ` +
+        'Load the earlier file again.',
+    );
+  if (file.erasedBy !== null)
+    fail(
+      'conflict',
+      `${which} cannot be retracted: load ${file.erasedBy} has erased it. Load the file again.`,
+    );
+  if (load.retracts !== null && erase)
+    fail(
+      'conflict',
+      `${which} is a retraction, which has no points of its own to erase. Without --erase it can be retracted.`,
+    );
+  if (load.retracts !== null && file.lastRetraction !== number)
+    fail('conflict', `${which} is not in force any more: load ${file.lastRetraction} came after it.`);
+  if (load.retracts === null && file.isOutOfForce && !erase)
+    fail(
+      'conflict',
+      `${which} is retracted already, by load ${file.lastRetraction}. Retract that to have it in force again, or erase it (--erase).`,
+    );
+  if (file.lastVintage > today)
+    fail(
+      'conflict',
+      `${which} has the vintage ${file.lastVintage}, which is after today, ${today} (SERIES_TIME_ZONE).`,
+    );
+  if (file.unknownRestatements.length > 0)
+    fail(
+      'conflict',
+      `${which} is of a version of Almanac that did not keep what the loads of a day repeat, and load ` +
+        `${file.unknownRestatements.join(', ')} of its day did: it cannot be told what would remain. Load the earlier file with a new vintage.`,
+    );
+}
+
+async function createTables(on: Transaction): Promise<void> {
+  await createStage(on);
+  await createDifference(on);
+  await createHistory(on);
+  await createTotals(on);
+  await createChanged(on);
+  await createFold(on);
+}
+
+/** Stores as of today what the loads in force say, in the way of a load. */
+async function storeFold(on: Transaction, row: LoadRow, points: number): Promise<LoadCounts> {
+  const later = await findLaterVintage(on, row.vintage);
+  if (later !== undefined)
+    fail(
+      'conflict',
+      `${later.series_id} has a vintage of ${later.vintage}, which is after today, ${row.vintage} (SERIES_TIME_ZONE).`,
+    );
+  await foldAt(on, row.vintage);
+  const folded = await countFoldedSeries(on);
+  const none = folded.map(() => null);
+  const series = await findLoadSeries(on, row, {
+    seriesNos: folded.map(({ series_no }) => series_no),
+    points: folded.map((each) => each.points),
+    pointsWithValue: folded.map(() => 0),
+    firstDates: none,
+    lastDates: none,
+  });
+  await findFoldChanges(on);
+  const counts = await sumChanges(on);
+  await noteChanged(on, row.loadNo);
+  await storeDifference(on, row, series);
+  return { ...counts, pointsUnchanged: unchangedOf(points, counts) };
+}
+
+async function eraseHistory(
+  on: Transaction,
+  row: LoadRow,
+  { loadNos, firstVintage }: LoadsOfFile,
+  points: number,
+): Promise<LoadCounts> {
+  const counts = await refold(on, row, firstVintage);
+  await forgetStatements(on, loadNos);
+  if (counts === null) return { pointsNew: 0, pointsRevised: 0, pointsUnchanged: points, pointsDeleted: 0 };
+  await takeBackAll(on, row.loadNo);
+  const { pointsNew, pointsRevised, pointsDeleted } = counts;
+  return { pointsNew, pointsRevised, pointsDeleted, pointsUnchanged: unchangedOf(points, counts) };
+}
+
+const unchangedOf = (points: number, { pointsNew, pointsRevised, pointsDeleted }: LoadCounts): number =>
+  points - pointsNew - pointsRevised - pointsDeleted;

@@ -1,0 +1,126 @@
+// What every day shows of every series, whatever was loaded and undone: all loads are kept with all that they state, and folded anew for
+// each question. The one rule: a day shows the loads that are in force on it, in the order of their vintages and then of loading.
+import type { States } from './vintages-model.ts';
+
+export interface ModelLoad {
+  /** The day of publication. */
+  vintage: string;
+  /** It states each of its series whole. */
+  full: boolean;
+  /** Series → the points that it states. */
+  series: ReadonlyMap<string, States>;
+}
+
+interface Kept extends ModelLoad {
+  /** All loads of a file have one of these. */
+  file: number;
+  /** The days on which it is not in force: from a first to before a last, or for ever. */
+  outOfForce: { from: string; until: string }[];
+  isErased: boolean;
+}
+
+/** A retraction concerns a file, and makes the newest of its retractions the one that counts. */
+interface Retraction {
+  file: number;
+  isErasing: boolean;
+}
+
+export type Refusal = 'erased' | 'retraction' | 'not in force' | 'retracted already';
+
+const forEver = 'infinity';
+
+export class UndoModel {
+  /** By the number of the load in the database. */
+  readonly #loads = new Map<number, Kept>();
+  readonly #retractions = new Map<number, Retraction>();
+
+  get numbers(): number[] {
+    return [...this.#loads.keys(), ...this.#retractions.keys()].toSorted((a, b) => a - b);
+  }
+
+  get series(): string[] {
+    return [...new Set([...this.#loads.values()].flatMap((load) => [...load.series.keys()]))].toSorted();
+  }
+
+  /** What a series shows at the end of a day. */
+  at(id: string, day: string): Map<string, string> {
+    const table = new Map<string, string>();
+    const inForce = [...this.#loads]
+      .toSorted(([a], [b]) => a - b)
+      .map(([, load]) => load)
+      .filter(
+        ({ vintage, isErased, outOfForce }) =>
+          vintage <= day && !isErased && !outOfForce.some(({ from, until }) => from <= day && day < until),
+      );
+    for (const { full, series } of inForce.toSorted((a, b) => a.vintage.localeCompare(b.vintage))) {
+      const states = series.get(id);
+      if (states === undefined) continue;
+      if (full) table.clear();
+      for (const [point, state] of states) table.set(point, state);
+    }
+    return table;
+  }
+
+  /** @param loads of a file, by their numbers. In a file of many vintages, a series at a vintage that is on record states nothing. */
+  load(loads: ReadonlyMap<number, ModelLoad>): void {
+    const file = Math.min(...loads.keys());
+    const stated = [...loads].map(([number, load]): [number, Kept] => {
+      const series = [...load.series].filter(([id]) => loads.size === 1 || !this.#isOnRecord(id, load));
+      return [number, { ...load, series: new Map(series), file, outOfForce: [], isErased: false }];
+    });
+    for (const [number, load] of stated) this.#loads.set(number, load);
+  }
+
+  /** The day shows all that the load states of the series, and loads of the day stated it, none of which was ever retracted. */
+  #isOnRecord(id: string, { vintage, full, series }: ModelLoad): boolean {
+    const states = series.get(id) ?? new Map<string, string>();
+    const ofDay = [...this.#loads.values()].filter(
+      (load) => load.vintage === vintage && !load.isErased && load.series.has(id),
+    );
+    if (ofDay.some(({ outOfForce }) => outOfForce.length > 0)) return false;
+    const shown = this.at(id, vintage);
+    const isShown = [...states].every(([point, state]) => shown.get(point) === state);
+    if (full) return isShown && shown.size === states.size && ofDay.some((load) => load.full);
+    const isStated = (point: string) =>
+      ofDay.some((load) => load.full || load.series.get(id)?.has(point) === true);
+    return isShown && [...states.keys()].every(isStated);
+  }
+
+  /** Why the load cannot be retracted; null if it can. */
+  refusal(number: number, erases: boolean): Refusal | null {
+    const retraction = this.#retractions.get(number);
+    const file = retraction?.file ?? this.#loads.get(number)?.file;
+    const loads = this.#ofFile(file);
+    if (loads.some(({ isErased }) => isErased)) return 'erased';
+    if (retraction !== undefined) {
+      if (erases) return 'retraction';
+      const newest = [...this.#retractions].filter(([, other]) => other.file === file).map(([each]) => each);
+      return Math.max(...newest) === number ? null : 'not in force';
+    }
+    return isOut(loads) && !erases ? 'retracted already' : null;
+  }
+
+  /** @param number of the load. @param own of the retraction. */
+  retract(number: number, own: number, today: string, erases: boolean): void {
+    const file = this.#retractions.get(number)?.file ?? this.#loads.get(number)?.file;
+    if (file === undefined) throw new Error(`there is no load ${number}`);
+    const loads = this.#ofFile(file);
+    const wasOut = isOut(loads);
+    this.#retractions.set(own, { file, isErasing: erases });
+    for (const load of loads) {
+      if (erases) load.isErased = true;
+      else if (wasOut)
+        load.outOfForce = load.outOfForce
+          .map(({ from, until }) => ({ from, until: until === forEver ? today : until }))
+          .filter(({ from, until }) => from < until);
+      else load.outOfForce.push({ from: today, until: forEver });
+    }
+  }
+
+  #ofFile(file: number | undefined): Kept[] {
+    return [...this.#loads.values()].filter((load) => load.file === file);
+  }
+}
+
+const isOut = (loads: readonly Kept[]): boolean =>
+  loads.some(({ outOfForce }) => outOfForce.some(({ until }) => until === forEver));
