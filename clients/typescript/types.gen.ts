@@ -53,7 +53,19 @@ export type SeriesMeta = {
     observation_count: number | null;
     next_release: string | null;
     licence: string | null;
+    /**
+     * Where the terms stand.
+     */
+    licence_url: string | null;
     attribution: string | null;
+    /**
+     * Where its methods are explained.
+     */
+    methodology_url: string | null;
+    /**
+     * The notes on the series. For those on single points: `include=notes`.
+     */
+    footnotes: Array<Footnote>;
     date_convention: 'period_end';
     fiscal_year_end: string | null;
     tags: Array<string>;
@@ -75,6 +87,20 @@ export type SeriesMeta = {
      * The date at which an index is 100; null if the combinations have different dates.
      */
     base_date?: string | null;
+};
+
+export type Footnote = {
+    /**
+     * As published, such as 1 or *.
+     */
+    mark: string | null;
+    text: string;
+    /**
+     * The note is on the points with these values.
+     */
+    dims: {
+        [key: string]: string;
+    };
 };
 
 export type Point = {
@@ -100,6 +126,10 @@ export type Point = {
      * The day on which the value was published.
      */
     published_on?: string;
+    /**
+     * With `include=notes`.
+     */
+    notes?: Array<Footnote>;
 };
 
 export type Pagination = {
@@ -175,7 +205,19 @@ export type Triangle = {
         observation_count: number | null;
         next_release: string | null;
         licence: string | null;
+        /**
+         * Where the terms stand.
+         */
+        licence_url: string | null;
         attribution: string | null;
+        /**
+         * Where its methods are explained.
+         */
+        methodology_url: string | null;
+        /**
+         * The notes on the series. For those on single points: `include=notes`.
+         */
+        footnotes: Array<Footnote>;
         date_convention: 'period_end';
         fiscal_year_end: string | null;
         tags: Array<string>;
@@ -324,6 +366,10 @@ export type GetSeriesData = {
          */
         fields?: Array<'date' | 'value' | 'dims' | 'status' | 'published_on'>;
         /**
+         * `notes`: adds the footnotes of each point, `note` in CSV. They are those of today, for any vintage.
+         */
+        include?: Array<'notes'>;
+        /**
          * The first published value of each point: a publication as missing is none. Feature `vintages`.
          */
         release?: 'first';
@@ -406,6 +452,10 @@ export type GetSeriesByIdData = {
          */
         fields?: Array<'date' | 'value' | 'dims' | 'status' | 'published_on'>;
         /**
+         * `notes`: adds the footnotes of each point, `note` in CSV. They are those of today, for any vintage.
+         */
+        include?: Array<'notes'>;
+        /**
          * The first published value of each point: a publication as missing is none. Feature `vintages`.
          */
         release?: 'first';
@@ -471,6 +521,10 @@ export type GetSeriesByIdLatestData = {
          * The fields of a point; default `date,value,dims`.
          */
         fields?: Array<'date' | 'value' | 'dims' | 'status' | 'published_on'>;
+        /**
+         * `notes`: adds the footnotes of each point, `note` in CSV. They are those of today, for any vintage.
+         */
+        include?: Array<'notes'>;
         /**
          * A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.
          */
@@ -824,6 +878,10 @@ export type GetCommoditiesData = {
          * The fields of a point; default `date,value,dims`.
          */
         fields?: Array<'date' | 'value' | 'dims' | 'status' | 'published_on'>;
+        /**
+         * `notes`: adds the footnotes of each point, `note` in CSV. They are those of today, for any vintage.
+         */
+        include?: Array<'notes'>;
         /**
          * The first published value of each point: a publication as missing is none. Feature `vintages`.
          */
@@ -3060,7 +3118,19 @@ export type GetCatalogByIdResponses = {
             observation_count: number | null;
             next_release: string | null;
             licence: string | null;
+            /**
+             * Where the terms stand.
+             */
+            licence_url: string | null;
             attribution: string | null;
+            /**
+             * Where its methods are explained.
+             */
+            methodology_url: string | null;
+            /**
+             * The notes on the series. For those on single points: `include=notes`.
+             */
+            footnotes: Array<Footnote>;
             date_convention: 'period_end';
             fiscal_year_end: string | null;
             tags: Array<string>;
@@ -3152,7 +3222,19 @@ export type GetCatalogByIdPreviewResponses = {
             observation_count: number | null;
             next_release: string | null;
             licence: string | null;
+            /**
+             * Where the terms stand.
+             */
+            licence_url: string | null;
             attribution: string | null;
+            /**
+             * Where its methods are explained.
+             */
+            methodology_url: string | null;
+            /**
+             * The notes on the series. For those on single points: `include=notes`.
+             */
+            footnotes: Array<Footnote>;
             date_convention: 'period_end';
             fiscal_year_end: string | null;
             tags: Array<string>;

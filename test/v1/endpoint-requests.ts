@@ -20,12 +20,13 @@ const points = {
   transform: transforms,
   base: ['2024-01', '2024-03'],
   vintage: ['2024-04-20', '2024-05-20'],
+  include: ['notes'],
   release: ['first'],
   include_missing: ['true', 'false'],
   version: ['2', '99'],
 };
 const { version: _version, ...manyPoints } = points;
-const { include_missing: _missing, ...charted } = points;
+const { include_missing: _missing, include: _include, ...charted } = points;
 const look = { width: ['240', '640'], height: ['300'], theme: ['light', 'dark'], log: ['true', 'false'] };
 const indexed = { base: 'transform=index', version: 'vintage=2024-04-20' };
 const prices = { price_type: ['wholesale', 'farmgate'], stat: ['min', 'max'] };
@@ -77,6 +78,7 @@ export const endpoints: readonly Endpoint[] = [
       transform: transforms,
       base: ['2024-01'],
       vintage: points.vintage,
+      include: ['notes'],
       version: ['2'],
       dims: [],
     },
@@ -90,6 +92,7 @@ export const endpoints: readonly Endpoint[] = [
       transform: ['pct_change', 'index'],
       base: ['2024-04-30'],
       vintage: points.vintage,
+      include: ['notes'],
       version: ['4'],
       dims: ['side:buy', 'side:sell'],
     },
