@@ -1,5 +1,6 @@
 // Requests for every endpoint of the data-api: a table of parameters, compared with those that the service accepts.
 // Hides how `sort` and `fields` are learned: a wrong value is refused with the allowed ones.
+import { nameId } from '../../domain/name-id.ts';
 import type { DataService } from '../services/data-service.ts';
 
 export interface Endpoint {
@@ -380,6 +381,18 @@ export const endpoints: readonly Endpoint[] = [
       importance: ['high', 'low'],
     },
   },
+  {
+    route: '/v1/sources',
+    path: '/v1/sources',
+    values: { q: ['office', 'nobody'], state: ['current', 'late', 'due', 'unscheduled', 'empty'] },
+  },
+  { route: '/v1/sources/:id', path: `/v1/sources/${nameId('Office')}`, values: {} },
+  {
+    route: '/v1/releases',
+    path: '/v1/releases',
+    values: { source: ['Office', 'Nobody'], frequency: ['monthly', 'daily'], series: ['CPI', 'NONE'] },
+  },
+  { route: '/v1/releases/:id', path: `/v1/releases/${nameId('Consumer prices', 'Office')}`, values: {} },
   { route: '/v1/status', path: '/v1/status', values: {} },
 ];
 
