@@ -13,7 +13,9 @@ import { getFundPortfolio } from './funds/fund-portfolio.ts';
 import { getFundExpenses, getFundNavs, getFundPayouts } from './funds/fund-records.ts';
 import { getFund, getFundScreener, getFunds } from './funds/funds.ts';
 import { getPreview, getPreviews } from './discovery/preview.ts';
+import { getRelease, getReleases } from './discovery/releases.ts';
 import { getSearch } from './discovery/search.ts';
+import { getSource, getSources } from './discovery/sources.ts';
 import { getSecurities, getSecurityPrices, getSecurityTrades } from './markets/securities.ts';
 import { getLatest, getManySeries, getSeries } from './series/series.ts';
 import { getTrade } from './markets/trade.ts';
@@ -60,5 +62,9 @@ export const endpoints = {
   '/v1/catalog/:id/chart.svg': getPreviewChart,
   '/v1/search': getSearch,
   '/v1/calendar': getCalendar,
+  '/v1/releases': getReleases,
+  '/v1/releases/:id': getRelease,
+  '/v1/sources': getSources,
+  '/v1/sources/:id': getSource,
   '/v1/status': getStatus,
 } as const satisfies Readonly<Record<string, Endpoint>>;

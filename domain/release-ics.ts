@@ -7,6 +7,7 @@ export const icsProduct = '-//Almanac//Release calendar//EN';
 /** Column of the dataset calendar → property of an event; without the property the column is empty. */
 export const icsProperties = {
   source: 'X-ALMANAC-SOURCE',
+  publication: 'X-ALMANAC-PUBLICATION',
   release_at: 'X-ALMANAC-RELEASE-AT',
   time_zone: 'X-ALMANAC-TIME-ZONE',
   time_confirmed: 'X-ALMANAC-TIME-CONFIRMED',

@@ -5,7 +5,7 @@ export const tags = [
   { name: 'Commodities', description: 'Prices of goods by city.' },
   { name: 'Funds', description: 'Funds and their managers: NAVs, returns, risk, portfolios.' },
   { name: 'Markets', description: 'Debt securities, auctions, external trade.' },
-  { name: 'Discovery', description: 'Catalogue, search, calendar, status.' },
+  { name: 'Discovery', description: 'Catalogue, search, releases, sources, status.' },
   { name: 'Account', description: 'The account, its API keys and its usage.' },
   {
     name: 'Webhooks',
@@ -28,6 +28,8 @@ const byGroup: Readonly<Record<string, (typeof tags)[number]['name']>> = {
   previews: 'Discovery',
   search: 'Discovery',
   calendar: 'Discovery',
+  releases: 'Discovery',
+  sources: 'Discovery',
   status: 'Discovery',
   plans: 'Account',
   account: 'Account',

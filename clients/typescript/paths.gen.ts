@@ -107,6 +107,18 @@ export interface Paths {
   '/v1/calendar': {
     get: { data: Types.GetCalendarData; response: Types.GetCalendarResponse };
   };
+  '/v1/releases': {
+    get: { data: Types.GetReleasesData; response: Types.GetReleasesResponse };
+  };
+  '/v1/releases/{id}': {
+    get: { data: Types.GetReleasesByIdData; response: Types.GetReleasesByIdResponse };
+  };
+  '/v1/sources': {
+    get: { data: Types.GetSourcesData; response: Types.GetSourcesResponse };
+  };
+  '/v1/sources/{id}': {
+    get: { data: Types.GetSourcesByIdData; response: Types.GetSourcesByIdResponse };
+  };
   '/v1/status': {
     get: { data: Types.GetStatusData; response: Types.GetStatusResponse };
   };

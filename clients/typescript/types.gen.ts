@@ -53,7 +53,19 @@ export type SeriesMeta = {
     observation_count: number | null;
     next_release: string | null;
     licence: string | null;
+    /**
+     * Where the terms stand.
+     */
+    licence_url: string | null;
     attribution: string | null;
+    /**
+     * Where its methods are explained.
+     */
+    methodology_url: string | null;
+    /**
+     * The notes on the series. For those on single points: `include=notes`.
+     */
+    footnotes: Array<Footnote>;
     date_convention: 'period_end';
     fiscal_year_end: string | null;
     tags: Array<string>;
@@ -75,6 +87,20 @@ export type SeriesMeta = {
      * The date at which an index is 100; null if the combinations have different dates.
      */
     base_date?: string | null;
+};
+
+export type Footnote = {
+    /**
+     * As published, such as 1 or *.
+     */
+    mark: string | null;
+    text: string;
+    /**
+     * The note is on the points with these values.
+     */
+    dims: {
+        [key: string]: string;
+    };
 };
 
 export type Point = {
@@ -100,6 +126,10 @@ export type Point = {
      * The day on which the value was published.
      */
     published_on?: string;
+    /**
+     * With `include=notes`.
+     */
+    notes?: Array<Footnote>;
 };
 
 export type Pagination = {
@@ -175,7 +205,19 @@ export type Triangle = {
         observation_count: number | null;
         next_release: string | null;
         licence: string | null;
+        /**
+         * Where the terms stand.
+         */
+        licence_url: string | null;
         attribution: string | null;
+        /**
+         * Where its methods are explained.
+         */
+        methodology_url: string | null;
+        /**
+         * The notes on the series. For those on single points: `include=notes`.
+         */
+        footnotes: Array<Footnote>;
         date_convention: 'period_end';
         fiscal_year_end: string | null;
         tags: Array<string>;
@@ -324,6 +366,10 @@ export type GetSeriesData = {
          */
         fields?: Array<'date' | 'value' | 'dims' | 'status' | 'published_on'>;
         /**
+         * `notes`: adds the footnotes of each point, `note` in CSV. They are those of today, for any vintage.
+         */
+        include?: Array<'notes'>;
+        /**
          * The first published value of each point: a publication as missing is none. Feature `vintages`.
          */
         release?: 'first';
@@ -406,6 +452,10 @@ export type GetSeriesByIdData = {
          */
         fields?: Array<'date' | 'value' | 'dims' | 'status' | 'published_on'>;
         /**
+         * `notes`: adds the footnotes of each point, `note` in CSV. They are those of today, for any vintage.
+         */
+        include?: Array<'notes'>;
+        /**
          * The first published value of each point: a publication as missing is none. Feature `vintages`.
          */
         release?: 'first';
@@ -471,6 +521,10 @@ export type GetSeriesByIdLatestData = {
          * The fields of a point; default `date,value,dims`.
          */
         fields?: Array<'date' | 'value' | 'dims' | 'status' | 'published_on'>;
+        /**
+         * `notes`: adds the footnotes of each point, `note` in CSV. They are those of today, for any vintage.
+         */
+        include?: Array<'notes'>;
         /**
          * A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.
          */
@@ -824,6 +878,10 @@ export type GetCommoditiesData = {
          * The fields of a point; default `date,value,dims`.
          */
         fields?: Array<'date' | 'value' | 'dims' | 'status' | 'published_on'>;
+        /**
+         * `notes`: adds the footnotes of each point, `note` in CSV. They are those of today, for any vintage.
+         */
+        include?: Array<'notes'>;
         /**
          * The first published value of each point: a publication as missing is none. Feature `vintages`.
          */
@@ -3060,7 +3118,19 @@ export type GetCatalogByIdResponses = {
             observation_count: number | null;
             next_release: string | null;
             licence: string | null;
+            /**
+             * Where the terms stand.
+             */
+            licence_url: string | null;
             attribution: string | null;
+            /**
+             * Where its methods are explained.
+             */
+            methodology_url: string | null;
+            /**
+             * The notes on the series. For those on single points: `include=notes`.
+             */
+            footnotes: Array<Footnote>;
             date_convention: 'period_end';
             fiscal_year_end: string | null;
             tags: Array<string>;
@@ -3152,7 +3222,19 @@ export type GetCatalogByIdPreviewResponses = {
             observation_count: number | null;
             next_release: string | null;
             licence: string | null;
+            /**
+             * Where the terms stand.
+             */
+            licence_url: string | null;
             attribution: string | null;
+            /**
+             * Where its methods are explained.
+             */
+            methodology_url: string | null;
+            /**
+             * The notes on the series. For those on single points: `include=notes`.
+             */
+            footnotes: Array<Footnote>;
             date_convention: 'period_end';
             fiscal_year_end: string | null;
             tags: Array<string>;
@@ -3561,6 +3643,307 @@ export type GetCalendarResponses = {
 };
 
 export type GetCalendarResponse = GetCalendarResponses[keyof GetCalendarResponses];
+
+export type GetReleasesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The exact source.
+         */
+        source?: string;
+        frequency?: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+        /**
+         * The id of a series that it brings.
+         */
+        series?: string;
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: 'name' | '-name' | 'last_release_at' | '-last_release_at' | 'next_release_at' | '-next_release_at';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'name' | 'source' | 'frequency' | 'importance' | 'url' | 'series_count' | 'last_release_at' | 'next_release_at' | 'source_id'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/releases';
+};
+
+export type GetReleasesResponses = {
+    /**
+     * The releases: what publishers bring out again and again.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            id: string;
+            name: string;
+            source: string;
+            frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular' | null;
+            importance: 'low' | 'medium' | 'high' | null;
+            /**
+             * Of its newest date that has one.
+             */
+            url: string | null;
+            series_count: number;
+            last_release_at: string | null;
+            next_release_at: string | null;
+            /**
+             * An id of `/v1/sources`.
+             */
+            source_id: string;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetReleasesResponse = GetReleasesResponses[keyof GetReleasesResponses];
+
+export type GetReleasesByIdData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/releases`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/releases/{id}';
+};
+
+export type GetReleasesByIdResponses = {
+    /**
+     * A release: its series, its past and its next dates.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            name: string;
+            source: string;
+            frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular' | null;
+            importance: 'low' | 'medium' | 'high' | null;
+            /**
+             * Of its newest date that has one.
+             */
+            url: string | null;
+            series_count: number;
+            last_release_at: string | null;
+            next_release_at: string | null;
+            /**
+             * An id of `/v1/sources`.
+             */
+            source_id: string;
+            /**
+             * The first thousand, by id.
+             */
+            series: Array<{
+                id: string;
+                name: string;
+                unit: string;
+                frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+            }>;
+            /**
+             * The newest hundred, newest first.
+             */
+            past_dates: Array<{
+                id: string;
+                release_at: string;
+                /**
+                 * The local day of the publisher.
+                 */
+                release_date: string;
+                reference_period: string | null;
+                kind: string | null;
+                status: 'scheduled' | 'released' | 'delayed' | 'cancelled';
+            }>;
+            /**
+             * The next hundred, soonest first.
+             */
+            next_dates: Array<{
+                id: string;
+                release_at: string;
+                /**
+                 * The local day of the publisher.
+                 */
+                release_date: string;
+                reference_period: string | null;
+                kind: string | null;
+                status: 'scheduled' | 'released' | 'delayed' | 'cancelled';
+            }>;
+        };
+    };
+};
+
+export type GetReleasesByIdResponse = GetReleasesByIdResponses[keyof GetReleasesByIdResponses];
+
+export type GetSourcesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * A part of the name.
+         */
+        q?: string;
+        state?: 'current' | 'due' | 'late' | 'unscheduled' | 'empty';
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: 'name' | '-name' | 'series_count' | '-series_count' | 'last_success_at' | '-last_success_at' | 'next_release_at' | '-next_release_at';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'name' | 'state' | 'last_success_at' | 'last_data_date' | 'series_count' | 'last_release_at' | 'next_release_at' | 'lag_hours' | 'licences'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/sources';
+};
+
+export type GetSourcesResponses = {
+    /**
+     * The sources: who publishes the series.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            id: string;
+            /**
+             * As the series have it.
+             */
+            name: string;
+            /**
+             * Whether the releases of the calendar are loaded.
+             */
+            state: 'current' | 'due' | 'late' | 'unscheduled' | 'empty';
+            /**
+             * When the last load with new data ended.
+             */
+            last_success_at: string | null;
+            last_data_date: string | null;
+            series_count: number;
+            last_release_at: string | null;
+            next_release_at: string | null;
+            /**
+             * Hours since the oldest release that is not loaded.
+             */
+            lag_hours: number | null;
+            /**
+             * Of its series.
+             */
+            licences: Array<{
+                licence: string | null;
+                url: string | null;
+            }>;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetSourcesResponse = GetSourcesResponses[keyof GetSourcesResponses];
+
+export type GetSourcesByIdData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/sources`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/sources/{id}';
+};
+
+export type GetSourcesByIdResponses = {
+    /**
+     * A source: its licences, its releases, and how current it is.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            /**
+             * As the series have it.
+             */
+            name: string;
+            /**
+             * Whether the releases of the calendar are loaded.
+             */
+            state: 'current' | 'due' | 'late' | 'unscheduled' | 'empty';
+            /**
+             * When the last load with new data ended.
+             */
+            last_success_at: string | null;
+            last_data_date: string | null;
+            series_count: number;
+            last_release_at: string | null;
+            next_release_at: string | null;
+            /**
+             * Hours since the oldest release that is not loaded.
+             */
+            lag_hours: number | null;
+            /**
+             * Of its series.
+             */
+            licences: Array<{
+                licence: string | null;
+                url: string | null;
+            }>;
+            /**
+             * By name.
+             */
+            releases: Array<{
+                id: string;
+                name: string;
+                frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular' | null;
+                importance: 'low' | 'medium' | 'high' | null;
+                /**
+                 * Of its newest date that has one.
+                 */
+                url: string | null;
+                series_count: number;
+                last_release_at: string | null;
+                next_release_at: string | null;
+            }>;
+            /**
+             * The path of its series.
+             */
+            catalog_url: string;
+        };
+    };
+};
+
+export type GetSourcesByIdResponse = GetSourcesByIdResponses[keyof GetSourcesByIdResponses];
 
 export type GetStatusData = {
     body?: never;

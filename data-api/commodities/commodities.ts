@@ -11,7 +11,7 @@ import { endpoint } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, schemaOf } from '../list.ts';
 import { Conditions } from '../list.sql.ts';
 import { parseDims, type DimsFilter } from '../series/dims.ts';
-import { requireSeries } from '../series/series-read.ts';
+import { requireSeries, withPointNotes } from '../series/series-read.ts';
 import { seriesParams, toRequest } from '../series/series-request.ts';
 import type { Series } from '../series/series.sql.ts';
 import { pinnedHeaders, seriesErrors, seriesReply } from '../series/series.ts';
@@ -54,7 +54,8 @@ export const getCommodities = endpoint({
     const [city = national] = cities;
     const request = { ...toRequest(query, call, dependencies), filter };
     const series = await call.stage('lookup', async () => {
-      const prices = await requireItem(dependencies, call, query.item, request.vintage);
+      const item = await requireItem(dependencies, call, query.item, request.vintage);
+      const prices = await withPointNotes(dependencies, call, item, request);
       if (cities.length > 1) return prices;
       if (city === national) return withAverage(prices, filter);
       await requireCities(dependencies, [city], 'city');

@@ -29,6 +29,7 @@ type Release = z.output<typeof releaseSchema>;
 
 /** A release, and what the source itself states of it; null where that is derived. */
 export type StatedRelease = Release & {
+  stated_publication: string | null;
   stated_status: string | null;
   stated_time_confirmed: boolean | null;
 };
@@ -51,9 +52,11 @@ export interface ReleaseQuery {
   stated: boolean;
 }
 
-const statusAt = (now: string) =>
+/** Unless the publisher states it, a status follows the clock. */
+export const statusAt = (now: string) =>
   `coalesce(status, case when release_at <= ${now} then 'released' else 'scheduled' end)`;
-const releaseDate = '(release_at at time zone time_zone)::date';
+/** The local day of the publisher. */
+export const releaseDate = '(release_at at time zone time_zone)::date';
 
 /** A page of releases in chronological order. */
 export async function listReleases(database: Queryable, query: ReleaseQuery): Promise<StatedRelease[]> {
@@ -62,7 +65,7 @@ export async function listReleases(database: Queryable, query: ReleaseQuery): Pr
     `select release_id as id, title, source, ${utc('release_at')} as release_at, ${releaseDate} as release_date, time_zone,
        coalesce(time_confirmed, (release_at at time zone time_zone)::time <> '00:00') as time_confirmed, reference_period,
        frequency, kind, ${statusAt('$3')} as status, importance, series_ids as series, url
-       ${query.stated ? ', status as stated_status, time_confirmed as stated_time_confirmed' : ''}
+       ${query.stated ? ', publication as stated_publication, status as stated_status, time_confirmed as stated_time_confirmed' : ''}
      from data.releases
      -- Time zones are within a day of UTC: the index finds the surrounding days, and the second line filters exactly.
      where release_at between $1::date - interval '1 day' and $2::date + interval '2 days'

@@ -1,9 +1,8 @@
-// The statements of discovery: the catalogue and the state of the sources.
+// The statements of the catalogue.
 // Hides which columns each filter of the catalogue searches.
 import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
-import { utc } from '../instants.sql.ts';
 import { date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
 import { hasWords, type FacetCount } from './search.sql.ts';
@@ -109,68 +108,5 @@ export async function findRelated(database: Queryable, seriesNo: number): Promis
      order by alike + same_place::integer desc, series_id limit ${relatedMax}`,
     [seriesNo],
     'related_series',
-  );
-}
-
-const instant = z.iso.datetime().nullable();
-
-/** The state of a source, as sent. Instants are UTC. */
-export const sourceSchema = z.object({
-  source: z.string(),
-  /**
-   * `current`: everything that the calendar has released is loaded · `due`: something was released within the last day
-   * and is not loaded · `late`: the same, released earlier · `unscheduled`: the source is not in the calendar, so this is unknown ·
-   * `empty`: nothing was ever loaded.
-   */
-  state: z
-    .enum(['current', 'due', 'late', 'unscheduled', 'empty'])
-    .describe('Whether the releases of the calendar are loaded.'),
-  last_success_at: instant.describe('When the last load with new data ended.'),
-  last_data_date: z.iso.date().nullable(),
-  series_count: z.int(),
-  /** The last release in the calendar up to now; only those that name series, if any does. */
-  last_release_at: instant,
-  next_release_at: instant,
-  /** Whole; 0 if all are loaded; null without a calendar. */
-  lag_hours: z.int().nullable().describe('Hours since the oldest release that is not loaded.'),
-});
-export type SourceState = z.output<typeof sourceSchema>;
-
-/** All sources, ordered by name. */
-export async function listSources(database: Queryable, now: Date): Promise<SourceState[]> {
-  return database.query<SourceState>(
-    `with loaded as (
-       select s.source, max(l.loaded_at) as loaded_at, max(s.last_date) as last_date, count(*) as series_count
-       from data.series s left join data.loads l on l.load_no = s.data_version group by s.source
-     ), in_force as (
-       select * from data.releases where status is null or status not in ('cancelled', 'delayed')
-     ), released as (
-       select source,
-         coalesce(max(release_at) filter (where release_at <= $1 and series_ids <> '{}'),
-           max(release_at) filter (where release_at <= $1)) as last_at,
-         coalesce(min(release_at) filter (where release_at > $1 and series_ids <> '{}'),
-           min(release_at) filter (where release_at > $1)) as next_at,
-         bool_or(series_ids <> '{}') as names_series
-       from in_force group by source
-     ), released_series as (
-       select source, series_id, max(release_at) as last_at
-       from in_force, unnest(series_ids) series_id where release_at <= $1 group by source, series_id
-     ), missed_series as (
-       select r.source, min(r.last_at) as missed_at
-       from released_series r join data.series s using (series_id) left join data.loads l on l.load_no = s.data_version
-       where l.loaded_at is null or l.loaded_at < r.last_at group by r.source
-     ), sources as (
-       select *, case when names_series then missed_at when loaded_at < last_at then last_at end as waits_since
-       from loaded left join released using (source) left join missed_series using (source)
-     )
-     select source,
-       case when loaded_at is null then 'empty' when coalesce(last_at, next_at) is null then 'unscheduled'
-         when waits_since is null then 'current' when waits_since > $1 - interval '1 day' then 'due' else 'late' end as state,
-       ${utc('loaded_at')} as last_success_at, last_date as last_data_date, series_count,
-       ${utc('last_at')} as last_release_at, ${utc('next_at')} as next_release_at,
-       case when last_at is not null
-         then coalesce(floor(extract(epoch from $1 - waits_since) / 3600)::integer, 0) end as lag_hours
-     from sources order by source`,
-    [now],
   );
 }

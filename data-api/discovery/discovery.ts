@@ -11,12 +11,11 @@ import {
   catalogWhere,
   countCatalogFacets,
   findRelated,
-  listSources,
   relatedSchema,
-  sourceSchema,
-  type SourceState,
 } from './discovery.sql.ts';
 import type { FacetCount } from './search.sql.ts';
+import { currencyShape, listSources, readSourceTotals, type SourceState } from './sources.sql.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, recordReply, schemaOf } from '../list.ts';
 import { factsOf } from '../series/series-meta.ts';
@@ -104,13 +103,26 @@ export const getCatalogEntry = endpoint({
 });
 
 const sourcesKeptMs = 1_000;
+
+/** The sources as the status shows them. */
+type SourceStatus = Omit<SourceState, 'licences' | 'changes_at'>;
+
+async function readStatusOfSources({
+  database,
+  clock,
+}: Pick<Dependencies, 'database' | 'clock'>): Promise<SourceStatus[]> {
+  const totals = await readSourceTotals(database);
+  const sources = await listSources(database, clock.now(), totals);
+  return sources.map(({ licences: _licences, changes_at: _at, ...source }) => source);
+}
+
 const componentStates = ['operational', 'down'] as const;
 
 const statusSchema = z.object({
   state: z.enum(['operational', 'degraded']),
   checked_at: z.iso.datetime(),
   components: z.array(z.object({ name: z.string(), state: z.enum(componentStates) })),
-  sources: z.array(sourceSchema),
+  sources: z.array(z.object({ source: z.string(), ...currencyShape })),
   open_revisions_series: z
     .string()
     .nullable()
@@ -123,17 +135,17 @@ export const getStatus = endpoint({
   caching: 'none',
   handler: ({ database, log, clock, openRevisionsSeries }) => {
     // The endpoint is public and its statement scans every series: one statement per second serves all callers.
-    let reading: { since: number; sources: Promise<SourceState[]> } | null = null;
-    function readSources(): Promise<SourceState[]> {
+    let reading: { since: number; sources: Promise<SourceStatus[]> } | null = null;
+    function readSources(): Promise<SourceStatus[]> {
       const now = clock.now().getTime();
       if (reading === null || now - reading.since >= sourcesKeptMs) {
-        reading = { since: now, sources: listSources(database, clock.now()) };
+        reading = { since: now, sources: readStatusOfSources({ database, clock }) };
       }
       return reading.sources;
     }
 
     return async ({ call }) => {
-      let sources: SourceState[] = [];
+      let sources: SourceStatus[] = [];
       let databaseState: (typeof componentStates)[number] = 'operational';
       try {
         sources = await call.stage('sql', readSources);

@@ -41,6 +41,7 @@ function eventLines(release: StatedRelease, madeOn: string): string[] {
 function ownLines(release: StatedRelease): string[] {
   const texts: Record<keyof typeof icsProperties, string | null> = {
     source: release.source,
+    publication: release.stated_publication,
     release_at: release.release_at.replace(/\.\d+/, ''),
     time_zone: release.time_zone,
     time_confirmed: release.stated_time_confirmed === null ? null : String(release.stated_time_confirmed),

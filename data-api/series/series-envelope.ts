@@ -3,12 +3,14 @@
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import { csvCells, csvLine, csvText, harmless } from '../../kernel/http/list.ts';
 import type { Points } from './points.ts';
-import type { Combination } from './series.sql.ts';
+import type { Footnote, Series } from './series.sql.ts';
 
 /** The fields of a point; the first three are the default, as the contract requires. */
 export const pointFields = ['date', 'value', 'dims', 'status', 'published_on'] as const;
-export type PointField = (typeof pointFields)[number];
-export const defaultPointFields: readonly PointField[] = ['date', 'value', 'dims'];
+/** `include=notes` adds the notes, which are not chosen by `fields`. */
+export const includedFields = ['notes'] as const;
+export type PointField = (typeof pointFields)[number] | (typeof includedFields)[number];
+export const defaultPointFields: readonly (typeof pointFields)[number][] = ['date', 'value', 'dims'];
 
 /** Formats the point at a position. */
 type PointWriter = (points: Points, position: number) => string;
@@ -18,14 +20,16 @@ interface Page {
   nextCursor: string | null;
 }
 
+type Noted = Pick<Series, 'combinations' | 'pointNotes'>;
+
 /** The series envelope. */
 export function seriesJson(
-  series: { id: string; combinations: readonly Combination[] },
+  series: Noted & { id: string },
   meta: Readonly<Record<string, unknown>>,
   { points, nextCursor }: Page,
   fields: readonly PointField[],
 ): string {
-  const write = jsonPointWriter(series.combinations, fields);
+  const write = jsonPointWriter(series, fields);
   let data = '';
   for (let i = 0; i < points.dates.length; i += 1) data += (i === 0 ? '' : ',') + write(points, i);
   const pagination = JSON.stringify({ next_cursor: nextCursor, count: points.dates.length });
@@ -40,11 +44,13 @@ interface SeriesCsv {
 
 /** A series as CSV (RFC 4180): date, value, one column per dimension; a missing value is an empty cell. */
 export function seriesCsv(
-  series: { dimensions: readonly string[]; combinations: readonly Combination[] },
+  series: Noted & Pick<Series, 'dimensions'>,
   fields: readonly PointField[],
 ): SeriesCsv {
   const writers = fields.map((field) => csvCellWriter(series, field));
-  const names = fields.flatMap((field) => (field === 'dims' ? series.dimensions.map(harmless) : [field]));
+  const names = fields.flatMap((field) =>
+    field === 'dims' ? series.dimensions.map(harmless) : field === 'notes' ? ['note'] : [field],
+  );
   // A series without dimensions has no columns for them.
   const shown = writers.filter((_, i) => fields[i] !== 'dims' || series.dimensions.length > 0);
   return {
@@ -59,7 +65,9 @@ export function seriesCsv(
   };
 }
 
-function jsonPointWriter(combinations: readonly Combination[], fields: readonly PointField[]): PointWriter {
+function jsonPointWriter(series: Noted, fields: readonly PointField[]): PointWriter {
+  const { combinations } = series;
+  const notesAt = noteReader(series);
   const dimsJson = new Map(combinations.map(({ dimsNo, dims }) => [dimsNo, JSON.stringify(dims)]));
   const dimsAt: PointWriter = (points, i) => entryOf(dimsJson, entryAt(points.dimsNos, i));
   if (fields === defaultPointFields) {
@@ -72,19 +80,32 @@ function jsonPointWriter(combinations: readonly Combination[], fields: readonly 
     dims: (points, i) => `"dims":${dimsAt(points, i)}`,
     status: (points, i) => `"status":${JSON.stringify(entryAt(points.statuses, i))}`,
     published_on: (points, i) => `"published_on":"${entryAt(points.publishedOn, i)}"`,
+    notes: (points, i) => `"notes":${JSON.stringify(notesAt(points, i))}`,
   };
   const chosen = fields.map((field) => writers[field]);
   return (points, i) => `{${chosen.map((write) => write(points, i)).join(',')}}`;
 }
 
-function csvCellWriter(
-  series: { dimensions: readonly string[]; combinations: readonly Combination[] },
-  field: PointField,
-): PointWriter {
+/** Gives the notes on the point at a position: those of its date that its dimension values include. */
+function noteReader({ combinations, pointNotes }: Noted): (points: Points, position: number) => Footnote[] {
+  const dimsOf = new Map(combinations.map(({ dimsNo, dims }) => [dimsNo, dims]));
+  return (points, i) => {
+    const ofDate = pointNotes?.get(entryAt(points.dates, i)) ?? [];
+    if (ofDate.length === 0) return [];
+    const dims = entryOf(dimsOf, entryAt(points.dimsNos, i));
+    return ofDate.filter((note) => Object.entries(note.dims).every(([name, value]) => dims[name] === value));
+  };
+}
+
+function csvCellWriter(series: Noted & Pick<Series, 'dimensions'>, field: PointField): PointWriter {
   if (field === 'date') return (points, i) => entryAt(points.dates, i);
   if (field === 'value') return (points, i) => entryAt(points.values, i);
   if (field === 'published_on') return (points, i) => entryAt(points.publishedOn, i);
   if (field === 'status') return (points, i) => csvCells([csvText(entryAt(points.statuses, i))]);
+  if (field === 'notes') {
+    const notesAt = noteReader(series);
+    return (points, i) => csvCells([csvText(notesAt(points, i).map(noteText).join('; '))]);
+  }
   // The cells of a combination are the same on every line, so they are formatted once.
   const cells = new Map(
     series.combinations.map(({ dimsNo, dims }) => [
@@ -93,4 +114,8 @@ function csvCellWriter(
     ]),
   );
   return (points, i) => entryOf(cells, entryAt(points.dimsNos, i));
+}
+
+function noteText({ mark, text }: Footnote): string {
+  return mark === null ? text : `${mark}: ${text}`;
 }

@@ -22,8 +22,8 @@ import {
   type Points,
   type Selection,
 } from './points.ts';
-import { canonicalRequest, type SeriesRequest } from './series-request.ts';
-import { findNeighbourIds, type Series } from './series.sql.ts';
+import { canonicalRequest, includesNotes, type SeriesRequest } from './series-request.ts';
+import { findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
 import { transformedBlocks, type Computation } from './transformed-points.ts';
 
 /** The place of a point in the order. */
@@ -68,6 +68,20 @@ function comingOnly(series: Series, call: Pick<ServiceCall, 'changesAt'>, clock:
   return { ...series, releases };
 }
 
+/** The series with the notes on its points, both of one state, if the request includes them. @throws Failure `not_found`. */
+export async function withPointNotes(
+  dependencies: Dependencies,
+  call: Pick<ServiceCall, 'changesAt'>,
+  series: Series,
+  request: SeriesRequest,
+): Promise<Series> {
+  if (!includesNotes(request)) return series;
+  const found = await findPointNotes(dependencies.database, series.seriesNo, request);
+  if (found?.rowVersion === series.rowVersion) return { ...series, pointNotes: found.notes };
+  const current = await requireSeries(dependencies, call, series.id, request.vintage); // a load came between the two statements
+  return withPointNotes(dependencies, call, current, request);
+}
+
 /**
  * Reads with the facts in memory. The statement that reads the points says whether these still hold, so that a call takes one round trip
  * to PostgreSQL instead of two.
@@ -81,7 +95,7 @@ export async function readWithKnown<Page>(
   read: (pageQuery: PageQuery) => Promise<Page> | null,
 ): Promise<{ series: Series; page: Page } | null> {
   const known = seriesFacts.known(id, request.vintage);
-  if (known === undefined) return null;
+  if (known === undefined || includesNotes(request)) return null;
   try {
     const { selection, ...pageQuery } = pageQueryOf(known, request, cursors);
     if (selection.dimsNos.length === 0) return null; // there is nothing to read that would say so

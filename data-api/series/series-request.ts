@@ -20,7 +20,7 @@ import {
 import type { DateRange } from '../../kernel/dates.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { canonicalDims, parseDims, type DimsFilter } from './dims.ts';
-import { defaultPointFields, pointFields, type PointField } from './series-envelope.ts';
+import { defaultPointFields, includedFields, pointFields, type PointField } from './series-envelope.ts';
 import { transforms, type Transform } from './transform.ts';
 
 export const limitDefault = 1_000;
@@ -68,6 +68,11 @@ const pointParams = {
   fields: someOfParam(pointFields)
     .default(defaultPointFields)
     .describe('The fields of a point; default `date,value,dims`.'),
+  include: someOfParam(includedFields)
+    .optional()
+    .describe(
+      '`notes`: adds the footnotes of each point, `note` in CSV. They are those of today, for any vintage.',
+    ),
 };
 /** `date` and `-date` as in every other list. */
 const sortParam = oneOfParam(['asc', 'desc', 'date', '-date'])
@@ -81,7 +86,7 @@ const orderParams = {
     .optional()
     .describe(`Points per page; default ${limitDefault}. CSV without a limit is the whole selection.`),
 };
-const stateParams = {
+export const stateParams = {
   release: oneOfParam(['first'])
     .optional()
     .describe(
@@ -148,6 +153,9 @@ export function requireFewPoints({
   });
 }
 
+/** Whether the answer has the notes on its points. They have no vintages, so no URL pins them. */
+export const includesNotes = ({ fields }: SeriesRequest): boolean => fields.includes('notes');
+
 /** The canonical form of all that determines the points and their order: a cursor is valid only for the same. */
 export function canonicalRequest(seriesId: string, request: SeriesRequest): string {
   const { from, to, sort, filter, vintage, release, wanted, transform, base } = request;
@@ -181,7 +189,7 @@ export function toRequest(
     limit: query.limit,
     cursor: query.cursor,
     format: query.format,
-    fields: query.fields,
+    fields: query.include === undefined ? query.fields : [...query.fields, ...query.include],
     filter: parseDims(query.dims),
     vintage,
     version,

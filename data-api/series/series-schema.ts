@@ -6,6 +6,15 @@ import { transforms } from './transform.ts';
 
 const text = z.string().nullable();
 const day = z.iso.date().nullable();
+const link = z.url().nullable();
+
+const footnoteSchema = z
+  .object({
+    mark: text.describe('As published, such as 1 or *.'),
+    text: z.string(),
+    dims: z.record(z.string(), z.string()).describe('The note is on the points with these values.'),
+  })
+  .meta({ id: 'Footnote' });
 
 /** The facts of a series, in the order in which they are sent. */
 export const factShapes = {
@@ -35,7 +44,12 @@ export const factShapes = {
   observation_count: z.int().nullable().describe('Points with a value.'),
   next_release: z.iso.datetime().nullable(),
   licence: text,
+  licence_url: link.describe('Where the terms stand.'),
   attribution: text,
+  methodology_url: link.describe('Where its methods are explained.'),
+  footnotes: z
+    .array(footnoteSchema)
+    .describe('The notes on the series. For those on single points: `include=notes`.'),
   date_convention: z.literal('period_end'),
   fiscal_year_end: text,
   tags: z.array(z.string()),
@@ -66,6 +80,7 @@ const pointSchema = z
     ...pointShape,
     status: text.describe('As published, such as p for provisional.'),
     published_on: z.iso.date().describe('The day on which the value was published.'),
+    notes: z.array(footnoteSchema).describe('With `include=notes`.'),
   })
   .partial()
   .meta({ id: 'Point' });

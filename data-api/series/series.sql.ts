@@ -13,6 +13,14 @@ export interface Combination {
   averageOf?: readonly number[];
 }
 
+export interface Footnote {
+  /** As published, such as 1 or *; null without one. */
+  mark: string | null;
+  text: string;
+  /** The note is on the points whose dimension values include these. */
+  dims: Readonly<Record<string, string>>;
+}
+
 /** What a call needs to know about a series before it reads points. */
 export interface Series {
   seriesNo: number;
@@ -27,10 +35,14 @@ export interface Series {
   unitMultiplier: number | null;
   decimals: number | null;
   licence: string | null;
+  licenceUrl: string | null;
   attribution: string | null;
   fiscalYearEnd: string | null;
   tags: string[];
   category: string | null;
+  methodologyUrl: string | null;
+  /** Those on the series; see `findPointNotes` for those on its points. */
+  footnotes: Footnote[];
   dimensions: string[];
   firstDate: string | null;
   lastDate: string | null;
@@ -51,6 +63,8 @@ export interface Series {
   /** Dimension → value → its label, for values that have one. */
   labels: Readonly<Record<string, Readonly<Record<string, string>>>>;
   combinations: Combination[];
+  /** The notes on its points, by date, if they were read. */
+  pointNotes?: ReadonlyMap<string, readonly Footnote[]>;
 }
 
 /** Vintages without changes are stored too, but not shown to readers. */
@@ -63,12 +77,16 @@ const ofVintage = `
     exists (select from data.vintages v
       where v.series_no = s.series_no and v.published_on > $2 and v.points_deleted > 0) as "vintageHasLostPoints"`;
 
+/** Of a row `f`. */
+const footnote = `json_build_object('mark', nullif(f.mark, ''), 'text', f.text, 'dims', f.dims)`;
+
 // Two statements, not one whose second parameter may be null: that would cost less to run when planned for null, so PostgreSQL
 // would plan it anew for each call, which takes four times as long as the statement itself (2026-11-23).
 const seriesSql = (vintageFields: string): string => `
   select s.series_no as "seriesNo", s.series_id as id, s.name, s.unit, s.frequency, s.source, s.description, s.geography,
     s.seasonal_adjustment as "seasonalAdjustment", s.unit_multiplier as "unitMultiplier", s.decimals, s.licence,
-    s.attribution, s.fiscal_year_end as "fiscalYearEnd", s.tags, s.category, s.dimensions, s.first_date as "firstDate",
+    s.licence_url as "licenceUrl", s.attribution, s.fiscal_year_end as "fiscalYearEnd", s.tags, s.category,
+    s.methodology_url as "methodologyUrl", s.dimensions, s.first_date as "firstDate",
     s.last_date as "lastDate", s.observation_count as "observationCount", s.last_updated as "lastUpdated",
     s.data_version as version, s.xmin::text as "rowVersion",
     greatest(s.updated_at, (select l.loaded_at from data.loads l where l.load_no = s.data_version)) as "changedAt",
@@ -85,6 +103,8 @@ const seriesSql = (vintageFields: string): string => `
          select 'city', c.city_id, c.name from data.commodity_cities c
          where exists (select from data.commodity_items i where i.series_no = s.series_no)) named
        group by dimension) labelled) as labels,
+    (select coalesce(json_agg(${footnote} order by f.mark, f.dims::text), '[]')
+       from data.footnotes f where f.series_no = s.series_no and f.date = '-infinity') as footnotes,
     coalesce((
       select json_agg(json_build_object('dimsNo', d.dims_no, 'dims', (
         select coalesce(json_object_agg(name, d.dims -> name order by place), '{}')
@@ -119,6 +139,28 @@ export async function readRowVersions(
     'series_row_versions',
   );
   return new Map(rows.map(({ id, rowVersion }) => [id, rowVersion]));
+}
+
+/**
+ * The notes on points of a window, by date, and the version of the series' row with which they hold; undefined if the series is gone.
+ */
+export async function findPointNotes(
+  database: Queryable,
+  seriesNo: number,
+  { from, to }: { from: string; to: string },
+): Promise<{ rowVersion: string; notes: ReadonlyMap<string, readonly Footnote[]> } | undefined> {
+  const [row] = await database.query<{ rowVersion: string; notes: { date: string; notes: Footnote[] }[] }>(
+    `select s.xmin::text as "rowVersion", (
+       select coalesce(json_agg(json_build_object('date', date, 'notes', notes)), '[]') from (
+         select f.date, json_agg(${footnote} order by f.mark, f.dims::text) as notes
+         from data.footnotes f where f.series_no = s.series_no and f.date between $2 and $3 group by f.date) dated) as notes
+     from data.series s where s.series_no = $1`,
+    [seriesNo, from, to],
+    'point_notes',
+  );
+  return (
+    row && { rowVersion: row.rowVersion, notes: new Map(row.notes.map(({ date, notes }) => [date, notes])) }
+  );
 }
 
 /** Up to six ids nearest to a mistyped one, by spelling or by case. */

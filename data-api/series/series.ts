@@ -18,9 +18,11 @@ import {
   readPage,
   readWithKnown,
   requireSeries,
+  withPointNotes,
   type PageQuery,
 } from './series-read.ts';
 import {
+  includesNotes,
   latestParams,
   limitDefault,
   manySeriesParams,
@@ -82,10 +84,21 @@ async function lookUp(
   const early = isConditional ? null : await readWithKnown(dependencies, call, { id, request }, read);
   return (
     early ?? {
-      series: await call.stage('lookup', () => requireSeries(dependencies, call, id, request.vintage)),
+      series: await call.stage('lookup', () => requireNoted(dependencies, call, id, request)),
       page: null,
     }
   );
+}
+
+/** The series, with the notes on its points if the request includes them. @throws Failure `not_found`. */
+async function requireNoted(
+  dependencies: Dependencies,
+  call: ServiceCall,
+  id: string,
+  request: SeriesRequest,
+): Promise<Series> {
+  const series = await requireSeries(dependencies, call, id, request.vintage);
+  return withPointNotes(dependencies, call, series, request);
 }
 
 /** CSV without a limit. */
@@ -191,7 +204,7 @@ export const getManySeries = endpoint({
       const limit = request.limit ?? limitDefault;
       const database = readerOf(dependencies, limit * query.ids.length);
       const found = await call.stage('lookup', () =>
-        Promise.all(query.ids.map((id) => requireSeries(dependencies, call, id, request.vintage))),
+        Promise.all(query.ids.map((id) => requireNoted(dependencies, call, id, request))),
       );
       const pageQueries = found.map((series) => pageQueryOf(series, request, cursors));
       const readOne = async (pageQuery: PageQuery): Promise<string> => {
@@ -232,9 +245,11 @@ export function identityOf({ query, after, selection: { series, version } }: Pag
 export function validityOf(
   url: string,
   { selection }: PageQuery,
-  { vintage, release, version }: SeriesRequest,
+  request: SeriesRequest,
 ): Pick<Reply, 'lastModified' | 'isPinned' | 'headers'> {
+  const { vintage, release, version } = request;
   const lastModified = selection.series.changedAt;
+  if (includesNotes(request)) return { lastModified };
   const isPast = vintage !== null || release === 'first';
   if (version !== null || !isPast) return { lastModified, isPinned: version !== null };
   const pinned = new URL(url, 'http://host');
@@ -277,7 +292,8 @@ async function pageText(call: ServiceCall, page: PageAnswer): Promise<Content> {
   return { text, nextCursor };
 }
 
-async function* csvParts(
+/** The CSV of a whole selection. */
+export async function* csvParts(
   series: Series,
   { fields }: SeriesRequest,
   blocks: AsyncGenerator<Points>,

@@ -23,6 +23,8 @@ export interface Dataset {
   rules?: readonly Rule[];
   /** Part of the key: a file must have all rows that share it, and those it omits are deleted. */
   whole?: readonly string[];
+  /** Beside `whole`: a row whose cell of this column is empty is not stored. It only states that its key is in the file. */
+  statedBy?: string;
   /** Follow-up work of a load, in its transaction. */
   afterwards?: (on: Transaction, of: LoadDay) => Promise<void>;
   /** The meaning of columns that are not in the list; without it, such a column is an error. */

@@ -19,10 +19,12 @@ const seriesColumns: readonly Column[] = [
   column('unit_multiplier', 'integer', 'power of ten of the unit', { range: [-30, 30] }),
   column('decimals', 'integer', 'digits to show', { range: [0, 30] }),
   text('licence', 1_000, 'terms of use'),
+  column('licence_url', 'https_url', 'where the terms stand'),
   text('attribution', 1_000, 'how to cite it'),
   column('fiscal_year_end', 'month_day', 'MM-DD, for annual series whose year is not the calendar year'),
   column('tags', 'list', 'words, divided by ;'),
   text('category', 500, 'path, parts divided by /'),
+  column('methodology_url', 'https_url', 'where its methods are explained'),
 ];
 
 const itemColumns: readonly Column[] = [
@@ -120,6 +122,42 @@ export const datasets: readonly Dataset[] = [
     ],
   },
   {
+    name: 'footnotes',
+    meaning:
+      'Notes on series and on their points, as they are now. A file states all notes of its series; a row without text states none.',
+    kind: 'table',
+    target: 'data.footnotes',
+    key: ['series_id', 'date', 'dims', 'mark'],
+    whole: ['series_id'],
+    statedBy: 'text',
+    references: [
+      {
+        column: 'series_id',
+        table: 'data.series',
+        key: 'series_id',
+        number: 'series_no',
+        expected: 'a series that exists',
+      },
+    ],
+    rules: [
+      {
+        columns: ['dims', 'series_id'],
+        holds: `t.dims = '{}' or exists (
+          select from data.series s join data.series_dims d using (series_no) where s.series_id = t.series_id and d.dims @> t.dims)`,
+        expected: 'dimension values that points of the series have',
+      },
+    ],
+    columns: [
+      required('series_id', 'series_id', 'the series'),
+      column('date', 'point_date', 'day or period of the point; empty: the note is on the series', {
+        unlessGiven: '-infinity',
+      }),
+      column('dims', 'dims', 'dimension values of the points; empty: any', { unlessGiven: '{}' }),
+      column('mark', 'text', 'such as 1 or *', { lengthMax: 16, unlessGiven: '' }),
+      text('text', 2_000, 'the note; empty: there is none'),
+    ],
+  },
+  {
     name: 'commodity-items',
     meaning: 'What is priced: made where the id is new, changed where it is known.',
     kind: 'table',
@@ -169,6 +207,7 @@ export const datasets: readonly Dataset[] = [
       required('release_id', 'text', 'id, kept when the date moves (UID of an event)', { lengthMax: 200 }),
       required('title', 'text', 'what is released (SUMMARY)', { lengthMax: 500 }),
       required('source', 'text', 'who releases it, as its series spell it', { lengthMax: 500 }),
+      text('publication', 500, 'the release that this is one date of; the title unless given'),
       required('release_at', 'instant', 'when, in time_zone (DTSTART)'),
       required('time_zone', 'time_zone', 'of the publisher (TZID)'),
       flag('time_confirmed', 'whether the hour is known; unless given, whether it is not midnight'),

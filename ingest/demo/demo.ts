@@ -35,12 +35,13 @@ export function demoFiles(today: string): DemoFile[] {
     ...commodityFiles(yesterday),
     ...fundFiles(yesterday),
     ...marketFiles(yesterday),
+    footnotesFile,
     calendarFile(today),
   ];
 }
 
 function* seriesLines(): Iterable<string> {
-  yield 'series_id,name,unit,frequency,source,geography,seasonal_adjustment,category,description';
+  yield 'series_id,name,unit,frequency,source,geography,seasonal_adjustment,category,description,licence,licence_url,methodology_url';
   const rows = [
     ['DEMO.CPI', 'Consumer price index', 'Index (2015 = 100)', 'monthly', 'NSA', 'Prices'],
     ['DEMO.UNEMPLOYMENT', 'Unemployment rate', 'Percent', 'monthly', 'SA', 'Labour'],
@@ -51,9 +52,24 @@ function* seriesLines(): Iterable<string> {
     ['DEMO.POLICY-RATE', 'Policy rate', 'Percent', 'irregular', 'NSA', 'Money'],
   ];
   for (const [id, name, unit, frequency, adjustment, category] of rows) {
-    yield `${id},${name},${unit},${frequency},${source},Demoland,${adjustment},${category},Synthetic: made by a seeded generator and true of nowhere`;
+    yield `${id},${name},${unit},${frequency},${source},Demoland,${adjustment},${category},Synthetic: made by a seeded generator and true of nowhere,${licence},${methods}`;
   }
 }
+
+const licence = 'CC0 1.0,https://creativecommons.org/publicdomain/zero/1.0/';
+const methods = 'https://example.org/demoland/methods';
+
+const footnotesFile: DemoFile = {
+  dataset: 'footnotes',
+  *lines() {
+    yield 'series_id,date,dims,mark,text';
+    yield 'DEMO.CPI,,,1,Synthetic. The basket is that of 2015; it was never renewed.';
+    yield 'DEMO.CPI,2020-04,,2,"Many shops were closed, so a third of the prices was estimated."';
+    yield 'DEMO.CPI,2020-05,,2,"Many shops were closed, so a third of the prices was estimated."';
+    yield 'DEMO.GDP,,,1,Synthetic. Seasonally adjusted by the generator itself.';
+    yield 'DEMO.EXPORTS,2021-03,region:Overseas,a,Ships were held up at the canal: part of the month is in April.';
+  },
+};
 
 /** A row of an observations file: series, date, value, then the dimension values. */
 type Point = readonly string[];

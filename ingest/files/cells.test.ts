@@ -33,6 +33,10 @@ const cells: Record<ColumnType, Cells> = {
       '30-Feb-2026',
     ],
   },
+  point_date: {
+    taken: ['2024-02-29', '2024-02', '2024-Q1', '2024', '2024M01', '2023/24'],
+    refused: ['2023-02-29', '2024-13', '29.02.2024', 'today', '-infinity'],
+  },
   number: {
     column: { range: [-1, 2.5] },
     taken: [
@@ -118,6 +122,18 @@ const cells: Record<ColumnType, Cells> = {
     taken: ['http://x', 'https://example.org/a?b=c', `https://${'a'.repeat(1990)}`],
     refused: ['ftp://x', 'https://', 'https://a b', `https://${'a'.repeat(1991)}`, 'x https://a'],
   },
+  https_url: {
+    taken: ['https://x', 'https://example.org/a?b=c', `https://${'a'.repeat(1990)}`],
+    refused: [
+      'http://x',
+      'https://',
+      'https://a b',
+      `https://${'a'.repeat(1991)}`,
+      'https://me@x',
+      'https://:secret@x',
+      'https://x/\u0000',
+    ],
+  },
   currency: { taken: ['PKR', ['usd', 'USD']], refused: ['PK', 'PKRS', 'P1R'] },
   coicop: {
     taken: ['01', '01.1', '01.1.11.1.1'],
@@ -157,6 +173,14 @@ const cells: Record<ColumnType, Cells> = {
   },
   time: { taken: ['00:00', '23:59', '09:30:59'], refused: ['24:00', '9:30', '09:60', '09:30:60', '09:30Z'] },
   month_day: { taken: ['02-29', '12-31'], refused: ['02-30', '13-01', '1-1'] },
+  dims: {
+    taken: [
+      ['side:buy', '{"side":"buy"}'],
+      ['side:buy,city:La hore', '{"side":"buy","city":"La hore"}'],
+      ['a:b\\,c:d', '{"a":"b,c:d"}'],
+    ],
+    refused: ['side', 'side:', ':buy', 'side:buy|sell', 'side:buy,side:sell', 'side:buy,', 'a:\u0000'],
+  },
   list: {
     taken: [
       ['a; b ;;c', '{"a","b","c"}'],

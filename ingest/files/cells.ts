@@ -1,6 +1,7 @@
 // Parses a cell of a file by the type of its column into what PostgreSQL takes, or refuses it with what was expected.
 // Numbers and dates are parsed by values.ts and dates.ts, as the options of the load say.
 import { codeShapes, partnerCode, securityCode, tenor } from '../../domain/markets.ts';
+import { readDims } from '../../domain/dims-text.ts';
 import { isTimeZone } from '../../kernel/clock.ts';
 import { isDate, type DateRange } from '../../kernel/dates.ts';
 import { frequencies } from '../../domain/periods.ts';
@@ -13,6 +14,7 @@ export type ColumnType =
   | 'series_id'
   | 'frequency'
   | 'date'
+  | 'point_date' // a day or a period, in `series_id` of the row: stored as the date of its point
   | 'number'
   | 'integer'
   | 'boolean'
@@ -22,6 +24,7 @@ export type ColumnType =
   | 'instant' // local time in the row's time_zone, or with its own offset
   | 'time_zone'
   | 'url'
+  | 'https_url'
   | 'currency'
   | 'coicop'
   | 'security_code' // normalised by domain/markets.ts
@@ -33,6 +36,7 @@ export type ColumnType =
   | 'month_or_year'
   | 'time'
   | 'month_day' // MM-DD
+  | 'dims' // dimension values, side:buy,city:Lahore
   | 'list'; // text parts divided by ;
 
 export interface Column {
@@ -102,6 +106,11 @@ const cellTypes: Record<ColumnType, CellType> = {
     expected: (_, { dateFormat }) =>
       dateFormat === undefined ? 'a date, YYYY-MM-DD' : `a day, ${dateFormat}`,
   },
+  point_date: {
+    read: (text, _, { dates }) => (dates(text) === null ? undefined : text), // what it is in its series only a query can tell
+    expected: (_, { dateFormat = 'YYYY-MM-DD, YYYY-MM, YYYY-Qn or YYYY' }) =>
+      `a day or a period of the series, ${dateFormat}`,
+  },
   number: {
     read: (text, column, { values, options }) => {
       const number = scaled(values(text), options.multiply?.[column.name]) ?? '';
@@ -155,6 +164,7 @@ const cellTypes: Record<ColumnType, CellType> = {
     (text) => /^https?:\/\/\S{1,1990}$/.test(text) && URL.canParse(text),
     'a URL that begins with http:// or https://',
   ),
+  https_url: keptIf(isHttpsUrl, 'a URL that begins with https://, without a user name or password'),
   currency: inCapitals(codeShapes.currency, 'an ISO 4217 code such as PKR'),
   coicop: keptIf((text) => /^\d{2}(?:\.\d{1,2}){0,4}$/.test(text), 'a COICOP code such as 01.1.1.1'),
   security_code: {
@@ -201,6 +211,10 @@ const cellTypes: Record<ColumnType, CellType> = {
     'a time of day, HH:MM or HH:MM:SS',
   ),
   month_day: keptIf((text) => isDate(`2024-${text}`), 'a month and day, MM-DD'),
+  dims: {
+    read: (text) => (isPrintable(text) ? dimsJson(text) : undefined),
+    expected: () => 'dimension values such as side:buy or side:buy,city:Lahore',
+  },
   list: {
     read: (text) => (isPrintable(text) ? arrayLiteral(text.split(';')) : undefined),
     expected: () => 'words divided by ;',
@@ -210,6 +224,22 @@ const cellTypes: Record<ColumnType, CellType> = {
 /** Text that is kept as it stands. */
 function keptIf(fits: (text: string) => boolean, expected: string): CellType {
   return { read: (text) => (fits(text) ? text : undefined), expected: () => expected };
+}
+
+/** A link that people follow: it shows where it leads, and tells no password. */
+function isHttpsUrl(text: string): boolean {
+  if (!/^https:\/\/\S{1,1990}$/.test(text) || !isPrintable(text)) return false;
+  const url = URL.parse(text);
+  return url !== null && url.username === '' && url.password === '';
+}
+
+/** The values as JSON; undefined where a part has no name, no value or several, or a name comes twice. */
+function dimsJson(text: string): string | undefined {
+  const parts = readDims(text);
+  const named = new Map(parts.map(({ name, values }) => [name, values]));
+  const isPlain = parts.every(({ name, values }) => name !== '' && values.length === 1 && values[0] !== '');
+  if (!isPlain || named.size < parts.length) return undefined;
+  return JSON.stringify(Object.fromEntries([...named].map(([name, [value]]) => [name, value])));
 }
 
 /** A code that is kept in capitals, however it is written. */
@@ -246,7 +276,7 @@ export function cellReader(options: CellOptions = {}): CellReader {
 export const plainCells: CellReader = cellReader();
 
 /** The types that --date-format concerns. */
-export const dateTypes: ReadonlySet<ColumnType> = new Set(['date', 'instant', 'month_or_year']);
+export const dateTypes: ReadonlySet<ColumnType> = new Set(['date', 'point_date', 'instant', 'month_or_year']);
 /** The types that --decimal, --thousands and --multiply concern. */
 export const numberTypes: ReadonlySet<ColumnType> = new Set(['number', 'integer']);
 

@@ -1,5 +1,6 @@
 // The statements for datasets that are plain tables: staging rows, checking them, inserting or updating by key.
 import type { Transaction } from '../../kernel/database.ts';
+import type { Frequency } from '../../domain/periods.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Column } from '../files/cells.ts';
 import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts';
@@ -12,6 +13,7 @@ const sqlTypes: Partial<Record<Column['type'], string>> = {
   boolean: 'boolean',
   time: 'time',
   list: 'text[]',
+  dims: 'jsonb',
 };
 
 /** Creates load_table: the line, and the columns of the file. */
@@ -104,6 +106,52 @@ export function takeRedatings(
   );
 }
 
+/** How the file writes a date, and what series it dates. */
+export interface WrittenDate {
+  text: string;
+  frequency: Frequency;
+  fiscalYearEnd: string;
+}
+
+/** The different dates of points in a column, as far as their series exist. */
+export function findWrittenDates(on: Transaction, column: Column): Promise<WrittenDate[]> {
+  return on.query(
+    `select distinct t.${column.name} as text, s.frequency, coalesce(s.fiscal_year_end, '12-31') as "fiscalYearEnd"
+     from load_table t join data.series s using (series_id) where t.${column.name} <> $1`,
+    [column.unlessGiven],
+  );
+}
+
+/**
+ * Puts the dates of points in the place of what the file writes, and removes the rows where it is no date of a point. @returns them.
+ * Rows of unknown series lose their dates: they are refused by their series.
+ */
+export async function setPointDates(
+  on: Transaction,
+  column: Column,
+  dates: readonly (WrittenDate & { date: string | null })[],
+): Promise<{ line: number; value: string; frequency: Frequency }[]> {
+  const { name } = column;
+  const refused = await on.query<{ line: number; value: string; frequency: Frequency }>(
+    `with dated as (
+       select t.line, s.frequency, w.date from load_table t left join data.series s using (series_id)
+       left join jsonb_to_recordset($1) w (text text, frequency text, "fiscalYearEnd" text, date text)
+         on w.text = t.${name} and w.frequency = s.frequency and w."fiscalYearEnd" = coalesce(s.fiscal_year_end, '12-31')
+       where t.${name} <> $2
+     ), gone as (
+       delete from load_table t using dated d where d.line = t.line and d.date is null and d.frequency is not null
+       returning t.line, t.${name} as value, d.frequency
+     ), moved as (
+       update load_table t set ${name} = d.date from dated d
+       where d.line = t.line and (d.date is not null or d.frequency is null)
+     )
+     select * from gone order by line`,
+    [JSON.stringify(dates), column.unlessGiven],
+  );
+  await on.query(`alter table load_table alter column ${name} type date using ${name}::date`);
+  return refused;
+}
+
 /** Removes rows of the calendar that name series that do not exist. @returns them, with the first such series. */
 export function takeUnknownSeries(on: Transaction): Promise<{ line: number; unknown: string }[]> {
   return on.query(
@@ -193,13 +241,13 @@ export async function upsert(
       : await countOf(
           on,
           `update ${dataset.target} k set ${assignments.join(', ')}${versions}
-           from ${stageOf(dataset)} t where ${onKey(dataset, 't', 'k')} and (${differences.join(' or ')}) returning 1`,
+           from ${statedRowsOf(dataset)} t where ${onKey(dataset, 't', 'k')} and (${differences.join(' or ')}) returning 1`,
           versions === '' ? [] : [loadNo],
         );
   const inserted = await countOf(
     on,
     `insert into ${dataset.target} (${names.join(', ')})
-     select ${values.join(', ')} from ${stageOf(dataset)} t
+     select ${values.join(', ')} from ${statedRowsOf(dataset)} t
      where not exists (select from ${dataset.target} k where ${onKey(dataset, 't', 'k')}) returning 1`,
   );
   return { inserted, updated };
@@ -213,7 +261,7 @@ export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<
     on,
     `delete from ${dataset.target} k using (select distinct ${shared.join(', ')} from ${stageOf(dataset)} t) stated
      where ${shared.map((name) => `k.${name} = stated.${name}`).join(' and ')}
-       and not exists (select from ${stageOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning 1`,
+       and not exists (select from ${statedRowsOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning 1`,
   );
 }
 
@@ -226,9 +274,9 @@ async function countOf(on: Transaction, statement: string, values: readonly unkn
   return entryAt(rows, 0).count;
 }
 
-/** The number of rows left in the stage. */
-export async function countStaged(on: Transaction): Promise<number> {
-  const rows = await on.query<{ count: number }>('select count(*) as count from load_table');
+/** The number of rows left in the stage that are to be stored. */
+export async function countStaged(on: Transaction, dataset: Dataset): Promise<number> {
+  const rows = await on.query<{ count: number }>(`select count(*) as count from ${statedRowsOf(dataset)} t`);
   return entryAt(rows, 0).count;
 }
 
@@ -248,6 +296,14 @@ function stageOf(dataset: Dataset): string {
     ({ table, key, column }, i) => `join ${table} r${i} on r${i}.${key} = s.${column}`,
   );
   return `(select s.*, ${numbered.map(({ number }, i) => `r${i}.${number}`).join(', ')} from load_table s ${joins.join(' ')})`;
+}
+
+/** The stage without the rows that are not stored. */
+function statedRowsOf(dataset: Dataset): string {
+  const stage = stageOf(dataset);
+  return dataset.statedBy === undefined
+    ? stage
+    : `(select * from ${stage} staged where ${dataset.statedBy} is not null)`;
 }
 
 /** The target's name for a column of the file. */

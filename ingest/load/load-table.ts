@@ -7,6 +7,7 @@ import { tellOfRows } from '../events/load-events.ts';
 import { cellReader, dateTypes, numberTypes, type CellReader, type Column } from '../files/cells.ts';
 import { datasetCells, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
 import { notWide } from '../datasets/datasets.ts';
+import { dateReader, expectedDate, PointDates } from '../files/dates.ts';
 import type { Dataset, Rule } from '../datasets/dataset.ts';
 import { misuse } from './failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
@@ -14,7 +15,9 @@ import {
   countStaged,
   createTableStage,
   deleteLeftOut,
+  findWrittenDates,
   resolveNames,
+  setPointDates,
   takeBreakers,
   takeDangling,
   takeIncomplete,
@@ -50,10 +53,11 @@ export async function loadTable(
   const reader = cellReader(options);
   const rowsStaged = await stageRows(on, staged, input, reader);
   const rowsRead = input.rowsRead?.() ?? rowsStaged;
+  await datePoints(on, columns, options.dateFormat, input);
   await refuseStaged(on, dataset, columns, reader, input);
   if (options.skipInvalid !== true) file.rejects.throwIfAny();
 
-  const rows = await countStaged(on);
+  const rows = await countStaged(on, dataset);
   const loadNo = await insertLoad(on, {
     dataset: dataset.name,
     sourceName: options.sourceName ?? (typeof options.input === 'string' ? options.input : '-'),
@@ -102,7 +106,8 @@ function refuseIdleOptions(columns: readonly Column[], options: LoadOptions): vo
 function planColumns(dataset: Dataset, header: readonly string[], options: LoadOptions): DatasetCell[] {
   const staged = datasetCells(dataset, header, options);
   staged.push(...copiedColumns(dataset, staged), ...impliedColumns(dataset, staged));
-  for (const name of [...dataset.key, ...zoneOfInstants(staged)])
+  const stated = dataset.statedBy === undefined ? [] : [dataset.statedBy];
+  for (const name of [...dataset.key, ...stated, ...zoneOfInstants(staged)])
     if (!staged.some(({ column }) => column.name === name))
       misuse(
         `The file has no column ${name}; its columns are ${header.join(', ')}. Name it by --map ${name}=…`,
@@ -125,7 +130,7 @@ function impliedColumns(dataset: Dataset, staged: readonly DatasetCell[]): Datas
     const isThere = staged.some((each) => each.column.name === column.name);
     return column.unlessGiven === undefined || isThere
       ? []
-      : [{ column, title: column.name, index: -1, constant: column.unlessGiven }];
+      : [{ column, title: column.name, index: -1, constant: '' }];
   });
 }
 
@@ -200,6 +205,25 @@ function readRow(
 /** @param value a day, or a period as the beginning of its days: 2024-03, 2024. */
 function isFuture(value: string, today: string): boolean {
   return value > today.slice(0, value.length);
+}
+
+/** Turns the dates of points into those that the points have, by the frequencies of their series. */
+async function datePoints(
+  on: Transaction,
+  columns: readonly Column[],
+  dateFormat: string | undefined,
+  { rejects }: TableInput,
+): Promise<void> {
+  const dates = new PointDates(dateReader(dateFormat));
+  for (const column of columns.filter(({ type }) => type === 'point_date')) {
+    const written = await findWrittenDates(on, column);
+    const dated = written.map((each) => ({
+      ...each,
+      date: dates.at(each.text, each.frequency, each.fiscalYearEnd),
+    }));
+    for (const { line, value, frequency } of await setPointDates(on, column, dated))
+      rejects.add(line, column.name, value, expectedDate(frequency, dateFormat));
+  }
 }
 
 /** Refuses the rows that only a query can check. */

@@ -40,12 +40,13 @@ export function insertSeries(
 ): Promise<SeriesRow[]> {
   return on.query<SeriesRow>(
     `insert into data.series (series_id, name, unit, frequency, source, description, geography, seasonal_adjustment,
-       unit_multiplier, decimals, licence, attribution, fiscal_year_end, tags, category)
+       unit_multiplier, decimals, licence, licence_url, attribution, fiscal_year_end, tags, category, methodology_url)
      select series_id, name, unit, frequency, source, description, geography, seasonal_adjustment,
-       unit_multiplier, decimals, licence, attribution, fiscal_year_end, coalesce(tags::text[], '{}'), category
+       unit_multiplier, decimals, licence, licence_url, attribution, fiscal_year_end, coalesce(tags::text[], '{}'), category,
+       methodology_url
      from jsonb_to_recordset($1) as row (series_id text, name text, unit text, frequency text, source text,
        description text, geography text, seasonal_adjustment text, unit_multiplier integer, decimals smallint,
-       licence text, attribution text, fiscal_year_end text, tags text, category text)
+       licence text, licence_url text, attribution text, fiscal_year_end text, tags text, category text, methodology_url text)
      returning series_no, series_id, frequency, fiscal_year_end, dimensions, true as fresh`,
     [JSON.stringify(rows)],
   );

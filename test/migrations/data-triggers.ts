@@ -250,6 +250,32 @@ const changes: TriggerCase[] = [
     expected: ['B'],
   },
   {
+    trigger: 'data.footnotes.change_series_of_new_footnotes',
+    async seen(db) {
+      await threeSeries(db);
+      return changedSeries(db, `insert into data.footnotes (series_no, text) values (2, 'Estimated')`);
+    },
+    expected: ['B'],
+  },
+  {
+    trigger: 'data.footnotes.change_series_of_changed_footnotes',
+    async seen(db) {
+      await threeSeries(db);
+      await db.insert('data.footnotes', { series_no: '2' });
+      return changedSeries(db, `update data.footnotes set text = 'Guessed'`);
+    },
+    expected: ['B'],
+  },
+  {
+    trigger: 'data.footnotes.change_series_of_gone_footnotes',
+    async seen(db) {
+      await threeSeries(db);
+      await db.insert('data.footnotes', { series_no: '2' });
+      return changedSeries(db, 'delete from data.footnotes');
+    },
+    expected: ['B'],
+  },
+  {
     trigger: 'data.commodity_cities.change_series_of_cities',
     async seen(db) {
       await threeSeries(db);

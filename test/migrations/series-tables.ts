@@ -86,6 +86,11 @@ function series(): TableCases {
         ['', '00-10', '13-10', '06-00', '06-32', '6-30', '06-3', '06/30', '2024-06-30'],
       ),
       ...is.textUpTo(500, 'category'),
+      ...is.pattern(
+        ['licence_url', 'methodology_url'],
+        ['https://a', `https://${'a'.repeat(1992)}`],
+        ['', 'http://a', ' https://a', 'https://', 'https://a b', `https://${'a'.repeat(1993)}`],
+      ),
     ],
   };
 }
@@ -95,6 +100,8 @@ function dims(): TableCases[] {
   const row = { series_no: '1', dims_no: '0', dims: '{}' };
   const labels = checksOf('dimension_labels');
   const label = { series_no: '1', dimension: 'city', value: 'K', label: 'Karachi' };
+  const notes = checksOf('footnotes');
+  const note = { series_no: '1', text: 'Estimated' };
   return [
     {
       table: 'data.series_dims',
@@ -135,6 +142,31 @@ function dims(): TableCases[] {
       references: [
         {
           constraint: 'dimension_labels_series_no_fkey',
+          refused: { series_no: '3' },
+          deleteParent: deleteSeries,
+          outcome: 'the row goes too',
+        },
+      ],
+    },
+    {
+      table: 'data.footnotes',
+      before: twoSeries,
+      row: note,
+      defaults: { date: '-infinity', dims: {}, mark: '' },
+      cases: [
+        key(
+          'footnotes_pkey',
+          ['series_no', 'date', 'dims', 'mark'],
+          { ...note, date: day, dims: '{"a":"b"}', mark: '1' },
+          { series_no: '2', date: '2024-02-29', dims: '{}', mark: '2' },
+        ),
+        ...notes.pattern('dims', ['{}', '{"a":"b"}'], ['[]', '"a"', '1', 'null']),
+        ...notes.textUpTo(16, 'mark'),
+        ...notes.text(2_000, 'text'),
+      ],
+      references: [
+        {
+          constraint: 'footnotes_series_no_fkey',
           refused: { series_no: '3' },
           deleteParent: deleteSeries,
           outcome: 'the row goes too',
@@ -406,6 +438,7 @@ function discovery(): TableCases[] {
         ...releases.text(500, 'title', 'source'),
         ...releases.text(64, 'time_zone'),
         ...releases.text(100, 'reference_period'),
+        ...releases.text(500, 'publication'),
         ...releases.oneOf('frequency', ...frequencies),
         ...releases.oneOf('kind', 'new', 'revised'),
         ...releases.oneOf('status', 'scheduled', 'released', 'delayed', 'cancelled'),

@@ -1,5 +1,6 @@
 // Requests for every endpoint of the data-api: a table of parameters, compared with those that the service accepts.
 // Hides how `sort` and `fields` are learned: a wrong value is refused with the allowed ones.
+import { nameId } from '../../domain/name-id.ts';
 import type { DataService } from '../services/data-service.ts';
 
 export interface Endpoint {
@@ -20,12 +21,13 @@ const points = {
   transform: transforms,
   base: ['2024-01', '2024-03'],
   vintage: ['2024-04-20', '2024-05-20'],
+  include: ['notes'],
   release: ['first'],
   include_missing: ['true', 'false'],
   version: ['2', '99'],
 };
 const { version: _version, ...manyPoints } = points;
-const { include_missing: _missing, ...charted } = points;
+const { include_missing: _missing, include: _include, ...charted } = points;
 const look = { width: ['240', '640'], height: ['300'], theme: ['light', 'dark'], log: ['true', 'false'] };
 const indexed = { base: 'transform=index', version: 'vintage=2024-04-20' };
 const prices = { price_type: ['wholesale', 'farmgate'], stat: ['min', 'max'] };
@@ -77,6 +79,7 @@ export const endpoints: readonly Endpoint[] = [
       transform: transforms,
       base: ['2024-01'],
       vintage: points.vintage,
+      include: ['notes'],
       version: ['2'],
       dims: [],
     },
@@ -90,6 +93,7 @@ export const endpoints: readonly Endpoint[] = [
       transform: ['pct_change', 'index'],
       base: ['2024-04-30'],
       vintage: points.vintage,
+      include: ['notes'],
       version: ['4'],
       dims: ['side:buy', 'side:sell'],
     },
@@ -377,6 +381,18 @@ export const endpoints: readonly Endpoint[] = [
       importance: ['high', 'low'],
     },
   },
+  {
+    route: '/v1/sources',
+    path: '/v1/sources',
+    values: { q: ['office', 'nobody'], state: ['current', 'late', 'due', 'unscheduled', 'empty'] },
+  },
+  { route: '/v1/sources/:id', path: `/v1/sources/${nameId('Office')}`, values: {} },
+  {
+    route: '/v1/releases',
+    path: '/v1/releases',
+    values: { source: ['Office', 'Nobody'], frequency: ['monthly', 'daily'], series: ['CPI', 'NONE'] },
+  },
+  { route: '/v1/releases/:id', path: `/v1/releases/${nameId('Consumer prices', 'Office')}`, values: {} },
   { route: '/v1/status', path: '/v1/status', values: {} },
 ];
 

@@ -67,6 +67,16 @@ export const changes: readonly (Load & { name: string })[] = [
     lines: ['series_id,dimension,value,label', 'TRADES,side,buy,Purchases'],
   },
   {
+    name: 'other notes on a series and on its points',
+    dataset: 'footnotes',
+    lines: ['series_id,date,dims,mark,text', 'CPI,,,1,A new basket since 2021', 'CPI,2023-04,,,Estimated'],
+  },
+  {
+    name: 'no notes any more',
+    dataset: 'footnotes',
+    lines: ['series_id,text', 'TRADES,'],
+  },
+  {
     name: 'a renamed item',
     dataset: 'commodity-items',
     lines: [

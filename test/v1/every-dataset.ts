@@ -109,6 +109,16 @@ export const initialLoads: readonly Load[] = [
     lines: ['series_id,dimension,value,label', 'TRADES,side,buy,Bought'],
   },
   {
+    dataset: 'footnotes',
+    lines: [
+      'series_id,date,dims,mark,text',
+      'CPI,,,1,A new basket since 2020',
+      'CPI,2023-03,,,Estimated',
+      'TRADES,2024-04-30,side:sell,a,"Without banks, as they were closed"',
+      'TRADES,2024-04-30,,b,Half a day',
+    ],
+  },
+  {
     dataset: 'commodity-items',
     lines: [
       'item_id,name,category,unit,unit_quantity,currency,frequency,source,coicop,active',

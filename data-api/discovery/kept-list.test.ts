@@ -1,0 +1,58 @@
+import test from 'ava';
+import type { Database } from '../../kernel/database.ts';
+import { keptUntilChanged } from './kept-list.ts';
+
+/** A list whose computations are counted; `state` says what the database and the clock answer. */
+function counted(untilMs: (nowMs: number) => number = () => Infinity) {
+  const state = { version: 1, nowMs: 1_000, computed: 0, fails: false };
+  const database = {
+    query: () => Promise.resolve([{ version: state.version, changedAt: new Date(state.version) }]),
+  } as unknown as Database;
+  const clock = { now: () => new Date(state.nowMs) };
+  const read = keptUntilChanged({ database, clock }, ['series'], (now) => {
+    state.computed += 1;
+    if (state.fails) return Promise.reject(new Error('no connection'));
+    return Promise.resolve({ value: state.computed, untilMs: untilMs(now.getTime()) });
+  });
+  return { state, read };
+}
+
+test('a list is computed once, until a load changes it', async (t) => {
+  const { state, read } = counted();
+  t.like(await read(), { value: 1, changedAt: new Date(1) });
+  t.is((await read()).value, 1);
+  await Promise.all([read(), read()]);
+  t.is(state.computed, 1);
+  state.version = 2;
+  t.like(await read(), { value: 2, changedAt: new Date(2) });
+  t.is((await read()).value, 2);
+});
+
+test('calls that come while it is computed share the computation', async (t) => {
+  const { state, read } = counted();
+  const answers = await Promise.all([read(), read(), read()]);
+  t.deepEqual(
+    answers.map(({ value }) => value),
+    [1, 1, 1],
+  );
+  t.is(state.computed, 1);
+});
+
+test('a list is computed again from the millisecond on at which the clock changes it, and when the clock is set back', async (t) => {
+  const { state, read } = counted((nowMs) => nowMs + 500);
+  t.is((await read()).value, 1);
+  state.nowMs = 1_499;
+  t.is((await read()).value, 1);
+  state.nowMs = 1_500;
+  t.is((await read()).value, 2);
+  state.nowMs = 1_499;
+  t.is((await read()).value, 3);
+});
+
+test('a failure is not kept', async (t) => {
+  const { state, read } = counted();
+  state.fails = true;
+  await t.throwsAsync(read, { message: 'no connection' });
+  state.fails = false;
+  t.is((await read()).value, 2);
+});

@@ -1,0 +1,111 @@
+// The statements about releases: what comes out again and again, of which each entry of the calendar is one date.
+// A release is what has the same source and the same publication, which is the title of the entry unless it is given.
+import { z } from 'zod';
+import { frequencies } from '../../domain/periods.ts';
+import type { Queryable } from '../../kernel/database.ts';
+import { utc } from '../instants.sql.ts';
+import { importances, releaseDate, releaseSchema, statusAt } from './calendar.sql.ts';
+import type { relatedSchema } from './discovery.sql.ts';
+
+const instant = z.iso.datetime().nullable();
+
+/** A release as it is sent, without its id and that of its source. */
+export const publicationShape = {
+  name: z.string(),
+  source: z.string(),
+  frequency: z.enum(frequencies).nullable(),
+  importance: z.enum(importances).nullable(),
+  url: z.string().nullable().describe('Of its newest date that has one.'),
+  series_count: z.int(),
+  last_release_at: instant,
+  next_release_at: instant,
+};
+export interface Publication extends z.output<z.ZodObject<typeof publicationShape>> {
+  /** When the clock changes something of this next; null: never. */
+  changes_at: string | null;
+}
+
+const name = 'coalesce(publication, title)';
+const newest = (column: string) =>
+  `(array_agg(${column} order by release_at desc, release_id desc) filter (where ${column} is not null))[1]`;
+const isInForce = `(status is null or status not in ('cancelled', 'delayed'))`;
+
+/** All releases. It scans the calendar. */
+export async function listPublications(database: Queryable, now: Date): Promise<Publication[]> {
+  return database.query<Publication>(
+    `with bringing as (
+       select source, name, count(*) as series_count
+       from (select distinct source, ${name} as name, series_id from data.releases, unnest(series_ids) series_id) named
+       group by source, name
+     ), dated as (
+       select source, ${name} as name, ${newest('frequency')} as frequency, ${newest('importance')} as importance,
+         ${newest('url')} as url,
+         ${utc(`max(release_at) filter (where release_at <= $1 and ${isInForce})`)} as last_release_at,
+         ${utc(`min(release_at) filter (where release_at > $1 and ${isInForce})`)} as next_release_at
+       from data.releases group by source, ${name}
+     )
+     select name, source, frequency, importance, url, coalesce(series_count, 0) as series_count, last_release_at,
+       next_release_at, next_release_at as changes_at
+     from dated left join bringing using (source, name)`,
+    [now],
+  );
+}
+
+/** What identifies a release. */
+export type PublicationName = Pick<Publication, 'source' | 'name'>;
+
+/** The releases that bring a series. */
+export async function findPublicationsOf(database: Queryable, seriesId: string): Promise<PublicationName[]> {
+  return database.query<PublicationName>(
+    `select distinct source, ${name} as name from data.releases where series_ids @> array[$1]`,
+    [seriesId],
+    'publications_of_series',
+  );
+}
+
+const seriesMax = 1_000;
+
+/** The first thousand existing series of a release, by id. */
+export async function listSeriesOf(
+  database: Queryable,
+  { source, name: named }: PublicationName,
+): Promise<z.output<typeof relatedSchema>[]> {
+  return database.query(
+    `select s.series_id as id, s.name, s.unit, s.frequency
+     from (select distinct unnest(series_ids) as series_id from data.releases where source = $1 and ${name} = $2) brought
+     join data.series s using (series_id) order by s.series_id limit ${seriesMax}`,
+    [source, named],
+    'series_of_publication',
+  );
+}
+
+/** One date of a release, as it is sent: an entry of the calendar. */
+export const releaseDateSchema = releaseSchema.pick({
+  id: true,
+  release_at: true,
+  release_date: true,
+  reference_period: true,
+  kind: true,
+  status: true,
+});
+type ReleaseDate = z.output<typeof releaseDateSchema>;
+
+export const datesMax = 100;
+
+/** The newest past dates of a release, or its next ones, those nearest to now first. */
+export async function listDatesOf(
+  database: Queryable,
+  { source, name: named }: PublicationName,
+  now: Date,
+  which: 'past' | 'next',
+): Promise<ReleaseDate[]> {
+  const [side, direction] = which === 'past' ? ['<=', 'desc'] : ['>', 'asc'];
+  return database.query<ReleaseDate>(
+    `select release_id as id, ${utc('release_at')} as release_at, ${releaseDate} as release_date, reference_period, kind,
+       ${statusAt('$3')} as status
+     from data.releases where source = $1 and ${name} = $2 and release_at ${side} $3
+     order by release_at ${direction}, release_id ${direction} limit ${datesMax}`,
+    [source, named, now],
+    `dates_of_publication_${which}`,
+  );
+}

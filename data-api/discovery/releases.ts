@@ -1,0 +1,143 @@
+// GET /v1/releases and /v1/releases/{id}: what publishers release again and again, with its series and dates.
+// Hides nothing: each handler reads from the parameters to the answer.
+import { z } from 'zod';
+import { nameId } from '../../domain/name-id.ts';
+import { frequencies } from '../../domain/periods.ts';
+import { memberOf } from '../../kernel/entries.ts';
+import { fail } from '../../kernel/errors.ts';
+import { listOf, listParams, oneOf, rowOf } from '../../kernel/http/list.ts';
+import { nearestName, oneOfParam } from '../../kernel/http/params.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { endpoint } from '../endpoint.ts';
+import { recordReply } from '../list.ts';
+import { relatedSchema } from './discovery.sql.ts';
+import { keptListReply, keptUntilChanged, type Computed } from './kept-list.ts';
+import {
+  findPublicationsOf,
+  listDatesOf,
+  listPublications,
+  listSeriesOf,
+  publicationShape,
+  releaseDateSchema,
+  type PublicationName,
+} from './releases.sql.ts';
+
+export const publicationSchema = z.object({
+  id: z.string(),
+  ...publicationShape,
+  source_id: z.string().describe('An id of `/v1/sources`.'),
+});
+export type PublicationRow = z.output<typeof publicationSchema>;
+
+const idOf = ({ source, name }: PublicationName): string => nameId(name, source);
+
+/** The releases, kept until the calendar or the clock changes them. */
+export function keptReleases({ database, clock }: Pick<Dependencies, 'database' | 'clock'>) {
+  return keptUntilChanged(
+    { database, clock },
+    ['calendar'],
+    async (now): Promise<Computed<PublicationRow[]>> => {
+      const found = await listPublications(database, now);
+      return {
+        value: found.map(({ changes_at: _changesAt, ...row }) => ({
+          id: idOf(row),
+          ...row,
+          source_id: nameId(row.source),
+        })),
+        untilMs: earliestMs(found),
+      };
+    },
+  );
+}
+
+/** When the clock changes one of the rows next, in ms; Infinity: never. */
+export function earliestMs(rows: readonly { changes_at: string | null }[]): number {
+  return rows.reduce(
+    (earliest, { changes_at: at }) => (at === null ? earliest : Math.min(earliest, Date.parse(at))),
+    Infinity,
+  );
+}
+
+export const getReleases = endpoint({
+  summary: 'The releases: what publishers bring out again and again.',
+  query: {
+    source: z.string().optional().describe('The exact source.'),
+    frequency: oneOfParam(frequencies).optional(),
+    series: z.string().optional().describe('The id of a series that it brings.'),
+    ...listParams({
+      fields: Object.keys(publicationSchema.shape),
+      sorts: ['name', 'last_release_at', 'next_release_at'],
+      sort: 'name',
+    }),
+  },
+  json: listOf(rowOf(publicationSchema)),
+  caching: 'public',
+  handler: (dependencies) => {
+    const releases = keptReleases(dependencies);
+    return async ({ query, call }) => {
+      const { source, frequency, series } = query;
+      const kept = await call.stage('lookup', releases);
+      const bringing =
+        series === undefined
+          ? null
+          : new Set((await findPublicationsOf(dependencies.database, series)).map(idOf));
+      const rows = kept.value.filter(
+        (row) =>
+          (source === undefined || row.source === source) &&
+          (frequency === undefined || row.frequency === frequency) &&
+          (bringing === null || bringing.has(row.id)),
+      );
+      const filters = [source, frequency, series];
+      return keptListReply(dependencies, call, { name: 'releases', rows, filters, query, kept });
+    };
+  },
+});
+
+const detailSchema = z.object({
+  ...publicationSchema.shape,
+  series: z.array(relatedSchema).describe('The first thousand, by id.'),
+  past_dates: z.array(releaseDateSchema).describe('The newest hundred, newest first.'),
+  next_dates: z.array(releaseDateSchema).describe('The next hundred, soonest first.'),
+});
+
+export const getRelease = endpoint({
+  summary: 'A release: its series, its past and its next dates.',
+  params: { id: z.string().describe('An id of `/v1/releases`.') },
+  json: oneOf(detailSchema),
+  caching: 'public',
+  errors: ['not_found'],
+  handler: (dependencies) => {
+    const { database, clock } = dependencies;
+    const releases = keptReleases(dependencies);
+    return async ({ params, call }) => {
+      const kept = await call.stage('lookup', releases);
+      const release = requireNamed(kept.value, memberOf(params, 'id'), 'release');
+      const data = await call.stage('sql', async () => {
+        const now = clock.now();
+        const past_dates = await listDatesOf(database, release, now, 'past');
+        const next_dates = await listDatesOf(database, release, now, 'next');
+        return { ...release, series: await listSeriesOf(database, release), past_dates, next_dates };
+      });
+      const [next] = data.next_dates;
+      if (next !== undefined) call.changesAt(new Date(next.release_at));
+      if (kept.untilMs < Infinity) call.changesAt(new Date(kept.untilMs));
+      return recordReply({ data, state: kept });
+    };
+  },
+});
+
+/** The row of the id. @throws Failure `not_found`, which suggests the nearest id if there is one. */
+export function requireNamed<Row extends { id: string }>(
+  rows: readonly Row[],
+  id: string,
+  what: 'release' | 'source',
+): Row {
+  const found = rows.find((row) => row.id === id);
+  if (found !== undefined) return found;
+  const nearest = nearestName(
+    id,
+    rows.map((row) => row.id),
+  );
+  const hint = nearest === undefined ? `GET /v1/${what}s lists them.` : `Did you mean "${nearest}"?`;
+  return fail('not_found', `There is no ${what} "${id.slice(0, 80)}". ${hint}`, { param: 'id' });
+}

@@ -1,0 +1,96 @@
+// GET /v1/sources and /v1/sources/{id}: who publishes the series, under which licences, and how current they are.
+// Hides nothing: each handler reads from the parameters to the answer.
+import { z } from 'zod';
+import { nameId } from '../../domain/name-id.ts';
+import { memberOf } from '../../kernel/entries.ts';
+import { listOf, listParams, oneOf, rowOf } from '../../kernel/http/list.ts';
+import { oneOfParam } from '../../kernel/http/params.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { endpoint } from '../endpoint.ts';
+import { recordReply } from '../list.ts';
+import { catalogList } from './discovery.sql.ts';
+import { keptListReply, keptUntilChanged, type Computed } from './kept-list.ts';
+import { earliestMs, keptReleases, publicationSchema, requireNamed } from './releases.ts';
+import { currencyShape, licenceSchema, listSources, readSourceTotals, sourceStates } from './sources.sql.ts';
+
+const sourceSchema = z.object({
+  id: z.string(),
+  name: z.string().describe('As the series have it.'),
+  ...currencyShape,
+  licences: z.array(licenceSchema).describe('Of its series.'),
+});
+type SourceRow = z.output<typeof sourceSchema>;
+
+/** The sources, kept until a load or the clock changes them: their series are scanned once a load, whatever is asked. */
+function keptSources({ database, clock }: Pick<Dependencies, 'database' | 'clock'>) {
+  const datasets = [...catalogList.datasets, 'calendar'];
+  return keptUntilChanged({ database, clock }, datasets, async (now): Promise<Computed<SourceRow[]>> => {
+    const found = await listSources(database, now, await readSourceTotals(database));
+    return {
+      value: found.map(({ source, changes_at: _changesAt, ...row }) => ({
+        id: nameId(source),
+        name: source,
+        ...row,
+      })),
+      untilMs: earliestMs(found),
+    };
+  });
+}
+
+export const getSources = endpoint({
+  summary: 'The sources: who publishes the series.',
+  query: {
+    q: z.string().optional().describe('A part of the name.'),
+    state: oneOfParam(sourceStates).optional(),
+    ...listParams({
+      fields: Object.keys(sourceSchema.shape),
+      sorts: ['name', 'series_count', 'last_success_at', 'next_release_at'],
+      sort: 'name',
+    }),
+  },
+  json: listOf(rowOf(sourceSchema)),
+  caching: 'public',
+  handler: (dependencies) => {
+    const sources = keptSources(dependencies);
+    return async ({ query, call }) => {
+      const { q, state } = query;
+      const kept = await call.stage('sql', sources);
+      const rows = kept.value.filter(
+        (row) =>
+          (q === undefined || row.name.toLowerCase().includes(q.toLowerCase())) &&
+          (state === undefined || row.state === state),
+      );
+      return keptListReply(dependencies, call, { name: 'sources', rows, filters: [q, state], query, kept });
+    };
+  },
+});
+
+const detailSchema = z.object({
+  ...sourceSchema.shape,
+  releases: z.array(publicationSchema.omit({ source: true, source_id: true })).describe('By name.'),
+  catalog_url: z.string().describe('The path of its series.'),
+});
+
+export const getSource = endpoint({
+  summary: 'A source: its licences, its releases, and how current it is.',
+  params: { id: z.string().describe('An id of `/v1/sources`.') },
+  json: oneOf(detailSchema),
+  caching: 'public',
+  errors: ['not_found'],
+  handler: (dependencies) => {
+    const sources = keptSources(dependencies);
+    const releases = keptReleases(dependencies);
+    return async ({ params, call }) => {
+      const kept = await call.stage('sql', sources);
+      const source = requireNamed(kept.value, memberOf(params, 'id'), 'source');
+      const calendar = await call.stage('lookup', releases);
+      const own = calendar.value
+        .filter((release) => release.source === source.name)
+        .map(({ source: _source, source_id: _id, ...release }) => release)
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+      const catalog_url = `/v1/catalog?${new URLSearchParams({ source: source.name }).toString()}`;
+      for (const { untilMs } of [kept, calendar]) if (untilMs < Infinity) call.changesAt(new Date(untilMs));
+      return recordReply({ data: { ...source, releases: own, catalog_url }, state: kept });
+    };
+  },
+});

@@ -1,0 +1,20 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { nameId } from './name-id.ts';
+
+test('an id shows the words of its name, and tells names of the same words apart', (t) => {
+  t.regex(nameId('Statistics Office (Île-de-France)'), /^statistics-office-ile-de-france-[0-9a-f]{8}$/);
+  t.regex(nameId('統計局'), /^[0-9a-f]{8}$/);
+  t.not(nameId('Statistics Office'), nameId('STATISTICS OFFICE'));
+  t.not(nameId('Prices', 'One'), nameId('Prices', 'Other'));
+  t.is(nameId('Prices', 'One'), nameId('Prices', 'One'));
+});
+
+test('an id needs no escape in a path', (t) => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 500 }), (name) => {
+      t.regex(nameId(name), /^[a-z0-9]+(?:-[a-z0-9]+)*$/);
+      t.true(nameId(name).length <= 69);
+    }),
+  );
+});

@@ -1,0 +1,21 @@
+// The ids of what has a name and no id of its own, such as a source: made of the name, so that they are the same everywhere and always.
+import { hash } from 'node:crypto';
+
+const wordsMax = 60;
+
+/**
+ * The words of a name in plain letters and digits, and eight digits that tell names of the same words apart:
+ * `statistics-office-3f0c9a1e`; only these where the name has no such letter.
+ * @param within what the name is unique in.
+ */
+export function nameId(name: string, within = ''): string {
+  const words = name
+    .normalize('NFD')
+    .replaceAll(/\p{Mn}+/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, wordsMax)
+    .replaceAll(/^-|-$/g, '');
+  const digits = hash('sha256', `${within}\n${name}`).slice(0, 8);
+  return words === '' ? digits : `${words}-${digits}`;
+}
