@@ -1,17 +1,19 @@
-// Preloaded into the gateways and data-apis of the chaos run: their `Date` is the machine's, moved by what the file CHAOS_CLOCK says in
-// the moment of each read, as a clock that is set steps between two reads.
+// Preloaded into the gateways and data-apis of the chaos run: their `Date` is the machine's, moved by what the file TEST_CLOCK says in
+// the moment of each read, as a clock that is set steps between two reads. The file holds one or two numbers: by how many ms the clock is
+// ahead; and where it stands still instead, in ms since 1970, for tests with a clock of their own.
 // It moves whatever the project reads of a clock: identity tokens, releases, the validity of answers, quota months, log lines. It does
 // not move performance.now() and timers, which a set clock does not move either; nor PostgreSQL, Redis, accounts-api and the workers,
 // nor the `date` header, which Node reads inside.
 import { openSync, readSync } from 'node:fs';
 
 const RealDate = Date;
-const file = openSync(process.env['CHAOS_CLOCK'] ?? '', 'r');
-const offsetMs = new Float64Array(1);
+const file = openSync(process.env['TEST_CLOCK'] ?? '', 'r');
+const said = new Float64Array(2);
 
 function now(): number {
-  readSync(file, offsetMs, 0, 8, 0);
-  return RealDate.now() + (offsetMs[0] ?? 0);
+  const bytesRead = readSync(file, said, 0, said.byteLength, 0);
+  const [aheadMs = 0, standsAtMs = 0] = said;
+  return bytesRead === said.byteLength ? standsAtMs : RealDate.now() + aheadMs;
 }
 
 globalThis.Date = new Proxy(RealDate, {

@@ -8,6 +8,7 @@ import { demoFiles } from '../../ingest/demo/demo.ts';
 import { revisedSeries } from '../../ingest/demo/demo-revisions.ts';
 import { load } from '../../ingest/load/load.ts';
 import { dateIn, type Clock } from '../../kernel/clock.ts';
+import type { MovableClock } from '../services/harness.ts';
 import { startRealIssuer } from '../auth/issuers.ts';
 import type { Run } from '../run/run-processes.ts';
 import { startPostgres } from '../run/servers.ts';
@@ -92,7 +93,7 @@ async function loadDemo({ database }: Services, clock: Clock): Promise<void> {
 }
 
 /** The time of this machine, plus what it was moved by. */
-function movableClock(): Clock & { set(instant: string): void; advance(milliseconds: number): void } {
+function movableClock(): MovableClock {
   let aheadMs = 0;
   return {
     now: () => new Date(Date.now() + aheadMs),

@@ -16,7 +16,15 @@ import type { HashCost } from '../../accounts-api/auth/passwords.ts';
 import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
-import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
+import {
+  createTestDatabase,
+  fakeClock,
+  silentLog,
+  testIdentitySecret,
+  testRedisClusterUrl,
+  type FakeClock,
+} from './harness.ts';
+import { startAccountsApis } from './production.ts';
 import { testPasswordCost, testSignIn } from './sign-in.ts';
 import { testWebhooks } from '../webhooks/settings.ts';
 
@@ -46,8 +54,6 @@ export interface SignedIn {
   sessionId: string;
 }
 
-const seal = createSealer(testIdentitySecret, 'accounts-api');
-
 export interface AccountsApiOptions {
   clock: Clock;
   log: Log;
@@ -58,6 +64,8 @@ export interface AccountsApiOptions {
   passwordCost?: HashCost | undefined;
   stripe?: StripeSettings | undefined;
   tracing?: Tracing | undefined;
+  /** Processes with this clock serve, in place of one service in this process. */
+  processesWith?: FakeClock | undefined;
 }
 
 /** accounts-api itself. `deps` is a second connection, as the command line has one beside a running instance. */
@@ -71,28 +79,34 @@ export async function startAccountsApi({
   stripe,
   tracing,
   passwordCost = testPasswordCost,
+  processesWith,
 }: AccountsApiOptions) {
   const database = await createTestDatabase();
-  const service = await start({
-    databaseUrl: serviceUrl(database.url, 'almanac_accounts_api'),
-    identitySecret: testIdentitySecret,
-    plans,
-    signIn: { ...testSignIn, ...signIn },
-    webhooks: { ...testWebhooks, ...webhooks },
-    passwordCost,
-    redisUrl,
-    stripe,
-    tracing,
-    host: '127.0.0.1',
-    port: 0,
-    log,
-    clock,
-  });
+  const { publicUrl } = testSignIn;
+  const processes =
+    processesWith && (await startAccountsApis(database.url, { PUBLIC_URL: publicUrl }, processesWith));
+  const service =
+    processes ??
+    (await start({
+      databaseUrl: serviceUrl(database.url, 'almanac_accounts_api'),
+      identitySecret: testIdentitySecret,
+      plans,
+      signIn: { ...testSignIn, ...signIn },
+      webhooks: { ...testWebhooks, ...webhooks },
+      passwordCost,
+      redisUrl,
+      stripe,
+      tracing,
+      host: '127.0.0.1',
+      port: 0,
+      log,
+      clock,
+    }));
   const deps: Deps = { db: connect(database.url), plans, clock };
   let accounts = 0;
   return {
     url: service.url,
-    metrics: service.metrics,
+    metrics: 'metrics' in service ? service.metrics : [],
     databaseUrl: database.url,
     deps,
     /** A new account with one key. */
@@ -125,8 +139,14 @@ export async function startAccountsService(
   options: Pick<AccountsApiOptions, 'signIn' | 'webhooks' | 'redisUrl' | 'passwordCost' | 'stripe'> = {},
 ) {
   const clock = fakeClock(now);
-  const service = await startAccountsApi({ ...options, clock, log, plans: loadPlans('config/plans.yml') });
+  const inProduction = testRedisClusterUrl() !== undefined;
+  const hasOwnObjects = log !== silentLog || Object.keys(options).length > 0;
+  const processesWith = inProduction && !hasOwnObjects ? clock : undefined;
+  const plans = loadPlans('config/plans.yml');
+  const service = await startAccountsApi({ ...options, clock, log, plans, processesWith });
   const { deps } = service;
+  // Processes have the clock of the test as theirs; a service in this process judges identities by that of the machine.
+  const seal = createSealer(testIdentitySecret, 'accounts-api', processesWith);
 
   async function call(identity: Partial<Identity>, path: string, ask: Ask = {}): Promise<Answer> {
     const text = typeof ask.body === 'string' ? ask.body : JSON.stringify(ask.body);

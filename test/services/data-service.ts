@@ -1,9 +1,18 @@
 // The data-api alone, on its own database, called as the gateway calls it: with a sealed identity.
 import pg from 'pg';
 import { start } from '../../data-api/main.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
-import { createTestDatabase, fakeClock, silentLog, testIdentitySecret, testReplica } from './harness.ts';
+import {
+  createTestDatabase,
+  fakeClock,
+  silentLog,
+  testIdentitySecret,
+  testReplica,
+  type FakeClock,
+} from './harness.ts';
+import { startDataApis } from './production.ts';
 
 export interface Answer {
   status: number;
@@ -18,7 +27,7 @@ export interface DataService {
   databaseUrl: string;
   /** Connections to the service's database, for fixtures. */
   pool: pg.Pool;
-  clock: ReturnType<typeof fakeClock>;
+  clock: FakeClock;
   /** Calls with an identity that has every feature, or with that one. */
   call(path: string, init?: RequestInit & { identity?: Identity }): Promise<Answer>;
   /** The headers that such a call carries. */
@@ -37,29 +46,37 @@ export const proAccount: Identity = {
 export const freeAccount: Identity = { ...proAccount, plan: 'free', features: [] };
 export const publicCaller: Identity = anonymous;
 
+interface OwnSettings {
+  previewPoints?: number;
+  openRevisionsSeries?: string;
+}
+
 /** @param now the service's clock, which stands still. */
 export async function startDataService(
   now = '2026-06-15T12:00:00Z',
   seriesTimeZone = 'UTC',
-  more: Partial<Parameters<typeof start>[0]> = {},
+  { previewPoints = 120, openRevisionsSeries = '' }: OwnSettings = {},
 ): Promise<DataService> {
   const testDatabase = await createTestDatabase();
   const clock = fakeClock(now);
   const databaseUrl = serviceUrl(testDatabase.url, 'almanac_data_api');
-  const service = await start({
-    databaseUrl,
-    replica: testReplica(databaseUrl),
-    identitySecret: testIdentitySecret,
-    seriesTimeZone,
-    host: '127.0.0.1',
-    port: 0,
-    log: silentLog,
-    clock,
-    previewPoints: 120,
-    ...more,
-  });
+  const replica = testReplica(databaseUrl);
+  const service = await (replica === undefined
+    ? start({
+        ...{ databaseUrl, identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog },
+        ...{ seriesTimeZone, clock, previewPoints, openRevisionsSeries },
+      })
+    : startDataApis(
+        testDatabase.url,
+        {
+          ...{ SERIES_TIME_ZONE: seriesTimeZone, PREVIEW_POINTS: String(previewPoints) },
+          OPEN_REVISIONS_SERIES: openRevisionsSeries,
+        },
+        clock,
+      ));
   const pool = new pg.Pool({ connectionString: testDatabase.url, max: 4 });
-  const seal = createSealer(testIdentitySecret, 'data-api');
+  // Processes have the clock of the test as theirs; a service in this process judges identities by that of the machine.
+  const seal = createSealer(testIdentitySecret, 'data-api', replica === undefined ? systemClock : clock);
   const headers = (target: string, identity = proAccount, method = 'GET') => ({
     [identityHeader]: seal(identity, method, target),
   });

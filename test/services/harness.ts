@@ -15,15 +15,32 @@ export const silentLog: Log = createLog('test', 'trace', logTrace);
 /** For services that tests start; 32 characters or more. */
 export const testIdentitySecret = 'a secret of the tests, long enough';
 
-/** A clock that stands still until moved. */
-export function fakeClock(
-  start: string,
-): Clock & { set(instant: string): void; advance(milliseconds: number): void } {
+export interface MovableClock extends Clock {
+  set(instant: string): void;
+  advance(milliseconds: number): void;
+}
+
+/** Stands still until it is moved. */
+export interface FakeClock extends MovableClock {
+  /** Tells the time, in ms since 1970: now, and whenever it is moved. */
+  follow(listener: (nowMs: number) => void): void;
+}
+
+export function fakeClock(start: string): FakeClock {
   let now = Date.parse(start);
+  const listeners: ((nowMs: number) => void)[] = [];
+  const move = (to: number) => {
+    now = to;
+    for (const listener of listeners) listener(now);
+  };
   return {
     now: () => new Date(now),
-    set: (instant) => void (now = Date.parse(instant)),
-    advance: (milliseconds) => void (now += milliseconds),
+    set: (instant) => move(Date.parse(instant)),
+    advance: (milliseconds) => move(now + milliseconds),
+    follow: (listener) => {
+      listeners.push(listener);
+      listener(now);
+    },
   };
 }
 

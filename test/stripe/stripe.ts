@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Stripe } from 'stripe';
 import { noteSecret } from '../run/traces.ts';
+import type { MovableClock } from '../services/harness.ts';
 import * as billing from './billing.ts';
 import * as checkout from './checkout.ts';
 import { createDeliveries, type Webhook } from './delivery.ts';
@@ -12,24 +13,14 @@ import { createTraps } from './http/requests.ts';
 import { createStripeServer, type SeenRequest } from './http/server.ts';
 import * as subscriptions from './subscriptions.ts';
 import { step } from './time.ts';
-import {
-  copy,
-  createWorld,
-  emit,
-  held,
-  liveCustomer,
-  type Card,
-  type FakeClock,
-  type Retries,
-  type World,
-} from './world.ts';
+import { copy, createWorld, emit, held, liveCustomer, type Card, type Retries, type World } from './world.ts';
 
 export type { Answer, Delivery, Forgery, Webhook } from './delivery.ts';
 export type { Fault } from './http/requests.ts';
 
 export interface StripeOptions {
   /** The services' own clock, so that both move together. */
-  clock: FakeClock;
+  clock: MovableClock;
   webhook?: Webhook;
   /** Every other key is refused. */
   apiKey?: string;

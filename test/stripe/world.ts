@@ -1,10 +1,9 @@
 // What the fake of Stripe holds: its objects, its clock, and the events that changes of objects make.
 import { randomBytes } from 'node:crypto';
 import { Stripe } from 'stripe';
-import type { fakeClock } from '../services/harness.ts';
+import type { MovableClock } from '../services/harness.ts';
 import { noSuch } from './http/errors.ts';
 
-export type FakeClock = ReturnType<typeof fakeClock>;
 export type Card = 'works' | 'declines' | 'none';
 
 /** When a failed payment is tried again, in days after the failure before, and what follows the last failure. */
@@ -15,7 +14,7 @@ export interface Retries {
 
 /** Every object is complete: it is checked against the whole type of the SDK. */
 export interface World {
-  clock: FakeClock;
+  clock: MovableClock;
   livemode: boolean;
   retries: Retries;
   url: string;
@@ -41,7 +40,7 @@ export interface World {
   newId(prefix: string): string;
 }
 
-export function createWorld(options: { clock: FakeClock; livemode: boolean; retries: Retries }): World {
+export function createWorld(options: { clock: MovableClock; livemode: boolean; retries: Retries }): World {
   // Ids of two fakes never meet, although their tests may share a database.
   const own = randomBytes(6).toString('hex');
   let count = 0;
