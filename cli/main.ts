@@ -55,6 +55,11 @@ export const commands: readonly TableEntry[] = [
     load: async () => (await import('./commands/vintages.ts')).vintages,
   },
   {
+    name: 'loads',
+    summary: 'list the loads, show one, retract one',
+    load: async () => (await import('./commands/loads.ts')).loads,
+  },
+  {
     name: 'dashboard',
     summary: 'build the dashboard ahead of the first start',
     load: async () => (await import('./commands/dashboard.ts')).dashboard,

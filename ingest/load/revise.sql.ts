@@ -21,7 +21,7 @@ export async function createDifference(on: Transaction): Promise<void> {
       series_no integer primary key,
       fresh boolean not null,         -- nothing was ever published: every point is new
       backfill boolean not null,      -- something was published after D
-      rewrites boolean not null,      -- or on D: the counts of stored vintages may change
+      rewrites boolean not null,      -- or something was stated on D: what is on record of it may change
       points integer not null, points_with_value integer not null, -- staged
       first_date date, last_date date -- of the staged points with a value
     ) on commit drop`);
@@ -70,7 +70,9 @@ export async function findLoadSeries(
      )
      insert into load_series
      select s.series_no, fresh, backfill,
-       backfill or exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1),
+       backfill or exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1)
+         or exists (select from data.series_dims d join data.confirmations c using (series_no, dims_no)
+                    where d.series_no = s.series_no and c.published_on = $1),
        s.points, s.points_with_value, s.first_date, s.last_date
      from s cross join lateral (
        select not exists (select from data.vintages v where v.series_no = s.series_no) as fresh,

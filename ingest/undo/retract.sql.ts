@@ -45,13 +45,13 @@ export async function findLoadsOfFile(on: Transaction, fileLoadNo: number): Prom
        union
        select l.load_no from data.loads l join retractions r on l.retracts = r.load_no
      )
-     select array_agg(load_no order by load_no) as "loadNos", min(vintage) as "firstVintage", max(vintage) as "lastVintage",
+     select json_agg(load_no order by load_no) as "loadNos", min(vintage) as "firstVintage", max(vintage) as "lastVintage",
        bool_or(upper_inf(out_of_force)) as "isOutOfForce", max(erased_by) as "erasedBy",
        (select max(load_no) from retractions) as "lastRetraction",
-       array(select o.load_no from data.loads o
+       to_json(array(select o.load_no from data.loads o
          where not bool_and(f.keeps_statements) and not o.keeps_statements and o.points_unchanged > 0
            and o.vintage = any(array_agg(f.vintage)) and not o.load_no = any(array_agg(f.load_no))
-         order by o.load_no limit 5) as "unknownRestatements"
+         order by o.load_no limit 5)) as "unknownRestatements"
      from file f`,
     [fileLoadNo],
   );

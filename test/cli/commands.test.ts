@@ -203,6 +203,48 @@ test.serial(
   },
 );
 
+test.serial('loads are listed, shown and retracted, as text and with --json as one document', async (t) => {
+  const csv = path.join(folder, 'retracted.csv');
+  writeFileSync(csv, 'date,value\n2024-01-01,1\n2024-01-02,2\n');
+  const set = ['--create', '--set', 'series_id=RETRACTED,frequency=daily,unit=Index,source=Test'];
+  documentOf(t, await almanac(['ingest', 'observations', csv, '--vintage', '2024-02-01', '--json', ...set]));
+  const listed = documentOf(t, await almanac(['loads', 'list', '--limit', '1', '--json']));
+  const [newest] = listed['loads'] as Record<string, unknown>[];
+  t.like(newest, { dataset: 'observations', source_name: csv, points_new: 2, retracted_by: null });
+  const load = String(newest?.['load_no']);
+  t.like(documentOf(t, await almanac(['loads', 'show', load, '--json'])), {
+    count: 1,
+    series: ['RETRACTED'],
+  });
+  t.regex((await almanac(['loads', 'show', load])).stdout, /^points_new +2$[^]*^series +RETRACTED$/m);
+
+  const tried = await almanac(['loads', 'retract', load, '--dry-run']);
+  t.regex(
+    tried.stdout,
+    /^nothing kept \(--dry-run\): load \d+ out of force since [\d-]+: 0 points back, 0 changed, 2 deleted/,
+  );
+  const done = documentOf(t, await almanac(['loads', 'retract', load, '--reason', 'a test', '--json']));
+  t.like(done, { dry_run: false, effect: 'out_of_force', loads: [Number(load)], points_deleted: 2 });
+  const { stdout } = await almanac(['loads', 'list', '--dataset', 'observations', '--limit', '2']);
+  t.regex(stdout, new RegExp(`retracts ${load}\\n.*retracted by ${String(done['load'])}\\n$`));
+  const older = await almanac(['loads', 'list', '--before', load, '--json']);
+  t.true(
+    (documentOf(t, older)['loads'] as { load_no: number }[]).every(({ load_no }) => load_no < Number(load)),
+  );
+  const again = await almanac(['loads', 'retract', load]);
+  t.is(again.code, 1);
+  t.regex(again.stderr, /is retracted already, by load \d+/);
+  const erased = await almanac(['loads', 'retract', load, '--erase']);
+  t.regex(
+    erased.stdout,
+    /^load \d+ erased since 2024-02-01, by load \d+: 0 points back, 2 changed, 0 deleted/,
+  );
+  t.regex(
+    (await almanac(['loads', 'retract', 'all'])).stderr,
+    /A load is a number, as in almanac loads list, not "all"/,
+  );
+});
+
 test.serial('check exits with 0 if everything configured works, and hides the passwords', async (t) => {
   const mailbox = await startMailbox();
   t.teardown(() => mailbox.close());
@@ -310,6 +352,8 @@ test.serial('a command ends with 1 where it fails, and says why on standard erro
     [['accounts', 'set-plan', 'nobody@example.org', 'free'], /There is no account/],
     [['keys', 'revoke', 'key_nobody'], /There is no key/],
     [['usage', 'nobody@example.org'], /There is no account/],
+    [['loads', 'show', '99999'], /There is no load 99999/],
+    [['loads', 'retract', '99999'], /There is no load 99999/],
     [['vintages', 'NOWHERE'], /There is no series "NOWHERE"/],
   ];
   for (const [words, message, env = {}] of failures) {
@@ -379,6 +423,7 @@ test.serial(
       [['keys', 'revok', 'key_1'], /unknown command 'revok' \(Did you mean revoke\?\)/],
       [['usage'], /missing required argument 'account'/],
       [['usage', 'bob@example.org', '--jsno'], /unknown option '--jsno' \(Did you mean --json\?\)/],
+      [['loads', 'list', '--limit', 'all'], /--limit takes a whole number, not "all"/],
       [['vintages', 'CLI', 'GDP'], /too many arguments for 'vintages'/],
       [['completion', 'cmd'], /Allowed choices are bash, zsh, fish/],
       [['ingset'], /unknown command 'ingset' \(Did you mean ingest\?\)/],

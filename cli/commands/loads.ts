@@ -1,0 +1,180 @@
+// almanac loads: lists loads, shows one, retracts one.
+import { listLoads, seriesOfLoad, type LoadEntry } from '../../ingest/undo/load-list.sql.ts';
+import { retract, type Retraction } from '../../ingest/undo/retract.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import type { Database } from '../../kernel/database.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { Settings } from '../../kernel/settings.ts';
+import {
+  UsageError,
+  examples,
+  jsonFlag,
+  printJson,
+  printTable,
+  type DeclareCommand,
+  type Terminal,
+} from '../command.ts';
+import { withDatabase, withInstallation } from '../installation.ts';
+
+const aLoad = ['<load>', 'its number, as in almanac loads list'] as const;
+/** The most series that are named. */
+const namedMax = 20;
+
+export const loads: DeclareCommand = (command, terminal) => {
+  command.description('A load can be retracted: the data are then as if it had not been loaded.');
+  command
+    .command('list')
+    .summary('list the loads, newest first')
+    .option('--dataset <name>', 'only loads of that dataset')
+    .option('--before <load>', 'only loads older than that')
+    .option('--limit <number>', 'the most loads that are listed', '20')
+    .option(...jsonFlag)
+    .addHelpText(
+      'after',
+      examples('almanac loads list', 'almanac loads list --dataset observations --limit 100'),
+    )
+    .action(async ({ dataset, before, limit, json }) => {
+      const wish = {
+        ...(dataset === undefined ? {} : { dataset }),
+        ...(before === undefined ? {} : { before: loadNumber(before) }),
+        limit: wholeNumber(limit, '--limit takes a whole number'),
+      };
+      const found = await withLoads(terminal, (database) => listLoads(database, wish));
+      if (json) return printJson(terminal, { loads: found });
+      printTable(terminal, heading, found.map(rowOf));
+    });
+  command
+    .command('show')
+    .summary('show a load, and the series that it changed')
+    .argument(...aLoad)
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac loads show 412'))
+    .action(async (load, { json }) => {
+      const loadNo = loadNumber(load);
+      const [entry, of] = await withLoads(terminal, async (database) => {
+        const [found] = await listLoads(database, { loadNo, limit: 1 });
+        return [found, await seriesOfLoad(database, loadNo, json ? 1_000_000 : namedMax)] as const;
+      });
+      if (entry === undefined) fail('not_found', `There is no load ${loadNo}.`);
+      if (json) return printJson(terminal, { ...entry, ...of });
+      for (const [name, value] of Object.entries(entry))
+        if (value !== null) terminal.stdout.write(`${name.padEnd(18)}${String(value)}\n`);
+      const more = of.count > of.series.length ? ` and ${of.count - of.series.length} more` : '';
+      terminal.stdout.write(`${'series'.padEnd(18)}${of.series.join(', ') || 'none'}${more}\n`);
+    });
+  command
+    .command('retract')
+    .summary('take a load back: from today on, or with --erase in all vintages')
+    .argument(...aLoad)
+    .option('--erase', 'rewrite the history too; cannot be undone')
+    .option('--reason <text>', 'why, for the record')
+    .option('--dry-run', 'do everything, report the result, and store nothing')
+    .option(...jsonFlag)
+    .addHelpText(
+      'after',
+      examples(
+        'almanac loads retract 412 --reason "wrong unit" --dry-run',
+        'almanac loads retract 412 --erase',
+      ),
+    )
+    .action(async (load, { erase, reason, dryRun, json }) => {
+      const result = await withLoads(terminal, (database, { seriesTimeZone }) =>
+        retract(database, {
+          loadNo: loadNumber(load),
+          erase: erase === true,
+          dryRun: dryRun === true,
+          ...(reason === undefined ? {} : { reason }),
+          seriesTimeZone,
+          clock: systemClock,
+          onWaiting: () => terminal.stderr.write('A load is under way; the retraction waits for it.\n'),
+        }),
+      );
+      printRetraction(terminal, result, { json: json === true, dryRun: dryRun === true });
+    });
+};
+
+function withLoads<T>(
+  { env }: Terminal,
+  work: (database: Database, settings: Settings) => Promise<T>,
+): Promise<T> {
+  return withInstallation(env, ({ databaseUrl, settings }) =>
+    withDatabase(
+      databaseUrl,
+      { command: 'loads', logLevel: settings.logLevel, statementTimeoutMs: 0 },
+      (database) => work(database, settings),
+    ),
+  );
+}
+
+const loadNumber = (text: string): number =>
+  wholeNumber(text, 'A load is a number, as in almanac loads list');
+
+function wholeNumber(text: string, expected: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new UsageError(`${expected}, not "${text}".`);
+  return Number(text);
+}
+
+const heading = ['load', 'at', 'dataset', 'source', 'vintage', 'new', 'revised', 'deleted', 'is'];
+
+function rowOf(entry: LoadEntry): string[] {
+  const { load_no, loaded_at, dataset, source_name, vintage, points_new, points_revised, points_deleted } =
+    entry;
+  return [load_no, loaded_at, dataset, source_name, vintage, points_new, points_revised, points_deleted]
+    .map(String)
+    .concat(stateOf(entry));
+}
+
+/** What is to be said of the load besides its counts. */
+function stateOf({ retracts, erases, retracted_by, is_erased, part_of }: LoadEntry): string {
+  return [
+    retracts === null ? '' : `${erases ? 'erases' : 'retracts'} ${retracts}`,
+    retracted_by === null ? '' : `${is_erased ? 'erased' : 'retracted'} by ${retracted_by}`,
+    part_of === null ? '' : `of the file of ${part_of}`,
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+const effects: Record<Retraction['effect'], string> = {
+  out_of_force: 'out of force',
+  in_force: 'in force again',
+  erased: 'erased',
+};
+
+function printRetraction(
+  terminal: Terminal,
+  result: Retraction,
+  { json, dryRun }: { json: boolean; dryRun: boolean },
+): void {
+  const {
+    loadNo,
+    loads: concerned,
+    effect,
+    since,
+    pointsNew,
+    pointsRevised,
+    pointsUnchanged,
+    pointsDeleted,
+  } = result;
+  if (json)
+    return printJson(terminal, {
+      dry_run: dryRun,
+      ...(dryRun ? {} : { load: loadNo }),
+      loads: concerned,
+      effect,
+      since,
+      points_new: pointsNew,
+      points_revised: pointsRevised,
+      points_unchanged: pointsUnchanged,
+      points_deleted: pointsDeleted,
+    });
+  const which =
+    concerned.length === 1
+      ? `load ${concerned[0]}`
+      : `${concerned.length} loads of one file (from ${concerned[0]})`;
+  terminal.stdout.write(
+    `${dryRun ? 'nothing kept (--dry-run): ' : ''}${which} ${effects[effect]} since ${since}` +
+      `${dryRun ? '' : `, by load ${loadNo}`}: ` +
+      `${pointsNew} points back, ${pointsRevised} changed, ${pointsDeleted} deleted, ${pointsUnchanged} as before\n`,
+  );
+}

@@ -1,0 +1,251 @@
+// Retractions, one by one: what is refused and why, what is recorded and told, and the cases that random histories reach seldom.
+import test from 'ava';
+import { load } from '../../ingest/load/load.ts';
+import { retract, type RetractOptions, type Retraction } from '../../ingest/undo/retract.ts';
+import { Failure } from '../../kernel/errors.ts';
+import { fakeClock } from '../services/harness.ts';
+import { writtenEvents } from '../services/outbox.ts';
+import {
+  daily,
+  fileOf,
+  loadCsv,
+  openIngestDatabase,
+  published,
+  rowCounts,
+  seriesRow,
+  today,
+} from './loading.ts';
+
+const database = await openIngestDatabase(test);
+const yesterday = '2024-06-29';
+
+/** Loads points of one series, `date value` each. @returns the number of the load. */
+async function loaded(
+  id: string,
+  points: readonly string[],
+  options: Parameters<typeof loadCsv>[2] = {},
+): Promise<number> {
+  const rows = points.map((point) => [id, ...point.split(' ')].join(','));
+  await loadCsv(database, ['series_id,date,value', ...rows], { create: true, set: daily, ...options });
+  return newest();
+}
+
+async function newest(): Promise<number> {
+  const [row] = await database.query<{ load: number }>('select max(load_no) as load from data.loads');
+  return row?.load ?? 0;
+}
+
+const retracted = (loadNo: number, options: Partial<RetractOptions> = {}): Promise<Retraction> =>
+  retract(database, {
+    ...{ loadNo, seriesTimeZone: 'UTC', clock: fakeClock(`${today}T12:00:00Z`), noGateway: true },
+    ...options,
+  });
+
+/** How a retraction is refused. */
+async function refusal(loadNo: number, options: Partial<RetractOptions> = {}): Promise<string> {
+  try {
+    await retracted(loadNo, options);
+  } catch (error) {
+    if (error instanceof Failure) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+  throw new Error('the retraction should have been refused');
+}
+
+test.serial(
+  'a retracted load leaves the earlier vintages, and the data of today are as before it',
+  async (t) => {
+    await loaded('PLAIN', ['2024-01-01 1', '2024-01-02 1'], { vintage: '2024-02-01' });
+    const wrong = await loaded('PLAIN', ['2024-01-02 9', '2024-01-03 9'], { vintage: '2024-03-01' });
+    const { loadNo, ...result } = await retracted(wrong);
+    t.deepEqual(result, {
+      ...{ loads: [wrong], effect: 'out_of_force', since: today },
+      ...{ pointsNew: 0, pointsRevised: 1, pointsDeleted: 1, pointsUnchanged: 0 },
+    });
+    t.is(loadNo, await newest());
+    t.deepEqual(await published(database, 'PLAIN', yesterday), {
+      '2024-01-01': '1',
+      '2024-01-02': '9',
+      '2024-01-03': '9',
+    });
+    t.deepEqual(await published(database, 'PLAIN'), { '2024-01-01': '1', '2024-01-02': '1' });
+    t.like(await seriesRow(database, 'PLAIN'), {
+      ...{ observation_count: 2, last_date: '2024-01-02', last_updated: today, data_version: loadNo },
+    });
+  },
+);
+
+test.serial('an erased load is in no vintage, and its file can be loaded again', async (t) => {
+  await loaded('ERASED', ['2024-01-01 1'], { vintage: '2024-02-01' });
+  const wrong = await loaded('ERASED', ['2024-01-01 9', '2024-01-02 9'], { vintage: '2024-03-01' });
+  t.like(await retracted(wrong, { erase: true }), {
+    effect: 'erased',
+    since: '2024-03-01',
+    pointsRevised: 1,
+    pointsDeleted: 1,
+  });
+  t.deepEqual(await published(database, 'ERASED', '2024-03-01'), { '2024-01-01': '1' });
+  t.like(await seriesRow(database, 'ERASED'), { last_updated: '2024-02-01', observation_count: 1 });
+  await loaded('ERASED', ['2024-01-01 9', '2024-01-02 9'], { vintage: '2024-03-01' });
+  t.deepEqual(await published(database, 'ERASED', '2024-03-01'), { '2024-01-01': '9', '2024-01-02': '9' });
+});
+
+test.serial('a retraction can be retracted: the load is in force again', async (t) => {
+  await loaded('AGAIN', ['2024-01-01 1'], { vintage: '2024-02-01' });
+  const wrong = await loaded('AGAIN', ['2024-01-01 9'], { vintage: '2024-03-01' });
+  const first = await retracted(wrong);
+  t.like(await retracted(first.loadNo), { effect: 'in_force', loads: [wrong], pointsRevised: 1 });
+  t.deepEqual(await published(database, 'AGAIN'), { '2024-01-01': '9' });
+});
+
+test.serial('a file of many vintages is retracted as a whole, by any of its loads', async (t) => {
+  const rows = [
+    'MANY,2024-01-01,1,2024-02-01',
+    'MANY,2024-01-01,2,2024-03-01',
+    'MANY,2024-01-02,3,2024-04-01',
+  ];
+  await loadCsv(database, ['series_id,date,value,vintage', ...rows], { create: true, set: daily });
+  const last = await newest();
+  t.deepEqual((await retracted(last - 1)).loads, [last - 2, last - 1, last]);
+  t.deepEqual(await published(database, 'MANY'), {});
+  t.deepEqual(await published(database, 'MANY', '2024-03-01'), { '2024-01-01': '2' });
+});
+
+test.serial(
+  'what a load stated on the day of its retraction is known, although an older vintage then changed that day',
+  async (t) => {
+    await loaded('KEPT', ['2024-01-01 1'], { vintage: '2024-02-01' });
+    const same = await loaded('KEPT', ['2024-01-01 1']);
+    const { loadNo } = await retracted(same);
+    await loaded('KEPT', ['2024-01-01 9'], { vintage: '2024-03-01' });
+    t.deepEqual(
+      await published(database, 'KEPT'),
+      { '2024-01-01': '9' },
+      'nothing in force restates the older value',
+    );
+    await retracted(loadNo);
+    t.deepEqual(
+      await published(database, 'KEPT'),
+      { '2024-01-01': '1' },
+      'the load that does is in force again',
+    );
+  },
+);
+
+test.serial(
+  'a load that restates the points beside one states nothing of that one, whenever it comes',
+  async (t) => {
+    await loaded('BESIDE', ['2024-01-01 1', '2024-01-04 1'], { vintage: '2024-02-01' });
+    await loaded('BESIDE', ['2024-01-01 1', '2024-01-04 1']);
+    const between = await loaded('BESIDE', ['2024-01-02 5']);
+    await retracted(between);
+    t.deepEqual(await published(database, 'BESIDE'), { '2024-01-01': '1', '2024-01-04': '1' });
+
+    const first = await loaded('BACK', ['2024-01-02 5'], { vintage: '2024-01-31' });
+    const edges = ['2024-01-01 1', '2024-01-04 1'];
+    const complete = await loaded('BACK', edges, { vintage: '2024-02-01', full: true });
+    await loaded('BACK', edges, { vintage: '2024-03-01' });
+    await retracted(complete, { erase: true });
+    t.deepEqual(Object.keys(await published(database, 'BACK')), ['2024-01-01', '2024-01-02', '2024-01-04']);
+    await retracted(first, { erase: true });
+    t.deepEqual(Object.keys(await published(database, 'BACK')), ['2024-01-01', '2024-01-04']);
+  },
+);
+
+test.serial(
+  'a load that stated again what an erased one had changed still ends an older vintage',
+  async (t) => {
+    await loaded('STATED', ['2024-01-01 1'], { vintage: '2024-02-01' });
+    const wrong = await loaded('STATED', ['2024-01-01 2'], { vintage: '2024-03-01' });
+    await loaded('STATED', ['2024-01-01 1'], { vintage: '2024-04-01' });
+    await retracted(wrong, { erase: true });
+    await loaded('STATED', ['2024-01-01 7'], { vintage: '2024-03-01' });
+    t.deepEqual(await published(database, 'STATED', '2024-03-31'), { '2024-01-01': '7' });
+    t.deepEqual(await published(database, 'STATED'), { '2024-01-01': '1' });
+  },
+);
+
+test.serial('a load of a table is refused, with what to do instead', async (t) => {
+  await load(database, {
+    ...{
+      dataset: 'series',
+      input: fileOf(['series_id,name,unit,frequency,source', 'TABLE,T,Index,daily,Test']),
+    },
+    ...{ noGateway: true, seriesTimeZone: 'UTC', clock: fakeClock(`${today}T12:00:00Z`) },
+  });
+  t.regex(await refusal(await newest()), /^conflict: .* dataset series, .* Load the earlier file again\.$/);
+});
+
+test.serial(
+  'a load that does not exist, is retracted, erased, or of the future is refused, each with its reason',
+  async (t) => {
+    t.is(await refusal(99_999), 'not_found: There is no load 99999.');
+    await loaded('REFUSED', ['2024-01-01 1'], { vintage: '2024-02-01' });
+    const wrong = await loaded('REFUSED', ['2024-01-01 9']);
+    const before = { clock: fakeClock('2024-06-01T12:00:00Z') };
+    t.regex(await refusal(wrong, before), /vintage 2024-06-30, which is after today, 2024-06-01/);
+    const first = await retracted(wrong);
+    t.regex(await refusal(wrong), new RegExp(`retracted already, by load ${first.loadNo}\\.`));
+    t.regex(await refusal(first.loadNo, { erase: true }), /has no points of its own to erase/);
+    const second = await retracted(first.loadNo);
+    t.regex(
+      await refusal(first.loadNo),
+      new RegExp(`not in force any more: load ${second.loadNo} came after`),
+    );
+    const third = await retracted(wrong, { erase: true });
+    for (const loadNo of [wrong, first.loadNo, third.loadNo])
+      t.regex(await refusal(loadNo), new RegExp(`load ${third.loadNo} has erased it`));
+  },
+);
+
+test.serial(
+  'a load of a version that did not keep repetitions is refused if another of its day repeated points',
+  async (t) => {
+    const first = await loaded('OLD', ['2020-01-01 1'], { vintage: '2020-02-01' });
+    const other = await loaded('OLD', ['2020-01-01 1'], { vintage: '2020-02-01' });
+    await database.query('update data.loads set keeps_statements = false where load_no = any($1)', [
+      [first, other],
+    ]);
+    t.regex(await refusal(first), new RegExp(`load ${other} of its day did`));
+    const alone = await loaded('OLD', ['2020-01-01 2'], { vintage: '2020-03-01' });
+    await database.query('update data.loads set keeps_statements = false where load_no = $1', [alone]);
+    await retracted(alone);
+    t.deepEqual(await published(database, 'OLD'), { '2020-01-01': '1' });
+  },
+);
+
+test.serial('a dry run reports what would happen and stores nothing', async (t) => {
+  const wrong = await loaded('DRY', ['2024-01-01 1'], { vintage: '2024-02-01' });
+  const before = [await rowCounts(database), await newest()];
+  for (const erase of [false, true])
+    t.like(await retracted(wrong, { dryRun: true, erase }), { pointsDeleted: 1, loads: [wrong] });
+  t.deepEqual([await rowCounts(database), await newest()], before);
+});
+
+test.serial(
+  'a retraction tells of the series that it changed, publishes no release, and is audited',
+  async (t) => {
+    await loaded('TOLD', ['2024-01-01 1'], { vintage: '2024-02-01' });
+    const wrong = await loaded('TOLD', ['2024-01-01 9'], { vintage: '2024-06-30' });
+    await database.query(
+      `insert into data.releases (release_id, title, source, release_at, time_zone, series_ids)
+     values ('told', 'Told', 'Test', '2024-06-30T10:00:00Z', 'UTC', '{TOLD}')`,
+    );
+    await database.query('delete from events.outbox');
+    const { loadNo } = await retracted(wrong, { reason: 'a wrong unit' });
+    const told = (await writtenEvents(database)).map(({ type, data }) => [
+      type,
+      data['load'],
+      data['series'],
+    ]);
+    t.deepEqual(told, [
+      ['series.updated', loadNo, ['TOLD']],
+      ['series.revised', loadNo, ['TOLD']],
+    ]);
+    const [audited] = await database.query('select * from data.audit_events where load_no = $1', [loadNo]);
+    t.like(audited, {
+      ...{ action: 'load.retracted', subject: String(wrong), reason: 'a wrong unit' },
+      details: { loads: [wrong], effect: 'out_of_force' },
+    });
+  },
+);
