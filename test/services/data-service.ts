@@ -55,6 +55,7 @@ export async function startDataService(
     port: 0,
     log: silentLog,
     clock,
+    publicUrl: 'https://almanac.example',
     previewPoints: 120,
     ...more,
   });
