@@ -46,6 +46,8 @@ export const proAccount: Identity = {
 export const freeAccount: Identity = { ...proAccount, plan: 'free', features: [] };
 export const publicCaller: Identity = anonymous;
 
+const publicUrl = 'https://almanac.example';
+
 interface OwnSettings {
   previewPoints?: number;
   openRevisionsSeries?: string;
@@ -64,13 +66,13 @@ export async function startDataService(
   const service = await (replica === undefined
     ? start({
         ...{ databaseUrl, identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog },
-        ...{ seriesTimeZone, clock, previewPoints, openRevisionsSeries },
+        ...{ seriesTimeZone, clock, previewPoints, openRevisionsSeries, publicUrl },
       })
     : startDataApis(
         testDatabase.url,
         {
           ...{ SERIES_TIME_ZONE: seriesTimeZone, PREVIEW_POINTS: String(previewPoints) },
-          OPEN_REVISIONS_SERIES: openRevisionsSeries,
+          ...{ OPEN_REVISIONS_SERIES: openRevisionsSeries, PUBLIC_URL: publicUrl },
         },
         clock,
       ));
